@@ -1,0 +1,21 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Controller half of containerd_config: the containerd part of a profile, written without a restart."""
+
+from __future__ import annotations
+
+from ..plugin_utils.arguments import CONTAINERD_CONFIG
+from ..plugin_utils.controller.files import FilesAction
+from ..plugin_utils.facts.model import NodeFacts
+from ..plugin_utils.plan.refusals import RUNTIME_RULES
+from ..plugin_utils.plan.runtime import runtime_changes
+
+
+class ActionModule(FilesAction):
+    ARGUMENTS = CONTAINERD_CONFIG
+    CHANGES = staticmethod(runtime_changes)
+    RULES = RUNTIME_RULES
+
+    @staticmethod
+    def path(facts: NodeFacts) -> str:
+        return facts.runtime.config.path

@@ -1,0 +1,21 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Controller half of kubelet_config: the kubelet part of a profile, written without a restart."""
+
+from __future__ import annotations
+
+from ..plugin_utils.arguments import KUBELET_CONFIG
+from ..plugin_utils.controller.files import FilesAction
+from ..plugin_utils.facts.model import NodeFacts
+from ..plugin_utils.plan.kubelet import kubelet_changes
+from ..plugin_utils.plan.refusals import KUBELET_RULES
+
+
+class ActionModule(FilesAction):
+    ARGUMENTS = KUBELET_CONFIG
+    CHANGES = staticmethod(kubelet_changes)
+    RULES = KUBELET_RULES
+
+    @staticmethod
+    def path(facts: NodeFacts) -> str:
+        return facts.kubelet.config.path

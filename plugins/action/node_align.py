@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Controller half of node_align: observe, plan, carry out, prove."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from ansible import constants
+
+from ..plugin_utils.arguments import NODE_ALIGN
+from ..plugin_utils.controller import observation
+from ..plugin_utils.controller.action import ColocationAction, display
+from ..plugin_utils.controller.node import Node
+from ..plugin_utils.controller.outcome import (
+    diffs,
+    failure_message,
+    progress_line,
+    published_plan,
+    refusal_message,
+)
+from ..plugin_utils.facts.model import NodeFacts
+from ..plugin_utils.facts.node import interpret
+from ..plugin_utils.facts.published import published
+from ..plugin_utils.findings.verdict import all_findings, judge
+from ..plugin_utils.plan.document import transaction_document
+from ..plugin_utils.plan.edits import FileEdit, file_edits
+from ..plugin_utils.plan.model import Plan
+from ..plugin_utils.plan.node import make_plan
+from ..plugin_utils.profile import Profile, parse_profile
+
+
+def described(facts: NodeFacts, plan: Plan) -> dict[str, Any]:
+    """The facts and the verdict a plan leads to, as results carry them."""
+    found = all_findings(facts, plan)
+    document = published(facts, found, judge(found))
+    return {"plan": published_plan(plan), "verdict": document["verdict"], "facts": document}
+
+
+class ActionModule(ColocationAction):
+    ARGUMENTS = NODE_ALIGN
+
+    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        profile = parse_profile(arguments)
+        snapshot = observation.take(constants.DEFAULT_LOCAL_TMP, arguments["observation"]) or node.snapshot()
+        began = time.process_time()
+        facts = interpret(snapshot)
+        plan = make_plan(facts, profile, arguments["allow_disruption"])
+        edits = file_edits(snapshot, facts, plan.changes) if plan.changes else ()
+        result = {"changed": bool(plan.changes), "diff": diffs(edits), **described(facts, plan)}
+        node.usage.planning_seconds += time.process_time() - began
+        if plan.refusals:
+            result.update(failed=True, changed=False, msg=refusal_message(plan))
+        elif plan.changes and self._task.check_mode:
+            result["observation"] = observation.keep(constants.DEFAULT_LOCAL_TMP, snapshot)
+        elif plan.changes:
+            document = transaction_document(facts, plan, profile, edits, arguments["health_timeout"])
+            result.update(self._carry_out(node, document, profile, arguments))
+        result["usage"] = node.usage.published()
+        return result
+
+    def _carry_out(
+        self, node: Node, document: Mapping[str, Any], profile: Profile, arguments: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        name = self._task.delegate_to or self._play_context.remote_addr or "node"
+        transaction = node.transact(document, lambda state: display.display(progress_line(str(name), state)))
+        if transaction["state"] != "committed":
+            untouched = transaction["state"] in ("refused", "rolled-back")
+            return {
+                "failed": True,
+                "changed": not untouched,
+                "diff": [],
+                "transaction": transaction,
+                "msg": failure_message(transaction),
+            }
+        facts = interpret(node.snapshot())
+        left = make_plan(facts, profile, arguments["allow_disruption"])
+        after = described(facts, left)
+        result = {"transaction": transaction, "verdict": after["verdict"], "facts": after["facts"]}
+        if left.changes or left.refusals:
+            remaining = "; ".join(map(str, (*left.changes, *left.refusals)))
+            result.update(failed=True, msg=f"The transaction was committed, yet a new look at the node finds: {remaining}")
+        return result

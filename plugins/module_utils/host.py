@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The one door to a node: every file read and every command run goes through a Host."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import subprocess
+import time
+from dataclasses import dataclass
+
+READ_LIMIT = 1 << 20
+"""Bytes; configuration files and kernel files of a node are far smaller."""
+
+
+@dataclass(frozen=True)
+class CommandResult:
+    """What a program answered. ``rc`` is None when it could not be started or ran out of time."""
+
+    argv: tuple
+    rc: int | None
+    stdout: str
+    stderr: str
+    seconds: float
+
+
+class Host:
+    """Files and programs of the node whose file system is mounted at ``root``.
+
+    With a ``root`` other than ``/`` only files exist: programs would speak of another node, so they are refused.
+    """
+
+    def __init__(self, root="/"):
+        self.root = os.path.abspath(root)
+
+    @property
+    def live(self):
+        """True when this is the running node itself and not an image or a recorded tree."""
+        return self.root == "/"
+
+    def path(self, path):
+        """The path on this machine of an absolute ``path`` of the node."""
+        if not os.path.isabs(path):
+            raise ValueError("not an absolute path: %r" % (path,))
+        return path if self.live else os.path.join(self.root, path.lstrip("/"))
+
+    def read_bytes(self, path, limit=READ_LIMIT):
+        """Content of a regular file or kernel file; OSError as open(2) gives it, EFBIG above ``limit``."""
+        # O_NONBLOCK: a FIFO in the place of a configuration file must not hang us.
+        handle = os.open(self.path(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as stream:
+            if stat.S_ISDIR(os.fstat(handle).st_mode):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+            content = stream.read(limit + 1)
+        if len(content) > limit:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
+        return content
+
+    def read(self, path, limit=READ_LIMIT):
+        """Text of a file; bytes that are not UTF-8 survive a round trip as surrogates."""
+        return self.read_bytes(path, limit).decode("utf-8", "surrogateescape")
+
+    def lstat(self, path):
+        """os.stat_result of ``path`` itself, links not followed."""
+        return os.lstat(self.path(path))
+
+    def list(self, path):
+        """Sorted names in a folder; empty when there is no such folder."""
+        try:
+            return sorted(os.listdir(self.path(path)))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
+    def run(self, argv, timeout=30.0):
+        """Run a program without a shell, with a plain locale, and return its CommandResult."""
+        if not self.live:
+            raise RuntimeError("programs are not run for the tree at %s" % (self.root,))
+        began = time.monotonic()
+        environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
+        try:
+            done = subprocess.run(
+                list(argv),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                timeout=timeout,
+                check=False,
+                env=environment,
+                cwd="/",
+            )
+        except subprocess.TimeoutExpired:
+            return CommandResult(tuple(argv), None, "", "no answer within %g s" % timeout, time.monotonic() - began)
+        except OSError as error:
+            return CommandResult(tuple(argv), None, "", str(error), time.monotonic() - began)
+        return CommandResult(
+            tuple(argv),
+            done.returncode,
+            done.stdout.decode("utf-8", "replace"),
+            done.stderr.decode("utf-8", "replace"),
+            time.monotonic() - began,
+        )

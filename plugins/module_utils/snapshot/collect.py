@@ -1,0 +1,39 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The snapshot: all evidence of one node as one JSON document, taken without changing anything."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from ..host import Host
+from .kubelet import kubelet
+from .processes import option, scan
+from .runtime import runtime
+from .services import services
+from .system import cgroups, cpus, machine
+
+SCHEMA = 1
+
+
+def collect(host: Host) -> dict[str, Any]:
+    """Raw evidence; what it means is the controller's to say. File texts are unredacted."""
+    system = machine(host)
+    found = scan(host, system["booted_at"])
+    agents = found["agents"]
+    kubelets = agents.get("kubelet", [])
+    argv = kubelets[0]["argv"] if kubelets else []
+    return {
+        "schema": SCHEMA,
+        "root": host.root,
+        "taken_at": time.time(),
+        "system": system,
+        "cpus": cpus(host),
+        "cgroups": cgroups(host),
+        "services": services(host),
+        "containers": found["containers"],
+        "kubelet": kubelet(host, kubelets),
+        "runtime": runtime(host, agents.get("containerd", []), option(argv, "--container-runtime-endpoint")),
+        "other_runtimes": sorted(set(agents) - {"kubelet", "containerd"}),
+    }

@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Evidence about kubelet: its program, its configuration file, its checkpoint and whether it answers."""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import Any
+
+from ..host import Host
+from .files import capture, describe
+from .processes import option
+
+DEFAULT_CONFIG = "/var/lib/kubelet/config.yaml"
+DEFAULT_ROOT = "/var/lib/kubelet"
+PROGRAMS = ("/usr/bin/kubelet", "/usr/local/bin/kubelet", "/opt/bin/kubelet", "/bin/kubelet")
+HEALTHZ = ("127.0.0.1", 10248)
+
+
+def _program(host: Host, argv: list[str]) -> str | None:
+    candidates = (argv[0], *PROGRAMS) if argv and os.path.isabs(argv[0]) else PROGRAMS
+    return next((path for path in candidates if describe(host, path)["kind"] in ("regular", "symlink")), None)
+
+
+def healthz(address: tuple[str, int], timeout: float = 3.0) -> str | None:
+    """Body of GET /healthz, or None when nothing answers. A bare socket: http.client alone doubles our import time."""
+    request = b"GET /healthz HTTP/1.0\r\nHost: %s\r\n\r\n" % address[0].encode()
+    answer = b""
+    try:
+        with socket.create_connection(address, timeout) as connection:
+            connection.sendall(request)
+            while len(answer) < 4096:
+                piece = connection.recv(4096)
+                if not piece:
+                    break
+                answer += piece
+    except OSError:
+        return None
+    return answer.partition(b"\r\n\r\n")[2].decode("utf-8", "replace").strip()
+
+
+def kubelet(host: Host, processes: list[dict[str, Any]]) -> dict[str, Any]:
+    """Everything found of kubelet; ``files`` holds its configuration and checkpoint by path."""
+    argv = processes[0]["argv"] if processes else []
+    config = option(argv, "--config") or DEFAULT_CONFIG
+    root = option(argv, "--root-dir") or DEFAULT_ROOT
+    program = _program(host, argv)
+    version = host.run([program, "--version"]) if program and host.live else None
+    return {
+        "processes": processes,
+        "program": program,
+        "version": version.stdout.strip() if version and version.rc == 0 else None,
+        "program_seconds": round(version.seconds, 3) if version else 0.0,
+        "config_path": config,
+        "checkpoint_path": root + "/cpu_manager_state",
+        "healthz": healthz(HEALTHZ) if processes and host.live else None,
+        "files": {path: capture(host, path) for path in (config, root + "/cpu_manager_state")},
+    }

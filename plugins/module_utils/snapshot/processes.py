@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Evidence about processes: the node agents' command lines, and in which cgroup each container really runs."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ..host import Host
+from .files import kernel_text
+
+AGENTS = ("kubelet", "containerd", "crio", "dockerd")
+_CONTAINER = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
+
+
+def started_at(stat_line: str, booted: float | None, ticks_per_second: int) -> float | None:
+    """Start of a process in seconds since the epoch, from field 22 of /proc/PID/stat, proc(5)."""
+    fields = stat_line.rpartition(")")[2].split()
+    if booted is None or len(fields) < 20:
+        return None
+    return booted + int(fields[19]) / ticks_per_second
+
+
+def _agent(host: Host, pid: str, booted: float | None) -> dict[str, Any]:
+    argv = (kernel_text(host, "/proc/%s/cmdline" % pid) or "").rstrip("\0").split("\0")
+    line = kernel_text(host, "/proc/%s/stat" % pid) or ""
+    return {"pid": int(pid), "argv": argv, "started_at": started_at(line, booted, os.sysconf("SC_CLK_TCK"))}
+
+
+def scan(host: Host, booted: float | None) -> dict[str, Any]:
+    """One walk over /proc: ``agents`` by name, and ``containers`` as {cgroup text: number of processes}."""
+    agents: dict[str, list[dict[str, Any]]] = {}
+    containers: dict[str, int] = {}
+    for pid in host.list("/proc"):
+        if not pid.isdigit():
+            continue
+        # A process may end between two reads: what is gone is no evidence.
+        cgroup = kernel_text(host, "/proc/%s/cgroup" % pid)
+        if cgroup is None:
+            continue
+        if _CONTAINER.search(cgroup):
+            containers[cgroup] = containers.get(cgroup, 0) + 1
+            continue
+        comm = kernel_text(host, "/proc/%s/comm" % pid)
+        if comm in AGENTS:
+            agents.setdefault(comm, []).append(_agent(host, pid, booted))
+    return {"agents": agents, "containers": containers}
+
+
+def option(argv: Sequence[str], *names: str) -> str | None:
+    """The last value of an option in both forms, ``--name=value`` and ``--name value``; the last one wins, quotes stay."""
+    value = None
+    for position, word in enumerate(argv):
+        name, equals, attached = word.partition("=")
+        if name not in names:
+            continue
+        if equals:
+            value = attached
+        elif position + 1 < len(argv):
+            value = argv[position + 1]
+    return value

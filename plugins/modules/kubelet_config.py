@@ -1,0 +1,84 @@
+#!/usr/bin/python
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documentation of kubelet_config; its work is done by the action plugin of the same name."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: kubelet_config
+short_description: Set fields of KubeletConfiguration, leaving every other line alone
+version_added: 0.1.0
+description:
+  - Changes kubelet's configuration file where it differs, by replacing only the lines of the changed values.
+  - Does not restart kubelet and moves no checkpoint. M(volcano.colocation.node_align) does both, safely.
+author:
+  - The volcano.colocation authors (@volcano-sh)
+extends_documentation_fragment:
+  - volcano.colocation.attributes
+  - volcano.colocation.attributes.action
+  - volcano.colocation.attributes.action_group
+  - volcano.colocation.profile.driver
+  - volcano.colocation.profile.kubelet
+  - volcano.colocation.profile.root
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+"""
+
+EXAMPLES = r"""
+- name: Prepare kubelet in an image
+  volcano.colocation.kubelet_config:
+    root: /srv/image
+    cgroup_driver: systemd
+    cpu_manager_policy: static
+    system_reserved:
+      cpu: 500m
+"""
+
+RETURN = r"""
+path:
+  description: The file that holds the settings.
+  returned: success
+  type: str
+strategy:
+  description: How the settings are kept; V(main-file) is the only one of this release.
+  returned: success
+  type: str
+restart_required:
+  description: Whether a restart is needed before the running service has the settings.
+  returned: success
+  type: bool
+drain_required:
+  description: Whether pods have to be stopped for that restart.
+  returned: success
+  type: bool
+checkpoints_to_reset:
+  description: Checkpoints that have to be moved away while kubelet is stopped, or it will not start.
+  returned: success
+  type: list
+  elements: str
+transaction:
+  description: The transaction that did not commit, step by step.
+  returned: failure of a transaction
+  type: dict
+usage:
+  description: What the task cost.
+  returned: success
+  type: dict
+  contains:
+    module_executions:
+      description: Modules run on the node, polls apart.
+      type: int
+    polls:
+      description: Times the node was asked how far it is.
+      type: int
+    planning_ms:
+      description: CPU time of the controller for facts and plan, in milliseconds.
+      type: float
+    program_seconds:
+      description: Time the node's own programs took, kubelet and containerd telling their versions, in seconds.
+      type: float
+"""

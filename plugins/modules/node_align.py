@@ -1,0 +1,100 @@
+#!/usr/bin/python
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documentation of node_align; its work is done by the action plugin of the same name."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: node_align
+short_description: Bring a node to a profile in one transaction, or leave it as it was
+version_added: 0.1.0
+description:
+  - Observes the node, plans what differs from the profile, carries the plan out as one journalled transaction and looks
+    at the node again. It ends aligned, or exactly as it began.
+  - The transaction runs on the node as a transient systemd unit and outlives its caller.
+  - An aligned node costs one module execution, a misaligned one three.
+author:
+  - The volcano.colocation authors (@volcano-sh)
+extends_documentation_fragment:
+  - volcano.colocation.attributes
+  - volcano.colocation.attributes.action
+  - volcano.colocation.attributes.action_group
+  - volcano.colocation.profile.driver
+  - volcano.colocation.profile.kubelet
+  - volcano.colocation.profile.runtime
+options:
+  allow_disruption:
+    description:
+      - What to do when pods have to be stopped and made again, which a change of the driver, the CPU manager policy or the
+        reserved CPUs needs.
+      - V(true) does it. V(false) does everything else and reports the rest as pending.
+      - Not set, the node is refused before its first change, with an explanation.
+    type: bool
+  health_timeout:
+    description: Seconds the node may take to become healthy before everything is put back.
+    type: int
+    default: 300
+  observation:
+    description:
+      - The RV(observation) of an earlier run in check mode in the same run of C(ansible-playbook). It saves looking at the
+        node again; the transaction checks that no file has changed since.
+    type: str
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+"""
+
+EXAMPLES = r"""
+- name: Align the node, pods may be stopped
+  volcano.colocation.node_align:
+    cgroup_driver: systemd
+    cpu_manager_policy: static
+    system_reserved:
+      cpu: 500m
+    nri:
+      enabled: true
+    allow_disruption: true
+"""
+
+RETURN = r"""
+plan:
+  description: What changes, what is left pending, what was skipped and why, and what all that needs.
+  returned: always
+  type: dict
+verdict:
+  description: One word on the node, after the transaction if there was one.
+  returned: always
+  type: str
+facts:
+  description: The facts as M(volcano.colocation.node_facts) gives them, after the transaction if there was one.
+  returned: always
+  type: dict
+transaction:
+  description: State, steps with their times, checks of the health gate, and the error if there was one.
+  returned: when the node was changed or should have been
+  type: dict
+observation:
+  description: For O(observation) of a later run.
+  returned: in check mode, when something would change
+  type: str
+usage:
+  description: What the task cost.
+  returned: success
+  type: dict
+  contains:
+    module_executions:
+      description: Modules run on the node, polls apart.
+      type: int
+    polls:
+      description: Times the node was asked how far it is.
+      type: int
+    planning_ms:
+      description: CPU time of the controller for facts and plan, in milliseconds.
+      type: float
+    program_seconds:
+      description: Time the node's own programs took, kubelet and containerd telling their versions, in seconds.
+      type: float
+"""

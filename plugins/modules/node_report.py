@@ -1,0 +1,56 @@
+#!/usr/bin/python
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documentation of node_report; its work is done by the action plugin of the same name."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: node_report
+short_description: Show a node's facts as a readable block and keep them as JSON (internal)
+version_added: 0.1.0
+description:
+  - Works on the controller only. Internal to the playbooks of the collection.
+author:
+  - The volcano.colocation authors (@volcano-sh)
+extends_documentation_fragment:
+  - volcano.colocation.attributes
+  - volcano.colocation.attributes.action
+options:
+  facts:
+    description: The facts document of M(volcano.colocation.node_facts).
+    type: dict
+    required: true
+  folder:
+    description: The folder on the controller for the file, made if it is missing. Without it nothing is written.
+    type: path
+  name:
+    description: Name of the file in O(folder), without C(.json).
+    type: str
+    required: true
+attributes:
+  check_mode:
+    support: full
+    details: [The report is written in check mode too; the node is never touched.]
+  diff_mode:
+    support: none
+"""
+
+EXAMPLES = r"""
+- name: Show the node
+  volcano.colocation.node_report:
+    facts: "{{ colocation }}"
+    name: "{{ inventory_hostname }}"
+    folder: ./reports
+"""
+
+RETURN = r"""
+path:
+  description: The file that was written.
+  returned: when O(folder) is set
+  type: str
+report:
+  description: The readable block.
+  returned: success
+  type: str
+"""

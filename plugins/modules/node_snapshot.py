@@ -1,0 +1,58 @@
+#!/usr/bin/python
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The module that takes a node's snapshot."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: node_snapshot
+short_description: Take the evidence of a node (internal)
+version_added: 0.1.0
+description:
+  - Reads what M(volcano.colocation.node_facts) and M(volcano.colocation.node_align) interpret on the controller.
+  - Internal to the collection. Its result holds file texts as they are, secrets included; use
+    M(volcano.colocation.node_facts), whose results are redacted.
+author:
+  - The volcano.colocation authors (@volcano-sh)
+extends_documentation_fragment:
+  - volcano.colocation.attributes
+options:
+  root:
+    description: Take every path below this folder, to examine an image or a recorded tree.
+    type: path
+    default: /
+attributes:
+  check_mode:
+    support: full
+    details: [It never changes anything.]
+  diff_mode:
+    support: none
+"""
+
+EXAMPLES = r"""
+- name: Take a snapshot as the action plugins do
+  volcano.colocation.node_snapshot:
+  register: evidence
+"""
+
+RETURN = r"""
+snapshot:
+  description: The evidence, unredacted.
+  returned: success
+  type: dict
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ..module_utils.host import Host
+from ..module_utils.snapshot.collect import collect
+
+
+def main() -> None:
+    module = AnsibleModule({"root": {"type": "path", "default": "/"}}, supports_check_mode=True)
+    module.exit_json(changed=False, snapshot=collect(Host(module.params["root"])))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Argument specifications of the public modules. Each is a value; a test holds it against the documentation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Spec = dict[str, dict[str, Any]]
+
+ROOT: Spec = {"root": {"type": "path", "default": "/"}}
+
+KUBELET: Spec = {
+    "cgroup_driver": {"type": "str", "choices": ["systemd", "cgroupfs"]},
+    "cpu_manager_policy": {"type": "str", "choices": ["none", "static"]},
+    "system_reserved": {"type": "dict"},
+    "kube_reserved": {"type": "dict"},
+    "reserved_system_cpus": {"type": "str"},
+    "topology_manager_policy": {"type": "str", "choices": ["none", "best-effort", "restricted", "single-numa-node"]},
+    "read_only_port": {"type": "int"},
+}
+
+RUNTIME: Spec = {
+    "cgroup_driver": KUBELET["cgroup_driver"],
+    "nri": {
+        "type": "dict",
+        "options": {
+            "enabled": {"type": "bool"},
+            "unsupported": {"type": "str", "choices": ["refuse", "skip"], "default": "refuse"},
+            "socket_path": {"type": "path"},
+            "plugin_path": {"type": "path"},
+            "plugin_config_path": {"type": "path"},
+            "plugin_registration_timeout": {"type": "str"},
+            "plugin_request_timeout": {"type": "str"},
+        },
+    },
+}
+
+PROFILE: Spec = {**KUBELET, **RUNTIME}
+
+KUBELET_CONFIG: Spec = {**ROOT, **KUBELET}
+
+CONTAINERD_CONFIG: Spec = {**ROOT, **RUNTIME}
+
+NODE_ALIGN: Spec = {
+    **PROFILE,
+    "allow_disruption": {"type": "bool"},
+    "health_timeout": {"type": "int", "default": 300},
+    "observation": {"type": "str"},
+}
+
+NODE_FACTS: Spec = {
+    **ROOT,
+    **PROFILE,
+    "snapshot": {"type": "path"},
+    "return_snapshot": {"type": "bool", "default": False},
+}
+
+NODE_REPORT: Spec = {
+    "facts": {"type": "dict", "required": True},
+    "folder": {"type": "path"},
+    "name": {"type": "str", "required": True},
+}

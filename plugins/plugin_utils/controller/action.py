@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What all our action plugins do alike: check arguments, reach the node, turn errors into results."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.errors import AnsibleConnectionFailure
+from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
+
+from ..arguments import Spec
+from ..facts.node import SnapshotError
+from ..plan.edits import UneditableFile
+from ..profile import ProfileError
+from .builtins import untagged
+from .node import ConnectionLost, Node, NodeFailure
+
+display = Display()
+
+
+class ColocationAction(ActionBase):
+    """An action with an argument specification, whose ``work`` is all that differs between modules."""
+
+    TRANSFERS_FILES = False
+    _supports_check_mode = True
+    _supports_diff = True
+    _supports_async = False
+
+    ARGUMENTS: Spec = {}
+
+    @abstractmethod
+    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The module's result for validated arguments of plain builtins."""
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result: dict[str, Any] = super().run(tmp, task_vars)
+        _checked, arguments = self.validate_argument_spec(self.ARGUMENTS)
+        node = Node(lambda name, given: self._on_node(name, given, task_vars or {}), arguments.get("root", "/"))
+        try:
+            result.update(self.work(node, untagged(arguments)))
+        except NodeFailure as failure:
+            result.update(failure.result)
+        except ConnectionLost as lost:
+            raise lost.cause from lost
+        except (ProfileError, SnapshotError, UneditableFile) as error:
+            result.update(failed=True, msg=str(error))
+        return result
+
+    def _on_node(self, name: str, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        try:
+            answer: dict[str, Any] = self._execute_module(
+                module_name=name, module_args=arguments, task_vars=task_vars
+            )
+        except AnsibleConnectionFailure as error:
+            raise ConnectionLost(error) from error
+        for warning in answer.get("warnings", ()):
+            display.warning(warning)
+        return answer

@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The modules that write one side's configuration file and leave the restart to whoever called them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..facts.model import NodeFacts
+from ..facts.node import interpret
+from ..plan.document import files_document, moves_checkpoint
+from ..plan.edits import file_edits
+from ..plan.model import Change, Need, Plan
+from ..plan.refusals import Rule, refusals
+from ..profile import Profile, parse_profile
+from .action import ColocationAction, display
+from .node import Node
+from .outcome import diffs, failure_message, progress_line, refusal_message
+
+STRATEGY = "main-file"
+"""The file in force is edited in place; the only strategy of this release."""
+
+
+class FilesAction(ColocationAction):
+    """``CHANGES`` and ``RULES`` say which side of the plan a module is about."""
+
+    CHANGES: Callable[[NodeFacts, Profile], tuple[Change, ...]]
+    RULES: tuple[Rule, ...]
+
+    @staticmethod
+    def path(facts: NodeFacts) -> str:
+        """The file this module edits."""
+        raise TypeError("a subclass names its file")
+
+    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        profile = parse_profile(arguments)
+        snapshot = node.snapshot()
+        facts = interpret(snapshot)
+        refused = refusals(facts, profile, self.RULES)
+        if refused:
+            return {"failed": True, "msg": refusal_message(Plan(refusals=refused))}
+        needed = Plan(changes=type(self).CHANGES(facts, profile))
+        edits = file_edits(snapshot, facts, needed.changes)
+        result = {
+            "changed": bool(edits),
+            "diff": diffs(edits),
+            "path": self.path(facts),
+            "strategy": STRATEGY,
+            "restart_required": bool(needed.needs & {Need.RESTART_KUBELET, Need.RESTART_RUNTIME}),
+            "drain_required": Need.DRAIN in needed.needs,
+            "checkpoints_to_reset": [facts.kubelet.checkpoint.path]
+            if moves_checkpoint(facts, needed, profile)
+            else [],
+        }
+        if edits and not self._task.check_mode:
+            host = str(self._play_context.remote_addr)
+            transaction = node.transact(
+                files_document(edits, needed, facts), lambda state: display.display(progress_line(host, state))
+            )
+            if transaction["state"] != "committed":
+                return {"failed": True, "msg": failure_message(transaction), "transaction": transaction}
+        result["usage"] = node.usage.published()
+        return result

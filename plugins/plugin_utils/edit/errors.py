@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can go wrong when a configuration text is read or edited. No message quotes a value: it may be a secret."""
+
+from __future__ import annotations
+
+
+class EditError(Exception):
+    """A text that was left as it is; ``line`` is 1-based, ``remedy`` a sentence that says what to do."""
+
+    def __init__(self, message: str, line: int | None = None, remedy: str | None = None) -> None:
+        super().__init__(message, line, remedy)
+        self.message = message
+        self.line = line
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        where = f"line {self.line}: " if self.line is not None else ""
+        remedy = f". {self.remedy}" if self.remedy else ""
+        return f"{where}{self.message}{remedy}"
+
+
+class ParseError(EditError):
+    """A text that its own program would not read, or would read in two ways (duplicate keys)."""
+
+    def __init__(
+        self, message: str, line: int | None = None, column: int | None = None, remedy: str | None = None
+    ) -> None:
+        super().__init__(message, line, remedy)
+        self.column = column
+
+
+class UnsupportedEdit(EditError):
+    """A valid text whose shape a splice cannot change safely, or a path that leads through a plain value."""
+
+
+class MissingLibrary(EditError):
+    """A Python library that the controller lacks; ``requirement`` is what pip installs."""
+
+    def __init__(self, library: str, requirement: str) -> None:
+        super().__init__(
+            f"the Python library {library} is missing on the controller",
+            remedy=f"Install it for the Python that runs ansible: pip install '{requirement}'",
+        )
+        self.library = library
+        self.requirement = requirement

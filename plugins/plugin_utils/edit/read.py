@@ -1,0 +1,186 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fast readers of kubelet's YAML and containerd's TOML: text to plain builtins, errors with their line."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+from .errors import ParseError
+from .library import library
+from .splice import BOM, line_number
+from .yaml_scalar import resolved
+
+# A node is less trusted than the controller: neither depth nor aliases of its file may exhaust us.
+MAX_DEPTH = 100
+MAX_NODES = 100_000
+
+_TAG = "tag:yaml.org,2002:"
+_TEXT_TAGS = frozenset((_TAG + "str", _TAG + "timestamp", _TAG + "binary"))
+_RESOLVED_TAGS = frozenset((_TAG + "int", _TAG + "float", _TAG + "bool", _TAG + "null"))
+_NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_TOML_PLACE = re.compile(r" ?\((?:at )?(?:line (\d+),? column (\d+)|end of document)\)|(?<=.) at line (\d+) col (\d+)")
+_DUPLICATE_REMEDY = "Keep the one that is meant and delete the other"
+
+
+def read_yaml(text: str) -> dict[str, Any]:
+    """The one mapping of a YAML 1.1 text as kubelet reads it; {} when there is no document or it is null.
+
+    Keys are the text as written, so that `on:` stays a key. ParseError on anything else, duplicate keys included.
+    """
+    body = text.removeprefix(BOM)
+    yaml = library("yaml")
+    try:
+        return _YamlReader(yaml, body).document()
+    except (UnicodeEncodeError, yaml.reader.ReaderError) as error:
+        wrong = _NOT_YAML.search(body)
+        line = line_number(body, wrong.start()) if wrong else None
+        raise ParseError("a character that YAML does not allow", line, remedy="Save the file as UTF-8") from error
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise ParseError(error.problem or error.context, mark.line + 1, mark.column + 1) from error
+
+
+class _YamlReader:
+    """Builds values from parse events: unlike a composer this needs no stack of C frames for a hostile text."""
+
+    def __init__(self, yaml: ModuleType, text: str) -> None:
+        self._yaml = yaml
+        self._events: Iterator[Any] = yaml.parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        self._anchors: dict[str, tuple[Any, int]] = {}
+        self._nodes = 0
+
+    def document(self) -> dict[str, Any]:
+        next(self._events)
+        start = next(self._events)
+        if isinstance(start, self._yaml.StreamEndEvent):
+            return {}
+        root = next(self._events)
+        value = self._value(root, 0)
+        next(self._events)
+        following = next(self._events)
+        if not isinstance(following, self._yaml.StreamEndEvent):
+            raise _at(following, "a second document in one file", "Keep one document")
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            raise _at(root, "the document is not a mapping of keys to values")
+        return value
+
+    def _value(self, event: Any, depth: int) -> Any:
+        if isinstance(event, self._yaml.AliasEvent):
+            return self._aliased(event)
+        before = self._count(event, 1)
+        if depth > MAX_DEPTH:
+            raise _at(event, f"nested deeper than {MAX_DEPTH} levels")
+        if isinstance(event, self._yaml.ScalarEvent):
+            value: Any = _scalar(event)
+        elif isinstance(event, self._yaml.MappingStartEvent):
+            value = self._mapping(depth + 1)
+        else:
+            value = self._sequence(depth + 1)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = value, self._nodes - before
+        return value
+
+    def _aliased(self, event: Any) -> Any:
+        if event.anchor not in self._anchors:
+            raise _at(event, f"undefined alias *{event.anchor}")
+        value, nodes = self._anchors[event.anchor]
+        self._count(event, nodes)
+        return value
+
+    def _count(self, event: Any, nodes: int) -> int:
+        before = self._nodes
+        self._nodes += nodes
+        if self._nodes > MAX_NODES:
+            raise _at(event, f"more than {MAX_NODES} values")
+        return before
+
+    def _sequence(self, depth: int) -> list[Any]:
+        items = []
+        event = next(self._events)
+        while not isinstance(event, self._yaml.SequenceEndEvent):
+            items.append(self._value(event, depth))
+            event = next(self._events)
+        return items
+
+    def _mapping(self, depth: int) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        merged: list[tuple[Any, Any]] = []
+        event = next(self._events)
+        while not isinstance(event, self._yaml.MappingEndEvent):
+            if not isinstance(event, self._yaml.ScalarEvent):
+                raise _at(event, "a key that is not a plain name")
+            value = self._value(next(self._events), depth)
+            if event.value == "<<" and event.implicit[0]:
+                merged.append((event, value))
+            elif event.value in result:
+                raise _at(event, f"duplicate key {event.value!r}", _DUPLICATE_REMEDY)
+            else:
+                result[event.value] = value
+            event = next(self._events)
+        for place, value in merged:
+            _merge(result, place, value)
+        return result
+
+
+def _scalar(event: Any) -> Any:
+    if event.implicit[0]:
+        return resolved(event.value)
+    if event.implicit[1] or event.tag in _TEXT_TAGS:
+        return event.value
+    if event.tag in _RESOLVED_TAGS:
+        return resolved(event.value)
+    raise _at(event, f"the tag {event.tag} is not understood")
+
+
+def _merge(result: dict[str, Any], place: Any, value: Any) -> None:
+    for source in value if isinstance(value, list) else [value]:
+        if not isinstance(source, dict):
+            raise _at(place, "a merge key needs a mapping")
+        for key, inherited in source.items():
+            result.setdefault(key, inherited)
+
+
+def _at(event: Any, message: str, remedy: str | None = None) -> ParseError:
+    return ParseError(message, event.start_mark.line + 1, event.start_mark.column + 1, remedy)
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """The tables of a TOML text, {} when it is empty; ParseError when it does not parse, duplicate keys included."""
+    body = text.removeprefix(BOM)
+    try:
+        return _parsed_toml(body)
+    except ValueError as error:
+        raise _toml_error(body, error) from error
+    except RecursionError as error:
+        raise ParseError("nested too deeply") from error
+
+
+def _parsed_toml(text: str) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib  # here, because the first read pays for it
+
+        return tomllib.loads(text)
+    tomlkit = library("tomlkit")
+    try:
+        document: dict[str, Any] = tomlkit.parse(text).unwrap()
+    except tomlkit.exceptions.TOMLKitError as error:
+        raise ValueError(str(error)) from error
+    return document
+
+
+def _toml_error(text: str, error: ValueError) -> ParseError:
+    message = str(error)
+    match = _TOML_PLACE.search(message)
+    if match is None:
+        return ParseError(message)
+    message = message[: match.start()] + message[match.end() :]
+    if match[1] is None and match[3] is None:
+        return ParseError(message + " at the end", line_number(text, len(text)))
+    return ParseError(message, int(match[1] or match[3]), int(match[2] or match[4]))

@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A captured configuration file, parsed, with its problem named instead of raised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..edit.errors import EditError
+from .model import ConfigFile, Problem
+
+
+def changed_after(captured: Mapping[str, Any], process: Mapping[str, Any] | None) -> bool:
+    """Whether a running process may not have read this content. ctime, because a rename keeps an old mtime."""
+    if not process or process.get("started_at") is None:
+        return False
+    return captured.get("ctime", 0.0) > process["started_at"]
+
+
+def read_config(
+    path: str,
+    captured: Mapping[str, Any],
+    process: Mapping[str, Any] | None,
+    parse: Callable[[str], dict[str, Any]],
+) -> ConfigFile:
+    """ConfigFile of a snapshot's file entry."""
+    kind = captured["kind"]
+    if "text" not in captured:
+        message = captured.get("error", f"is a {kind}, not a regular file")
+        problem = None if kind == "missing" else Problem(path, message)
+        return ConfigFile(path, kind, problem=problem)
+    stale = changed_after(captured, process)
+    try:
+        values = parse(captured["text"])
+    except EditError as error:
+        return ConfigFile(path, kind, problem=Problem(path, error.message, error.line), changed_after_start=stale)
+    return ConfigFile(path, kind, values, changed_after_start=stale)
+
+
+def nested(values: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+    """The value at a path of keys; None where the path ends early."""
+    found: Any = values
+    for key in keys:
+        if not isinstance(found, Mapping) or key not in found:
+            return None
+        found = found[key]
+    return found

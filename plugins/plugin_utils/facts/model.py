@@ -1,0 +1,156 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The typed reading of a snapshot. Unknown is None or UNKNOWN; nothing defaults to v1 or cgroupfs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+
+class CgroupMode(str, Enum):
+    """How cgroups are mounted, systemd's CGROUP_DELEGATION terms. HYBRID: resource control is v1's."""
+
+    V1 = "v1"
+    V2 = "v2"
+    HYBRID = "hybrid"
+    UNKNOWN = "unknown"
+
+
+class Driver(str, Enum):
+    """Who creates cgroups: kubelet's ``cgroupDriver``, containerd's ``SystemdCgroup``."""
+
+    SYSTEMD = "systemd"
+    CGROUPFS = "cgroupfs"
+
+    @property
+    def tree(self) -> str:
+        """Name of the folder below a hierarchy in which kubelet keeps pods under this driver, default cgroupRoot."""
+        return "kubepods.slice" if self is Driver.SYSTEMD else "kubepods"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One source's word on one setting."""
+
+    setting: str
+    value: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that could not be read: in which file, on which line, and why."""
+
+    file: str
+    message: str
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class CgroupFacts:
+    mode: CgroupMode
+    reason: str
+    controllers: tuple[str, ...]
+    mountpoints: Mapping[str, str]
+    trees: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """kubelet's cpu_manager_state."""
+
+    path: str
+    exists: bool
+    policy: str | None = None
+    cpus: frozenset[int] | None = None
+
+
+@dataclass(frozen=True)
+class ConfigFile:
+    """A configuration file as found; ``values`` is empty when it is missing or could not be read."""
+
+    path: str
+    kind: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    problem: Problem | None = None
+    changed_after_start: bool = False
+
+
+@dataclass(frozen=True)
+class KubeletFacts:
+    installed: bool
+    running: bool
+    unit_state: str | None
+    version: str | None
+    command_line: tuple[str, ...]
+    config: ConfigFile
+    cgroup_driver: Driver | None
+    cgroup_driver_source: str | None
+    cpu_manager_policy: str | None
+    cpu_manager_policy_source: str | None
+    checkpoint: Checkpoint
+    healthy: bool | None
+
+
+@dataclass(frozen=True)
+class Handler:
+    """A runtime handler of runc type; ``running`` is what the CRI says is in force, None when it does not say."""
+
+    name: str
+    configured: Driver
+    running: Driver | None
+    declared: bool
+
+
+@dataclass(frozen=True)
+class NriFacts:
+    supported: bool | None
+    configured: bool
+    running: bool
+    socket_path: str
+
+
+@dataclass(frozen=True)
+class RuntimeFacts:
+    name: str | None
+    installed: bool
+    running: bool
+    version: str | None
+    endpoint: str
+    config: ConfigFile
+    config_version: int | None
+    imports: tuple[str, ...]
+    disabled_plugins: tuple[str, ...]
+    cgroup_driver: Driver | None
+    running_cgroup_driver: Driver | None
+    handlers: tuple[Handler, ...]
+    nri: NriFacts
+    kill_mode: str | None
+
+
+@dataclass(frozen=True)
+class PodFacts:
+    """What runs: ready sandboxes, running containers, and the shape of the cgroup paths their processes are in."""
+
+    sandboxes: int
+    containers: int
+    systemd_paths: int
+    cgroupfs_paths: int
+    misplaced_paths: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class NodeFacts:
+    hostname: str | None
+    kernel: str | None
+    pid1: str | None
+    systemd_version: str | None
+    online_cpus: frozenset[int]
+    cgroup: CgroupFacts
+    kubelet: KubeletFacts
+    runtime: RuntimeFacts
+    pods: PodFacts
+    claims: tuple[Claim, ...]

@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The whole node: one snapshot in, NodeFacts out. Pure; the same snapshot always gives the same facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..quantity import parse_cpu_list
+from .cgroups import interpret_cgroups
+from .kubelet import interpret_kubelet
+from .model import NodeFacts
+from .pods import interpret_pods
+from .runtime import interpret_runtime
+
+SNAPSHOT_SCHEMA = 1
+
+
+class SnapshotError(ValueError):
+    """The document is no snapshot that this version reads."""
+
+
+def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
+    """NodeFacts of a snapshot document; SnapshotError for a document of another schema."""
+    if snapshot.get("schema") != SNAPSHOT_SCHEMA:
+        raise SnapshotError(
+            f"snapshot schema {snapshot.get('schema')!r} is not the {SNAPSHOT_SCHEMA} that this version reads"
+        )
+    system, units = snapshot["system"], snapshot["services"]["units"]
+    kubelet, kubelet_claims = interpret_kubelet(snapshot["kubelet"], units)
+    runtime, runtime_claims = interpret_runtime(snapshot["runtime"], units)
+    pods, pod_claims = interpret_pods(snapshot["containers"], snapshot["runtime"]["cri"])
+    return NodeFacts(
+        hostname=system["hostname"],
+        kernel=system["kernel_release"],
+        pid1=system["pid1"],
+        systemd_version=snapshot["services"]["version"],
+        online_cpus=parse_cpu_list(snapshot["cpus"]["online"] or ""),
+        cgroup=interpret_cgroups(snapshot["cgroups"]),
+        kubelet=kubelet,
+        runtime=runtime,
+        pods=pods,
+        claims=(*kubelet_claims, *runtime_claims, *pod_claims),
+    )

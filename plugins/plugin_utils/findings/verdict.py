@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One word on a node, from its findings and from what the profile would still change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..facts.model import NodeFacts
+from ..plan.model import Plan
+from .model import Effect, Finding, Severity, Verdict
+from .rules import findings
+
+_WORST_FIRST = (
+    (Effect.UNSUPPORTED, Verdict.UNSUPPORTED),
+    (Effect.UNKNOWN, Verdict.UNKNOWN),
+    (Effect.MISALIGNED, Verdict.MISALIGNED),
+    (Effect.LATENT, Verdict.LATENT),
+)
+DRIFT = "differs-from-profile"
+REFUSED = "cannot-be-aligned"
+
+
+def profile_findings(plan: Plan) -> tuple[Finding, ...]:
+    """What the plan says of a node as findings: what differs, and why it could not be put right."""
+    differing = plan.changes + plan.pending
+    found = [
+        Finding(REFUSED, Severity.ERROR, Effect.MISALIGNED, f"{each.message}.", (each.code,), each.remedy)
+        for each in plan.refusals
+    ]
+    if differing:
+        found.append(
+            Finding(
+                DRIFT,
+                Severity.ERROR,
+                Effect.MISALIGNED,
+                f"{len(differing)} setting(s) differ from the profile.",
+                tuple(str(change) for change in differing),
+                "Provision the node: ansible-playbook volcano.colocation.provision.",
+            )
+        )
+    return tuple(found)
+
+
+def all_findings(facts: NodeFacts, plan: Plan) -> tuple[Finding, ...]:
+    """What is wrong with a node by itself, then against the profile. Of what is no node, the profile says nothing."""
+    own = findings(facts)
+    if judge(own) in (Verdict.UNSUPPORTED, Verdict.UNKNOWN):
+        return own
+    return own + profile_findings(plan)
+
+
+def judge(found: Iterable[Finding]) -> Verdict:
+    """The worst effect of all findings; none at all is aligned."""
+    effects = {finding.effect for finding in found}
+    return next((verdict for effect, verdict in _WORST_FIRST if effect in effects), Verdict.ALIGNED)

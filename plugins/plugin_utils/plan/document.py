@@ -1,0 +1,149 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The transaction document: a plan as the node's engine reads it."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from ..facts.model import Driver, NodeFacts
+from ..profile import Profile
+from .edits import FileEdit
+from .model import Need, Plan
+
+SCHEMA = 1
+KUBELET_HEALTHZ = "http://127.0.0.1:10248/healthz"
+
+
+def new_id() -> str:
+    """A name for one transaction, sortable by time."""
+    return f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
+
+
+def _action(plan: Plan, need: Need) -> str:
+    return "restart" if need in plan.needs else "leave"
+
+
+def _files(edits: tuple[FileEdit, ...]) -> list[dict[str, Any]]:
+    return [
+        {"path": edit.path, "before_sha256": edit.before_sha256, "after": edit.after, "mode": "0644"} for edit in edits
+    ]
+
+
+def _toml_word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else json.dumps(value)
+
+
+def _validation(facts: NodeFacts, plan: Plan, edits: tuple[FileEdit, ...]) -> list[dict[str, Any]]:
+    """containerd itself reads the new text before anything stops, and must come to the values we wrote."""
+    path = facts.runtime.config.path
+    if path not in {edit.path for edit in edits}:
+        return []
+    expect = [
+        {"table": list(change.keys[:-1]), "key": change.keys[-1], "value": _toml_word(change.after)}
+        for change in plan.changes
+        if change.path == path
+    ]
+    argv = ["containerd", "--config", "{file}", "config", "dump"]
+    return [{"name": "containerd config dump", "argv": argv, "file": path, "expect": expect}]
+
+
+def _driver_after(facts: NodeFacts, plan: Plan, profile: Profile) -> Driver | None:
+    """The driver both sides have once the plan is carried out; None when they still differ, or it is unknown."""
+    if plan.pending or profile.cgroup_driver is None:
+        sides = {facts.kubelet.cgroup_driver, facts.runtime.cgroup_driver}
+        return sides.pop() if len(sides) == 1 else None
+    return profile.cgroup_driver
+
+
+def _policy_after(facts: NodeFacts, plan: Plan, profile: Profile) -> str | None:
+    return facts.kubelet.cpu_manager_policy if plan.pending else profile.cpu_manager_policy
+
+
+def moves_checkpoint(facts: NodeFacts, plan: Plan, profile: Profile) -> bool:
+    """Policy, reserved set or online CPUs differ from what the checkpoint was made for (pitfall E1)."""
+    checkpoint = facts.kubelet.checkpoint
+    if not checkpoint.exists or Need.RESTART_KUBELET not in plan.needs:
+        return False
+    policy = _policy_after(facts, plan, profile)
+    if policy is not None and checkpoint.policy != policy:
+        return True
+    reserved = any(
+        change.keys[:1] and change.keys[0] in ("reservedSystemCPUs", "systemReserved", "kubeReserved")
+        for change in plan.changes
+    )
+    return checkpoint.policy == "static" and (reserved or checkpoint.cpus != facts.online_cpus)
+
+
+def _trees(facts: NodeFacts, plan: Plan, driver: Driver | None) -> tuple[list[str], list[str]]:
+    """(stale, fresh) tree names of a kubelet that changes its driver."""
+    switched = any(change.keys == ("cgroupDriver",) for change in plan.changes)
+    before = facts.kubelet.cgroup_driver
+    if not switched or driver is None or before in (driver, None):
+        return [], []
+    return [before.tree], [driver.tree]
+
+
+def _gate(facts: NodeFacts, plan: Plan, profile: Profile, timeout: int) -> dict[str, Any]:
+    driver = _driver_after(facts, plan, profile)
+    policy = _policy_after(facts, plan, profile)
+    nri = profile.nri.enabled and facts.runtime.nri.supported
+    path = facts.kubelet.checkpoint.path
+    return {
+        "timeout": timeout,
+        "kubelet_healthz": KUBELET_HEALTHZ,
+        "cri_endpoint": facts.runtime.endpoint,
+        "runtime_handlers": {each.name: driver is Driver.SYSTEMD for each in facts.runtime.handlers if driver},
+        "cpu_manager": {"path": path, "policy": policy} if policy else None,
+        "cgroup_driver": driver.value if driver else None,
+        "nri_socket": profile.nri.settings.get("socket_path", facts.runtime.nri.socket_path) if nri else None,
+        "pods": "return",
+    }
+
+
+def transaction_document(
+    facts: NodeFacts, plan: Plan, profile: Profile, edits: tuple[FileEdit, ...], timeout: int
+) -> dict[str, Any]:
+    """The document for node_transaction: files, services, checkpoint, sandboxes and the gate."""
+    stale, fresh = _trees(facts, plan, _driver_after(facts, plan, profile))
+    return {
+        "schema": SCHEMA,
+        "id": new_id(),
+        "summary": [str(change) for change in plan.changes],
+        "files": _files(edits),
+        "validate": _validation(facts, plan, edits),
+        "services": {
+            "kubelet": {"unit": "kubelet.service", "action": _action(plan, Need.RESTART_KUBELET)},
+            "runtime": {"unit": "containerd.service", "action": _action(plan, Need.RESTART_RUNTIME)},
+        },
+        "checkpoints": [facts.kubelet.checkpoint.path] if moves_checkpoint(facts, plan, profile) else [],
+        "sandboxes": {
+            "endpoint": facts.runtime.endpoint,
+            "action": "stop" if Need.DRAIN in plan.needs else "leave",
+        },
+        "stale_cgroups": stale,
+        "fresh_cgroups": fresh,
+        "gate": _gate(facts, plan, profile, timeout),
+    }
+
+
+def files_document(edits: tuple[FileEdit, ...], plan: Plan, facts: NodeFacts) -> dict[str, Any]:
+    """A document that only writes files, for the modules that leave restarts to their caller."""
+    leave = {"kubelet": "kubelet.service", "runtime": "containerd.service"}
+    return {
+        "schema": SCHEMA,
+        "id": new_id(),
+        "summary": [str(change) for change in plan.changes],
+        "files": _files(edits),
+        "validate": _validation(facts, plan, edits),
+        "services": {side: {"unit": unit, "action": "leave"} for side, unit in leave.items()},
+        "checkpoints": [],
+        "sandboxes": {"endpoint": facts.runtime.endpoint, "action": "leave"},
+        "stale_cgroups": [],
+        "fresh_cgroups": [],
+        "gate": None,
+    }

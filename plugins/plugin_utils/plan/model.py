@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a plan consists of. One plan gives ``changed``, the diff, the preflight and the transaction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+
+class Need(str, Enum):
+    """What a change takes to come into force."""
+
+    RESTART_KUBELET = "restart kubelet"
+    RESTART_RUNTIME = "restart runtime"
+    DRAIN = "drain"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One setting that differs. ``path`` and ``keys`` say where it is written; both empty: only a restart is missing."""
+
+    target: str
+    setting: str
+    before: Any
+    after: Any
+    reason: str
+    needs: frozenset[Need]
+    path: str | None = None
+    keys: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self.path is None:
+            return f"{self.target}: {self.reason}"
+        before = "unset" if self.before is None else self.before
+        return f"{self.target} {self.setting}: {before} -> {self.after}"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a node is not touched, and what to do about it."""
+
+    code: str
+    message: str
+    remedy: str
+    file: str | None = None
+    line: int | None = None
+    variable: str | None = None
+
+    def __str__(self) -> str:
+        place = self.file or ""
+        if self.line is not None:
+            place += f":{self.line}"
+        if self.variable:
+            place += f"{' ' if place else ''}({self.variable})"
+        return f"{place + ': ' if place else ''}{self.message}. {self.remedy}"
+
+
+@dataclass(frozen=True)
+class Skip:
+    """Something asked for that this node cannot have, left out because the user said so."""
+
+    setting: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    changes: tuple[Change, ...] = ()
+    pending: tuple[Change, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    skipped: tuple[Skip, ...] = ()
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """All that the changes need together."""
+        return frozenset().union(*(change.needs for change in self.changes))

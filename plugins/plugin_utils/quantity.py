@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Kubernetes resource quantities and Linux CPU lists."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+_QUANTITY = re.compile(r"(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))(?P<suffix>[numkMGTPE]|[KMGTPE]i|[eE][+-]?\d+)?")
+_SUFFIXES = {
+    "n": Fraction(1, 10**9),
+    "u": Fraction(1, 10**6),
+    "m": Fraction(1, 10**3),
+    "k": Fraction(10**3),
+    **{letter: Fraction(1000 ** (power + 2)) for power, letter in enumerate("MGTPE")},
+    **{letter + "i": Fraction(1024 ** (power + 1)) for power, letter in enumerate("KMGTPE")},
+}
+
+
+def parse_quantity(text: str) -> Fraction:
+    """Value of ``500m``, ``2``, ``1.5Gi``, ``1e3`` in units (CPUs, bytes); ValueError when it is none.
+
+    Grammar: apimachinery pkg/api/resource/quantity.go.
+    """
+    found = _QUANTITY.fullmatch(text.strip())
+    if not found:
+        raise ValueError("%r is not a Kubernetes quantity such as 500m, 2 or 1Gi" % text)
+    suffix = found["suffix"] or ""
+    if suffix[:1] in ("e", "E") and len(suffix) > 1:
+        return Fraction(found["number"] + suffix)
+    return Fraction(found["number"]) * _SUFFIXES.get(suffix, Fraction(1))
+
+
+def parse_cpu_list(text: str) -> frozenset[int]:
+    """CPU numbers of a kernel CPU list such as ``0-3,8``; the empty text is the empty set."""
+    cpus: set[int] = set()
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        found = re.fullmatch(r"(\d+)(?:-(\d+))?", part)
+        if not found:
+            raise ValueError("%r is not a CPU list such as 0-3,8" % text)
+        first = int(found[1])
+        last = int(found[2] or first)
+        if last < first:
+            raise ValueError("%r is not a CPU list: %s runs backwards" % (text, part))
+        cpus.update(range(first, last + 1))
+    return frozenset(cpus)
+
+
+def format_cpu_list(cpus: frozenset[int]) -> str:
+    """The shortest kernel CPU list of some CPU numbers."""
+    runs: list[list[int]] = []
+    for cpu in sorted(cpus):
+        if runs and runs[-1][1] == cpu - 1:
+            runs[-1][1] = cpu
+        else:
+            runs.append([cpu, cpu])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
