@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-_QUANTITY = re.compile(r"(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))(?P<suffix>[numkMGTPE]|[KMGTPE]i|[eE][+-]?\d+)?")
+_QUANTITY = re.compile(r"(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))(?P<suffix>[eE][+-]?\d+|[KMGTPE]i|[numkMGTPE])?")
 _SUFFIXES = {
     "n": Fraction(1, 10**9),
     "u": Fraction(1, 10**6),
@@ -27,7 +27,7 @@ def parse_quantity(text: str) -> Fraction:
     if not found:
         raise ValueError("%r is not a Kubernetes quantity such as 500m, 2 or 1Gi" % text)
     suffix = found["suffix"] or ""
-    if suffix[:1] in ("e", "E") and len(suffix) > 1:
+    if suffix and suffix not in _SUFFIXES:
         return Fraction(found["number"] + suffix)
     return Fraction(found["number"]) * _SUFFIXES.get(suffix, Fraction(1))
 

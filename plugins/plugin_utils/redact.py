@@ -1,90 +1,117 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Secrets leave neither node nor controller: texts are redacted wherever a person can see them."""
+"""Texts and command lines as people may see them: what looks secret is replaced, rather too much than too little."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 MARK = "REDACTED"
-_SECRET_KEY = re.compile(
-    r"pass(?:word|wd|phrase)?$|secret|token|(?<!un)auth$|authorization|credential|api[-_]?key|private[-_]?key|header",
-    re.IGNORECASE,
-)
-_ASSIGNMENT = re.compile(
-    r"""(?P<lead>\s*(?:-\s+)?)(?P<quote>["']?)(?P<key>[\w./-]+)(?P=quote)(?P<mid>\s*[:=]\s*)(?P<value>.*?)(?P<end>\r?)$"""
-)
+
+_SECRET_NAME = r"[\w.-]*(?:pass(?:word|wd|phrase)|secret|token|credential|api[-_]?key|private[-_]?key|header)[\w.-]*"
+_SECRET = re.compile(rf"(?:{_SECRET_NAME}|[\w.-]*auth|authorization|pass)", re.IGNORECASE)
+_ASSIGNED = re.compile(r"""(?P<key>[\w.-]+)["']?\s*[:=]\s*(?P<value>.*)""")
+_HARMLESS = re.compile(r"(?:true|false|null|~|\d+)?\s*(?:[,}\]#].*)?", re.IGNORECASE)
 _URL_PASSWORD = re.compile(r"(?<=://)[^/\s:@\"']+:[^/\s@\"']+(?=@)")
-_TABLE_HEADER = re.compile(r"\s*\[\[?(?P<name>[^\]]+)\]\]?")
+_TABLE = re.compile(r"\s*\[\[?(?P<name>.+?)\]\]?\s*(?:#.*)?")
+_OPENING = {'"""': '"""', "'''": "'''", "[": "]", "{": "}"}
 
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _redact_line(line: str) -> str:
-    found = _ASSIGNMENT.match(line)
-    if found and _SECRET_KEY.search(found["key"]) and found["value"] not in ("", "{}", "[]", "|", ">", "true", "false"):
-        line = f"{line[: found.start('value')]}{MARK}{found['end']}"
+def _secret_assignment(line: str) -> re.Match[str] | None:
+    """The first secret-looking key of a line with its value, wherever it stands in the line."""
+    return next((found for found in _ASSIGNED.finditer(line) if _SECRET.fullmatch(found["key"])), None) or next(
+        (found for found in _inner_assignments(line) if _SECRET.fullmatch(found["key"])), None
+    )
+
+
+def _inner_assignments(line: str) -> Iterator[re.Match[str]]:
+    """Assignments inside the value of another: flow mappings and inline tables."""
+    found = _ASSIGNED.search(line)
+    while found:
+        yield found
+        found = _ASSIGNED.search(line, found.start("value"))
+
+
+class _Hidden:
+    """Which of the following lines belong to a secret value that goes over several lines."""
+
+    def __init__(self) -> None:
+        self._below: int | None = None
+        self._until: str | None = None
+        self._table = False
+
+    def covers(self, line: str) -> bool:
+        """Whether the line is part of a secret."""
+        if self._until is not None:
+            if self._until in line:
+                self._until = None
+            return True
+        if "-----BEGIN " in line:
+            self._until = None if "-----END " in line else "-----END "
+            return True
+        table = _TABLE.fullmatch(line)
+        if table:
+            self._below = None
+            self._table = bool(_SECRET.fullmatch(table["name"].rpartition(".")[2].strip("\"' ")))
+            return False
+        return self._is_below(line) or (self._table and _ASSIGNED.search(line) is not None)
+
+    def _is_below(self, line: str) -> bool:
+        if self._below is None or not line.strip():
+            return False
+        deeper = _indent(line) > self._below or (_indent(line) == self._below and line.lstrip().startswith("- "))
+        if not deeper:
+            self._below = None
+        return deeper
+
+    def opens(self, line: str, key: str, value: str) -> None:
+        """Note what a secret key without its whole value on the same line covers."""
+        opening = next((each for each in _OPENING if value.startswith(each)), None)
+        if opening and _OPENING[opening] not in value[len(opening) :]:
+            self._until = _OPENING[opening]
+        elif re.fullmatch(r"(?:[|>][-+\d]*)?\s*(?:#.*)?", value) and key.lower() != "authorization":
+            self._below = _indent(line)
+
+
+def _redact_line(line: str, hidden: _Hidden) -> str:
+    if hidden.covers(line):
+        return " " * _indent(line) + MARK
+    found = _secret_assignment(line)
+    if found:
+        hidden.opens(line, found["key"], found["value"])
+        if not _HARMLESS.fullmatch(found["value"]) and not re.match(r"[|>]", found["value"]):
+            line = line[: found.start("value")] + MARK
     return _URL_PASSWORD.sub(MARK, line)
 
 
-class _Block:
-    """Lines below a secret key: deeper ones in YAML, those up to the end of a PEM block or of a TOML table."""
-
-    def __init__(self) -> None:
-        self.indent: int | None = None
-        self.pem = False
-        self.table = False
-
-    def covers(self, line: str) -> bool:
-        stripped = line.strip()
-        if self.pem:
-            self.pem = "-----END" not in line
-            return True
-        if "-----BEGIN" in line:
-            self.pem = "-----END" not in line
-            return True
-        header = _TABLE_HEADER.fullmatch(line.rstrip())
-        if header:
-            self.table = bool(_SECRET_KEY.search(header["name"].replace('"', "").split(".")[-1]))
-            self.indent = None
-            return False
-        if self.indent is not None and stripped and _indent(line) <= self.indent and not stripped.startswith("- "):
-            self.indent = None
-        return bool(stripped) and (self.indent is not None or (self.table and "=" in line))
-
-    def enter(self, line: str) -> None:
-        found = _ASSIGNMENT.match(line)
-        if found and ":" in found["mid"] and _SECRET_KEY.search(found["key"]) and found["value"] in ("", "|", ">"):
-            self.indent = _indent(line)
-
-
 def redact_text(text: str) -> str:
-    """A configuration text with the values of secret-looking keys, URL passwords and PEM blocks replaced."""
-    block = _Block()
+    """A configuration text, line for line, with secret values, PEM blocks and passwords in URLs replaced."""
+    hidden = _Hidden()
     lines = []
     for line in text.split("\n"):
-        if block.covers(line):
-            lines.append(" " * _indent(line) + MARK + ("\r" if line.endswith("\r") else ""))
-            continue
-        block.enter(line)
-        lines.append(_redact_line(line))
+        body = line.rstrip("\r")
+        lines.append(_redact_line(body, hidden) + line[len(body) :])
     return "\n".join(lines)
 
 
 def redact_argv(argv: list[str]) -> list[str]:
     """A command line with the values of secret-looking options replaced, in both forms."""
     shown: list[str] = []
-    for position, word in enumerate(argv):
+    value_follows = False
+    for word in argv:
         name, equals, _value = word.partition("=")
-        previous = argv[position - 1] if position else ""
-        if equals and _SECRET_KEY.search(name):
-            word = f"{name}={MARK}"
-        elif previous.startswith("-") and "=" not in previous and _SECRET_KEY.search(previous):
+        secret = word.startswith("-") and _SECRET.fullmatch(name.lstrip("-")) is not None
+        if value_follows and not word.startswith("-"):
             word = MARK
+        elif secret and equals:
+            word = f"{name}={MARK}"
+        value_follows = secret and not equals
         shown.append(_URL_PASSWORD.sub(MARK, word))
     return shown
 

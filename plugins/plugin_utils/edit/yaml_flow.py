@@ -5,45 +5,51 @@
 from __future__ import annotations
 
 from .changes import REMOVE, Tree, Wanted
-from .errors import UnsupportedEdit
-from .splice import NEWLINE, line_number
-from .yaml_nodes import MERGE, Entry, Kind, Node
-from .yaml_scalar import flow_sequence, resolved, scalar_text
+from .yaml_nodes import Entry, Kind, Node
+from .yaml_refusals import refuse_entry, refuse_mapping
+from .yaml_scalar import key_text, value_text
 
 
 def flow_mapping(text: str, node: Node, todo: Tree) -> str:
     """The new source of a flow mapping."""
-    _refuse_unclear(text, node)
-    ends = [node.start + 1, *(entry.node.end for entry in node.entries)]
+    refuse_mapping(text, node)
     result = ""
-    for number, entry in enumerate(node.entries):
+    reached = node.start + 1
+    for entry in node.entries:
         want = todo.get(entry.key)
-        if want is REMOVE:
-            continue
-        gap = text[ends[number] : entry.key_start]
-        if not result:
-            gap = text[ends[0] : node.entries[0].key_start]
-        elif number > 0 and "," not in gap:
-            gap = ", "
-        source = text[entry.key_start : entry.node.end] if want is None else _entry(text, entry, want)
-        result += gap + source
+        if want is not REMOVE:
+            before = text[reached : entry.key_start] if result else text[node.start + 1 : node.entries[0].key_start]
+            result += before + (_changed(text, entry, want) if entry.key in todo else _source(text, entry))
+        else:
+            refuse_entry(text, entry, want)
+        reached = entry.node.end
     known = {entry.key for entry in node.entries}
-    for key, want in todo.items():
-        if key not in known:
-            result += (", " if result else "") + fresh_entry(key, want)
-    closing = text[ends[-1] : node.end] if node.entries and result else "}"
-    return "{" + result + closing
+    fresh = ", ".join(_fresh(key, want) for key, want in todo.items() if key not in known)
+    closing = text[reached : node.end] if result else "}"
+    return "{" + result + (", " if result and fresh else "") + fresh + closing
 
 
-def fresh_entry(key: str, want: Tree | Wanted) -> str:
-    """`key: value` as it stands in a flow mapping."""
-    return f"{scalar_text(key)}: {_value(want)}"
+def _source(text: str, entry: Entry) -> str:
+    return text[entry.key_start : entry.node.end]
+
+
+def _changed(text: str, entry: Entry, want: Tree | Wanted | None) -> str:
+    assert want is not None
+    refuse_entry(text, entry, want)
+    key = text[entry.key_start : entry.key_end]
+    node = entry.node
+    if not isinstance(want, dict):
+        return f"{key}: {_value(want, text[node.start : node.end])}"
+    if node.kind is Kind.MAPPING:
+        return text[entry.key_start : node.start] + flow_mapping(text, node, want)
+    return f"{key}: {_value(want)}"
+
+
+def _fresh(key: str, want: Tree | Wanted) -> str:
+    return f"{key_text(key)}: {_value(want)}"
 
 
 def _value(want: Tree | Wanted, like: str = "") -> str:
     if isinstance(want, dict):
-        return "{" + ", ".join(fresh_entry(key, below) for key, below in want.items()) + "}"
-    if isinstance(want, (str, bool, int, float)):
-        return scalar_text(want, like)
-    assert want is not REMOVE  # noqa: S101 - a key that is not there needs no removal
-    return flow_sequence(want)
+        return "{" + ", ".join(_fresh(key, below) for key, below in want.items()) + "}"
+    return value_text(want, like)

@@ -11,9 +11,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable
 
-from .changes import Scalar
+from .changes import Removal, Scalar, Wanted
 
 ResolvedScalar = str | bool | int | float | None
 
@@ -82,9 +81,18 @@ def scalar_text(value: Scalar, like: str = "") -> str:
     return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
 
 
-def flow_sequence(items: Iterable[str]) -> str:
-    """A list of strings on one line."""
-    return "[" + ", ".join(scalar_text(item) for item in items) + "]"
+def value_text(value: Wanted, like: str = "") -> str:
+    """``scalar_text``, or a list of strings in brackets."""
+    if isinstance(value, (str, bool, int, float)):
+        return scalar_text(value, like)
+    if isinstance(value, Removal):
+        raise TypeError("a removal has no text")
+    return "[" + ", ".join(scalar_text(item) for item in value) + "]"
+
+
+def key_text(key: str) -> str:
+    """A key as it is written before its colon."""
+    return scalar_text(key)
 
 
 def _is_plain(value: str) -> bool:

@@ -1,0 +1,23 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The one family of errors that people read: what happened, where, and what to do about it."""
+
+from __future__ import annotations
+
+
+class ColocationError(Exception):
+    """A failure with its remedy. ``file`` and ``line`` name the place when there is one."""
+
+    def __init__(self, message: str, remedy: str = "", file: str | None = None, line: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+        self.file = file
+        self.line = line
+
+    def __str__(self) -> str:
+        place = ""
+        if self.file is not None:
+            place = self.file + ": " if self.line is None else "%s:%d: " % (self.file, self.line)
+        text = place + self.message
+        return "%s. %s" % (text.rstrip("."), self.remedy) if self.remedy else text

@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Carries a plan out on this node, all of it or nothing."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from ..errors import ColocationError
+from . import files, preflight
+from .journal import Journal, State, unfinished
+from .lock import hold
+from .node import Node
+from .plan import parse
+from .rollback import roll_back
+from .steps import STEPS, Step, StepFailed
+from .store import RESULT, STATE_FOLDER, Store
+from .validation import validate
+from .work import Report, Work, go_on
+
+
+class Stopped(ColocationError):
+    """The process was asked to end (SIGTERM)."""
+
+
+def execute(
+    node: Node, store: Store, transaction: str, report: Report, heed: Callable[[], None] = go_on
+) -> dict[str, Any]:
+    """Carry out the transaction that lies in the store and return its answer, which is kept there as well.
+
+    Transactions that were cut off earlier, this one included, are undone first. ``heed`` is called now and then and
+    raises Stopped when the process is asked to end; undoing does not heed it.
+    """
+    try:
+        with hold(store.lock_path, transaction):
+            recovered = _recover_all(node, store, report)
+            answer = _answer(store, transaction)
+            if answer is None:
+                answer = _attempt(Work(node, store, report, heed), transaction, recovered)
+    except (ColocationError, OSError) as error:
+        answer = refusal(transaction, "begin", error, None)
+    store.finish(transaction, answer)
+    return answer
+
+
+def recover(node: Node, store: Store, report: Report) -> dict[str, Any] | None:
+    """Undo every unfinished transaction; id and end state of the newest one, None when there was none.
+
+    LockHeld when somebody is at work on this node.
+    """
+    with hold(store.lock_path, "recovery"):
+        return _recover_all(node, store, report)
+
+
+def _recover_all(node: Node, store: Store, report: Report) -> dict[str, Any] | None:
+    """Whoever calls this holds the lock, so that nobody works on the unfinished transactions any more."""
+    ended = [_recover(node, store, journal, report) for journal in unfinished(store)]
+    return ended[0] if ended else None
+
+
+def _answer(store: Store, transaction: str) -> dict[str, Any] | None:
+    """The answer of a transaction that has ended, also when it was cut off between its end and its answer."""
+    answer = store.read(transaction, RESULT)
+    if answer is not None:
+        return dict(answer)
+    journal = Journal.load(store, transaction)
+    return journal.result() if journal is not None else None
+
+
+def _recover(node: Node, store: Store, journal: Journal, report: Report) -> dict[str, Any]:
+    report("undo of the unfinished transaction %s" % journal.id)
+    work = Work(node, store, report)
+    work.plan, work.journal = journal.plan, journal
+    step = str(journal.result()["step"])
+    if journal.error is None:
+        journal.blame(step, "the process that carried out the transaction, or the node, ended in the middle of it")
+    roll_back(work)
+    store.finish(journal.id, journal.result())
+    return {"id": journal.id, "state": journal.state.value}
+
+
+def _attempt(work: Work, transaction: str, recovered: dict[str, Any] | None) -> dict[str, Any]:
+    step = "check the node"
+    try:
+        _require_recovered(recovered)
+        work.plan = parse(work.store.plan_text(transaction))
+        preflight.check(work.node, work.plan)
+        before = preflight.observe(work.node, work.plan)
+        step = "validate"
+        validate(work.node, work.plan, work.store.path(transaction, "candidates"))
+        step = "back up"
+        work.journal = Journal.create(work.store, work.plan, before, recovered)
+        _back_up(work)
+    except Exception as error:
+        Journal.discard(work.store, transaction)
+        return refusal(transaction, step, error, recovered)
+    _apply(work)
+    return work.journal.result()
+
+
+def _require_recovered(recovered: dict[str, Any] | None) -> None:
+    if recovered is not None and recovered["state"] != State.ROLLED_BACK.value:
+        raise preflight.Refused(
+            "the earlier transaction %s was cut off and could not be undone entirely" % recovered["id"],
+            "Its result.json in %s says what is left to do by hand; then run this again" % STATE_FOLDER,
+        )
+
+
+def _back_up(work: Work) -> None:
+    saved = [
+        files.save(work.node.host, edit.path, edit.mode, work.backups, "file-%d" % index)
+        for index, edit in enumerate(work.plan.files)
+    ]
+    work.journal.keep_files(saved)
+
+
+def _apply(work: Work) -> None:
+    """Every step; an ordinary error undoes all. Whatever is no Exception is a crash: the next start undoes it."""
+    try:
+        work.journal.enter(State.APPLYING)
+        for step in STEPS:
+            if step.wanted(work.plan):
+                work.heed()
+                _carry_out(work, step)
+        work.journal.enter(State.COMMITTED)
+    except Exception as error:
+        if work.journal.error is None:
+            work.journal.blame(str(work.journal.result()["step"]), _words(error))
+        roll_back(work)
+
+
+def _carry_out(work: Work, step: Step) -> None:
+    work.journal.begin(step.name)
+    began = work.node.clock.monotonic()
+    try:
+        status, detail = "done", step.do(work)
+    except Exception as error:
+        status, detail = "failed", _words(error)
+    seconds = work.node.clock.monotonic() - began
+    work.report("%s: %s in %.1f s" % (step.name, status, seconds))
+    work.journal.end(step.name, status, seconds, detail)
+    if status == "failed":
+        work.journal.blame(step.name, detail)
+        raise StepFailed(detail)
+
+
+def _words(error: Exception) -> str:
+    """Ours speak for themselves; of others only the kind is told, because their text may quote anything."""
+    if isinstance(error, ColocationError):
+        return str(error)
+    if isinstance(error, OSError):
+        return str(files.refused(error, str(error.filename or STATE_FOLDER), "use it"))
+    return "unexpected %s" % type(error).__name__
+
+
+def refusal(transaction: str, step: str, error: Exception, recovered: dict[str, Any] | None) -> dict[str, Any]:
+    node = "nothing was changed"
+    if recovered is not None:
+        node = "the unfinished transaction %s was undone, nothing else was changed" % recovered["id"]
+    return {
+        "id": transaction,
+        "state": "refused",
+        "step": step,
+        "steps": [],
+        "error": {"step": step, "message": _words(error), "node": node},
+        "gate": [],
+        "recovered": recovered,
+    }

@@ -1,0 +1,31 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What one check of the health gate found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Verdict(Enum):
+    """WAITING may still become PASSED; FAILED never will."""
+
+    PASSED = "passed"
+    NOT_PROVEN = "not proven"
+    WAITING = "waiting"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The answer of one check at one moment."""
+
+    check: str
+    verdict: Verdict
+    detail: str
+
+    def document(self) -> dict[str, str]:
+        """As the result shows it. A check that waited in vain has failed."""
+        status = Verdict.FAILED if self.verdict is Verdict.WAITING else self.verdict
+        return {"check": self.check, "status": status.value, "detail": self.detail}

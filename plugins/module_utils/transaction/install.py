@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Putting this code on the node as an engine that does not depend on the Ansible module that brought it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+import zipfile
+
+from ..host import Host
+
+FOLDER = "/usr/local/lib/volcano-colocation"
+PACKAGE = "volcano_colocation"
+PARTS = ("__init__.py", "errors.py", "host.py", "cri/", "transaction/")
+"""What the engine consists of, below module_utils."""
+MAIN = b"""\
+import sys
+
+from volcano_colocation.transaction.entry import main
+
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def sources() -> dict[str, bytes]:
+    """{path in the engine's folder: content} of this very code, run from a zip (AnsiballZ) or from a folder."""
+    package = sys.modules[__name__.rpartition(".")[0].rpartition(".")[0]]
+    folder = os.path.dirname(str(package.__file__))
+    archive = getattr(package.__loader__, "archive", None)
+    found = _in_folder(folder) if archive is None else _in_archive(archive, os.path.relpath(folder, archive) + "/")
+    code = {"%s/%s" % (PACKAGE, name): text for name, text in found.items()}
+    code["__main__.py"] = MAIN
+    return code
+
+
+def install(host: Host) -> str:
+    """Path on the node of the installed engine; it is written only when it is not there or not complete."""
+    code = sources()
+    version = hashlib.sha256(b"".join(name.encode() + b"\0" + text + b"\0" for name, text in sorted(code.items())))
+    path = "%s/%s" % (FOLDER, version.hexdigest()[:16])
+    target = host.path(path)
+    if _in_place(target, code):
+        return path
+    temporary = "%s.%d" % (target, os.getpid())
+    for name, text in code.items():
+        _write(os.path.join(temporary, name), text)
+    shutil.rmtree(target, ignore_errors=True)
+    os.rename(temporary, target)
+    return path
+
+
+def remove_others(host: Host, path: str) -> None:
+    """Remove engines of other versions; only while no transaction is unfinished."""
+    for name in host.list(FOLDER):
+        if name != os.path.basename(path):
+            shutil.rmtree(host.path("%s/%s" % (FOLDER, name)), ignore_errors=True)
+
+
+def _wanted(name: str) -> bool:
+    return name.endswith(".py") and any(name == part or part.endswith("/") and name.startswith(part) for part in PARTS)
+
+
+def _in_folder(folder: str) -> dict[str, bytes]:
+    found = {}
+    for inner, _folders, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(inner, name)
+            relative = os.path.relpath(path, folder)
+            if _wanted(relative):
+                with open(path, "rb") as stream:
+                    found[relative] = stream.read()
+    return found
+
+
+def _in_archive(archive: str, prefix: str) -> dict[str, bytes]:
+    with zipfile.ZipFile(archive) as packed:
+        names = [name for name in packed.namelist() if name.startswith(prefix) and _wanted(name[len(prefix) :])]
+        return {name[len(prefix) :]: packed.read(name) for name in names}
+
+
+def _in_place(target: str, code: dict[str, bytes]) -> bool:
+    for name, text in code.items():
+        try:
+            with open(os.path.join(target, name), "rb") as stream:
+                if stream.read() != text:
+                    return False
+        except OSError:
+            return False
+    return True
+
+
+def _write(path: str, text: bytes) -> None:
+    os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())

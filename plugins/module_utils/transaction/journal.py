@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The write-ahead journal of one transaction: nothing is done to the node that is not written down first."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+from .files import Saved
+from .plan import Plan, read
+from .store import Store
+
+SCHEMA = 1
+NAME = "journal.json"
+
+
+class State(Enum):
+    """Life of a transaction; the last three are its ends."""
+
+    PREPARED = "prepared"
+    APPLYING = "applying"
+    VERIFYING = "verifying"
+    ROLLING_BACK = "rolling-back"
+    COMMITTED = "committed"
+    ROLLED_BACK = "rolled-back"
+    ROLLBACK_FAILED = "rollback-failed"
+
+
+UNDOING = (State.ROLLING_BACK, State.ROLLED_BACK, State.ROLLBACK_FAILED)
+ENDS = (State.COMMITTED, State.ROLLED_BACK, State.ROLLBACK_FAILED)
+
+
+class Journal:
+    """The journal document; a method that changes it returns when that is safe on disk."""
+
+    def __init__(self, store: Store, document: dict[str, Any]) -> None:
+        self._store = store
+        self._document = document
+
+    @classmethod
+    def create(cls, store: Store, plan: Plan, before: dict[str, Any], recovered: dict[str, Any] | None) -> Journal:
+        """A new journal. ``before`` tells the state of the services and the pods that run."""
+        journal = cls(
+            store,
+            {
+                "schema": SCHEMA,
+                "id": plan.id,
+                "state": State.PREPARED.value,
+                "plan": plan.outline,
+                "before": before,
+                "files": [],
+                "checkpoints": [],
+                "begun": [],
+                "undone": [],
+                "step": "",
+                "steps": [],
+                "gate": [],
+                "error": None,
+                "recovered": recovered,
+            },
+        )
+        journal._save()
+        return journal
+
+    @classmethod
+    def load(cls, store: Store, transaction: str) -> Journal | None:
+        """The journal of a transaction; None when it never came that far."""
+        document = store.read(transaction, NAME)
+        return None if document is None else cls(store, document)
+
+    @classmethod
+    def discard(cls, store: Store, transaction: str) -> None:
+        """Forget a journal whose transaction touched nothing."""
+        store.remove(transaction, NAME)
+
+    @property
+    def id(self) -> str:
+        return str(self._document["id"])
+
+    @property
+    def state(self) -> State:
+        return State(self._document["state"])
+
+    @property
+    def plan(self) -> Plan:
+        """The plan without file contents."""
+        return read(self._document["plan"])
+
+    @property
+    def before(self) -> dict[str, Any]:
+        """What the node was when the transaction began."""
+        return dict(self._document["before"])
+
+    @property
+    def files(self) -> list[Saved]:
+        return [Saved(**entry) for entry in self._document["files"]]
+
+    @property
+    def checkpoints(self) -> list[Saved]:
+        return [Saved(**entry) for entry in self._document["checkpoints"]]
+
+    @property
+    def error(self) -> dict[str, str] | None:
+        found = self._document["error"]
+        return None if found is None else dict(found)
+
+    def begun(self, step: str) -> bool:
+        """True when the step was started, whether or not it came to its end."""
+        return step in self._document["begun"]
+
+    def undone(self, step: str) -> bool:
+        """True when the step was undone by an earlier, cut off roll-back."""
+        return step in self._document["undone"]
+
+    def keep_files(self, saved: list[Saved]) -> None:
+        """Note the backups of the files, which are on disk by now."""
+        self._change(files=[entry.document() for entry in saved])
+
+    def keep_checkpoints(self, saved: list[Saved]) -> None:
+        """Note the backups of the checkpoints, which are on disk by now."""
+        self._change(checkpoints=[entry.document() for entry in saved])
+
+    def enter(self, state: State) -> None:
+        self._change(state=state.value)
+
+    def begin(self, step: str) -> None:
+        """A step is about to touch the node."""
+        self._change(begun=self._document["begun"] + [step], step=step)
+
+    def announce(self, step: str) -> None:
+        """A step of the roll-back is about to touch the node."""
+        self._change(step=step)
+
+    def end(self, step: str, status: str, seconds: float, detail: str) -> None:
+        entry = {"name": step, "status": status, "seconds": round(seconds, 2), "detail": detail}
+        self._change(steps=self._document["steps"] + [entry])
+
+    def mark_undone(self, step: str) -> None:
+        self._change(undone=self._document["undone"] + [step])
+
+    def blame(self, step: str, message: str) -> None:
+        """Why the transaction is undone."""
+        self._change(error={"step": step, "message": message, "node": ""})
+
+    def describe_node(self, node: str) -> None:
+        """What the node is after the roll-back."""
+        self._change(error=dict(self._document["error"], node=node))
+
+    def keep_gate(self, findings: list[dict[str, str]]) -> None:
+        self._change(gate=findings)
+
+    def result(self) -> dict[str, Any]:
+        """The answer for the controller as of now."""
+        state = self.state
+        return {
+            "id": self.id,
+            "state": state.value if state in ENDS else "applying",
+            "step": self._document["step"],
+            "steps": self._document["steps"],
+            "error": self._document["error"],
+            "gate": self._document["gate"],
+            "recovered": self._document["recovered"],
+        }
+
+    def _change(self, **changes: Any) -> None:
+        self._document.update(changes)
+        self._save()
+
+    def _save(self) -> None:
+        try:
+            self._store.write(self.id, NAME, self._document)
+        except OSError:
+            # On a disk that is full by now: undoing matters more than noting it, and can be repeated.
+            if self.state not in UNDOING:
+                raise
+
+
+def unfinished(store: Store) -> list[Journal]:
+    """Journals of transactions that were cut off, newest first."""
+    journals = (Journal.load(store, transaction) for transaction in reversed(store.transactions()))
+    return [journal for journal in journals if journal is not None and journal.state not in ENDS]

@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks of the health gate that look at kubelet."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+
+from .finding import Finding, Verdict
+from .node import Node
+from .plan import CpuManager
+from .services import ServiceError, show
+
+HTTP_TIMEOUT = 5.0
+STEADY_SECONDS = 10.0
+"""A kubelet that refuses its checkpoint or its cgroups dies some seconds after its start."""
+
+
+def healthz(node: Node, url: str) -> Finding:
+    """kubelet's own health endpoint answers "ok"."""
+    name = "kubelet healthz"
+    # No proxy: the address is the node's own.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(url, timeout=HTTP_TIMEOUT) as answer:
+            body = answer.read(1024).decode("utf-8", "replace").strip()
+    except urllib.error.HTTPError as error:
+        return Finding(name, Verdict.WAITING, "%s answers HTTP status %d" % (url, error.code))
+    except (OSError, ValueError) as error:
+        return Finding(name, Verdict.WAITING, "%s does not answer: %s" % (url, getattr(error, "reason", error)))
+    if body != "ok":
+        return Finding(name, Verdict.WAITING, "%s answers something else than ok" % url)
+    return Finding(name, Verdict.PASSED, "%s answers ok" % url)
+
+
+class Steady:
+    """The unit stays up with the same main process for a while. Keeps what it saw first."""
+
+    name = "kubelet stays up"
+
+    def __init__(self, node: Node, unit: str) -> None:
+        self._node = node
+        self._unit = unit
+        self._pid = 0
+        self._restarts = 0
+        self._since = 0.0
+
+    def __call__(self) -> Finding:
+        try:
+            state = show(self._node, self._unit)
+        except ServiceError as error:
+            return Finding(self.name, Verdict.WAITING, str(error))
+        if state.active in ("failed", "inactive") or state.sub == "auto-restart":
+            return self._died("is %s (%s)" % (state.active, state.sub))
+        if state.active != "active" or not state.main_pid:
+            return Finding(self.name, Verdict.WAITING, "%s is %s" % (self._unit, state.active))
+        if not self._pid:
+            self._pid, self._restarts = state.main_pid, state.restarts
+            self._since = self._node.clock.monotonic()
+        if state.main_pid != self._pid or state.restarts > self._restarts:
+            return self._died("was restarted")
+        up = self._node.clock.monotonic() - self._since
+        if up < STEADY_SECONDS:
+            return Finding(self.name, Verdict.WAITING, "%s is up for %.0f s only" % (self._unit, up))
+        return Finding(self.name, Verdict.PASSED, "%s, pid %d for %.0f s" % (self._unit, self._pid, up))
+
+    def _died(self, what: str) -> Finding:
+        return Finding(self.name, Verdict.FAILED, "%s ended after its start and %s" % (self._unit, what))
+
+
+def cpu_manager(node: Node, wanted: CpuManager) -> Finding:
+    """The checkpoint that kubelet writes at its start names the policy."""
+    name = "CPU manager checkpoint"
+    try:
+        policy = json.loads(node.host.read(wanted.path)).get("policyName")
+    except FileNotFoundError:
+        return Finding(name, Verdict.WAITING, "%s is not there yet" % wanted.path)
+    except (OSError, ValueError, AttributeError):
+        return Finding(name, Verdict.WAITING, "%s cannot be read" % wanted.path)
+    if policy != wanted.policy:
+        return Finding(name, Verdict.WAITING, "%s says %s, not %s" % (wanted.path, policy, wanted.policy))
+    return Finding(name, Verdict.PASSED, "%s says %s" % (wanted.path, policy))

@@ -1,0 +1,25 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the engine works on: the node's files and programs, its runtime, and the clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..cri.client import CriClient, socket_path
+from ..host import Host
+from .clock import Clock
+
+CRI_TIMEOUT = 10.0
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node. It is the only way by which the engine reaches anything."""
+
+    host: Host
+    clock: Clock = field(default_factory=Clock)
+
+    def cri(self, endpoint: str, timeout: float = CRI_TIMEOUT) -> CriClient:
+        """A client of the runtime at ``endpoint``; each call takes ``timeout`` seconds at most."""
+        return CriClient(self.host.path(socket_path(endpoint)), timeout)

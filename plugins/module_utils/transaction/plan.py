@@ -1,0 +1,292 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plan document: what the controller wants done on this node, parsed and checked once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from .section import PlanError, Section, wrong
+
+SCHEMA = 1
+ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{0,63}\Z")
+SHA256 = re.compile(r"[0-9a-f]{64}\Z")
+MODE = re.compile(r"0[0-7]{3}\Z")
+UNIT = re.compile(r"[0-9A-Za-z:_.@\\-]+\.service\Z")
+CGROUP = re.compile(r"[0-9A-Za-z_.-]+(/[0-9A-Za-z_.-]+)*\Z")
+DEFAULT_MODE = "0644"
+
+
+@dataclass(frozen=True)
+class FileEdit:
+    """One file. ``after`` is None in a plan read back from a journal, which keeps hashes only."""
+
+    path: str
+    before_sha256: str | None
+    after_sha256: str
+    mode: int
+    after: bytes | None = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """A value that the dump of a candidate must show."""
+
+    table: tuple[str, ...]
+    key: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Validation:
+    """A program that judges the new text of ``file`` before anything is stopped."""
+
+    name: str
+    argv: tuple[str, ...]
+    file: str
+    expect: tuple[Expectation, ...]
+
+
+@dataclass(frozen=True)
+class Service:
+    """A unit and whether its process has to be a new one."""
+
+    unit: str
+    restart: bool
+
+
+@dataclass(frozen=True)
+class Sandboxes:
+    """The runtime's socket, and whether all sandboxes have to go (a driver change)."""
+
+    endpoint: str
+    stop: bool
+
+
+@dataclass(frozen=True)
+class CpuManager:
+    """The checkpoint and the policy it must show."""
+
+    path: str
+    policy: str
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What must be true of the node before the transaction counts. None: not asked."""
+
+    timeout: float
+    kubelet_healthz: str | None
+    cri_endpoint: str | None
+    runtime_handlers: dict[str, bool]
+    cpu_manager: CpuManager | None
+    cgroup_driver: str | None
+    nri_socket: str | None
+    pods_return: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The whole document. ``outline`` is the document itself with hashes in the place of file contents."""
+
+    id: str
+    summary: tuple[str, ...]
+    files: tuple[FileEdit, ...]
+    validate: tuple[Validation, ...]
+    kubelet: Service | None
+    runtime: Service | None
+    checkpoints: tuple[str, ...]
+    sandboxes: Sandboxes | None
+    stale_cgroups: tuple[str, ...]
+    fresh_cgroups: tuple[str, ...]
+    gate: Gate | None
+    outline: dict[str, Any] = field(repr=False, compare=False)
+
+    @property
+    def restarts_kubelet(self) -> bool:
+        return self.kubelet is not None and self.kubelet.restart
+
+    @property
+    def restarts_runtime(self) -> bool:
+        return self.runtime is not None and self.runtime.restart
+
+    @property
+    def stops_sandboxes(self) -> bool:
+        return self.sandboxes is not None and self.sandboxes.stop
+
+    @property
+    def files_only(self) -> bool:
+        """True when no service and no cgroup is touched or asked."""
+        touches = self.restarts_kubelet or self.restarts_runtime or self.stops_sandboxes
+        return not (touches or self.checkpoints or self.stale_cgroups or self.fresh_cgroups or self.gate)
+
+
+def parse(text: str) -> Plan:
+    """The plan in a JSON text. PlanError names the field that is wrong; no text of the document is repeated."""
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise PlanError("the plan is not valid JSON: %s" % error)
+    return read(document)
+
+
+def read(document: Any) -> Plan:
+    """The plan in a decoded document, which may be an outline."""
+    section = Section(document, "")
+    if section.value("schema") != SCHEMA:
+        raise wrong("schema", str(SCHEMA))
+    services = section.section("services") or Section({}, "services")
+    plan = Plan(
+        id=_matching(section.text("id"), ID, "id", "letters, digits and dashes"),
+        summary=section.texts("summary"),
+        files=tuple(_file(entry) for entry in section.sections("files")),
+        validate=tuple(_validation(entry) for entry in section.sections("validate")),
+        kubelet=_service(services.section("kubelet")),
+        runtime=_service(services.section("runtime")),
+        checkpoints=section.paths("checkpoints"),
+        sandboxes=_sandboxes(section.section("sandboxes")),
+        stale_cgroups=_cgroups(section, "stale_cgroups"),
+        fresh_cgroups=_cgroups(section, "fresh_cgroups"),
+        gate=_gate(section.section("gate")),
+        outline=outline(document),
+    )
+    services.finish()
+    section.finish()
+    _require_sense(plan)
+    return plan
+
+
+def outline(document: dict[str, Any]) -> dict[str, Any]:
+    """A copy of a plan document that can be kept: file contents are replaced by their hashes."""
+    kept = dict(document)
+    kept["files"] = []
+    for entry in document.get("files") or []:
+        copy = {key: value for key, value in entry.items() if key != "after"}
+        if "after" in entry:
+            copy["after_sha256"] = sha256(_encoded(entry["after"], "files.after"))
+        kept["files"].append(copy)
+    return kept
+
+
+def sha256(content: bytes) -> str:
+    """The hash in the form plans and journals use."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _encoded(text: Any, place: str) -> bytes:
+    if not isinstance(text, str):
+        raise wrong(place, "a string")
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise wrong(place, "UTF-8, other bytes as surrogate escapes")
+
+
+def _matching(text: str, pattern: re.Pattern[str], place: str, expected: str) -> str:
+    if not pattern.match(text):
+        raise wrong(place, expected)
+    return text
+
+
+def _file(section: Section) -> FileEdit:
+    before = section.optional_text("before_sha256")
+    if before is not None:
+        _matching(before, SHA256, section.at("before_sha256"), "64 hexadecimal digits or null")
+    mode = _matching(section.optional_text("mode") or DEFAULT_MODE, MODE, section.at("mode"), "an octal mode like 0644")
+    kept = section.optional_text("after_sha256")
+    after = None
+    if kept is None:
+        after = _encoded(section.value("after"), section.at("after"))
+        kept = sha256(after)
+    edit = FileEdit(section.path("path"), before, kept, int(mode, 8), after)
+    section.finish()
+    return edit
+
+
+def _validation(section: Section) -> Validation:
+    expect = tuple(_expectation(entry) for entry in section.sections("expect"))
+    argv = section.texts("argv")
+    if not argv:
+        raise wrong(section.at("argv"), "a program and its arguments")
+    validation = Validation(section.text("name"), argv, section.path("file"), expect)
+    section.finish()
+    return validation
+
+
+def _expectation(section: Section) -> Expectation:
+    expectation = Expectation(section.texts("table"), section.text("key"), section.text("value"))
+    section.finish()
+    return expectation
+
+
+def _service(section: Section | None) -> Service | None:
+    if section is None:
+        return None
+    unit = _matching(section.text("unit"), UNIT, section.at("unit"), "the name of a service unit")
+    service = Service(unit, section.choice("action", ("restart", "leave")) == "restart")
+    section.finish()
+    return service
+
+
+def _sandboxes(section: Section | None) -> Sandboxes | None:
+    if section is None:
+        return None
+    sandboxes = Sandboxes(section.text("endpoint"), section.choice("action", ("stop", "leave")) == "stop")
+    section.finish()
+    return sandboxes
+
+
+def _cgroups(section: Section, key: str) -> tuple[str, ...]:
+    for name in section.texts(key):
+        _matching(name, CGROUP, section.at(key), "names of cgroups below the hierarchy's root")
+        if any(part in (".", "..") for part in name.split("/")):
+            raise wrong(section.at(key), "names of cgroups below the hierarchy's root")
+    return section.texts(key)
+
+
+def _gate(section: Section | None) -> Gate | None:
+    if section is None:
+        return None
+    handlers = section.value("runtime_handlers") or {}
+    if not isinstance(handlers, dict) or not all(isinstance(value, bool) for value in handlers.values()):
+        raise wrong(section.at("runtime_handlers"), "an object of booleans")
+    driver = section.value("cgroup_driver")
+    gate = Gate(
+        timeout=section.number("timeout"),
+        kubelet_healthz=section.optional_text("kubelet_healthz"),
+        cri_endpoint=section.optional_text("cri_endpoint"),
+        runtime_handlers=handlers,
+        cpu_manager=_cpu_manager(section.section("cpu_manager")),
+        cgroup_driver=None if driver is None else section.choice("cgroup_driver", ("systemd", "cgroupfs")),
+        nri_socket=None if section.value("nri_socket") is None else section.path("nri_socket"),
+        pods_return=section.value("pods") is not None and section.choice("pods", ("return", "any")) == "return",
+    )
+    section.finish()
+    return gate
+
+
+def _cpu_manager(section: Section | None) -> CpuManager | None:
+    if section is None:
+        return None
+    manager = CpuManager(section.path("path"), section.text("policy"))
+    section.finish()
+    return manager
+
+
+def _require_sense(plan: Plan) -> None:
+    """Combinations that would harm: kubelet recreates sandboxes and rewrites checkpoints as long as it runs."""
+    paths = [edit.path for edit in plan.files]
+    if len(set(paths)) < len(paths):
+        raise wrong("files", "each path once")
+    if set(paths) & set(plan.checkpoints):
+        raise wrong("checkpoints", "no path that is also in files")
+    if (plan.checkpoints or plan.stops_sandboxes or plan.stale_cgroups) and not plan.restarts_kubelet:
+        raise wrong("services.kubelet.action", "restart, because of checkpoints, sandboxes or stale_cgroups")
+    if plan.gate and not plan.gate.cri_endpoint:
+        asks = plan.gate.runtime_handlers or plan.gate.cgroup_driver or plan.gate.pods_return
+        if asks:
+            raise wrong("gate.cri_endpoint", "the runtime's socket, because of the other checks")

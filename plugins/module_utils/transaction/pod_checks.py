@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks of the health gate that look at running pods: they prove what files and settings only promise."""
+
+from __future__ import annotations
+
+import re
+
+from ..cri.client import CriClient
+from ..cri.errors import CriFailure
+from ..cri.messages import ContainerState
+from .finding import Finding, Verdict
+from .node import Node
+from .sandboxes import running_pods
+
+# containerd: cri-containerd-ID.scope, CRI-O: crio-ID.scope, in a slice of kubelet's tree, maybe below a cgroupRoot.
+# crun moves the processes one level down; a container may have cgroups of its own.
+SYSTEMD = re.compile(
+    r"(/[^/:]+\.slice)*/([^/:]+-)?kubepods[^/:]*\.slice(/[^/:]+\.slice)*/[^/:]+-[0-9a-f]{64}\.scope(/[^:]*)?\Z"
+)
+# Here the tree has plain names; CRI-O puts its name before the id.
+CGROUPFS = re.compile(r"(/[^/:]+)*/kubepods(/(burstable|besteffort))?/pod[^/:]+/([a-z]+-)?[0-9a-f]{64}(/[^:]*)?\Z")
+SHAPES = {"systemd": SYSTEMD, "cgroupfs": CGROUPFS}
+DECISIVE = ("memory", "cpu", "cpuacct")
+
+
+def cgroup_shape(node: Node, endpoint: str, driver: str) -> Finding:
+    """Every running container's real cgroup has the shape that the driver makes (pitfall A1)."""
+    name = "cgroup paths of containers"
+    try:
+        with node.cri(endpoint) as client:
+            paths = _paths(node, client)
+    except CriFailure as error:
+        return Finding(name, Verdict.WAITING, error.message)
+    wrong = {container: path for container, path in paths.items() if not SHAPES[driver].match(path)}
+    if wrong:
+        container, path = sorted(wrong.items())[0]
+        detail = "%d of %d containers are not in the shape of %s, such as %s in %s"
+        return Finding(name, Verdict.WAITING, detail % (len(wrong), len(paths), driver, container, path))
+    if not paths:
+        return Finding(name, Verdict.NOT_PROVEN, "no container runs")
+    example = sorted(paths.values())[0]
+    return Finding(name, Verdict.PASSED, "%d containers, such as %s" % (len(paths), example))
+
+
+def _paths(node: Node, client: CriClient) -> dict[str, str]:
+    """{container name: cgroup path}; a container that ended in between is left out."""
+    paths = {}
+    for container in client.containers():
+        if container.state is not ContainerState.RUNNING:
+            continue
+        pid = client.container_pid(container.id)
+        path = "" if pid is None else _cgroup(node, pid)
+        if path:
+            paths["%s (%s)" % (container.name, container.id[:12])] = path
+    return paths
+
+
+def _cgroup(node: Node, pid: int) -> str:
+    try:
+        return decisive_path(node.host.read("/proc/%d/cgroup" % pid))
+    except OSError:
+        return ""
+
+
+def decisive_path(text: str) -> str:
+    """The path in /proc/PID/cgroup that resources are counted in: memory or cpu on v1 and hybrid, else the v2 one."""
+    unified = ""
+    for line in text.splitlines():
+        _number, controllers, path = line.split(":", 2)
+        if set(controllers.split(",")) & set(DECISIVE):
+            return path
+        if not controllers:
+            unified = path
+    return unified
+
+
+def pods_returned(node: Node, endpoint: str, before: dict[str, int]) -> Finding:
+    """Every pod that ran before runs again with as many containers."""
+    name = "pods returned"
+    try:
+        with node.cri(endpoint) as client:
+            now = running_pods(client)
+    except CriFailure as error:
+        return Finding(name, Verdict.WAITING, error.message)
+    missing = sorted(pod for pod, containers in before.items() if now.get(pod, -1) < containers)
+    if missing:
+        detail = "%d of %d pods do not run as before: %s" % (len(missing), len(before), ", ".join(missing[:5]))
+        return Finding(name, Verdict.WAITING, detail)
+    if not before:
+        return Finding(name, Verdict.NOT_PROVEN, "no pod ran before")
+    return Finding(name, Verdict.PASSED, "%d pods" % len(before))

@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Everything that can be known to go wrong before anything is touched."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ..cri.errors import CriFailure
+from ..errors import ColocationError
+from . import files, kubelet_checks
+from .finding import Verdict
+from .node import Node
+from .plan import FileEdit, Plan, Service
+from .sandboxes import running_pods
+from .services import show
+
+SAFE_KILL_MODES = ("process", "none")
+
+
+class Refused(ColocationError):
+    """The transaction must not begin."""
+
+
+def check(node: Node, plan: Plan) -> None:
+    """Raise when a file or service is not as the plan takes it to be."""
+    for edit in plan.files:
+        _check_file(node, edit)
+    for path in plan.checkpoints:
+        files.identity(node.host, path)
+    if plan.files_only:
+        return
+    require_systemd(node)
+    for service in (plan.kubelet, plan.runtime):
+        _require_unit(node, service)
+
+
+def observe(node: Node, plan: Plan) -> dict[str, Any]:
+    """The services and pods as they are now: what a roll-back has to reach again."""
+    before: dict[str, Any] = {"kubelet_runs": False, "runtime_runs": False, "kubelet_healthy": False, "pods": {}}
+    if plan.files_only:
+        return before
+    if plan.kubelet:
+        before["kubelet_runs"] = show(node, plan.kubelet.unit).runs
+    if plan.runtime:
+        before["runtime_runs"] = show(node, plan.runtime.unit).runs
+    if plan.gate and plan.gate.kubelet_healthz:
+        finding = kubelet_checks.healthz(node, plan.gate.kubelet_healthz)
+        before["kubelet_healthy"] = finding.verdict is Verdict.PASSED
+    before["pods"] = _pods(node, plan, before["runtime_runs"])
+    _require_safe_restart(node, plan, before)
+    return before
+
+
+def _check_file(node: Node, edit: FileEdit) -> None:
+    found = files.content_sha256(node.host, edit.path)
+    if found != edit.before_sha256:
+        state = "is not there any more" if found is None else "was changed by someone else since it was read"
+        if edit.before_sha256 is None:
+            state = "was made by someone else since the node was examined"
+        raise Refused("it " + state, "Run this again: a new plan starts from the new content", edit.path)
+    files.probe(node.host, edit.path, edit.after or b"")
+
+
+def require_systemd(node: Node) -> None:
+    try:
+        first = node.host.read("/proc/1/comm").strip()
+    except OSError as error:
+        first = error.strerror
+    if first != "systemd" or not os.path.isdir(node.host.path("/run/systemd/system")):
+        raise Refused(
+            "the first process of this node is %s and not systemd, so its services cannot be restarted" % first,
+            "Run this on the node itself, not in a container of it",
+        )
+
+
+def _require_unit(node: Node, service: Service | None) -> None:
+    if service is None or not service.restart:
+        return
+    load = show(node, service.unit).load
+    if load != "loaded":
+        raise Refused(
+            "the unit %s is %s" % (service.unit, load or "unknown"),
+            "Name the unit that runs it, or unmask it",
+        )
+
+
+def _pods(node: Node, plan: Plan, runtime_runs: bool) -> dict[str, int]:
+    endpoint = plan.gate.cri_endpoint if plan.gate else None
+    if plan.sandboxes:
+        endpoint = plan.sandboxes.endpoint
+    if endpoint is None:
+        return {}
+    try:
+        with node.cri(endpoint) as client:
+            return running_pods(client)
+    except CriFailure:
+        if plan.stops_sandboxes and runtime_runs:
+            raise
+        return {}
+
+
+def _require_safe_restart(node: Node, plan: Plan, before: dict[str, Any]) -> None:
+    """Shims outlive a restart of containerd only with KillMode=process (pitfall G8)."""
+    if plan.runtime is None or not plan.runtime.restart or plan.stops_sandboxes or not before["pods"]:
+        return
+    mode = show(node, plan.runtime.unit).kill_mode
+    if mode not in SAFE_KILL_MODES:
+        raise Refused(
+            "%s has KillMode=%s: its restart would end all containers of the %d pods on this node"
+            % (plan.runtime.unit, mode, len(before["pods"])),
+            "Set KillMode=process and Delegate=yes in a drop-in of the unit, or drain the node first",
+        )

@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Undoing what a journal says was begun."""
+
+from __future__ import annotations
+
+from . import gate
+from .files import Saved, content_sha256
+from .journal import State
+from .services import ServiceError, show
+from .steps import STEPS, Step
+from .work import Work, go_on
+
+
+def roll_back(work: Work) -> None:
+    """Undo every begun step, last one first, going on when one fails; then wait for the node to be as healthy as before."""
+    work.journal.enter(State.ROLLING_BACK)
+    # A step counts as begun before it does anything, so that one that was cut off is undone as well.
+    troubles = [_undo(work, step) for step in reversed(STEPS) if work.journal.begun(step.name)]
+    troubles.append(_baseline(work))
+    told = [trouble for trouble in troubles if trouble]
+    work.journal.describe_node(_description(work, told))
+    work.journal.enter(State.ROLLBACK_FAILED if told else State.ROLLED_BACK)
+
+
+def _undo(work: Work, step: Step) -> str:
+    if work.journal.undone(step.name):
+        return ""
+    name = "undo: " + step.name
+    began = work.node.clock.monotonic()
+    work.journal.announce(name)
+    try:
+        detail, trouble = step.undo(work), ""
+    except Exception as error:
+        detail = str(error)
+        trouble = "%s: %s" % (name, detail)
+    seconds = work.node.clock.monotonic() - began
+    status = "failed" if trouble else "done"
+    work.journal.end(name, status, seconds, detail)
+    work.report("%s: %s in %.1f s" % (name, status, seconds))
+    if not trouble:
+        work.journal.mark_undone(step.name)
+    return trouble
+
+
+def _baseline(work: Work) -> str:
+    """Trouble in words when the node is less healthy than it was before the transaction."""
+    wanted = gate.baseline_checks(work.node, work.plan, work.journal.before)
+    if not wanted:
+        return ""
+    name = "undo: health gate"
+    began = work.node.clock.monotonic()
+    work.journal.announce(name)
+    timeout = work.plan.gate.timeout if work.plan.gate else gate.DEFAULT_TIMEOUT
+    failed = gate.failures(gate.watch(work.node, wanted, timeout, go_on))
+    detail = "; ".join("%s: %s" % (finding.check, finding.detail) for finding in failed)
+    seconds = work.node.clock.monotonic() - began
+    work.journal.end(name, "failed" if failed else "done", seconds, detail)
+    return "the node is not as healthy as before. " + detail if failed else ""
+
+
+def _description(work: Work, troubles: list[str]) -> str:
+    """What the node is now, for people."""
+    different = [saved.path for saved in work.journal.files if not _is_as_before(work, saved)]
+    parts = ["every file is as it was"] if not different else ["NOT as before: %s" % ", ".join(different)]
+    for service in (work.plan.kubelet, work.plan.runtime):
+        if service is not None and service.restart:
+            parts.append("%s is %s" % (service.unit, _unit(work, service.unit)))
+    if different:
+        parts.append("the originals are in %s" % work.backups)
+    return "; ".join(parts + troubles)
+
+
+def _unit(work: Work, unit: str) -> str:
+    try:
+        return show(work.node, unit).active
+    except ServiceError as error:
+        return error.message
+
+
+def _is_as_before(work: Work, saved: Saved) -> bool:
+    try:
+        return content_sha256(work.node.host, saved.path) == saved.sha256
+    except Exception:
+        return False

@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks of the health gate that look at the container runtime and NRI."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from ..cri.errors import CriFailure
+from .finding import Finding, Verdict
+from .node import Node
+
+PROC_NET_UNIX = "/proc/net/unix"
+LISTENING = 1 << 16
+"""__SO_ACCEPTCON in the flags column of /proc/net/unix (linux/net.h)."""
+CLOCK_STEP = 2.0
+"""Seconds a file time may lie before the restart it belongs to: the kernel stamps files with a coarse clock."""
+
+
+def ready(node: Node, endpoint: str) -> Finding:
+    """Version answers, and the condition RuntimeReady is true."""
+    name = "container runtime ready"
+    try:
+        with node.cri(endpoint) as client:
+            version = client.version()
+            status = client.status()
+    except CriFailure as error:
+        return Finding(name, Verdict.WAITING, error.message)
+    if not status.ready:
+        return Finding(name, Verdict.WAITING, "%s says that it is not ready" % version.runtime_name)
+    return Finding(name, Verdict.PASSED, "%s %s" % (version.runtime_name, version.runtime_version))
+
+
+def handlers(node: Node, endpoint: str, wanted: dict[str, bool]) -> Finding:
+    """The running value of SystemdCgroup of each runc handler, as the CRI plugin tells it (pitfall G5)."""
+    name = "SystemdCgroup of the runtime"
+    try:
+        with node.cri(endpoint) as client:
+            info = client.status().info
+    except CriFailure as error:
+        return Finding(name, Verdict.WAITING, error.message)
+    try:
+        running = systemd_cgroup(json.loads(info.get("config", "")))
+    except (ValueError, AttributeError):
+        return Finding(name, Verdict.NOT_PROVEN, "the runtime does not tell its configuration")
+    wrong = sorted(handler for handler, value in wanted.items() if running.get(handler, False) != value)
+    if wrong:
+        shown = ", ".join("%s=%s" % (handler, running.get(handler, "no such handler")) for handler in wrong)
+        return Finding(name, Verdict.FAILED, "running value: %s" % shown)
+    return Finding(name, Verdict.PASSED, ", ".join("%s=%s" % item for item in sorted(wanted.items())))
+
+
+def systemd_cgroup(config: dict[str, Any]) -> dict[str, bool]:
+    """{handler: SystemdCgroup} from the CRI plugin's configuration; a handler without options has the default false."""
+    runtimes = (config.get("containerd") or {}).get("runtimes") or {}
+    return {name: bool((handler.get("options") or {}).get("SystemdCgroup")) for name, handler in runtimes.items()}
+
+
+def nri_socket(node: Node, path: str, newer_than: float | None) -> Finding:
+    """The socket exists, somebody listens, and it was made after the runtime's restart (pitfall G9)."""
+    name = "NRI socket"
+    try:
+        found = node.host.lstat(path)
+        table = node.host.read(PROC_NET_UNIX)
+    except FileNotFoundError:
+        return Finding(name, Verdict.WAITING, "%s is not there" % path)
+    except OSError as error:
+        return Finding(name, Verdict.WAITING, "%s: %s" % (path, error.strerror))
+    if newer_than is not None and found.st_ctime < newer_than - CLOCK_STEP:
+        return Finding(name, Verdict.WAITING, "%s is older than the restart of the runtime" % path)
+    if os.path.realpath(path) not in [os.path.realpath(name) for name in listening(table)]:
+        return Finding(name, Verdict.WAITING, "nobody listens at %s" % path)
+    return Finding(name, Verdict.PASSED, "%s, made after the restart" % path if newer_than else path)
+
+
+def listening(table: str) -> list[str]:
+    """Paths of the listening sockets in /proc/net/unix."""
+    rows = [line.split(None, 7) for line in table.splitlines()[1:]]
+    return [row[7] for row in rows if len(row) == 8 and int(row[3], 16) & LISTENING]

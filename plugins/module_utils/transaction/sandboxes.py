@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pod sandboxes: which pods run, and removing all of them for a change of the cgroup driver (pitfall A3)."""
+
+from __future__ import annotations
+
+from ..cri.client import CriClient
+from ..cri.errors import CriFailure
+from ..cri.messages import ContainerState, SandboxState
+from ..errors import ColocationError
+from .node import Node
+
+REMOVE_TIMEOUT = 300.0
+CALL_TIMEOUT = 90.0
+PAUSE = 1.0
+
+
+class SandboxesRemain(ColocationError):
+    """Sandboxes that the runtime does not let go."""
+
+
+def running_pods(client: CriClient) -> dict[str, int]:
+    """{"namespace/name": running containers} of every pod with a ready sandbox."""
+    names = {
+        sandbox.id: "%s/%s" % (sandbox.namespace, sandbox.name)
+        for sandbox in client.pod_sandboxes()
+        if sandbox.state is SandboxState.READY
+    }
+    pods = dict.fromkeys(names.values(), 0)
+    for container in client.containers():
+        if container.state is ContainerState.RUNNING and container.sandbox_id in names:
+            pods[names[container.sandbox_id]] += 1
+    return pods
+
+
+def remove_all(node: Node, endpoint: str) -> int:
+    """Stop and remove every sandbox; the number of removals. kubelet must be stopped, or it makes new ones."""
+    deadline = node.clock.monotonic() + REMOVE_TIMEOUT
+    removed = 0
+    while True:
+        trouble = ""
+        with node.cri(endpoint, CALL_TIMEOUT) as client:
+            found = client.pod_sandboxes()
+            for sandbox in found:
+                try:
+                    client.stop_pod_sandbox(sandbox.id)
+                    client.remove_pod_sandbox(sandbox.id)
+                    removed += 1
+                except CriFailure as error:
+                    trouble = "%s/%s: %s" % (sandbox.namespace, sandbox.name, error)
+        if not found:
+            return removed
+        if trouble and node.clock.monotonic() > deadline:
+            raise SandboxesRemain(
+                "%d pod sandboxes cannot be removed. %s" % (len(found), trouble),
+                "Look at the runtime's log; a reboot of the drained node removes every sandbox",
+            )
+        if trouble:
+            node.clock.sleep(PAUSE)

@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Service units: their state, and bringing them up and down with a time limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import ColocationError
+from .node import Node
+from .unit_log import explain
+
+# systemd's own limits for one job are 90 s by default (DefaultTimeoutStartSec, DefaultTimeoutStopSec).
+JOB_TIMEOUT = 180.0
+SHOW_TIMEOUT = 30.0
+PROPERTIES = ("LoadState", "ActiveState", "SubState", "MainPID", "NRestarts", "KillMode")
+
+
+class ServiceError(ColocationError):
+    """A unit that does not do what was asked."""
+
+
+@dataclass(frozen=True)
+class UnitState:
+    """Properties of a unit as systemctl show names them."""
+
+    load: str
+    active: str
+    sub: str
+    main_pid: int
+    restarts: int
+    kill_mode: str
+
+    @property
+    def runs(self) -> bool:
+        """True also between the attempts of a unit that fails and is restarted: it is meant to run."""
+        return self.active in ("active", "activating", "reloading", "deactivating")
+
+
+def show(node: Node, unit: str) -> UnitState:
+    """The unit's state; ServiceError when systemd does not answer."""
+    answer = node.host.run(["systemctl", "show", "--property", ",".join(PROPERTIES), unit], timeout=SHOW_TIMEOUT)
+    if answer.rc != 0:
+        reason = answer.stderr.strip() or "exit status %s" % answer.rc
+        raise ServiceError("systemd does not tell the state of %s: %s" % (unit, reason), "Check systemd on this node")
+    values = dict(line.split("=", 1) for line in answer.stdout.splitlines() if "=" in line)
+    return UnitState(
+        values.get("LoadState", ""),
+        values.get("ActiveState", ""),
+        values.get("SubState", ""),
+        _integer(values.get("MainPID", "")),
+        _integer(values.get("NRestarts", "")),
+        values.get("KillMode", ""),
+    )
+
+
+def start(node: Node, unit: str) -> None:
+    """Start the unit and wait until systemd says that it is up."""
+    since = node.clock.wall()
+    # A unit that failed too often is not started again until its counter is cleared.
+    node.host.run(["systemctl", "reset-failed", unit], timeout=SHOW_TIMEOUT)
+    _job(node, "start", unit, since)
+
+
+def stop(node: Node, unit: str) -> None:
+    """Stop the unit and wait until its processes are gone, as far as its KillMode says."""
+    _job(node, "stop", unit, node.clock.wall())
+    state = show(node, unit)
+    if state.active not in ("inactive", "failed"):
+        raise ServiceError(
+            "%s was stopped and is %s again" % (unit, state.active),
+            "Find out what starts it (systemctl list-dependencies --reverse %s) and switch that off" % unit,
+        )
+
+
+def _job(node: Node, verb: str, unit: str, since: float) -> None:
+    answer = node.host.run(["systemctl", verb, unit], timeout=JOB_TIMEOUT)
+    if answer.rc == 0:
+        return
+    reason = " ".join(answer.stderr.split()) or "exit status %s" % answer.rc
+    raise ServiceError(
+        "systemctl %s %s failed: %s%s" % (verb, unit, reason, explain(node.host, unit, since)),
+        "See journalctl --unit %s on the node" % unit,
+    )
+
+
+def _integer(text: str) -> int:
+    return int(text) if text.isdigit() else 0

@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Cgroup trees that the driver of the other kind left behind (pitfall A3: a twin misleads every agent)."""
+
+from __future__ import annotations
+
+import os
+from typing import Iterator
+
+from ..host import Host
+from .node import Node
+from .services import show, stop
+
+MOUNTINFO = "/proc/self/mountinfo"
+
+
+def hierarchies(mountinfo: str) -> list[str]:
+    """Mount points of the v1 and v2 hierarchies, each hierarchy once (proc_pid_mountinfo(5))."""
+    found: dict[str, str] = {}
+    for line in mountinfo.splitlines():
+        fields = line.split()
+        kind = fields[fields.index("-") + 1]
+        device, root, mount_point = fields[2:5]
+        if kind in ("cgroup", "cgroup2") and root == "/":
+            found.setdefault(device, mount_point)
+    return list(found.values())
+
+
+def remove(node: Node, name: str) -> str:
+    """Remove the tree ``name`` from every hierarchy unless a process lives in it; says what was done."""
+    host = node.host
+    trees = _trees(host, name)
+    if not trees:
+        return "%s: none" % name
+    occupied = sorted(set().union(*(processes(host, tree) for tree in trees)))
+    if occupied:
+        return "%s: left alone, process %d is in it" % (name, occupied[0])
+    if name.endswith(".slice") and show(node, os.path.basename(name)).runs:
+        stop(node, os.path.basename(name))
+    # systemd knows nothing of cpuset, hugetlb and the like on v1: what runc made there is still there.
+    for tree in _trees(host, name):
+        _remove_tree(host, tree)
+    left = _trees(host, name)
+    return "%s: cannot be removed from %s" % (name, ", ".join(left)) if left else "%s: removed" % name
+
+
+def processes(host: Host, tree: str) -> set[int]:
+    """Pids in the tree, all levels."""
+    found: set[int] = set()
+    for folder in _bottom_up(host, tree):
+        try:
+            found.update(int(pid) for pid in host.read(folder + "/cgroup.procs").split())
+        except FileNotFoundError:
+            continue
+        except OSError:
+            # EOPNOTSUPP: a threaded v2 cgroup; its threads count in the domain above, which is in the tree as well.
+            continue
+    return found
+
+
+def _trees(host: Host, name: str) -> list[str]:
+    candidates = ("%s/%s" % (mount.rstrip("/"), name) for mount in hierarchies(host.read(MOUNTINFO)))
+    return [tree for tree in candidates if os.path.isdir(host.path(tree))]
+
+
+def _bottom_up(host: Host, tree: str) -> Iterator[str]:
+    for entry in host.list(tree):
+        path = "%s/%s" % (tree, entry)
+        if os.path.isdir(host.path(path)) and not os.path.islink(host.path(path)):
+            for inner in _bottom_up(host, path):
+                yield inner
+    yield tree
+
+
+def _remove_tree(host: Host, tree: str) -> None:
+    for folder in list(_bottom_up(host, tree)):
+        try:
+            os.rmdir(host.path(folder))
+        except OSError:
+            # A process came in between, or the folder went by itself: the caller looks again.
+            continue

@@ -1,0 +1,226 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The steps of a transaction in their order, each with what undoes it. Every undo can be repeated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable
+
+from ..cri.errors import CriFailure
+from ..errors import ColocationError
+from . import checkpoints, files, gate, sandboxes, services, stale_cgroups
+from .finding import Verdict
+from .journal import State
+from .plan import Plan, Service
+from .runtime_checks import ready
+from .unit_log import explain
+from .work import Work, go_on
+
+RUNTIME_TIMEOUT = 90.0
+LOG_MARGIN = 1.0
+
+
+class StepFailed(ColocationError):
+    """A step that came to its end without what it was for."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """``do`` and ``undo`` return a few words about what they did; ``wanted`` says whether a plan has this step."""
+
+    name: str
+    wanted: Callable[[Plan], bool]
+    do: Callable[[Work], str]
+    undo: Callable[[Work], str]
+
+
+def _nothing(work: Work) -> str:
+    return "nothing to undo"
+
+
+def _stop_kubelet(work: Work) -> str:
+    return _stop(work, work.plan.kubelet)
+
+
+def _start_kubelet(work: Work) -> str:
+    return _start(work, work.plan.kubelet)
+
+
+def _kubelet_as_before(work: Work) -> str:
+    if not work.journal.before["kubelet_runs"]:
+        return "it did not run before"
+    return _start(work, work.plan.kubelet)
+
+
+def _stop_new_kubelet(work: Work) -> str:
+    """A stopped kubelet makes no new sandboxes; those it made under the new driver go while their runtime still runs."""
+    done = _stop(work, work.plan.kubelet)
+    if not work.plan.stops_sandboxes:
+        return done
+    try:
+        return "%s, %s" % (done, _remove_sandboxes(work))
+    except ColocationError as error:
+        # The runtime may be what failed. They are looked for again when it runs with its old configuration.
+        return "%s; the sandboxes come later: %s" % (done, error.message)
+
+
+def _remove_sandboxes(work: Work) -> str:
+    wanted = work.plan.sandboxes
+    if wanted is None:
+        return ""
+    try:
+        return "%d sandboxes removed" % sandboxes.remove_all(work.node, wanted.endpoint)
+    except CriFailure:
+        if work.journal.before["runtime_runs"]:
+            raise
+        return "the runtime does not run: done after its start"
+
+
+def _remove_new_sandboxes(work: Work) -> str:
+    """Only what a kubelet made under the new driver; without one, those left are the old ones."""
+    if not work.journal.begun(START_KUBELET) or not work.journal.before["runtime_runs"]:
+        return "nothing to undo"
+    return "%s; %s" % (_remove_sandboxes(work), _remove_cgroups(work, work.plan.fresh_cgroups))
+
+
+def _stop_runtime(work: Work) -> str:
+    return _stop(work, work.plan.runtime)
+
+
+def _start_runtime(work: Work) -> str:
+    work.runtime_restarted = work.node.clock.wall()
+    done = _start(work, work.plan.runtime)
+    _await_runtime(work)
+    if work.plan.stops_sandboxes and not work.journal.before["runtime_runs"]:
+        done = "%s, %s" % (done, _remove_sandboxes(work))
+    return done
+
+
+def _runtime_as_before(work: Work) -> str:
+    if not work.journal.before["runtime_runs"]:
+        return "it did not run before"
+    done = _start(work, work.plan.runtime)
+    _await_runtime(work)
+    return done
+
+
+def _await_runtime(work: Work) -> None:
+    """kubelet ends at once when the CRI does not answer yet, so it is waited for."""
+    endpoint = _endpoint(work.plan)
+    if endpoint is None or work.plan.runtime is None:
+        return
+    since = work.node.clock.wall()
+    finding = gate.watch(work.node, [lambda: ready(work.node, endpoint)], RUNTIME_TIMEOUT, go_on)[0]
+    if finding.verdict is not Verdict.PASSED:
+        log = explain(work.node.host, work.plan.runtime.unit, since - LOG_MARGIN)
+        raise StepFailed("%s is up but not ready: %s%s" % (work.plan.runtime.unit, finding.detail, log))
+
+
+def _endpoint(plan: Plan) -> str | None:
+    if plan.sandboxes:
+        return plan.sandboxes.endpoint
+    return plan.gate.cri_endpoint if plan.gate else None
+
+
+def _set_checkpoints_aside(work: Work) -> str:
+    return checkpoints.set_aside(work.node.host, work.journal, work.backups)
+
+
+def _put_checkpoints_back(work: Work) -> str:
+    return checkpoints.put_back(work.node.host, work.journal, work.backups)
+
+
+def _remove_stale_cgroups(work: Work) -> str:
+    return _remove_cgroups(work, work.plan.stale_cgroups)
+
+
+def _remove_fresh_cgroups(work: Work) -> str:
+    return _remove_cgroups(work, work.plan.fresh_cgroups)
+
+
+def _remove_cgroups(work: Work, names: tuple[str, ...]) -> str:
+    return ", ".join(stale_cgroups.remove(work.node, name) for name in names)
+
+
+def _write_files(work: Work) -> str:
+    saved = {entry.path: entry for entry in work.journal.files}
+    for edit in work.plan.files:
+        if files.content_sha256(work.node.host, edit.path) != edit.before_sha256:
+            raise files.FileRefused("it was changed by someone else just now", "Run this again", edit.path)
+        files.replace(work.node.host, saved[edit.path], edit.after or b"")
+    return ", ".join(edit.path for edit in work.plan.files)
+
+
+def _put_files_back(work: Work) -> str:
+    kept = [note for note in (_put_back(work, index) for index in range(len(work.journal.files))) if note]
+    return "%d put back%s" % (len(work.journal.files), "".join("; " + note for note in kept))
+
+
+def _put_back(work: Work, index: int) -> str:
+    """Put one file back; a text that is neither ours nor the original is kept in the backups and named."""
+    saved, edit = work.journal.files[index], work.plan.files[index]
+    found = files.content(work.node.host, saved.path)
+    note = ""
+    if found is not None and files.sha256(found) not in (saved.sha256, edit.after_sha256):
+        copy = "%s/foreign-%d" % (work.backups, index)
+        files.write_private(copy, found)
+        note = "%s had been changed by someone else meanwhile, that text is kept in %s" % (saved.path, copy)
+    files.restore(work.node.host, saved, work.backups)
+    return note
+
+
+def _pass_gate(work: Work) -> str:
+    work.journal.enter(State.VERIFYING)
+    plan, node = work.plan, work.node
+    began = node.clock.wall()
+    wanted = gate.checks(node, plan, work.journal.before, work.runtime_restarted)
+    findings = gate.watch(node, wanted, plan.gate.timeout if plan.gate else gate.DEFAULT_TIMEOUT, work.heed)
+    work.journal.keep_gate([finding.document() for finding in findings])
+    failed = gate.failures(findings)
+    if not failed:
+        return "%d checks" % len(findings)
+    unit = plan.kubelet.unit if plan.kubelet else ""
+    log = explain(node.host, unit, began - LOG_MARGIN) if unit else ""
+    what = "; ".join("%s: %s" % (finding.check, finding.detail) for finding in failed)
+    raise StepFailed("the node is not healthy with the new settings: %s%s" % (what, log))
+
+
+def _stop(work: Work, service: Service | None) -> str:
+    if service is None:
+        return ""
+    services.stop(work.node, service.unit)
+    return "%s stopped" % service.unit
+
+
+def _start(work: Work, service: Service | None) -> str:
+    if service is None:
+        return ""
+    services.start(work.node, service.unit)
+    return "%s started" % service.unit
+
+
+START_KUBELET = "start kubelet"
+
+# Undone from the end to the beginning: stopping what was started, putting files back, starting what was stopped.
+STEPS = (
+    Step("stop kubelet", lambda plan: plan.restarts_kubelet, _stop_kubelet, _kubelet_as_before),
+    Step("remove sandboxes", lambda plan: plan.stops_sandboxes, _remove_sandboxes, _remove_new_sandboxes),
+    Step("stop runtime", lambda plan: plan.restarts_runtime, _stop_runtime, _runtime_as_before),
+    Step(
+        "move checkpoints aside",
+        lambda plan: bool(plan.checkpoints),
+        _set_checkpoints_aside,
+        _put_checkpoints_back,
+    ),
+    Step(
+        "remove stale cgroups",
+        lambda plan: bool(plan.stale_cgroups or plan.fresh_cgroups),
+        _remove_stale_cgroups,
+        _remove_fresh_cgroups,
+    ),
+    Step("write files", lambda plan: bool(plan.files), _write_files, _put_files_back),
+    Step("start runtime", lambda plan: plan.restarts_runtime, _start_runtime, _stop_runtime),
+    Step(START_KUBELET, lambda plan: plan.restarts_kubelet, _start_kubelet, _stop_new_kubelet),
+    Step("health gate", lambda plan: plan.gate is not None, _pass_gate, _nothing),
+)

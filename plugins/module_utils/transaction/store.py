@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where transactions are kept on a node.
+
+/var/lib/volcano-colocation/          0700
+    lock                              who works on this node at the moment
+    transactions/ID/plan.json         until the end of the transaction; it holds file contents
+    transactions/ID/journal.json      what was begun and how to undo it
+    transactions/ID/backups/          originals of files and checkpoints
+    transactions/ID/reserve           until the end: room for the journal on a disk that fills up
+    transactions/ID/result.json       the answer, once there is one
+Every file is 0600.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from typing import Any
+
+from ..errors import ColocationError
+from ..host import Host
+from .files import private_folder, refused, write_private
+
+STATE_FOLDER = "/var/lib/volcano-colocation"
+PLAN = "plan.json"
+RESULT = "result.json"
+RESERVE = "reserve"
+RESERVE_SIZE = 1 << 18
+"""Bytes; room for the journal and the answer of a transaction during which the disk fills up."""
+
+
+class Store:
+    """The state folder of one node."""
+
+    def __init__(self, host: Host) -> None:
+        self._folder = host.path(STATE_FOLDER)
+
+    @property
+    def lock_path(self) -> str:
+        """Path on this machine of the lock file."""
+        return os.path.join(self._folder, "lock")
+
+    def path(self, transaction: str, name: str = "") -> str:
+        """Path on this machine of something in a transaction's folder."""
+        return os.path.join(self._folder, "transactions", transaction, name).rstrip("/")
+
+    def open(self, transaction: str, plan: str) -> None:
+        """Make the folder of a new transaction and lay its plan down."""
+        try:
+            private_folder(self.path(transaction, "backups"))
+            write_private(self.path(transaction, RESERVE), b"\0" * RESERVE_SIZE)
+            write_private(self.path(transaction, PLAN), plan.encode("utf-8", "surrogateescape"))
+        except OSError as error:
+            raise refused(error, STATE_FOLDER, "keep a transaction there")
+
+    def exists(self, transaction: str) -> bool:
+        """True for a transaction that was opened once."""
+        return os.path.isdir(self.path(transaction))
+
+    def plan_text(self, transaction: str) -> str:
+        """The plan as the controller sent it."""
+        with open(self.path(transaction, PLAN), "rb") as stream:
+            return stream.read().decode("utf-8", "surrogateescape")
+
+    def transactions(self) -> list[str]:
+        """Ids of all transactions, oldest first as long as ids begin with the time."""
+        try:
+            return sorted(os.listdir(os.path.join(self._folder, "transactions")))
+        except FileNotFoundError:
+            return []
+
+    def read(self, transaction: str, name: str) -> Any:
+        """A JSON document in a transaction's folder; None when it is not there."""
+        path = self.path(transaction, name)
+        try:
+            with open(path, "rb") as stream:
+                return json.loads(stream.read().decode("utf-8"))
+        except FileNotFoundError:
+            return None
+        except ValueError:
+            raise ColocationError("it is damaged", "Compare the files it names by hand, then remove its folder", path)
+
+    def write(self, transaction: str, name: str, document: Any) -> None:
+        """Durably write a JSON document in a transaction's folder, taking the reserve when the disk is full."""
+        text = json.dumps(document, indent=1, sort_keys=True).encode("utf-8")
+        try:
+            write_private(self.path(transaction, name), text)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT) or not self.remove(transaction, RESERVE):
+                raise
+            write_private(self.path(transaction, name), text)
+
+    def remove(self, transaction: str, name: str) -> bool:
+        """Remove a file of a transaction; False when it was not there."""
+        try:
+            os.unlink(self.path(transaction, name))
+        except FileNotFoundError:
+            return False
+        return True
+
+    def finish(self, transaction: str, result: dict[str, Any]) -> None:
+        """Write the answer and drop what nobody needs any more, above all the plan with its file contents."""
+        self.write(transaction, RESULT, result)
+        for name in (PLAN, RESERVE):
+            self.remove(transaction, name)

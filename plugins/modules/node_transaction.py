@@ -1,0 +1,144 @@
+#!/usr/bin/python
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The module that carries a plan out on a node."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: node_transaction
+short_description: Carry out a plan on a node, all of it or nothing (internal)
+version_added: 0.1.0
+description:
+  - Carries out what M(volcano.colocation.kubelet_config), M(volcano.colocation.containerd_config) and
+    M(volcano.colocation.node_align) have planned on the controller.
+  - Internal to the collection. The action plugins never call it in check mode.
+  - The work is done by an engine that is copied to C(/usr/local/lib/volcano-colocation) and runs as a transient systemd
+    unit, C(volcano-colocation-ID.service). It goes on when the connection of Ansible breaks. Its journal, backups and
+    answer are kept below C(/var/lib/volcano-colocation).
+  - A transaction that was cut off by a power failure is undone before anything else is done.
+author:
+  - The volcano.colocation authors (@volcano-sh)
+extends_documentation_fragment:
+  - volcano.colocation.attributes
+options:
+  action:
+    description:
+      - V(start) begins the transaction that O(plan) describes and waits for it. Repeated with the same plan it only waits.
+      - V(wait) goes on waiting for the transaction O(id).
+      - V(recover) undoes a transaction that was cut off, if there is one.
+    type: str
+    choices: [start, wait, recover]
+    default: start
+  plan:
+    description: The plan as JSON text. Required for O(action=start).
+    type: str
+  id:
+    description: The id of a transaction. Required for O(action=wait).
+    type: str
+  wait:
+    description: How many seconds to wait for the end of the transaction before answering that it is at work.
+    type: float
+    default: 20
+  root:
+    description: Take every path below this folder, to prepare an image. Only files are written then.
+    type: path
+    default: /
+attributes:
+  check_mode:
+    support: none
+  diff_mode:
+    support: none
+"""
+
+EXAMPLES = r"""
+- name: Go on waiting for a transaction, as the action plugins do
+  volcano.colocation.node_transaction:
+    action: wait
+    id: 20261121T013455-1a2b3c4d
+"""
+
+RETURN = r"""
+transaction:
+  description:
+    - The answer of the transaction, or how far it is.
+    - With O(action=recover) just the id and the end of the transaction that was undone, or nothing.
+  returned: success
+  type: dict
+  contains:
+    id:
+      description: The id of the transaction.
+      type: str
+      returned: success
+    state:
+      description:
+        - V(refused) means that nothing was touched, V(applying) that it is still at work.
+        - V(rollback-failed) means that something is left to be done by hand; RV(transaction.error.node) says what.
+      type: str
+      returned: success
+      choices: [applying, committed, refused, rolled-back, rollback-failed]
+    step:
+      description: The step at work, or the one that failed.
+      type: str
+      returned: success
+    steps:
+      description: The steps so far with their durations.
+      type: list
+      elements: dict
+      returned: success
+    error:
+      description: What went wrong in which step, and what the node is now.
+      type: dict
+      returned: success
+    gate:
+      description: What the checks of the health gate found.
+      type: list
+      elements: dict
+      returned: success
+    recovered:
+      description: The transaction that had been cut off and was undone first.
+      type: dict
+      returned: success
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ..module_utils.errors import ColocationError
+from ..module_utils.host import Host
+from ..module_utils.transaction import entry, launch
+from ..module_utils.transaction.plan import parse
+
+ARGUMENTS = {
+    "action": {"type": "str", "choices": ["start", "wait", "recover"], "default": "start"},
+    "plan": {"type": "str", "no_log": True},
+    "id": {"type": "str"},
+    "wait": {"type": "float", "default": 20.0},
+    "root": {"type": "path", "default": "/"},
+}
+REQUIRED = [("action", "start", ["plan"]), ("action", "wait", ["id"])]
+# The engine that is installed from this module's files begins there; naming it makes Ansible ship it.
+ENGINE = entry.main
+UNCHANGED = ("refused", "none")
+
+
+def answer(parameters: dict) -> dict:
+    """The transaction's answer for the module's parameters."""
+    host = Host(parameters["root"])
+    if parameters["action"] == "wait":
+        return launch.wait(host, parameters["id"], parameters["wait"])
+    if parameters["action"] == "recover":
+        return launch.recover(host) or {"state": "none"}
+    return launch.start(host, parse(parameters["plan"]), parameters["plan"], parameters["wait"])
+
+
+def main() -> None:
+    module = AnsibleModule(ARGUMENTS, required_if=REQUIRED)
+    try:
+        transaction = answer(module.params)
+    except ColocationError as error:
+        module.fail_json(msg=str(error))
+    module.exit_json(changed=transaction["state"] not in UNCHANGED, transaction=transaction)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The cgroup mode: v1, v2, hybrid, and unknown wherever the sources leave a doubt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cgroups import interpret_cgroups
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import CgroupMode
+
+V2 = ["26 23 0:23 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate,memory_recursiveprot"]
+TMPFS = ["24 22 0:21 / /sys/fs/cgroup ro,nosuid - tmpfs tmpfs ro,size=4096k,nr_inodes=1024,mode=755"]
+V1 = [
+    "27 24 0:24 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,xattr,name=systemd",
+    "31 24 0:28 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct",
+    "32 24 0:29 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory",
+]
+UNIFIED = ["25 24 0:22 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw,nsdelegate"]
+
+
+def facts(lines: list[str], magic: str | None = None, **files: str) -> Any:
+    return interpret_cgroups(
+        {
+            "mountinfo": lines,
+            "filesystem_types": {} if magic is None else {"/sys/fs/cgroup": magic},
+            "files": {f"/sys/fs/cgroup/{name.replace('_', '.')}": text for name, text in files.items()},
+            "trees": [],
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("lines", "magic", "mode"),
+    [
+        (V2, "63677270", CgroupMode.V2),
+        (V2, None, CgroupMode.V2),
+        (TMPFS + V1, "1021994", CgroupMode.V1),
+        (TMPFS + UNIFIED + V1, "1021994", CgroupMode.HYBRID),
+        ([], None, CgroupMode.UNKNOWN),
+        (TMPFS, "1021994", CgroupMode.UNKNOWN),
+        (TMPFS + UNIFIED, "1021994", CgroupMode.UNKNOWN),
+        (TMPFS + V1[:1], "1021994", CgroupMode.UNKNOWN),
+        (V2, "1021994", CgroupMode.UNKNOWN),
+        (TMPFS + V1, "63677270", CgroupMode.UNKNOWN),
+    ],
+)
+def test_mode(lines: list[str], magic: str | None, mode: CgroupMode) -> None:
+    found = facts(lines, magic)
+    assert found.mode is mode
+    assert found.reason
+
+
+def test_a_later_mount_hides_the_earlier_one() -> None:
+    assert facts(TMPFS + V1 + V2, "63677270").mode is CgroupMode.V2
+
+
+def test_v1_controllers_come_from_the_mounts_and_named_hierarchies_are_none() -> None:
+    found = facts(TMPFS + V1, "1021994")
+    assert found.controllers == ("cpu", "cpuacct", "memory")
+    assert found.mountpoints["cpu"] == "/sys/fs/cgroup/cpu,cpuacct"
+
+
+def test_v2_controllers_come_from_the_root() -> None:
+    assert facts(V2, cgroup_controllers="cpuset cpu io").controllers == ("cpuset", "cpu", "io")
