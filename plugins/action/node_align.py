@@ -12,12 +12,11 @@ from ansible import constants
 
 from ..plugin_utils.arguments import NODE_ALIGN
 from ..plugin_utils.controller import observation
-from ..plugin_utils.controller.action import ColocationAction, display
+from ..plugin_utils.controller.action import ColocationAction
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.controller.outcome import (
     diffs,
     failure_message,
-    progress_line,
     published_plan,
     refusal_message,
 )
@@ -52,7 +51,7 @@ class ActionModule(ColocationAction):
         result = {"changed": bool(plan.changes), "diff": diffs(edits), **described(facts, plan)}
         node.usage.planning_seconds += time.process_time() - began
         if plan.refusals:
-            result.update(failed=True, changed=False, msg=refusal_message(plan))
+            result.update(failed=True, msg=refusal_message(plan))
         elif plan.changes and self._task.check_mode:
             result["observation"] = observation.keep(constants.DEFAULT_LOCAL_TMP, snapshot)
         elif plan.changes:
@@ -64,8 +63,7 @@ class ActionModule(ColocationAction):
     def _carry_out(
         self, node: Node, document: Mapping[str, Any], profile: Profile, arguments: Mapping[str, Any]
     ) -> dict[str, Any]:
-        name = self._task.delegate_to or self._play_context.remote_addr or "node"
-        transaction = node.transact(document, lambda state: display.display(progress_line(str(name), state)))
+        transaction = node.transact(document, self.show_progress)
         if transaction["state"] != "committed":
             untouched = transaction["state"] in ("refused", "rolled-back")
             return {

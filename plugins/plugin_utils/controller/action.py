@@ -18,6 +18,7 @@ from ..plan.edits import UneditableFile
 from ..profile import ProfileError
 from .builtins import untagged
 from .node import ConnectionLost, Node, NodeFailure
+from .outcome import progress_line
 
 display = Display()
 
@@ -31,6 +32,7 @@ class ColocationAction(ActionBase):
     _supports_async = False
 
     ARGUMENTS: Spec = {}
+    host: str
 
     @abstractmethod
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,6 +40,7 @@ class ColocationAction(ActionBase):
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result: dict[str, Any] = super().run(tmp, task_vars)
+        self.host = str((task_vars or {}).get("inventory_hostname", "node"))
         _checked, arguments = self.validate_argument_spec(self.ARGUMENTS)
         node = Node(lambda name, given: self._on_node(name, given, task_vars or {}), arguments.get("root", "/"))
         try:
@@ -60,3 +63,7 @@ class ColocationAction(ActionBase):
         for warning in answer.get("warnings", ()):
             display.warning(warning)
         return answer
+
+    def show_progress(self, transaction: Mapping[str, Any]) -> None:
+        """Where a transaction is, for the person who watches."""
+        display.display(progress_line(self.host, transaction))

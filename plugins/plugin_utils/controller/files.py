@@ -14,9 +14,9 @@ from ..plan.edits import file_edits
 from ..plan.model import Change, Need, Plan
 from ..plan.refusals import Rule, refusals
 from ..profile import Profile, parse_profile
-from .action import ColocationAction, display
+from .action import ColocationAction
 from .node import Node
-from .outcome import diffs, failure_message, progress_line, refusal_message
+from .outcome import diffs, failure_message, refusal_message
 
 STRATEGY = "main-file"
 """The file in force is edited in place; the only strategy of this release."""
@@ -54,10 +54,7 @@ class FilesAction(ColocationAction):
             else [],
         }
         if edits and not self._task.check_mode:
-            host = str(self._play_context.remote_addr)
-            transaction = node.transact(
-                files_document(edits, needed, facts), lambda state: display.display(progress_line(host, state))
-            )
+            transaction = node.transact(files_document(edits, needed, facts), self.show_progress)
             if transaction["state"] != "committed":
                 return {"failed": True, "msg": failure_message(transaction), "transaction": transaction}
         result["usage"] = node.usage.published()

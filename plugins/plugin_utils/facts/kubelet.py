@@ -18,14 +18,14 @@ from .model import Checkpoint, Claim, ConfigFile, Driver, KubeletFacts
 
 
 def claims_of(setting: KubeletField, argv: Sequence[str], config: ConfigFile) -> list[Claim]:
-    """What each source says of a field, the strongest first."""
+    """What each source says of a field, the strongest first; the default only where nothing else speaks."""
     claims = []
     flag = option(argv, setting.flag)
     if flag is not None:
         claims.append(Claim(setting.key, flag, f"kubelet's command line, {setting.flag}"))
     if setting.key in config.values:
         claims.append(Claim(setting.key, str(config.values[setting.key]), config.path))
-    if setting.default is not None and config.problem is None:
+    if not claims and setting.default is not None and config.problem is None:
         claims.append(Claim(setting.key, setting.default, "kubelet's default"))
     return claims
 

@@ -202,7 +202,7 @@ def checkpoint_cpus_differ(facts: NodeFacts) -> Iterator[Finding]:
         )
 
 
-def stale_tree(facts: NodeFacts) -> Iterator[Finding]:
+def second_tree(facts: NodeFacts) -> Iterator[Finding]:
     driver = facts.kubelet.cgroup_driver
     if driver is None:
         return
@@ -210,12 +210,13 @@ def stale_tree(facts: NodeFacts) -> Iterator[Finding]:
     stale = tuple(tree for tree in facts.cgroup.trees if tree.endswith("/" + other.tree))
     if stale:
         yield Finding(
-            "stale-tree",
-            Severity.WARNING,
+            "second-tree",
+            Severity.INFO,
             Effect.NONE,
             f"A cgroup tree of the {other.value} driver lies beside kubelet's own.",
             stale,
-            "Agents and monitoring may read the wrong one; a reboot of the drained node removes it.",
+            "Agents and monitoring may read the wrong one. kubelet 1.20 makes one itself under the systemd driver on v2;"
+            " otherwise a reboot of the drained node removes it.",
         )
 
 
@@ -260,7 +261,7 @@ RULES: tuple[Rule, ...] = (
     next_restart_of_kubelet,
     checkpoint_differs,
     checkpoint_cpus_differ,
-    stale_tree,
+    second_tree,
 )
 
 

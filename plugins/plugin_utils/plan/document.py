@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import time
 from collections.abc import Mapping
@@ -34,8 +33,9 @@ def _files(edits: tuple[FileEdit, ...]) -> list[dict[str, Any]]:
     ]
 
 
-def _toml_word(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else json.dumps(value)
+def _dumped(value: Any) -> str:
+    """A value as the engine reads it from the dump: without quotes."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _validation(facts: NodeFacts, plan: Plan, edits: tuple[FileEdit, ...]) -> list[dict[str, Any]]:
@@ -44,7 +44,7 @@ def _validation(facts: NodeFacts, plan: Plan, edits: tuple[FileEdit, ...]) -> li
     if path not in {edit.path for edit in edits}:
         return []
     expect = [
-        {"table": list(change.keys[:-1]), "key": change.keys[-1], "value": _toml_word(change.after)}
+        {"table": list(change.keys[:-1]), "key": change.keys[-1], "value": _dumped(change.after)}
         for change in plan.changes
         if change.path == path
     ]
