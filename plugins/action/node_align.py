@@ -25,7 +25,7 @@ from ..plugin_utils.facts.node import interpret
 from ..plugin_utils.facts.published import published
 from ..plugin_utils.findings.verdict import all_findings, judge
 from ..plugin_utils.plan.document import transaction_document
-from ..plugin_utils.plan.edits import FileEdit, file_edits
+from ..plugin_utils.plan.edits import file_edits
 from ..plugin_utils.plan.model import Plan
 from ..plugin_utils.plan.node import make_plan
 from ..plugin_utils.profile import Profile, parse_profile
@@ -46,7 +46,7 @@ class ActionModule(ColocationAction):
         snapshot = observation.take(constants.DEFAULT_LOCAL_TMP, arguments["observation"]) or node.snapshot()
         began = time.process_time()
         facts = interpret(snapshot)
-        plan = make_plan(facts, profile, arguments["allow_disruption"])
+        plan = make_plan(facts, profile, allow_disruption=arguments["allow_disruption"])
         edits = file_edits(snapshot, facts, plan.changes) if plan.changes else ()
         result = {"changed": bool(plan.changes), "diff": diffs(edits), **described(facts, plan)}
         node.usage.planning_seconds += time.process_time() - began
@@ -74,10 +74,12 @@ class ActionModule(ColocationAction):
                 "msg": failure_message(transaction),
             }
         facts = interpret(node.snapshot())
-        left = make_plan(facts, profile, arguments["allow_disruption"])
+        left = make_plan(facts, profile, allow_disruption=arguments["allow_disruption"])
         after = described(facts, left)
         result = {"transaction": transaction, "verdict": after["verdict"], "facts": after["facts"]}
         if left.changes or left.refusals:
             remaining = "; ".join(map(str, (*left.changes, *left.refusals)))
-            result.update(failed=True, msg=f"The transaction was committed, yet a new look at the node finds: {remaining}")
+            result.update(
+                failed=True, msg=f"The transaction was committed, yet a new look at the node finds: {remaining}"
+            )
         return result

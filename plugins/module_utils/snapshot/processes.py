@@ -51,7 +51,7 @@ def scan(host: Host, booted: float | None) -> dict[str, Any]:
 
 
 def option(argv: Sequence[str], *names: str) -> str | None:
-    """The last value of an option in both forms, ``--name=value`` and ``--name value``; the last one wins, quotes stay."""
+    """The value of an option, ``--name=value`` or ``--name value``; the last one wins, quotes stay."""
     value = None
     for position, word in enumerate(argv):
         name, equals, attached = word.partition("=")

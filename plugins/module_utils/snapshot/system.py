@@ -31,7 +31,7 @@ def machine(host: Host) -> dict[str, Any]:
 
 
 def booted_at(proc_uptime: str | None, now: float) -> float | None:
-    """Seconds since the epoch at which the kernel started. The btime line of /proc/stat is rounded to a whole second."""
+    """Seconds since the epoch at which the kernel started; btime of /proc/stat is rounded to a whole second."""
     return now - float(proc_uptime.split()[0]) if proc_uptime else None
 
 

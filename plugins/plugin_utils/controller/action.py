@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
@@ -31,7 +31,7 @@ class ColocationAction(ActionBase):
     _supports_diff = True
     _supports_async = False
 
-    ARGUMENTS: Spec = {}
+    ARGUMENTS: ClassVar[Spec]
     host: str
 
     @abstractmethod
@@ -55,9 +55,7 @@ class ColocationAction(ActionBase):
 
     def _on_node(self, name: str, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:
-            answer: dict[str, Any] = self._execute_module(
-                module_name=name, module_args=arguments, task_vars=task_vars
-            )
+            answer: dict[str, Any] = self._execute_module(module_name=name, module_args=arguments, task_vars=task_vars)
         except AnsibleConnectionFailure as error:
             raise ConnectionLost(error) from error
         for warning in answer.get("warnings", ()):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Task arguments and results as plain builtins: ansible-core 2.19 hands over tagged strings that YAML dumpers refuse."""
+"""Task arguments as plain builtins: ansible-core 2.19 hands over tagged strings, which YAML dumpers refuse."""
 
 from __future__ import annotations
 

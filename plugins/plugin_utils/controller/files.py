@@ -49,9 +49,7 @@ class FilesAction(ColocationAction):
             "strategy": STRATEGY,
             "restart_required": bool(needed.needs & {Need.RESTART_KUBELET, Need.RESTART_RUNTIME}),
             "drain_required": Need.DRAIN in needed.needs,
-            "checkpoints_to_reset": [facts.kubelet.checkpoint.path]
-            if moves_checkpoint(facts, needed, profile)
-            else [],
+            "checkpoints_to_reset": [facts.kubelet.checkpoint.path] if moves_checkpoint(facts, needed, profile) else [],
         }
         if edits and not self._task.check_mode:
             transaction = node.transact(files_document(edits, needed, facts), self.show_progress)

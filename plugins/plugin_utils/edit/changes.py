@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Any, Final, Literal, TypeAlias, Union
+from typing import Any, Final, Literal, TypeAlias
 
 Path: TypeAlias = tuple[str, ...]
-Scalar: TypeAlias = Union[str, bool, int, float]
-Value: TypeAlias = Union[Scalar, Sequence[str]]
+Scalar: TypeAlias = str | bool | int | float
+Value: TypeAlias = Scalar | Sequence[str]
 
 
 class Removal(Enum):
@@ -20,7 +20,7 @@ class Removal(Enum):
 
 
 REMOVE: Final = Removal.REMOVE
-Wanted: TypeAlias = Union[Value, Literal[Removal.REMOVE]]
+Wanted: TypeAlias = Value | Literal[Removal.REMOVE]
 Changes: TypeAlias = Mapping[Path, Wanted]
 Tree: TypeAlias = "dict[str, Tree | Wanted]"
 
@@ -116,7 +116,7 @@ def difference(first: Any, second: Any) -> Path | None:
     if isinstance(first, list):
         if len(first) != len(second):
             return ()
-        return next((() for one, other in zip(first, second) if difference(one, other) is not None), None)
+        return next((() for one, other in zip(first, second, strict=True) if difference(one, other) is not None), None)
     same = first == second or (first != first and second != second)  # NaN
     return None if same else ()
 

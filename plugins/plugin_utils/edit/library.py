@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parsers are imported when they are needed: ansible-test imports every file without them, and most runs edit nothing."""
+"""Parsers are imported when they are used: ansible-test imports every file without them, and most runs edit nothing."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
+import importlib
 import re
-import sys
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -163,10 +163,15 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 def _parsed_toml(text: str) -> dict[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib  # here, because the first read pays for it
+    try:
+        tomllib = importlib.import_module("tomllib")
+    except ImportError:  # Python 3.10, which ansible-core 2.17 still runs on
+        return _parsed_by_tomlkit(text)
+    document: dict[str, Any] = tomllib.loads(text)
+    return document
 
-        return tomllib.loads(text)
+
+def _parsed_by_tomlkit(text: str) -> dict[str, Any]:
     tomlkit = library("tomlkit")
     try:
         document: dict[str, Any] = tomlkit.parse(text).unwrap()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where each key and value of a YAML text stands, by ruamel.yaml: a second parser beside the one that proves the edit."""
+"""Where each key and value of a YAML text stands, by ruamel.yaml; the edit is proven by another parser."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from .splice import line_start
 
 MERGE = "<<"
 _INNER_TAB = re.compile(r"(?<=\S)[ \t]*\t[ \t]*")
+_EMPTY_ITEM = re.compile(r"^[ \t]*(?:-[ \t]+)*-(?=[ \t]*(?:#.*)?\r?$)", re.MULTILINE)
+COLON = re.compile(r"[ \t]*:")
 _ALIAS = re.compile(r"\*[^\s,\[\]{}]+")
 
 
@@ -109,6 +111,11 @@ def _entries(text: str, pairs: Iterable[tuple[Any, Any]]) -> Iterator[Entry]:
     for key, value in pairs:
         key_start, key_end = key.start_mark.index, key.end_mark.index
         node, alias = _placed(text, value, key_end)
+        if node.start == node.end:
+            # ruamel.yaml puts an absent value at the next key.
+            colon = COLON.match(text, key_end)
+            at = colon.end() if colon else key_end
+            node = Node(Kind.SCALAR, at, at)
         yield Entry(str(key.value), key_start, key_end, node, alias)
 
 
@@ -122,7 +129,12 @@ def _placed(text: str, composed: Any, reached: int) -> tuple[Node, bool]:
 
 
 def _last_item_end(text: str, composed: Any) -> int:
-    reached = composed.start_mark.index
+    reached = int(composed.start_mark.index)
     for item in composed.value:
-        reached = _placed(text, item, reached)[0].end
+        node, _ = _placed(text, item, reached)
+        if node.start < node.end:
+            reached = node.end
+        else:
+            dash = list(_EMPTY_ITEM.finditer(text, reached, node.start))
+            reached = dash[-1].end() if dash else reached
     return reached

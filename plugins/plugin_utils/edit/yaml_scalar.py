@@ -34,7 +34,7 @@ _PLAIN_WORD = re.compile(r"[A-Za-z/][A-Za-z0-9_./%@+-]*\Z", re.ASCII)
 _PLAIN_QUANTITY = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:m|k|[KMGTPE]i|[MGTP]|s|ms|us|ns|h|%)\Z", re.ASCII)
 _NOT_PLAIN = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity"))
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
-_SINGLE_QUOTABLE = re.compile("[^\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]*\Z")
+_SINGLE_QUOTABLE = re.compile("[^\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]*\\Z")
 
 
 def resolved(plain: str) -> ResolvedScalar:

@@ -13,11 +13,10 @@ from .errors import UnsupportedEdit
 from .read import read_yaml
 from .splice import Envelope, Splice, line_end, line_end_style, line_number, line_start, proven, spliced
 from .yaml_flow import flow_mapping
-from .yaml_nodes import Entry, Kind, Node, block_mappings, column, located
+from .yaml_nodes import COLON, Entry, Kind, Node, block_mappings, column, located
 from .yaml_refusals import is_null, refuse_entry, refuse_mapping, refuse_root
 from .yaml_scalar import key_text, scalar_text, value_text
 
-_COLON = re.compile(r"[ \t]*:")
 _HEADER_COMMENT = re.compile(r"[^\n]*?([ \t]+#[^\r\n]*)")
 _DOCUMENT_END = re.compile(r"^\.\.\.(?=\s|\Z)", re.MULTILINE)
 _COMMENT = re.compile(r"( *)#")
@@ -51,11 +50,12 @@ class _Style:
 
     @classmethod
     def of(cls, text: str, root: Node | None) -> _Style:
-        outer = list(block_mappings(root)) if root else []
-        children = [(column(text, each), entry.node) for each in outer for entry in each.entries]
-        blocks = [(column(text, node) - at, node.kind) for at, node in children if not node.flow and node.end]
-        mapping = next((step for step, kind in blocks if kind is Kind.MAPPING), 2)
-        dash = next((step for step, kind in blocks if kind is Kind.SEQUENCE), 0)
+        steps: dict[Kind, int] = {}
+        for outer in block_mappings(root) if root else ():
+            for node in (entry.node for entry in outer.entries if not entry.node.flow):
+                steps.setdefault(node.kind, column(text, node) - column(text, outer))
+        mapping = steps.get(Kind.MAPPING, 2)
+        dash = steps.get(Kind.SEQUENCE, 0)
         return cls(text, mapping, dash)
 
     def lines(self, todo: Tree, indent: int, end: str) -> str:
@@ -122,7 +122,7 @@ def _entry(style: _Style, entry: Entry, want: Tree | Wanted) -> Iterator[Splice]
     text = style.text
     refuse_entry(text, entry, want)
     begin = line_start(text, entry.key_start)
-    colon = _COLON.match(text, entry.key_end)
+    colon = COLON.match(text, entry.key_end)
     if text[begin : entry.key_start].strip() or colon is None:
         line = line_number(text, entry.key_start)
         raise UnsupportedEdit(f"{entry.key} does not begin its line", line, "Write it as a plain 'key: value' line")

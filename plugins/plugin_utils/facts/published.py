@@ -78,8 +78,7 @@ def _runtime(runtime: RuntimeFacts) -> dict[str, Any]:
         "config_version": runtime.config_version,
         "cgroup_driver": runtime.running_cgroup_driver or runtime.cgroup_driver,
         "handlers": {
-            handler.name: {"configured": handler.configured, "running": handler.running}
-            for handler in runtime.handlers
+            handler.name: {"configured": handler.configured, "running": handler.running} for handler in runtime.handlers
         },
         "nri": asdict(runtime.nri),
     }

@@ -46,9 +46,7 @@ def pid1_not_systemd(facts: NodeFacts) -> Iterator[Finding]:
 
 
 def not_a_node(facts: NodeFacts) -> Iterator[Finding]:
-    missing = [
-        name for name, side in (("kubelet", facts.kubelet), ("containerd", facts.runtime)) if not side.installed
-    ]
+    missing = [name for name, side in (("kubelet", facts.kubelet), ("containerd", facts.runtime)) if not side.installed]
     if missing:
         yield Finding(
             "not-installed",
@@ -215,8 +213,8 @@ def second_tree(facts: NodeFacts) -> Iterator[Finding]:
             Effect.NONE,
             f"A cgroup tree of the {other.value} driver lies beside kubelet's own.",
             stale,
-            "Agents and monitoring may read the wrong one. kubelet 1.20 makes one itself under the systemd driver on v2;"
-            " otherwise a reboot of the drained node removes it.",
+            "Agents and monitoring may read the wrong one. kubelet 1.20 makes one itself with the systemd driver on"
+            " v2; otherwise a reboot of the drained node removes it.",
         )
 
 

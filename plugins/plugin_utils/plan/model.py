@@ -19,7 +19,7 @@ class Need(str, Enum):
 
 @dataclass(frozen=True)
 class Change:
-    """One setting that differs. ``path`` and ``keys`` say where it is written; both empty: only a restart is missing."""
+    """A setting that differs. ``path`` and ``keys`` say where it is written; without them only a restart is missing."""
 
     target: str
     setting: str

@@ -31,7 +31,7 @@ def _needs_permission(changes: tuple[Change, ...], pods: int) -> Refusal:
     )
 
 
-def make_plan(facts: NodeFacts, profile: Profile, allow_disruption: bool | None) -> Plan:
+def make_plan(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | None) -> Plan:
     """Plan for a node. ``allow_disruption``: True do it, False leave it pending, None refuse and explain."""
     refused = refusals(facts, profile)
     skip = nri_skip(facts.runtime, profile)

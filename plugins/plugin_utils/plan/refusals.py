@@ -171,9 +171,7 @@ def _static(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             tables = (merged[SYSTEM_RESERVED.key], merged[KUBE_RESERVED.key])
             reserved = ceil(sum(parse_quantity(str(table.get("cpu", 0))) for table in tables))
     except ValueError as error:
-        yield Refusal(
-            "reservation-unreadable", str(error), "Correct the reservation.", file=facts.kubelet.config.path
-        )
+        yield Refusal("reservation-unreadable", str(error), "Correct the reservation.", file=facts.kubelet.config.path)
         return
     yield from _static_reservation(reserved, len(facts.online_cpus))
 

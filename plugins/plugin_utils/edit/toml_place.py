@@ -1,0 +1,179 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where a new setting or a new table goes in a TOML text, and how its neighbours are written."""
+
+from __future__ import annotations
+
+import re
+
+from .changes import Path, Wanted
+from .splice import NEWLINE, Splice, line_end, line_end_style, line_start
+from .toml_layout import Layout, Setting, Table, indent
+from .toml_value import key_text, quote_of, value_text
+
+_KEYS_FIRST, _TABLES_LAST = 0, 1
+_COMMENTS = re.compile(r"(?:[ \t]*#[^\n]*\n)*")
+
+
+def added(layout: Layout, path: Path, fresh: dict[str, Wanted]) -> Splice:
+    """New settings in the table at ``path``, which is made where there is none."""
+    table = layout.header(path)
+    if table is not None:
+        return _in_table(layout, table, fresh)
+    neighbour = _dotted_neighbour(layout, path)
+    if neighbour is not None:
+        return _beside(layout, neighbour, path[len(neighbour.table.path) :], fresh)
+    return _new_table(layout, path, fresh)
+
+
+def _in_table(layout: Layout, table: Table, fresh: dict[str, Wanted]) -> Splice:
+    """Behind the last setting, so before sub-tables, and before comments and blank lines at the end of the table."""
+    content = layout.content(table)
+    if content:
+        return _beside(layout, content[-1], (), fresh)
+    at = table.end or _top(layout)
+    blanks = indent(layout.text, table.start) + _setting_step(layout, table) if table.path else ""
+    quote = quote_of(layout.text[table.start : table.end])
+    return Splice(at, at, _settings(fresh, blanks, (), " = ", quote, line_end_style(layout.text, at)), _KEYS_FIRST)
+
+
+def _beside(layout: Layout, neighbour: Setting, prefix: Path, fresh: dict[str, Wanted]) -> Splice:
+    text = layout.text
+    equals = text[neighbour.key_end : neighbour.value_start]
+    quote = quote_of(text[neighbour.start : neighbour.end])
+    at = neighbour.end
+    lines = _settings(
+        fresh,
+        indent(text, neighbour.start),
+        prefix,
+        equals if equals == "=" else " = ",
+        quote,
+        line_end_style(text, at),
+    )
+    return Splice(at, at, lines, _KEYS_FIRST)
+
+
+def _settings(fresh: dict[str, Wanted], blanks: str, prefix: Path, equals: str, quote: str, end: str) -> str:
+    return "".join(
+        f"{blanks}{key_text((*prefix, key), quote)}{equals}{value_text(want, quote)}{end}"
+        for key, want in fresh.items()
+    )
+
+
+def _top(layout: Layout) -> int:
+    """Where the first setting of the root goes: behind the comment that opens the file, or at its start."""
+    text = layout.text
+    if len(layout.tables) == 1:
+        return _end_of_text(text)
+    opening = _COMMENTS.match(text)
+    at = opening.end() if opening else 0
+    # A comment that touches the first header speaks of that table.
+    return at if not text[at : line_end(text, at)].strip() else 0
+
+
+def _end_of_text(text: str) -> int:
+    content = text.rstrip()
+    return line_end(text, len(content)) if content else 0
+
+
+def _dotted_neighbour(layout: Layout, path: Path) -> Setting | None:
+    """The last setting that makes ``path`` or the table around it by a dotted key: TOML forbids a header for such."""
+    for length in range(len(path), 0, -1):
+        outer = path[:length]
+        if layout.below(outer):
+            return None
+        dotted = [each for key, each in layout.by_path.items() if key[:length] == outer]
+        if dotted:
+            return dotted[-1]
+    return None
+
+
+def _new_table(layout: Layout, path: Path, fresh: dict[str, Wanted]) -> Splice:
+    """Behind the last table of the closest ancestor that exists, so that no other table is split."""
+    text = layout.text
+    previous = _last_relative(layout, path)
+    at = _end_of_table(layout, previous)
+    end = line_end_style(text, at)
+    blanks = _header_indent(layout, path)
+    quote = quote_of(text[previous.start : previous.end])
+    gap = end if at > 0 and _parted_by_blank_lines(layout, previous) else ""
+    step = _setting_step(layout, previous)
+    lines = _settings(fresh, blanks + step, (), " = ", quote, end)
+    return Splice(at, at, f"{gap}{blanks}[{key_text(path, quote)}]{end}{lines}", _TABLES_LAST)
+
+
+def _last_relative(layout: Layout, path: Path) -> Table:
+    lengths = range(len(path), -1, -1)
+    return next(tables[-1] for tables in (layout.below(path[:length]) for length in lengths) if tables)
+
+
+def _end_of_table(layout: Layout, table: Table) -> int:
+    """Behind the last setting, and behind the comments that follow it unless they touch the next header."""
+    text = layout.text
+    at = layout.content_end(table)
+    if at == 0:
+        return _end_of_text(text) if len(layout.tables) == 1 else _top(layout)
+    comments = _COMMENTS.match(text, at)
+    behind = comments.end() if comments else at
+    return behind if not text[behind : line_end(text, behind)].strip() else at
+
+
+def _header_indent(layout: Layout, path: Path) -> str:
+    """That of a sibling, else one step a level more than the closest ancestor with a header."""
+    text = layout.text
+    for table in layout.tables[1:]:
+        if table.path[:-1] == path[:-1] and len(table.path) == len(path):
+            return indent(text, table.start)
+    ancestor = _ancestor(layout, path)
+    if ancestor is None:
+        return ""
+    return indent(text, ancestor.start) + _table_step(layout) * (len(path) - len(ancestor.path))
+
+
+def _ancestor(layout: Layout, path: Path) -> Table | None:
+    lengths = range(len(path) - 1, 0, -1)
+    return next((table for length in lengths if (table := layout.header(path[:length]))), None)
+
+
+def _table_step(layout: Layout) -> str:
+    """By what the first nested table is indented more than the one around it."""
+    for table in layout.tables[1:]:
+        ancestor = _ancestor(layout, table.path)
+        if ancestor is not None:
+            more = indent(layout.text, table.start)[len(indent(layout.text, ancestor.start)) :]
+            return more[: len(more) // (len(table.path) - len(ancestor.path))]
+    return ""
+
+
+def _setting_step(layout: Layout, near: Table) -> str:
+    """By what the settings of a table are indented more than its header: as in the last table before, else the next."""
+    headed = [each for each in layout.settings if each.table.path]
+    before = [each for each in headed if each.start < near.end] or headed[:1]
+    if not before:
+        return ""
+    text, neighbour = layout.text, before[-1]
+    return indent(text, neighbour.start)[len(indent(text, neighbour.table.start)) :]
+
+
+def _parted_by_blank_lines(layout: Layout, near: Table) -> bool:
+    """Whether a blank line stands before headers that follow a setting; containerd 2 has none after a bare header."""
+    text = layout.text
+    for table in (near, *layout.tables):
+        start = _commented_start(text, table.start)
+        before = text[line_start(text, start - 1) : start].strip() if start > 0 else "["
+        if not before.startswith("["):
+            return not before
+    return True
+
+
+def _commented_start(text: str, start: int) -> int:
+    """Start of the comment lines that touch the line at ``start``, or of that line."""
+    while start > 0 and text[line_start(text, start - 1) : start].lstrip().startswith("#"):
+        start = line_start(text, start - 1)
+    return start
+
+
+def blank_line_before(text: str, start: int) -> int:
+    """Start of the blank line before the line at ``start``; ``start`` itself when there is none."""
+    previous = text.rfind(NEWLINE, 0, start - 1) + 1 if start > 0 else start
+    return start if text[previous:start].strip() else previous

@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""make demo: a misaligned throwaway node, its verdict, provision, the verdict again, and the kernel's own word."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+REPORTS = ROOT / ".cache" / "demo"
+NODE = "demo"
+MISALIGNED = ("--suite", "trixie", "--cgroup", "v2", "--driver-kubelet", "systemd", "--driver-runtime", "cgroupfs")
+INSTALL = "ansible_collections.volcano.colocation.tests.run.install"
+
+INTRODUCTION = """\
+This demo builds a Debian 13 node image and a kubelet (cached for later), boots a virtual machine from it and aligns it.
+The node begins as many do: kubelet uses the systemd driver, containerd uses cgroupfs, NRI is off, the CPU manager is
+none. Nothing outside this folder, ~/.cache and ~/.local/state is written. Cold it takes about 10 minutes."""
+
+
+class StepFailed(Exception):
+    """A command of a step ended with an error; it has said why itself."""
+
+
+class Demo:
+    """The steps, numbered and timed."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+        self.step = 0
+        self.began = time.monotonic()
+
+    def announce(self, title: str) -> None:
+        self.step += 1
+        passed = time.monotonic() - self.began
+        print(f"\n=== {self.step}/{self.steps} {title} [{passed:.0f} s so far]", flush=True)
+
+    def run(self, argv: Sequence[str], shown: str | None = None) -> None:
+        print(f"$ {shown or shlex.join(argv)}", flush=True)
+        if subprocess.run(argv, env=environment(), cwd=REPORTS, check=False).returncode:
+            raise StepFailed(shlex.join(argv))
+
+
+def environment() -> dict[str, str]:
+    """The demo's own collections and Ansible settings: nothing of the user's configuration takes part."""
+    return {
+        **os.environ,
+        "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".cache" / "collections"),
+        "ANSIBLE_HOME": str(ROOT / ".cache" / "ansible"),
+        "ANSIBLE_NOCOWS": "1",
+        "ANSIBLE_PIPELINING": "true",
+        "PYTHONPATH": str(ROOT / ".cache" / "dev"),
+    }
+
+
+def lab(*arguments: str) -> list[str]:
+    return [sys.executable, str(ROOT / "tests" / "lab"), *arguments]
+
+
+def playbook(inventory: str, name: str, *arguments: str) -> list[str]:
+    program = str(Path(sys.executable).with_name("ansible-playbook"))
+    return [program, "-i", inventory, "-e", f"@{HERE / 'profile.yml'}", *arguments, f"volcano.colocation.{name}"]
+
+
+def shown(name: str, *arguments: str) -> str:
+    words = ["ansible-playbook -i INVENTORY -e @tests/demo/profile.yml", *arguments, f"volcano.colocation.{name}"]
+    return " ".join(words)
+
+
+def inventory_of(node: str) -> str:
+    listed = subprocess.run(lab("inventory", node), check=True, stdout=subprocess.PIPE, text=True)
+    return listed.stdout.strip()
+
+
+def closing(inventory: str) -> str:
+    return f"""
+The node is aligned, and it stays up:
+  a shell on it        python3 tests/lab ssh {NODE}
+  its inventory        {inventory}
+  its JSON report      {REPORTS / "colocation-reports" / (NODE + ".json")}
+  stop and remove it   python3 tests/lab down {NODE}
+
+The same on your own nodes:
+  ansible-galaxy collection install {ROOT / ".cache" / "dist"}/volcano-colocation-*.tar.gz
+  ansible-playbook -i your-inventory volcano.colocation.assess        # looks, changes nothing
+  ansible-playbook -i your-inventory -e @your-profile.yml --check --diff volcano.colocation.provision
+  ansible-playbook -i your-inventory -e @your-profile.yml volcano.colocation.provision
+{(HERE / "profile.yml").relative_to(ROOT)} is a profile to begin with."""
+
+
+def main() -> int:
+    REPORTS.mkdir(parents=True, exist_ok=True)
+    print(INTRODUCTION, flush=True)
+    demo = Demo(steps=8)
+    demo.announce("Build the collection and install it")
+    demo.run([sys.executable, "-m", INSTALL], "ansible-galaxy collection build, install")
+    demo.announce("Build the node's image and a kubelet, unless cached")
+    demo.run(lab("build", "--suite", "trixie"), "python3 tests/lab build --suite trixie")
+    demo.announce("Boot the misaligned node and wait for its pods")
+    demo.run(lab("down", NODE), f"python3 tests/lab down {NODE}")
+    demo.run(lab("up", NODE, *MISALIGNED), shlex.join(["python3", "tests/lab", "up", NODE, *MISALIGNED]))
+    inventory = inventory_of(NODE)
+    demo.announce("Assess: what is true of the node?")
+    demo.run(playbook(inventory, "assess"), shown("assess"))
+    demo.announce("Provision: one transaction that ends aligned, or as it began")
+    demo.run(playbook(inventory, "provision", "--diff"), shown("provision", "--diff"))
+    demo.announce("Provision again: nothing is left to change")
+    demo.run(playbook(inventory, "provision"), shown("provision"))
+    demo.announce("Verify: fails on drift")
+    demo.run(playbook(inventory, "verify"), shown("verify"))
+    demo.announce("The kernel's own word on the pods that run")
+    proof = (HERE / "proof.py").read_text(encoding="utf-8")
+    demo.run(lab("ssh", NODE, "--", "python3", "-c", shlex.quote(proof)), "(on the node) python3 tests/demo/proof.py")
+    print(closing(inventory))
+    print(f"\nThe demo took {(time.monotonic() - demo.began) / 60:.1f} minutes.")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except StepFailed as failure:
+        print(f"\nThe demo stopped: {failure} failed; what it printed stands above.", file=sys.stderr)
+        print(f"The node's log: python3 tests/lab journal {NODE}", file=sys.stderr)
+        sys.exit(1)

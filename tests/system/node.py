@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tests' node: Ansible against it as a user runs it, and its files, services and pods as it tells them itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+BIN = Path(sys.executable).parent
+WATCHED = ("/etc/containerd", "/etc/kubernetes", "/etc/systemd/system", "/var/lib/kubelet/config.yaml")
+PROFILE = {
+    "colocation_cgroup_driver": "systemd",
+    "colocation_system_reserved": {"cpu": "500m"},
+    "colocation_allow_disruption": True,
+    "colocation_report_folder": "",
+}
+
+
+def lab(*arguments: str) -> str:
+    """A lab command's output; its progress goes to the test's own standard error."""
+    argv = [sys.executable, str(ROOT / "tests" / "lab"), *arguments]
+    return subprocess.run(argv, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run of ansible-playbook printed, and its recap for one host."""
+
+    code: int
+    output: str
+
+    def recap(self, host: str) -> dict[str, int]:
+        found = re.search(rf"^{re.escape(host)}\s+: (.*)$", self.output, re.MULTILINE)
+        assert found, self.output
+        return {key: int(count) for key, count in (pair.split("=") for pair in found[1].split())}
+
+
+@dataclass(frozen=True)
+class Node:
+    name: str
+    inventory: str
+    folder: Path
+
+    def shell(self, command: str) -> str:
+        """Output of a shell command on the node; fails with what it said."""
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "tests" / "lab"), "ssh", self.name, "--", command],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    def write(self, path: str, text: str) -> None:
+        """Replace a file's content in place: same inode, owner and mode."""
+        self.shell(f"printf %s {shlex.quote(text)} > {shlex.quote(path)}")
+
+    def tree(self) -> str:
+        """Type, mode, owner, link target and content hash of everything we must not touch unasked."""
+        where = " ".join(WATCHED)
+        return self.shell(
+            f"find {where} -printf '%y %m %U %G %p %l\\n' | sort; find {where} -type f -exec sha256sum {{}} + | sort"
+        )
+
+    def services(self) -> str:
+        """Main processes of kubelet and containerd: they change when somebody restarts them."""
+        return self.shell("systemctl show -p MainPID,ActiveState kubelet containerd")
+
+    def containers(self) -> list[str]:
+        """Cgroup paths of container processes, from the kernel."""
+        lines = self.shell("cat /proc/[0-9]*/cgroup 2>/dev/null || true").splitlines()
+        return sorted({line.split(":", 2)[2] for line in lines if re.search(r"[0-9a-f]{64}", line)})
+
+    def ansible(self, playbook: str, *arguments: str, **variables: Any) -> Run:
+        """Run one of the collection's playbooks with the tests' profile and ``variables`` on top."""
+        wanted = json.dumps({**PROFILE, **variables})
+        argv = [str(BIN / "ansible-playbook"), "-i", self.inventory, "-e", wanted, *arguments]
+        argv.append(f"volcano.colocation.{playbook}")
+        environment = {
+            **os.environ,
+            "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".cache" / "collections"),
+            "ANSIBLE_HOME": str(ROOT / ".cache" / "ansible"),
+            "ANSIBLE_NOCOLOR": "1",
+            "COLUMNS": "1000",
+        }
+        done = subprocess.run(
+            argv,
+            cwd=self.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        return Run(done.returncode, done.stdout)

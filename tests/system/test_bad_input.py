@@ -1,0 +1,124 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bad input: a clear error that names file, line or variable and the remedy, and a node that stays byte-identical."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.system.node import Node, lab
+
+KUBELET = "/var/lib/kubelet/config.yaml"
+CONTAINERD = "/etc/containerd/config.toml"
+
+# command that makes the trouble, command that ends it, what the message has to say
+TROUBLE = {
+    "duplicate key in kubelet's YAML": (
+        f"cp -p {KUBELET} /root/kept; printf 'kind: KubeletConfiguration\\n' >> {KUBELET}",
+        f"cat /root/kept > {KUBELET}",
+        [KUBELET, "kind"],
+    ),
+    "unparsable YAML": (
+        f"cp -p {KUBELET} /root/kept; printf 'broken: [1\\n' >> {KUBELET}",
+        f"cat /root/kept > {KUBELET}",
+        [f"{KUBELET}:"],
+    ),
+    "unparsable TOML": (
+        f"cp -p {CONTAINERD} /root/kept; printf '[plugins\\n' >> {CONTAINERD}",
+        f"cat /root/kept > {CONTAINERD}",
+        [f"{CONTAINERD}:"],
+    ),
+    "configuration is a link": (
+        f"mv {KUBELET} /root/real.yaml; ln -s /root/real.yaml {KUBELET}",
+        f"rm {KUBELET}; mv /root/real.yaml {KUBELET}",
+        [KUBELET, "symbolic link"],
+    ),
+    "no containerd": (
+        "mv /usr/bin/containerd /root/containerd",
+        "mv /root/containerd /usr/bin/containerd",
+        ["no containerd program was found", "Install containerd"],
+    ),
+    "read-only file system": (
+        "mount --bind /etc/containerd /etc/containerd; mount -o remount,bind,ro /etc/containerd",
+        "umount /etc/containerd",
+        ["/etc/containerd", "read-only"],
+    ),
+    "full file system": (
+        "mkdir -p /var/lib/volcano-colocation; mount -t tmpfs -o size=16k,mode=700 full /var/lib/volcano-colocation;"
+        " head -c 16384 /dev/zero > /var/lib/volcano-colocation/filler || true",
+        "umount /var/lib/volcano-colocation",
+        ["/var/lib/volcano-colocation", "space"],
+    ),
+}
+
+WISHES: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "static without a reservation": ({"colocation_system_reserved": {}}, ["cpu_manager_policy", "system_reserved"]),
+    "more reserved than online": (
+        {"colocation_system_reserved": {"cpu": "3"}},
+        ["3 CPUs would be reserved of 2 online", "system_reserved"],
+    ),
+    "unknown driver": ({"colocation_cgroup_driver": "systemctl"}, ["colocation_cgroup_driver", "systemd, cgroupfs"]),
+    "unknown policy": ({"colocation_cpu_manager_policy": "dynamic"}, ["colocation_cpu_manager_policy", "static"]),
+    "wrong type": ({"colocation_health_timeout": "soon"}, ["colocation_health_timeout", "int"]),
+}
+
+
+@contextmanager
+def trouble(node: Node, make: str, end: str) -> Iterator[None]:
+    node.shell(make)
+    try:
+        yield
+    finally:
+        node.shell(end)
+
+
+@pytest.mark.parametrize("name", TROUBLE)
+def test_trouble_on_the_node_is_named_and_nothing_is_touched(node: Node, name: str) -> None:
+    make, end, said = TROUBLE[name]
+    before, services = node.tree(), node.services()
+    with trouble(node, make, end):
+        troubled = node.tree()
+        run = node.ansible("provision")
+        assert run.code != 0
+        assert run.recap(node.name)["changed"] == 0, run.output
+        for words in said:
+            assert words in run.output
+        assert node.tree() == troubled
+    assert node.tree() == before
+    assert node.services() == services
+
+
+@pytest.mark.parametrize("name", WISHES)
+def test_an_impossible_wish_is_named_and_nothing_is_touched(node: Node, name: str) -> None:
+    variables, said = WISHES[name]
+    before, services = node.tree(), node.services()
+    run = node.ansible("provision", **variables)
+    assert run.code != 0
+    for words in said:
+        assert words in run.output
+    assert node.tree() == before
+    assert node.services() == services
+
+
+def test_unset_permission_stops_before_the_first_change_and_explains(node: Node) -> None:
+    before, services = node.tree(), node.services()
+    run = node.ansible("provision", colocation_allow_disruption=None)
+    assert run.code != 0
+    assert "colocation_allow_disruption" in run.output
+    assert "cpuManagerPolicy: none -> static" in run.output
+    assert (node.tree(), node.services()) == (before, services)
+
+
+def test_an_unreachable_node_is_named_and_the_others_are_served(node: Node, tmp_path: Any) -> None:
+    """Read-only here: what other nodes get changed is the other tests' business."""
+    second = tmp_path / "more.ini"
+    second.write_text("gone ansible_host=127.0.0.1 ansible_port=1\n")
+    run = node.ansible("assess", "-i", str(second))
+    assert run.recap("gone")["unreachable"] == 1
+    assert run.recap(node.name)["failed"] == 0
+    assert f"{node.name}: MISALIGNED" in run.output
+    assert lab("list")
