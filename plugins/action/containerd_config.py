@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..plugin_utils.arguments import CONTAINERD_CONFIG
 from ..plugin_utils.controller.files import FilesAction
-from ..plugin_utils.facts.model import NodeFacts
+from ..plugin_utils.facts.model import NodeFacts, RuntimeFacts
 from ..plugin_utils.plan.refusals import RUNTIME_RULES
 from ..plugin_utils.plan.runtime import runtime_changes
 
@@ -17,5 +17,5 @@ class ActionModule(FilesAction):
     RULES = RUNTIME_RULES
 
     @staticmethod
-    def path(facts: NodeFacts) -> str:
-        return facts.runtime.config.path
+    def side(facts: NodeFacts) -> RuntimeFacts:
+        return facts.runtime

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..plugin_utils.arguments import KUBELET_CONFIG
 from ..plugin_utils.controller.files import FilesAction
-from ..plugin_utils.facts.model import NodeFacts
+from ..plugin_utils.facts.model import KubeletFacts, NodeFacts
 from ..plugin_utils.plan.kubelet import kubelet_changes
 from ..plugin_utils.plan.refusals import KUBELET_RULES
 
@@ -17,5 +17,5 @@ class ActionModule(FilesAction):
     RULES = KUBELET_RULES
 
     @staticmethod
-    def path(facts: NodeFacts) -> str:
-        return facts.kubelet.config.path
+    def side(facts: NodeFacts) -> KubeletFacts:
+        return facts.kubelet

@@ -18,6 +18,6 @@ class ColocationError(Exception):
     def __str__(self) -> str:
         place = ""
         if self.file is not None:
-            place = self.file + ": " if self.line is None else "%s:%d: " % (self.file, self.line)
+            place = self.file + ": " if self.line is None else f"{self.file}:{self.line}: "
         text = place + self.message
-        return "%s. %s" % (text.rstrip("."), self.remedy) if self.remedy else text
+        return f"{text.rstrip('.')}. {self.remedy}" if self.remedy else text

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import time
 from dataclasses import dataclass
+from typing import Sequence
 
 READ_LIMIT = 1 << 20
 """Bytes; configuration files and kernel files of a node are far smaller."""
@@ -19,7 +20,7 @@ READ_LIMIT = 1 << 20
 class CommandResult:
     """What a program answered. ``rc`` is None when it could not be started or ran out of time."""
 
-    argv: tuple
+    argv: tuple[str, ...]
     rc: int | None
     stdout: str
     stderr: str
@@ -32,21 +33,21 @@ class Host:
     With a ``root`` other than ``/`` only files exist: programs would speak of another node, so they are refused.
     """
 
-    def __init__(self, root="/"):
+    def __init__(self, root: str = "/") -> None:
         self.root = os.path.abspath(root)
 
     @property
-    def live(self):
+    def live(self) -> bool:
         """True when this is the running node itself and not an image or a recorded tree."""
         return self.root == "/"
 
-    def path(self, path):
+    def path(self, path: str) -> str:
         """The path on this machine of an absolute ``path`` of the node."""
         if not os.path.isabs(path):
-            raise ValueError("not an absolute path: %r" % (path,))
+            raise ValueError(f"not an absolute path: {path!r}")
         return path if self.live else os.path.join(self.root, path.lstrip("/"))
 
-    def read_bytes(self, path, limit=READ_LIMIT):
+    def read_bytes(self, path: str, limit: int = READ_LIMIT) -> bytes:
         """Content of a regular file or kernel file; OSError as open(2) gives it, EFBIG above ``limit``."""
         # O_NONBLOCK: a FIFO in the place of a configuration file must not hang us.
         handle = os.open(self.path(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -58,40 +59,39 @@ class Host:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
         return content
 
-    def read(self, path, limit=READ_LIMIT):
+    def read(self, path: str, limit: int = READ_LIMIT) -> str:
         """Text of a file; bytes that are not UTF-8 survive a round trip as surrogates."""
         return self.read_bytes(path, limit).decode("utf-8", "surrogateescape")
 
-    def lstat(self, path):
+    def lstat(self, path: str) -> os.stat_result:
         """os.stat_result of ``path`` itself, links not followed."""
         return os.lstat(self.path(path))
 
-    def list(self, path):
+    def list(self, path: str) -> list[str]:
         """Sorted names in a folder; empty when there is no such folder."""
         try:
             return sorted(os.listdir(self.path(path)))
         except (FileNotFoundError, NotADirectoryError):
             return []
 
-    def run(self, argv, timeout=30.0):
+    def run(self, argv: Sequence[str], timeout: float = 30.0) -> CommandResult:
         """Run a program without a shell, with a plain locale, and return its CommandResult."""
         if not self.live:
-            raise RuntimeError("programs are not run for the tree at %s" % (self.root,))
+            raise RuntimeError(f"programs are not run for the tree at {self.root}")
         began = time.monotonic()
         environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
         try:
             done = subprocess.run(
                 list(argv),
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                capture_output=True,
                 timeout=timeout,
                 check=False,
                 env=environment,
                 cwd="/",
             )
         except subprocess.TimeoutExpired:
-            return CommandResult(tuple(argv), None, "", "no answer within %g s" % timeout, time.monotonic() - began)
+            return CommandResult(tuple(argv), None, "", f"no answer within {timeout:g} s", time.monotonic() - began)
         except OSError as error:
             return CommandResult(tuple(argv), None, "", str(error), time.monotonic() - began)
         return CommandResult(

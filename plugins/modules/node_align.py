@@ -26,8 +26,8 @@ extends_documentation_fragment:
 options:
   allow_disruption:
     description:
-      - What to do when pods have to be stopped and made again, which a change of the driver, the CPU manager policy or the
-        reserved CPUs needs.
+      - What to do when pods have to be stopped and made again, which a change of the driver, the CPU manager policy or
+        the reserved CPUs needs.
       - V(true) does it. V(false) does everything else and reports the rest as pending.
       - Not set, the node is refused before its first change, with an explanation.
     type: bool
@@ -37,8 +37,8 @@ options:
     default: 300
   observation:
     description:
-      - The RV(observation) of an earlier run in check mode in the same run of C(ansible-playbook). It saves looking at the
-        node again; the transaction checks that no file has changed since.
+      - The RV(observation) of an earlier run in check mode in the same run of C(ansible-playbook). It saves looking at
+        the node again; the transaction checks that no file has changed since.
     type: str
 attributes:
   check_mode:

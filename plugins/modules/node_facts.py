@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: node_facts
-short_description: Tell what a node really uses: cgroups, kubelet, containerd
+short_description: Tell which cgroups, kubelet and containerd a node really uses
 version_added: 0.1.0
 description:
   - Reads a node without changing anything and interprets what it finds, which cgroup version is mounted, which cgroup

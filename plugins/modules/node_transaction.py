@@ -24,7 +24,7 @@ extends_documentation_fragment:
 options:
   action:
     description:
-      - V(start) begins the transaction that O(plan) describes and waits for it. Repeated with the same plan it only waits.
+      - V(start) begins the transaction that O(plan) describes and waits for it. Repeated with the same plan it waits.
       - V(wait) goes on waiting for the transaction O(id).
       - V(recover) undoes a transaction that was cut off, if there is one.
     type: str
@@ -101,6 +101,8 @@ transaction:
       returned: success
 """
 
+from typing import Any
+
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils.errors import ColocationError
@@ -121,7 +123,7 @@ ENGINE = entry.main
 UNCHANGED = ("refused", "none")
 
 
-def answer(parameters: dict) -> dict:
+def answer(parameters: dict[str, Any]) -> dict[str, Any]:
     """The transaction's answer for the module's parameters."""
     host = Host(parameters["root"])
     if parameters["action"] == "wait":

@@ -7,7 +7,10 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-_QUANTITY = re.compile(r"(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))(?P<suffix>[eE][+-]?\d+|[KMGTPE]i|[numkMGTPE])?")
+_QUANTITY = re.compile(r"(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))(?P<suffix>[eE][+-]?\d{1,3}|[KMGTPE]i|[numkMGTPE])?")
+_LAST_CPU = 1 << 16
+"""Far above the kernel's CONFIG_NR_CPUS; a list of a node or a typing error must not exhaust the controller."""
+
 _SUFFIXES = {
     "n": Fraction(1, 10**9),
     "u": Fraction(1, 10**6),
@@ -43,6 +46,8 @@ def parse_cpu_list(text: str) -> frozenset[int]:
         last = int(found[2] or first)
         if last < first:
             raise ValueError("%r is not a CPU list: %s runs backwards" % (text, part))
+        if last > _LAST_CPU:
+            raise ValueError("%r is not a CPU list: there is no CPU %d" % (text, last))
         cpus.update(range(first, last + 1))
     return frozenset(cpus)
 

@@ -28,7 +28,7 @@ def socket_path(endpoint: str) -> str:
             break
     if not path.startswith("/"):
         raise CriUnavailable(
-            "the container runtime's endpoint %r is not a unix socket" % endpoint,
+            f"the container runtime's endpoint {endpoint!r} is not a unix socket",
             "Give it as unix:///run/containerd/containerd.sock",
         )
     return path
@@ -104,13 +104,13 @@ class CriClient:
     def _call(self, method: str, request: bytes) -> bytes:
         if self._api is None:
             self._negotiate()
-        return self._send("runtime.%s.RuntimeService" % self._api, method, request)
+        return self._send(f"runtime.{self._api}.RuntimeService", method, request)
 
     def _negotiate(self) -> tuple[str, bytes]:
         """Find the newest API the server has: it answers Version with UNIMPLEMENTED for a service it lacks."""
         for api in APIS:
             try:
-                data = self._send("runtime.%s.RuntimeService" % api, "Version", b"")
+                data = self._send(f"runtime.{api}.RuntimeService", "Version", b"")
             except CriError as error:
                 if error.code != UNIMPLEMENTED:
                     raise
@@ -120,7 +120,7 @@ class CriClient:
         # containerd#4581: docker's containerd.io package ships disabled_plugins = ["cri"].
         raise CriError(
             UNIMPLEMENTED,
-            "%s serves neither CRI v1 nor v1alpha2" % self._path,
+            f"{self._path} serves neither CRI v1 nor v1alpha2",
             'Check that "cri" is not in disabled_plugins of the runtime\'s configuration',
         )
 
@@ -137,4 +137,4 @@ class CriClient:
         try:
             return decoder(data)
         except ProtobufError as error:
-            raise CriUnavailable("the server at %s sent a message that cannot be read: %s" % (self._path, error))
+            raise CriUnavailable(f"the server at {self._path} sent a message that cannot be read: {error}") from error

@@ -10,10 +10,24 @@ from ..errors import ColocationError
 UNIMPLEMENTED = 12
 NOT_FOUND = 5
 STATUS_NAMES = (
-    "OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED "
-    "RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS "
-    "UNAUTHENTICATED"
-).split()
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+)
 
 
 class CriFailure(ColocationError):
@@ -28,6 +42,6 @@ class CriError(CriFailure):
     """The runtime answered with a gRPC status other than OK."""
 
     def __init__(self, code: int, message: str, remedy: str = "") -> None:
-        name = STATUS_NAMES[code] if 0 <= code < len(STATUS_NAMES) else "status %d" % code
-        super().__init__("the container runtime answered %s: %s" % (name, message), remedy)
+        name = STATUS_NAMES[code] if 0 <= code < len(STATUS_NAMES) else f"status {code}"
+        super().__init__(f"the container runtime answered {name}: {message}", remedy)
         self.code = code

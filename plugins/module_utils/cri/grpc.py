@@ -32,11 +32,11 @@ class Channel:
         headers = [
             (":method", "POST"),
             (":scheme", "http"),
-            (":path", "/%s/%s" % (service, method)),
+            (":path", f"/{service}/{method}"),
             (":authority", "localhost"),
             ("te", "trailers"),
             ("content-type", "application/grpc"),
-            ("grpc-timeout", "%dm" % max(1, int(limit * 1000))),
+            ("grpc-timeout", f"{max(1, int(limit * 1000))}m"),
             ("user-agent", "volcano-colocation"),
         ]
         body = struct.pack(">BI", 0, len(message)) + message
@@ -48,15 +48,15 @@ class Channel:
         status = response.headers.get("grpc-status", "")
         if not status.isdigit():
             http_status = response.headers.get(":status", "none")
-            raise CriUnavailable("the server at %s does not speak gRPC (HTTP status %s)" % (self._path, http_status))
+            raise CriUnavailable(f"the server at {self._path} does not speak gRPC (HTTP status {http_status})")
         if int(status) != OK:
             message = response.headers.get("grpc-message", "")
             raise CriError(int(status), unquote(message, encoding="utf-8", errors="replace"))
 
     def _message(self, body: bytes) -> bytes:
         if len(body) < 5:
-            raise CriUnavailable("the server at %s answered without a message" % self._path)
+            raise CriUnavailable(f"the server at {self._path} answered without a message")
         compressed, length = struct.unpack(">BI", body[:5])
         if compressed or length != len(body) - 5:
-            raise CriUnavailable("the server at %s answered with a message that cannot be read" % self._path)
+            raise CriUnavailable(f"the server at {self._path} answered with a message that cannot be read")
         return body[5:]

@@ -143,7 +143,7 @@ class Decoder:
             return STATIC_TABLE[index - 1]
         if len(STATIC_TABLE) < index <= len(STATIC_TABLE) + len(self._entries):
             return self._entries[index - len(STATIC_TABLE) - 1]
-        raise HpackError("no header with index %d" % index)
+        raise HpackError(f"no header with index {index}")
 
     def _remember(self, header: tuple[str, str]) -> tuple[str, str]:
         self._entries.insert(0, header)
@@ -153,7 +153,7 @@ class Decoder:
 
     def _resize(self, limit: int) -> None:
         if limit > self._size_limit:
-            raise HpackError("dynamic table of %d octets is over the limit" % limit)
+            raise HpackError(f"dynamic table of {limit} octets is over the limit")
         self._limit = limit
         self._evict()
 
@@ -213,4 +213,4 @@ class _Reader:
         try:
             return huffman.decode(text).decode("latin-1")
         except ValueError as error:
-            raise HpackError(str(error))
+            raise HpackError(str(error)) from error

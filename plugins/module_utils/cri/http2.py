@@ -80,7 +80,7 @@ class Connection:
         wider = pack(WINDOW_UPDATE, 0, 0, struct.pack(">I", LARGEST_WINDOW - DEFAULT_WINDOW))
         try:
             self._send(PREFACE + pack(SETTINGS, 0, 0, settings) + wider, deadline)
-            self._require_settings(self._receive(deadline))
+            self._accept_settings(self._receive(deadline), deadline)
         except BaseException:
             self.close()
             raise
@@ -92,7 +92,7 @@ class Connection:
     def request(self, headers: list[tuple[str, str]], body: bytes, deadline: float) -> Response:
         """Send a request whose body fits one frame, wait for the end of its response."""
         if len(body) > FRAME_LIMIT:
-            raise ValueError("a request of %d octets does not fit one frame" % len(body))
+            raise ValueError(f"a request of {len(body)} octets does not fit one frame")
         self._stream += 2
         block = hpack.encode(headers)
         opening = pack(HEADERS, END_HEADERS, self._stream, block)
@@ -109,7 +109,7 @@ class Connection:
             elif frame.kind == DATA and frame.stream == self._stream:
                 body += _unpadded(frame)
                 if len(body) > RESPONSE_LIMIT:
-                    raise self._broken("sent more than %d MiB" % (RESPONSE_LIMIT >> 20))
+                    raise self._broken(f"sent more than {RESPONSE_LIMIT >> 20} MiB")
             else:
                 self._control(frame, deadline)
                 continue
@@ -133,7 +133,7 @@ class Connection:
         try:
             return self._decoder.decode(block)
         except hpack.HpackError as error:
-            raise self._broken("sent headers that cannot be read: %s" % error)
+            raise self._broken(f"sent headers that cannot be read: {error}") from error
 
     def _control(self, frame: Frame, deadline: float) -> None:
         """Frames that are not part of our response. Priorities, window updates and unknown kinds need nothing."""
@@ -142,17 +142,17 @@ class Connection:
         elif frame.kind == PING and not frame.flags & ACK:
             self._send(pack(PING, ACK, 0, frame.payload), deadline)
         elif frame.kind == RST_STREAM and frame.stream == self._stream:
-            raise self._broken("reset the request (HTTP/2 error %d)" % _number(frame.payload))
+            raise self._broken(f"reset the request (HTTP/2 error {_number(frame.payload)})")
         elif frame.kind == GOAWAY and _number(frame.payload) & LARGEST_WINDOW < self._stream:
-            raise self._broken("closes the connection (HTTP/2 error %d)" % _number(frame.payload[4:]))
+            raise self._broken(f"closes the connection (HTTP/2 error {_number(frame.payload[4:])})")
         elif frame.kind in (PUSH_PROMISE, CONTINUATION):
-            raise self._broken("sent a frame of kind %d out of order" % frame.kind)
+            raise self._broken(f"sent a frame of kind {frame.kind} out of order")
 
-    def _require_settings(self, frame: Frame) -> None:
+    def _accept_settings(self, frame: Frame, deadline: float) -> None:
         # Section 3.4: the server's first frame is its SETTINGS.
         if frame.kind != SETTINGS:
             raise self._broken("does not speak HTTP/2")
-        self._socket.sendall(pack(SETTINGS, ACK, 0))
+        self._send(pack(SETTINGS, ACK, 0), deadline)
 
     def _receive(self, deadline: float) -> Frame:
         head = self._read(9, deadline)
@@ -168,9 +168,9 @@ class Connection:
                 self._socket.settimeout(_remaining(deadline))
                 received = self._socket.recv(1 << 16)
             except socket.timeout:
-                raise self._broken("gave no answer in time")
+                raise self._broken("gave no answer in time") from None
             except OSError as error:
-                raise self._broken("ended the connection: %s" % error.strerror)
+                raise self._broken(f"ended the connection: {error.strerror}") from error
             if not received:
                 raise self._broken("closed the connection")
             self._buffer += received
@@ -182,12 +182,12 @@ class Connection:
             self._socket.settimeout(_remaining(deadline))
             self._socket.sendall(data)
         except socket.timeout:
-            raise self._broken("took no request in time")
+            raise self._broken("took no request in time") from None
         except OSError as error:
-            raise self._broken("ended the connection: %s" % error.strerror)
+            raise self._broken(f"ended the connection: {error.strerror}") from error
 
     def _broken(self, what: str) -> CriUnavailable:
-        return CriUnavailable("the server at %s %s" % (self._path, what))
+        return CriUnavailable(f"the server at {self._path} {what}")
 
 
 def _connected(path: str, deadline: float) -> socket.socket:
@@ -199,9 +199,9 @@ def _connected(path: str, deadline: float) -> socket.socket:
         connection.close()
         reason = getattr(error, "strerror", None) or str(error)
         raise CriUnavailable(
-            "the container runtime's socket %s cannot be reached: %s" % (path, reason),
+            f"the container runtime's socket {path} cannot be reached: {reason}",
             "Check that the runtime runs and that this is the socket it listens at",
-        )
+        ) from error
     return connection
 
 

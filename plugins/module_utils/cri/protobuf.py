@@ -63,11 +63,11 @@ def _read_value(data: bytes, at: int, kind: int) -> tuple[int | bytes, int]:
         return _take(data, at, length)
     if kind in (FIXED64, FIXED32):
         return _take(data, at, 8 if kind == FIXED64 else 4)
-    raise ProtobufError("wire type %d is not known" % kind)
+    raise ProtobufError(f"wire type {kind} is not known")
 
 
 class Fields:
-    """One decoded message: fields by number. Unknown fields are kept and ignored, absent ones read as proto3 defaults."""
+    """One decoded message: fields by number. Unknown fields are ignored, absent ones read as the defaults of proto3."""
 
     def __init__(self, data: bytes) -> None:
         self._values: dict[int, list[int | bytes]] = {}
@@ -81,7 +81,7 @@ class Fields:
         """Integer, bool or enum; the last one counts."""
         value = self._values.get(field, [0])[-1]
         if not isinstance(value, int):
-            raise ProtobufError("field %d is not a number" % field)
+            raise ProtobufError(f"field {field} is not a number")
         return value
 
     def text(self, field: int) -> str:
@@ -103,5 +103,5 @@ class Fields:
     @staticmethod
     def _bytes(value: int | bytes, field: int) -> bytes:
         if not isinstance(value, bytes):
-            raise ProtobufError("field %d is not a string or message" % field)
+            raise ProtobufError(f"field {field} is not a string or message")
         return value

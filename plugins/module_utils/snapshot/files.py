@@ -34,6 +34,8 @@ def describe(host: Host, path: str) -> dict[str, Any]:
         return {"kind": "missing"}
     except OSError as error:
         return {"kind": "unknown", "error": str(error.strerror or error)}
+    except ValueError as error:
+        return {"kind": "unknown", "error": str(error)}
     found = {
         "kind": _kind(status.st_mode),
         "mode": "%04o" % stat.S_IMODE(status.st_mode),

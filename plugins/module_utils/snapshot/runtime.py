@@ -65,9 +65,10 @@ def _cri(host: Host, endpoint: str) -> dict[str, Any]:
     }
 
 
-def _nri_sockets(host: Host) -> dict[str, Any]:
+def _nri_sockets(host: Host, config: str) -> dict[str, Any]:
+    """Sockets with NRI's own name, and those that containerd's file names: the controller knows which is NRI's."""
     listening = listening_sockets(kernel_text(host, "/proc/net/unix") or "")
-    return {path: describe(host, path) for path in listening if path.endswith("nri.sock")}
+    return {path: describe(host, path) for path in listening if path.endswith("/nri.sock") or path in config}
 
 
 def runtime(host: Host, processes: list[dict[str, Any]], endpoint: str | None) -> dict[str, Any]:
@@ -77,13 +78,14 @@ def runtime(host: Host, processes: list[dict[str, Any]], endpoint: str | None) -
     program = next((path for path in PROGRAMS if describe(host, path)["kind"] in ("regular", "symlink")), None)
     version = host.run([program, "--version"]) if program and host.live else None
     drop_ins = [DROP_IN_FOLDER + "/" + name for name in host.list(DROP_IN_FOLDER) if name.endswith(".toml")]
+    files = {path: capture(host, path) for path in (config, *drop_ins)}
     return {
         "processes": processes,
         "program": program,
         "version": version.stdout.strip() if version and version.rc == 0 else None,
         "program_seconds": round(version.seconds, 3) if version else 0.0,
         "config_path": config,
-        "files": {path: capture(host, path) for path in (config, *drop_ins)},
+        "files": files,
         "cri": _cri(host, endpoint or DEFAULT_ENDPOINT) if program else {"endpoint": endpoint or DEFAULT_ENDPOINT},
-        "nri_sockets": _nri_sockets(host),
+        "nri_sockets": _nri_sockets(host, files[config].get("text", "")),
     }

@@ -12,16 +12,16 @@ from .journal import Journal
 def set_aside(host: Host, journal: Journal, backups: str) -> str:
     """Copy each checkpoint to the backups, note that, then remove it; says what was there."""
     paths = journal.plan.checkpoints
-    saved = [files.save(host, path, 0o600, backups, "checkpoint-%d" % index) for index, path in enumerate(paths)]
+    saved = [files.save(host, path, 0o600, backups, f"checkpoint-{index}") for index, path in enumerate(paths)]
     journal.keep_checkpoints(saved)
     for path in paths:
         files.remove(host, path)
     there = [entry.path for entry in saved if entry.backup is not None]
-    return "moved aside: %s" % ", ".join(there) if there else "there was none"
+    return f"moved aside: {', '.join(there)}" if there else "there was none"
 
 
 def put_back(host: Host, journal: Journal, backups: str) -> str:
     """Make each checkpoint what it was, dropping one that a kubelet made in between."""
     for saved in journal.checkpoints:
         files.restore(host, saved, backups)
-    return "%d put back" % len(journal.checkpoints)
+    return f"{len(journal.checkpoints)} put back"

@@ -68,13 +68,10 @@ def _answer(store: Store, transaction: str) -> dict[str, Any] | None:
 
 
 def _recover(node: Node, store: Store, journal: Journal, report: Report) -> dict[str, Any]:
-    report("undo of the unfinished transaction %s" % journal.id)
+    report(f"undo of the unfinished transaction {journal.id}")
     work = Work(node, store, report)
     work.plan, work.journal = journal.plan, journal
-    step = str(journal.result()["step"])
-    if journal.error is None:
-        journal.blame(step, "the process that carried out the transaction, or the node, ended in the middle of it")
-    roll_back(work)
+    roll_back(work, "the process that carried out the transaction, or the node, ended in the middle of it")
     store.finish(journal.id, journal.result())
     return {"id": journal.id, "state": journal.state.value}
 
@@ -101,21 +98,21 @@ def _attempt(work: Work, transaction: str, recovered: dict[str, Any] | None) -> 
 def _require_recovered(recovered: dict[str, Any] | None) -> None:
     if recovered is not None and recovered["state"] != State.ROLLED_BACK.value:
         raise preflight.Refused(
-            "the earlier transaction %s was cut off and could not be undone entirely" % recovered["id"],
-            "Its result.json in %s says what is left to do by hand; then run this again" % STATE_FOLDER,
+            f"the earlier transaction {recovered['id']} was cut off and could not be undone entirely",
+            f"Its result.json in {STATE_FOLDER} says what is left to do by hand; then run this again",
         )
 
 
 def _back_up(work: Work) -> None:
     saved = [
-        files.save(work.node.host, edit.path, edit.mode, work.backups, "file-%d" % index)
+        files.save(work.node.host, edit.path, edit.mode, work.backups, f"file-{index}")
         for index, edit in enumerate(work.plan.files)
     ]
     work.journal.keep_files(saved)
 
 
 def _apply(work: Work) -> None:
-    """Every step; an ordinary error undoes all. Whatever is no Exception is a crash: the next start undoes it."""
+    """Every step; an ordinary error undoes all of them. What is no Exception is a crash: the next start undoes it."""
     try:
         work.journal.enter(State.APPLYING)
         for step in STEPS:
@@ -124,9 +121,7 @@ def _apply(work: Work) -> None:
                 _carry_out(work, step)
         work.journal.enter(State.COMMITTED)
     except Exception as error:
-        if work.journal.error is None:
-            work.journal.blame(str(work.journal.result()["step"]), _words(error))
-        roll_back(work)
+        roll_back(work, _words(error))
 
 
 def _carry_out(work: Work, step: Step) -> None:
@@ -137,7 +132,7 @@ def _carry_out(work: Work, step: Step) -> None:
     except Exception as error:
         status, detail = "failed", _words(error)
     seconds = work.node.clock.monotonic() - began
-    work.report("%s: %s in %.1f s" % (step.name, status, seconds))
+    work.report(f"{step.name}: {status} in {seconds:.1f} s")
     work.journal.end(step.name, status, seconds, detail)
     if status == "failed":
         work.journal.blame(step.name, detail)
@@ -150,13 +145,13 @@ def _words(error: Exception) -> str:
         return str(error)
     if isinstance(error, OSError):
         return str(files.refused(error, str(error.filename or STATE_FOLDER), "use it"))
-    return "unexpected %s" % type(error).__name__
+    return f"unexpected {type(error).__name__}"
 
 
 def refusal(transaction: str, step: str, error: Exception, recovered: dict[str, Any] | None) -> dict[str, Any]:
     node = "nothing was changed"
     if recovered is not None:
-        node = "the unfinished transaction %s was undone, nothing else was changed" % recovered["id"]
+        node = f"the unfinished transaction {recovered['id']} was undone, nothing else was changed"
     return {
         "id": transaction,
         "state": "refused",

@@ -46,7 +46,7 @@ def main(argv: list[str]) -> int:
     node = Node(Host("/"))
     if len(argv) == 2 and argv[0] == "run":
         answer = engine.execute(node, Store(node.host), argv[1], _report, request.heed)
-        _report("%s: %s" % (argv[1], answer["state"]))
+        _report(f"{argv[1]}: {answer['state']}")
         return 0
     if argv == ["recover"]:
         return _recover(node)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -59,7 +60,7 @@ class Saved:
 def refused(error: OSError, path: str, action: str) -> FileRefused:
     """A system error in words, with the remedy for its number."""
     reason = error.strerror or str(error)
-    return FileRefused("cannot %s: %s" % (action, reason), REMEDIES.get(error.errno or 0, ""), path)
+    return FileRefused(f"cannot {action}: {reason}", REMEDIES.get(error.errno or 0, ""), path)
 
 
 def identity(host: Host, path: str) -> os.stat_result | None:
@@ -70,11 +71,11 @@ def identity(host: Host, path: str) -> os.stat_result | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise refused(error, path, "look at it")
+        raise refused(error, path, "look at it") from error
     if stat.S_ISLNK(found.st_mode):
         destination = os.readlink(host.path(path))
         raise FileRefused(
-            "it is a symbolic link to %s" % destination,
+            f"it is a symbolic link to {destination}",
             "Name the file itself as the configuration path, or put a regular file in the place of the link",
             path,
         )
@@ -90,7 +91,7 @@ def _require_inside(host: Host, path: str) -> None:
     root = os.path.realpath(host.root)
     parent = os.path.realpath(os.path.dirname(host.path(path)))
     if parent != root and not parent.startswith(root.rstrip("/") + "/"):
-        raise FileRefused("a folder of this path is a link that leads out of %s" % host.root, "", path)
+        raise FileRefused(f"a folder of this path is a link that leads out of {host.root}", "", path)
 
 
 def content(host: Host, path: str) -> bytes | None:
@@ -102,7 +103,7 @@ def content(host: Host, path: str) -> bytes | None:
         with os.fdopen(handle, "rb") as stream:
             return stream.read()
     except OSError as error:
-        raise refused(error, path, "read it")
+        raise refused(error, path, "read it") from error
 
 
 def content_sha256(host: Host, path: str) -> str | None:
@@ -116,11 +117,12 @@ def probe(host: Host, path: str, text: bytes) -> None:
     folder = _nearest_folder(host, path)
     temporary = os.path.join(folder, _temporary_name(path))
     try:
+        _unlink_if_there(temporary)
         _write_new(temporary, text)
         os.unlink(temporary)
     except OSError as error:
-        _unlink_if_there(temporary)
-        raise refused(error, path, "write it (%d bytes)" % len(text))
+        _discard(temporary)
+        raise refused(error, path, f"write it ({len(text)} bytes)") from error
 
 
 def missing_folders(host: Host, path: str) -> list[str]:
@@ -159,7 +161,7 @@ def replace(host: Host, saved: Saved, text: bytes) -> None:
             _make_folder(host.path(folder))
         _put(host.path(saved.path), text, saved)
     except OSError as error:
-        raise refused(error, saved.path, "replace it")
+        raise refused(error, saved.path, "replace it") from error
 
 
 def restore(host: Host, saved: Saved, backups: str) -> None:
@@ -184,7 +186,7 @@ def remove(host: Host, path: str) -> None:
         if _unlink_if_there(target):
             _sync_folder(os.path.dirname(target))
     except OSError as error:
-        raise refused(error, path, "remove it")
+        raise refused(error, path, "remove it") from error
 
 
 def write_private(path: str, text: bytes) -> None:
@@ -219,7 +221,7 @@ def _put(target: str, text: bytes, saved: Saved) -> None:
         os.chmod(temporary, saved.mode)
         os.replace(temporary, target)
     except OSError:
-        _unlink_if_there(temporary)
+        _discard(temporary)
         raise
     _sync_folder(os.path.dirname(target))
 
@@ -236,7 +238,7 @@ def _xattrs(target: str) -> dict[str, str]:
 
 
 def _temporary_name(path: str) -> str:
-    return ".%s.volcano-colocation" % os.path.basename(path)
+    return f".{os.path.basename(path)}.volcano-colocation"
 
 
 def _temporary(target: str) -> str:
@@ -280,6 +282,12 @@ def _unlink_if_there(path: str) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     return True
+
+
+def _discard(path: str) -> None:
+    """Clean up after an error, which is the one that counts."""
+    with suppress(OSError):
+        os.unlink(path)
 
 
 def _sync_folder(path: str) -> None:

@@ -13,6 +13,9 @@ from .node import Node
 from .plan import Gate, Plan
 
 PAUSE = 1.0
+PAUSES_PER_ROUND = 3.0
+LONGEST_PAUSE = 5.0
+"""Seconds between two rounds: three times what a round took, within limits."""
 DEFAULT_TIMEOUT = 180.0
 
 Check = Callable[[], Finding]
@@ -48,20 +51,26 @@ def baseline_checks(node: Node, plan: Plan, before: dict[str, Any]) -> list[Chec
 
 
 def watch(node: Node, wanted: list[Check], timeout: float, heed: Callable[[], None]) -> list[Finding]:
-    """Ask until every check has an answer that stays, one has failed for good, or the time is over.
+    """Ask until every check has passed, one has failed for good, or the time is over.
 
+    What has passed is asked again at the end, all in one round: a node that starts its pods has little time for us.
     ``heed`` is called before each round and may raise.
     """
     deadline = node.clock.monotonic() + timeout
+    passed: dict[int, Finding] = {}
     while True:
         heed()
-        findings = [check() for check in wanted]
+        began = node.clock.monotonic()
+        findings = [passed[index] if index in passed else check() for index, check in enumerate(wanted)]
         verdicts = [finding.verdict for finding in findings]
-        if Verdict.WAITING not in verdicts or Verdict.FAILED in verdicts:
+        waiting = Verdict.WAITING in verdicts
+        now = node.clock.monotonic()
+        if Verdict.FAILED in verdicts or not (waiting or passed) or now >= deadline:
             return findings
-        if node.clock.monotonic() >= deadline:
-            return findings
-        node.clock.sleep(PAUSE)
+        passed = {}
+        if waiting:
+            passed = {index: each for index, each in enumerate(findings) if each.verdict is Verdict.PASSED}
+            node.clock.sleep(min(max(PAUSE, PAUSES_PER_ROUND * (now - began)), LONGEST_PAUSE))
 
 
 def failures(findings: list[Finding]) -> list[Finding]:

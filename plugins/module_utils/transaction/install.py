@@ -14,8 +14,9 @@ from ..host import Host
 
 FOLDER = "/usr/local/lib/volcano-colocation"
 PACKAGE = "volcano_colocation"
-PARTS = ("__init__.py", "errors.py", "host.py", "cri/", "transaction/")
-"""What the engine consists of, below module_utils."""
+# What the engine consists of, below module_utils.
+FILES = ("__init__.py", "errors.py", "host.py")
+FOLDERS = ("cri/", "transaction/")
 MAIN = b"""\
 import sys
 
@@ -31,7 +32,7 @@ def sources() -> dict[str, bytes]:
     folder = os.path.dirname(str(package.__file__))
     archive = getattr(package.__loader__, "archive", None)
     found = _in_folder(folder) if archive is None else _in_archive(archive, os.path.relpath(folder, archive) + "/")
-    code = {"%s/%s" % (PACKAGE, name): text for name, text in found.items()}
+    code = {f"{PACKAGE}/{name}": text for name, text in found.items()}
     code["__main__.py"] = MAIN
     return code
 
@@ -40,11 +41,11 @@ def install(host: Host) -> str:
     """Path on the node of the installed engine; it is written only when it is not there or not complete."""
     code = sources()
     version = hashlib.sha256(b"".join(name.encode() + b"\0" + text + b"\0" for name, text in sorted(code.items())))
-    path = "%s/%s" % (FOLDER, version.hexdigest()[:16])
+    path = f"{FOLDER}/{version.hexdigest()[:16]}"
     target = host.path(path)
     if _in_place(target, code):
         return path
-    temporary = "%s.%d" % (target, os.getpid())
+    temporary = f"{target}.{os.getpid()}"
     for name, text in code.items():
         _write(os.path.join(temporary, name), text)
     shutil.rmtree(target, ignore_errors=True)
@@ -56,11 +57,11 @@ def remove_others(host: Host, path: str) -> None:
     """Remove engines of other versions; only while no transaction is unfinished."""
     for name in host.list(FOLDER):
         if name != os.path.basename(path):
-            shutil.rmtree(host.path("%s/%s" % (FOLDER, name)), ignore_errors=True)
+            shutil.rmtree(host.path(f"{FOLDER}/{name}"), ignore_errors=True)
 
 
 def _wanted(name: str) -> bool:
-    return name.endswith(".py") and any(name == part or part.endswith("/") and name.startswith(part) for part in PARTS)
+    return name in FILES or (name.endswith(".py") and name.startswith(FOLDERS))
 
 
 def _in_folder(folder: str) -> dict[str, bytes]:

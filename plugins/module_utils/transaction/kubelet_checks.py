@@ -27,12 +27,12 @@ def healthz(node: Node, url: str) -> Finding:
         with opener.open(url, timeout=HTTP_TIMEOUT) as answer:
             body = answer.read(1024).decode("utf-8", "replace").strip()
     except urllib.error.HTTPError as error:
-        return Finding(name, Verdict.WAITING, "%s answers HTTP status %d" % (url, error.code))
+        return Finding(name, Verdict.WAITING, f"{url} answers HTTP status {error.code}")
     except (OSError, ValueError) as error:
-        return Finding(name, Verdict.WAITING, "%s does not answer: %s" % (url, getattr(error, "reason", error)))
+        return Finding(name, Verdict.WAITING, f"{url} does not answer: {getattr(error, 'reason', error)}")
     if body != "ok":
-        return Finding(name, Verdict.WAITING, "%s answers something else than ok" % url)
-    return Finding(name, Verdict.PASSED, "%s answers ok" % url)
+        return Finding(name, Verdict.WAITING, f"{url} answers something else than ok")
+    return Finding(name, Verdict.PASSED, f"{url} answers ok")
 
 
 class Steady:
@@ -53,9 +53,9 @@ class Steady:
         except ServiceError as error:
             return Finding(self.name, Verdict.WAITING, str(error))
         if state.active in ("failed", "inactive") or state.sub == "auto-restart":
-            return self._died("is %s (%s)" % (state.active, state.sub))
+            return self._died(f"is {state.active} ({state.sub})")
         if state.active != "active" or not state.main_pid:
-            return Finding(self.name, Verdict.WAITING, "%s is %s" % (self._unit, state.active))
+            return Finding(self.name, Verdict.WAITING, f"{self._unit} is {state.active}")
         if not self._pid:
             self._pid, self._restarts = state.main_pid, state.restarts
             self._since = self._node.clock.monotonic()
@@ -63,11 +63,11 @@ class Steady:
             return self._died("was restarted")
         up = self._node.clock.monotonic() - self._since
         if up < STEADY_SECONDS:
-            return Finding(self.name, Verdict.WAITING, "%s is up for %.0f s only" % (self._unit, up))
-        return Finding(self.name, Verdict.PASSED, "%s, pid %d for %.0f s" % (self._unit, self._pid, up))
+            return Finding(self.name, Verdict.WAITING, f"{self._unit} is up for {up:.0f} s only")
+        return Finding(self.name, Verdict.PASSED, f"{self._unit}, pid {self._pid} for {up:.0f} s")
 
     def _died(self, what: str) -> Finding:
-        return Finding(self.name, Verdict.FAILED, "%s ended after its start and %s" % (self._unit, what))
+        return Finding(self.name, Verdict.FAILED, f"{self._unit} ended after its start and {what}")
 
 
 def cpu_manager(node: Node, wanted: CpuManager) -> Finding:
@@ -76,9 +76,9 @@ def cpu_manager(node: Node, wanted: CpuManager) -> Finding:
     try:
         policy = json.loads(node.host.read(wanted.path)).get("policyName")
     except FileNotFoundError:
-        return Finding(name, Verdict.WAITING, "%s is not there yet" % wanted.path)
+        return Finding(name, Verdict.WAITING, f"{wanted.path} is not there yet")
     except (OSError, ValueError, AttributeError):
-        return Finding(name, Verdict.WAITING, "%s cannot be read" % wanted.path)
+        return Finding(name, Verdict.WAITING, f"{wanted.path} cannot be read")
     if policy != wanted.policy:
-        return Finding(name, Verdict.WAITING, "%s says %s, not %s" % (wanted.path, policy, wanted.policy))
-    return Finding(name, Verdict.PASSED, "%s says %s" % (wanted.path, policy))
+        return Finding(name, Verdict.WAITING, f"{wanted.path} says {policy}, not {wanted.policy}")
+    return Finding(name, Verdict.PASSED, f"{wanted.path} says {policy}")

@@ -61,7 +61,7 @@ def wait(host: Host, transaction: str, seconds: float) -> dict[str, Any]:
     """
     store, clock = Store(host), Clock()
     if not store.exists(transaction):
-        raise NotStarted("there is no transaction %s on this node" % transaction, "Start one with a plan")
+        raise NotStarted(f"there is no transaction {transaction} on this node", "Start one with a plan")
     deadline = clock.monotonic() + seconds
     next_look = clock.monotonic() + UNIT_POLL
     relaunched = False
@@ -76,7 +76,7 @@ def wait(host: Host, transaction: str, seconds: float) -> dict[str, Any]:
         if not _alive(host, transaction) and store.read(transaction, RESULT) is None:
             if relaunched:
                 raise NotStarted(
-                    "the engine ends without an answer", "See journalctl --unit %s on the node" % unit(transaction)
+                    "the engine ends without an answer", f"See journalctl --unit {unit(transaction)} on the node"
                 )
             _launch(host, transaction, MARGIN)
             relaunched = True
@@ -111,7 +111,7 @@ def progress(store: Store, transaction: str) -> dict[str, Any]:
 
 def unit(transaction: str) -> str:
     """The transient unit of a transaction."""
-    return "volcano-colocation-%s.service" % transaction
+    return f"volcano-colocation-{transaction}.service"
 
 
 def _launch(host: Host, transaction: str, limit: float) -> None:
@@ -123,19 +123,19 @@ def _launch(host: Host, transaction: str, limit: float) -> None:
         "KillMode": "mixed",
         "Restart": "on-abnormal",
         "RestartSec": "1",
-        "RuntimeMaxSec": "%d" % limit,
-        "TimeoutStopSec": "%d" % STOP_TIMEOUT,
+        "RuntimeMaxSec": f"{limit}",
+        "TimeoutStopSec": f"{STOP_TIMEOUT}",
         "SyslogIdentifier": "volcano-colocation",
         "UMask": "0077",
     }
     argv = ["systemd-run", "--unit", unit(transaction), "--collect", "--no-block", "--quiet"]
-    argv += ["--description", "volcano.colocation transaction %s" % transaction]
-    argv += ["--property=%s=%s" % item for item in properties.items()]
+    argv += ["--description", f"volcano.colocation transaction {transaction}"]
+    argv += [f"--property={name}={value}" for name, value in properties.items()]
     argv += [sys.executable, "-I", "-B", path, "run", transaction]
     answer = host.run(argv, timeout=30.0)
     if answer.rc != 0:
-        reason = " ".join(answer.stderr.split()) or "exit status %s" % answer.rc
-        raise NotStarted("systemd-run does not start the engine: %s" % reason, "Check systemd on this node")
+        reason = " ".join(answer.stderr.split()) or f"exit status {answer.rc}"
+        raise NotStarted(f"systemd-run does not start the engine: {reason}", "Check systemd on this node")
 
 
 def _alive(host: Host, transaction: str) -> bool:

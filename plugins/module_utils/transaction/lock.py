@@ -31,11 +31,11 @@ def hold(path: str, holder: str) -> Iterator[None]:
         except BlockingIOError:
             who = os.read(handle, 256).decode("utf-8", "replace").strip() or "unknown"
             raise LockHeld(
-                "another transaction is at work on this node: %s" % who,
+                f"another transaction is at work on this node: {who}",
                 "Wait for its end and run this again",
-            )
+            ) from None
         os.ftruncate(handle, 0)
-        os.pwrite(handle, ("%s (pid %d)\n" % (holder, os.getpid())).encode("utf-8"), 0)
+        os.pwrite(handle, (f"{holder} (pid {os.getpid()})\n").encode(), 0)
         yield
     finally:
         os.close(handle)

@@ -130,7 +130,7 @@ def parse(text: str) -> Plan:
     try:
         document = json.loads(text)
     except ValueError as error:
-        raise PlanError("the plan is not valid JSON: %s" % error)
+        raise PlanError(f"the plan is not valid JSON: {error}") from error
     return read(document)
 
 
@@ -183,7 +183,7 @@ def _encoded(text: Any, place: str) -> bytes:
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
-        raise wrong(place, "UTF-8, other bytes as surrogate escapes")
+        raise wrong(place, "UTF-8, other bytes as surrogate escapes") from None
 
 
 def _matching(text: str, pattern: re.Pattern[str], place: str, expected: str) -> str:

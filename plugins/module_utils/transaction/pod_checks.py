@@ -40,7 +40,7 @@ def cgroup_shape(node: Node, endpoint: str, driver: str) -> Finding:
     if not paths:
         return Finding(name, Verdict.NOT_PROVEN, "no container runs")
     example = sorted(paths.values())[0]
-    return Finding(name, Verdict.PASSED, "%d containers, such as %s" % (len(paths), example))
+    return Finding(name, Verdict.PASSED, f"{len(paths)} containers, such as {example}")
 
 
 def _paths(node: Node, client: CriClient) -> dict[str, str]:
@@ -52,13 +52,13 @@ def _paths(node: Node, client: CriClient) -> dict[str, str]:
         pid = client.container_pid(container.id)
         path = "" if pid is None else _cgroup(node, pid)
         if path:
-            paths["%s (%s)" % (container.name, container.id[:12])] = path
+            paths[f"{container.name} ({container.id[:12]})"] = path
     return paths
 
 
 def _cgroup(node: Node, pid: int) -> str:
     try:
-        return decisive_path(node.host.read("/proc/%d/cgroup" % pid))
+        return decisive_path(node.host.read(f"/proc/{pid}/cgroup"))
     except OSError:
         return ""
 
@@ -85,8 +85,8 @@ def pods_returned(node: Node, endpoint: str, before: dict[str, int]) -> Finding:
         return Finding(name, Verdict.WAITING, error.message)
     missing = sorted(pod for pod, containers in before.items() if now.get(pod, -1) < containers)
     if missing:
-        detail = "%d of %d pods do not run as before: %s" % (len(missing), len(before), ", ".join(missing[:5]))
+        detail = f"{len(missing)} of {len(before)} pods do not run as before: {', '.join(missing[:5])}"
         return Finding(name, Verdict.WAITING, detail)
     if not before:
         return Finding(name, Verdict.NOT_PROVEN, "no pod ran before")
-    return Finding(name, Verdict.PASSED, "%d pods" % len(before))
+    return Finding(name, Verdict.PASSED, f"{len(before)} pods")

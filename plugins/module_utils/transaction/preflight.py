@@ -48,7 +48,7 @@ def observe(node: Node, plan: Plan) -> dict[str, Any]:
     if plan.gate and plan.gate.kubelet_healthz:
         finding = kubelet_checks.healthz(node, plan.gate.kubelet_healthz)
         before["kubelet_healthy"] = finding.verdict is Verdict.PASSED
-    before["pods"] = _pods(node, plan, before["runtime_runs"])
+    before["pods"] = _pods(node, plan, before)
     _require_safe_restart(node, plan, before)
     return before
 
@@ -67,10 +67,10 @@ def require_systemd(node: Node) -> None:
     try:
         first = node.host.read("/proc/1/comm").strip()
     except OSError as error:
-        first = error.strerror
+        first = f"unknown ({error.strerror})"
     if first != "systemd" or not os.path.isdir(node.host.path("/run/systemd/system")):
         raise Refused(
-            "the first process of this node is %s and not systemd, so its services cannot be restarted" % first,
+            f"the first process of this node is {first} and not systemd, so its services cannot be restarted",
             "Run this on the node itself, not in a container of it",
         )
 
@@ -81,12 +81,12 @@ def _require_unit(node: Node, service: Service | None) -> None:
     load = show(node, service.unit).load
     if load != "loaded":
         raise Refused(
-            "the unit %s is %s" % (service.unit, load or "unknown"),
+            f"the unit {service.unit} is {load or 'unknown'}",
             "Name the unit that runs it, or unmask it",
         )
 
 
-def _pods(node: Node, plan: Plan, runtime_runs: bool) -> dict[str, int]:
+def _pods(node: Node, plan: Plan, before: dict[str, Any]) -> dict[str, int]:
     endpoint = plan.gate.cri_endpoint if plan.gate else None
     if plan.sandboxes:
         endpoint = plan.sandboxes.endpoint
@@ -96,7 +96,7 @@ def _pods(node: Node, plan: Plan, runtime_runs: bool) -> dict[str, int]:
         with node.cri(endpoint) as client:
             return running_pods(client)
     except CriFailure:
-        if plan.stops_sandboxes and runtime_runs:
+        if plan.stops_sandboxes and before["runtime_runs"]:
             raise
         return {}
 
@@ -108,7 +108,7 @@ def _require_safe_restart(node: Node, plan: Plan, before: dict[str, Any]) -> Non
     mode = show(node, plan.runtime.unit).kill_mode
     if mode not in SAFE_KILL_MODES:
         raise Refused(
-            "%s has KillMode=%s: its restart would end all containers of the %d pods on this node"
-            % (plan.runtime.unit, mode, len(before["pods"])),
+            f"{plan.runtime.unit} has KillMode={mode}: its restart would end all containers"
+            f" of the {len(before['pods'])} pods on this node",
             "Set KillMode=process and Delegate=yes in a drop-in of the unit, or drain the node first",
         )

@@ -12,9 +12,15 @@ from .steps import STEPS, Step
 from .work import Work, go_on
 
 
-def roll_back(work: Work) -> None:
-    """Undo every begun step, last one first, going on when one fails; then wait for the node to be as healthy as before."""
+def roll_back(work: Work, reason: str) -> None:
+    """Undo every begun step, the last one first, going on when one fails; then wait for the health of before.
+
+    ``reason`` is what the answer says when no step has given a reason of its own.
+    """
+    step = str(work.journal.result()["step"])
     work.journal.enter(State.ROLLING_BACK)
+    if work.journal.error is None:
+        work.journal.blame(step, reason)
     # A step counts as begun before it does anything, so that one that was cut off is undone as well.
     troubles = [_undo(work, step) for step in reversed(STEPS) if work.journal.begun(step.name)]
     troubles.append(_baseline(work))
@@ -33,11 +39,11 @@ def _undo(work: Work, step: Step) -> str:
         detail, trouble = step.undo(work), ""
     except Exception as error:
         detail = str(error)
-        trouble = "%s: %s" % (name, detail)
+        trouble = f"{name}: {detail}"
     seconds = work.node.clock.monotonic() - began
     status = "failed" if trouble else "done"
     work.journal.end(name, status, seconds, detail)
-    work.report("%s: %s in %.1f s" % (name, status, seconds))
+    work.report(f"{name}: {status} in {seconds:.1f} s")
     if not trouble:
         work.journal.mark_undone(step.name)
     return trouble
@@ -53,7 +59,7 @@ def _baseline(work: Work) -> str:
     work.journal.announce(name)
     timeout = work.plan.gate.timeout if work.plan.gate else gate.DEFAULT_TIMEOUT
     failed = gate.failures(gate.watch(work.node, wanted, timeout, go_on))
-    detail = "; ".join("%s: %s" % (finding.check, finding.detail) for finding in failed)
+    detail = "; ".join(f"{finding.check}: {finding.detail}" for finding in failed) or "as healthy as before"
     seconds = work.node.clock.monotonic() - began
     work.journal.end(name, "failed" if failed else "done", seconds, detail)
     return "the node is not as healthy as before. " + detail if failed else ""
@@ -62,12 +68,12 @@ def _baseline(work: Work) -> str:
 def _description(work: Work, troubles: list[str]) -> str:
     """What the node is now, for people."""
     different = [saved.path for saved in work.journal.files if not _is_as_before(work, saved)]
-    parts = ["every file is as it was"] if not different else ["NOT as before: %s" % ", ".join(different)]
+    parts = ["every file is as it was"] if not different else [f"NOT as before: {', '.join(different)}"]
     for service in (work.plan.kubelet, work.plan.runtime):
         if service is not None and service.restart:
-            parts.append("%s is %s" % (service.unit, _unit(work, service.unit)))
+            parts.append(f"{service.unit} is {_unit(work, service.unit)}")
     if different:
-        parts.append("the originals are in %s" % work.backups)
+        parts.append(f"the originals are in {work.backups}")
     return "; ".join(parts + troubles)
 
 

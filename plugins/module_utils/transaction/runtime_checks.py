@@ -29,8 +29,8 @@ def ready(node: Node, endpoint: str) -> Finding:
     except CriFailure as error:
         return Finding(name, Verdict.WAITING, error.message)
     if not status.ready:
-        return Finding(name, Verdict.WAITING, "%s says that it is not ready" % version.runtime_name)
-    return Finding(name, Verdict.PASSED, "%s %s" % (version.runtime_name, version.runtime_version))
+        return Finding(name, Verdict.WAITING, f"{version.runtime_name} says that it is not ready")
+    return Finding(name, Verdict.PASSED, f"{version.runtime_name} {version.runtime_version}")
 
 
 def handlers(node: Node, endpoint: str, wanted: dict[str, bool]) -> Finding:
@@ -47,9 +47,9 @@ def handlers(node: Node, endpoint: str, wanted: dict[str, bool]) -> Finding:
         return Finding(name, Verdict.NOT_PROVEN, "the runtime does not tell its configuration")
     wrong = sorted(handler for handler, value in wanted.items() if running.get(handler, False) != value)
     if wrong:
-        shown = ", ".join("%s=%s" % (handler, running.get(handler, "no such handler")) for handler in wrong)
-        return Finding(name, Verdict.FAILED, "running value: %s" % shown)
-    return Finding(name, Verdict.PASSED, ", ".join("%s=%s" % item for item in sorted(wanted.items())))
+        shown = ", ".join(f"{handler}={running.get(handler, 'no such handler')}" for handler in wrong)
+        return Finding(name, Verdict.FAILED, f"running value: {shown}")
+    return Finding(name, Verdict.PASSED, ", ".join(f"{handler}={value}" for handler, value in sorted(wanted.items())))
 
 
 def systemd_cgroup(config: dict[str, Any]) -> dict[str, bool]:
@@ -65,14 +65,14 @@ def nri_socket(node: Node, path: str, newer_than: float | None) -> Finding:
         found = node.host.lstat(path)
         table = node.host.read(PROC_NET_UNIX)
     except FileNotFoundError:
-        return Finding(name, Verdict.WAITING, "%s is not there" % path)
+        return Finding(name, Verdict.WAITING, f"{path} is not there")
     except OSError as error:
-        return Finding(name, Verdict.WAITING, "%s: %s" % (path, error.strerror))
+        return Finding(name, Verdict.WAITING, f"{path}: {error.strerror}")
     if newer_than is not None and found.st_ctime < newer_than - CLOCK_STEP:
-        return Finding(name, Verdict.WAITING, "%s is older than the restart of the runtime" % path)
+        return Finding(name, Verdict.WAITING, f"{path} is older than the restart of the runtime")
     if os.path.realpath(path) not in [os.path.realpath(name) for name in listening(table)]:
-        return Finding(name, Verdict.WAITING, "nobody listens at %s" % path)
-    return Finding(name, Verdict.PASSED, "%s, made after the restart" % path if newer_than else path)
+        return Finding(name, Verdict.WAITING, f"nobody listens at {path}")
+    return Finding(name, Verdict.PASSED, f"{path}, made after the restart" if newer_than else path)
 
 
 def listening(table: str) -> list[str]:

@@ -22,7 +22,7 @@ class SandboxesRemain(ColocationError):
 def running_pods(client: CriClient) -> dict[str, int]:
     """{"namespace/name": running containers} of every pod with a ready sandbox."""
     names = {
-        sandbox.id: "%s/%s" % (sandbox.namespace, sandbox.name)
+        sandbox.id: f"{sandbox.namespace}/{sandbox.name}"
         for sandbox in client.pod_sandboxes()
         if sandbox.state is SandboxState.READY
     }
@@ -47,12 +47,12 @@ def remove_all(node: Node, endpoint: str) -> int:
                     client.remove_pod_sandbox(sandbox.id)
                     removed += 1
                 except CriFailure as error:
-                    trouble = "%s/%s: %s" % (sandbox.namespace, sandbox.name, error)
+                    trouble = f"{sandbox.namespace}/{sandbox.name}: {error}"
         if not found:
             return removed
         if trouble and node.clock.monotonic() > deadline:
             raise SandboxesRemain(
-                "%d pod sandboxes cannot be removed. %s" % (len(found), trouble),
+                f"{len(found)} pod sandboxes cannot be removed. {trouble}",
                 "Look at the runtime's log; a reboot of the drained node removes every sandbox",
             )
         if trouble:

@@ -16,7 +16,7 @@ class PlanError(ColocationError):
 def wrong(place: str, expected: str) -> PlanError:
     """The error for one field."""
     return PlanError(
-        "the plan is not valid: %s: expected %s" % (place, expected),
+        f"the plan is not valid: {place}: expected {expected}",
         "The controller and the node must use the same version of volcano.colocation",
     )
 
@@ -33,7 +33,7 @@ class Section:
 
     def at(self, key: str) -> str:
         """The full name of a key."""
-        return "%s.%s" % (self.place, key) if self.place else key
+        return f"{self.place}.{key}" if self.place else key
 
     def value(self, key: str) -> Any:
         """Whatever stands there, None when absent."""
@@ -59,7 +59,7 @@ class Section:
         """One of ``choices``."""
         value = self.value(key)
         if value not in choices:
-            raise wrong(self.at(key), "one of %s" % ", ".join(choices))
+            raise wrong(self.at(key), f"one of {', '.join(choices)}")
         return str(value)
 
     def number(self, key: str) -> float:
@@ -79,12 +79,12 @@ class Section:
     def paths(self, key: str) -> tuple[str, ...]:
         """A list of absolute paths; empty when absent."""
         entries = enumerate(self._entries(key))
-        return tuple(absolute(entry, "%s[%d]" % (self.at(key), index)) for index, entry in entries)
+        return tuple(absolute(entry, f"{self.at(key)}[{index}]") for index, entry in entries)
 
     def sections(self, key: str) -> tuple[Section, ...]:
         """A list of objects; empty when absent."""
         entries = enumerate(self._entries(key))
-        return tuple(Section(entry, "%s[%d]" % (self.at(key), index)) for index, entry in entries)
+        return tuple(Section(entry, f"{self.at(key)}[{index}]") for index, entry in entries)
 
     def section(self, key: str) -> Section | None:
         """An object, or None when absent."""
@@ -95,7 +95,7 @@ class Section:
         """Complain about keys nobody asked for."""
         unknown = sorted(set(self._document) - self._asked)
         if unknown:
-            raise wrong(self.place or "plan", "no key %s" % ", ".join(unknown))
+            raise wrong(self.place or "plan", f"no key {', '.join(unknown)}")
 
     def _entries(self, key: str) -> list[Any]:
         value = self.value(key)

@@ -41,8 +41,8 @@ def show(node: Node, unit: str) -> UnitState:
     """The unit's state; ServiceError when systemd does not answer."""
     answer = node.host.run(["systemctl", "show", "--property", ",".join(PROPERTIES), unit], timeout=SHOW_TIMEOUT)
     if answer.rc != 0:
-        reason = answer.stderr.strip() or "exit status %s" % answer.rc
-        raise ServiceError("systemd does not tell the state of %s: %s" % (unit, reason), "Check systemd on this node")
+        reason = answer.stderr.strip() or f"exit status {answer.rc}"
+        raise ServiceError(f"systemd does not tell the state of {unit}: {reason}", "Check systemd on this node")
     values = dict(line.split("=", 1) for line in answer.stdout.splitlines() if "=" in line)
     return UnitState(
         values.get("LoadState", ""),
@@ -68,8 +68,8 @@ def stop(node: Node, unit: str) -> None:
     state = show(node, unit)
     if state.active not in ("inactive", "failed"):
         raise ServiceError(
-            "%s was stopped and is %s again" % (unit, state.active),
-            "Find out what starts it (systemctl list-dependencies --reverse %s) and switch that off" % unit,
+            f"{unit} was stopped and is {state.active} again",
+            f"Find out what starts it (systemctl list-dependencies --reverse {unit}) and switch that off",
         )
 
 
@@ -77,10 +77,11 @@ def _job(node: Node, verb: str, unit: str, since: float) -> None:
     answer = node.host.run(["systemctl", verb, unit], timeout=JOB_TIMEOUT)
     if answer.rc == 0:
         return
-    reason = " ".join(answer.stderr.split()) or "exit status %s" % answer.rc
+    # Its second sentence names the commands that the remedy names.
+    reason = " ".join(answer.stderr.split()).split(" See ")[0].rstrip(".") or f"exit status {answer.rc}"
     raise ServiceError(
-        "systemctl %s %s failed: %s%s" % (verb, unit, reason, explain(node.host, unit, since)),
-        "See journalctl --unit %s on the node" % unit,
+        f"systemctl {verb} {unit} failed: {reason}{explain(node.host, unit, since)}",
+        f"See journalctl --unit {unit} on the node",
     )
 
 

@@ -31,17 +31,17 @@ def remove(node: Node, name: str) -> str:
     host = node.host
     trees = _trees(host, name)
     if not trees:
-        return "%s: none" % name
+        return f"{name}: none"
     occupied = sorted(set().union(*(processes(host, tree) for tree in trees)))
     if occupied:
-        return "%s: left alone, process %d is in it" % (name, occupied[0])
+        return f"{name}: left alone, process {occupied[0]} is in it"
     if name.endswith(".slice") and show(node, os.path.basename(name)).runs:
         stop(node, os.path.basename(name))
     # systemd knows nothing of cpuset, hugetlb and the like on v1: what runc made there is still there.
     for tree in _trees(host, name):
         _remove_tree(host, tree)
     left = _trees(host, name)
-    return "%s: cannot be removed from %s" % (name, ", ".join(left)) if left else "%s: removed" % name
+    return f"{name}: cannot be removed from {', '.join(left)}" if left else f"{name}: removed"
 
 
 def processes(host: Host, tree: str) -> set[int]:
@@ -59,16 +59,15 @@ def processes(host: Host, tree: str) -> set[int]:
 
 
 def _trees(host: Host, name: str) -> list[str]:
-    candidates = ("%s/%s" % (mount.rstrip("/"), name) for mount in hierarchies(host.read(MOUNTINFO)))
+    candidates = (f"{mount.rstrip('/')}/{name}" for mount in hierarchies(host.read(MOUNTINFO)))
     return [tree for tree in candidates if os.path.isdir(host.path(tree))]
 
 
 def _bottom_up(host: Host, tree: str) -> Iterator[str]:
     for entry in host.list(tree):
-        path = "%s/%s" % (tree, entry)
+        path = f"{tree}/{entry}"
         if os.path.isdir(host.path(path)) and not os.path.islink(host.path(path)):
-            for inner in _bottom_up(host, path):
-                yield inner
+            yield from _bottom_up(host, path)
     yield tree
 
 

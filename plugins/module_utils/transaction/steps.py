@@ -12,7 +12,7 @@ from ..errors import ColocationError
 from . import checkpoints, files, gate, sandboxes, services, stale_cgroups
 from .finding import Verdict
 from .journal import State
-from .plan import Plan, Service
+from .plan import Plan, Service, sha256
 from .runtime_checks import ready
 from .unit_log import explain
 from .work import Work, go_on
@@ -54,15 +54,15 @@ def _kubelet_as_before(work: Work) -> str:
 
 
 def _stop_new_kubelet(work: Work) -> str:
-    """A stopped kubelet makes no new sandboxes; those it made under the new driver go while their runtime still runs."""
+    """The sandboxes that it made under the new driver go while the runtime they were made with still runs."""
     done = _stop(work, work.plan.kubelet)
     if not work.plan.stops_sandboxes:
         return done
     try:
-        return "%s, %s" % (done, _remove_sandboxes(work))
+        return f"{done}, {_remove_sandboxes(work)}"
     except ColocationError as error:
         # The runtime may be what failed. They are looked for again when it runs with its old configuration.
-        return "%s; the sandboxes come later: %s" % (done, error.message)
+        return f"{done}; the sandboxes come later: {error.message}"
 
 
 def _remove_sandboxes(work: Work) -> str:
@@ -70,7 +70,7 @@ def _remove_sandboxes(work: Work) -> str:
     if wanted is None:
         return ""
     try:
-        return "%d sandboxes removed" % sandboxes.remove_all(work.node, wanted.endpoint)
+        return f"{sandboxes.remove_all(work.node, wanted.endpoint)} sandboxes removed"
     except CriFailure:
         if work.journal.before["runtime_runs"]:
             raise
@@ -81,7 +81,7 @@ def _remove_new_sandboxes(work: Work) -> str:
     """Only what a kubelet made under the new driver; without one, those left are the old ones."""
     if not work.journal.begun(START_KUBELET) or not work.journal.before["runtime_runs"]:
         return "nothing to undo"
-    return "%s; %s" % (_remove_sandboxes(work), _remove_cgroups(work, work.plan.fresh_cgroups))
+    return f"{_remove_sandboxes(work)}; {_remove_cgroups(work, work.plan.fresh_cgroups)}"
 
 
 def _stop_runtime(work: Work) -> str:
@@ -93,7 +93,7 @@ def _start_runtime(work: Work) -> str:
     done = _start(work, work.plan.runtime)
     _await_runtime(work)
     if work.plan.stops_sandboxes and not work.journal.before["runtime_runs"]:
-        done = "%s, %s" % (done, _remove_sandboxes(work))
+        done = f"{done}, {_remove_sandboxes(work)}"
     return done
 
 
@@ -114,7 +114,7 @@ def _await_runtime(work: Work) -> None:
     finding = gate.watch(work.node, [lambda: ready(work.node, endpoint)], RUNTIME_TIMEOUT, go_on)[0]
     if finding.verdict is not Verdict.PASSED:
         log = explain(work.node.host, work.plan.runtime.unit, since - LOG_MARGIN)
-        raise StepFailed("%s is up but not ready: %s%s" % (work.plan.runtime.unit, finding.detail, log))
+        raise StepFailed(f"{work.plan.runtime.unit} is up but not ready: {finding.detail}{log}")
 
 
 def _endpoint(plan: Plan) -> str | None:
@@ -154,7 +154,7 @@ def _write_files(work: Work) -> str:
 
 def _put_files_back(work: Work) -> str:
     kept = [note for note in (_put_back(work, index) for index in range(len(work.journal.files))) if note]
-    return "%d put back%s" % (len(work.journal.files), "".join("; " + note for note in kept))
+    return f"{len(work.journal.files)} put back{''.join('; ' + note for note in kept)}"
 
 
 def _put_back(work: Work, index: int) -> str:
@@ -162,10 +162,10 @@ def _put_back(work: Work, index: int) -> str:
     saved, edit = work.journal.files[index], work.plan.files[index]
     found = files.content(work.node.host, saved.path)
     note = ""
-    if found is not None and files.sha256(found) not in (saved.sha256, edit.after_sha256):
-        copy = "%s/foreign-%d" % (work.backups, index)
+    if found is not None and sha256(found) not in (saved.sha256, edit.after_sha256):
+        copy = f"{work.backups}/foreign-{index}"
         files.write_private(copy, found)
-        note = "%s had been changed by someone else meanwhile, that text is kept in %s" % (saved.path, copy)
+        note = f"{saved.path} had been changed by someone else meanwhile, that text is kept in {copy}"
     files.restore(work.node.host, saved, work.backups)
     return note
 
@@ -179,25 +179,25 @@ def _pass_gate(work: Work) -> str:
     work.journal.keep_gate([finding.document() for finding in findings])
     failed = gate.failures(findings)
     if not failed:
-        return "%d checks" % len(findings)
+        return f"{len(findings)} checks"
     unit = plan.kubelet.unit if plan.kubelet else ""
     log = explain(node.host, unit, began - LOG_MARGIN) if unit else ""
-    what = "; ".join("%s: %s" % (finding.check, finding.detail) for finding in failed)
-    raise StepFailed("the node is not healthy with the new settings: %s%s" % (what, log))
+    what = "; ".join(f"{finding.check}: {finding.detail}" for finding in failed)
+    raise StepFailed(f"the node is not healthy with the new settings: {what}{log}")
 
 
 def _stop(work: Work, service: Service | None) -> str:
     if service is None:
         return ""
     services.stop(work.node, service.unit)
-    return "%s stopped" % service.unit
+    return f"{service.unit} stopped"
 
 
 def _start(work: Work, service: Service | None) -> str:
     if service is None:
         return ""
     services.start(work.node, service.unit)
-    return "%s started" % service.unit
+    return f"{service.unit} started"
 
 
 START_KUBELET = "start kubelet"

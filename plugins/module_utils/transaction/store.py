@@ -53,7 +53,7 @@ class Store:
             write_private(self.path(transaction, RESERVE), b"\0" * RESERVE_SIZE)
             write_private(self.path(transaction, PLAN), plan.encode("utf-8", "surrogateescape"))
         except OSError as error:
-            raise refused(error, STATE_FOLDER, "keep a transaction there")
+            raise refused(error, STATE_FOLDER, "keep a transaction there") from error
 
     def exists(self, transaction: str) -> bool:
         """True for a transaction that was opened once."""
@@ -80,7 +80,9 @@ class Store:
         except FileNotFoundError:
             return None
         except ValueError:
-            raise ColocationError("it is damaged", "Compare the files it names by hand, then remove its folder", path)
+            raise ColocationError(
+                "it is damaged", "Compare the files it names by hand, then remove its folder", path
+            ) from None
 
     def write(self, transaction: str, name: str, document: Any) -> None:
         """Durably write a JSON document in a transaction's folder, taking the reserve when the disk is full."""

@@ -14,7 +14,8 @@ WIDTH = 400
 
 # klog marks errors E and fatal ones F, followed by the date; containerd uses logrus key=value.
 TELLING = re.compile(
-    r"^[EF][0-9]{4} |level=(error|fatal)|\b(fatal|panic|failed|cannot|error|invalid|unknown flag)\b|Main process exited",
+    r"^[EF][0-9]{4} |level=(error|fatal)|Main process exited"
+    r"|\b(fatal|panic|failed|cannot|error|invalid|unknown flag)\b",
     re.IGNORECASE,
 )
 KLOG_PREFIX = re.compile(r"^[IWEF][0-9]{4} [0-9:.]+ +[0-9]+ ")
@@ -45,9 +46,10 @@ def telling_lines(text: str) -> list[str]:
 
 def explain(host: Host, unit: str, since: float) -> str:
     """What the unit's log says of a failure since ``since`` (seconds since 1970), as text to append; may be empty."""
-    argv = ["journalctl", "--unit", unit, "--since", "@%d" % int(since), "--lines", str(LINES)]
-    answer = host.run(argv + ["--output", "cat", "--no-pager", "--quiet"], timeout=30.0)
+    span = ["--since", f"@{int(since)}", "--lines", str(LINES)]
+    argv = ["journalctl", "--unit", unit, *span, "--output", "cat", "--no-pager", "--quiet"]
+    answer = host.run(argv, timeout=30.0)
     lines = telling_lines(answer.stdout) if answer.rc == 0 else []
     if not lines:
         return ""
-    return ". The log of %s says: %s" % (unit, " | ".join(lines))
+    return f". The log of {unit} says: {' | '.join(lines)}"

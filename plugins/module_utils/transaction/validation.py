@@ -47,7 +47,7 @@ def _run(node: Node, validation: Validation, candidate: str) -> None:
     if answer.rc != 0:
         lines = [mask(line) for line in answer.stderr.strip().splitlines()[-3:]]
         raise ValidationFailed(
-            "%s does not accept the new text: %s" % (validation.name, " | ".join(lines) or "it gave no reason"),
+            f"{validation.name} does not accept the new text: {' | '.join(lines) or 'it gave no reason'}",
             "Correct the file by hand, then run this again",
             validation.file,
         )
@@ -58,15 +58,10 @@ def _run(node: Node, validation: Validation, candidate: str) -> None:
 def _require(validation: Validation, expectation: Expectation, found: str | None) -> None:
     if found == expectation.value:
         return
+    name = ".".join((*expectation.table, expectation.key))
+    read = "nothing" if found is None else found
     raise ValidationFailed(
-        "%s reads %s.%s = %s from the new text, not %s"
-        % (
-            validation.name,
-            ".".join(expectation.table),
-            expectation.key,
-            "nothing" if found is None else found,
-            expectation.value,
-        ),
+        f"{validation.name} reads {name} = {read} from the new text, not {expectation.value}",
         "Look for another file that sets it (imports) and for the schema version of this one",
         validation.file,
     )

@@ -13,6 +13,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ..arguments import Spec
+from ..edit.errors import MissingLibrary
 from ..facts.node import SnapshotError
 from ..plan.edits import UneditableFile
 from ..profile import ProfileError
@@ -49,7 +50,7 @@ class ColocationAction(ActionBase):
             result.update(failure.result)
         except ConnectionLost as lost:
             raise lost.cause from lost
-        except (ProfileError, SnapshotError, UneditableFile) as error:
+        except (ProfileError, SnapshotError, UneditableFile, MissingLibrary) as error:
             result.update(failed=True, msg=str(error))
         return result
 

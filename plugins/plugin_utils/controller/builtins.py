@@ -11,7 +11,7 @@ from typing import Any
 def untagged(value: Any) -> Any:
     """The same value made of exact str, int, float, bool, list and dict."""
     if isinstance(value, Mapping):
-        return {str.__str__(key): untagged(each) for key, each in value.items()}
+        return {untagged(key): untagged(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [untagged(each) for each in value]
     if value is None or isinstance(value, bool):

@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..facts.model import NodeFacts
+from ..facts.model import KubeletFacts, NodeFacts, RuntimeFacts
 from ..facts.node import interpret
 from ..plan.document import files_document, moves_checkpoint
 from ..plan.edits import file_edits
@@ -29,31 +30,37 @@ class FilesAction(ColocationAction):
     RULES: tuple[Rule, ...]
 
     @staticmethod
-    def path(facts: NodeFacts) -> str:
-        """The file this module edits."""
-        raise TypeError("a subclass names its file")
+    def side(facts: NodeFacts) -> KubeletFacts | RuntimeFacts:
+        """What this module configures."""
+        raise TypeError("a subclass names its side")
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         profile = parse_profile(arguments)
         snapshot = node.snapshot()
+        began = time.process_time()
         facts = interpret(snapshot)
         refused = refusals(facts, profile, self.RULES)
         if refused:
             return {"failed": True, "msg": refusal_message(Plan(refusals=refused))}
         needed = Plan(changes=type(self).CHANGES(facts, profile))
         edits = file_edits(snapshot, facts, needed.changes)
-        result = {
-            "changed": bool(edits),
-            "diff": diffs(edits),
-            "path": self.path(facts),
-            "strategy": STRATEGY,
-            "restart_required": bool(needed.needs & {Need.RESTART_KUBELET, Need.RESTART_RUNTIME}),
-            "drain_required": Need.DRAIN in needed.needs,
-            "checkpoints_to_reset": [facts.kubelet.checkpoint.path] if moves_checkpoint(facts, needed, profile) else [],
-        }
+        result = {"changed": bool(edits), "diff": diffs(edits), **self._consequences(facts, needed, profile)}
+        node.usage.planning_seconds += time.process_time() - began
         if edits and not self._task.check_mode:
             transaction = node.transact(files_document(edits, needed, facts), self.show_progress)
             if transaction["state"] != "committed":
                 return {"failed": True, "msg": failure_message(transaction), "transaction": transaction}
         result["usage"] = node.usage.published()
         return result
+
+    def _consequences(self, facts: NodeFacts, needed: Plan, profile: Profile) -> dict[str, Any]:
+        side = self.side(facts)
+        # In an image nothing runs that would have to be restarted.
+        restart = side.running and bool(needed.needs & {Need.RESTART_KUBELET, Need.RESTART_RUNTIME})
+        return {
+            "path": side.config.path,
+            "strategy": STRATEGY,
+            "restart_required": restart,
+            "drain_required": restart and Need.DRAIN in needed.needs and facts.pods.sandboxes > 0,
+            "checkpoints_to_reset": [facts.kubelet.checkpoint.path] if moves_checkpoint(facts, needed, profile) else [],
+        }

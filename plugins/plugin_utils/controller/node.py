@@ -63,6 +63,7 @@ class Node:
     execute: Executor
     root: str = "/"
     usage: Usage = field(default_factory=Usage)
+    sleep: Callable[[float], None] = time.sleep
 
     def snapshot(self) -> dict[str, Any]:
         """Fresh evidence; NodeFailure when the module could not run."""
@@ -98,7 +99,7 @@ class Node:
             except ConnectionLost:
                 if not remaining:
                     raise
-                time.sleep(POLL_SECONDS)
+                self.sleep(POLL_SECONDS)
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     @staticmethod

@@ -36,13 +36,14 @@ def read_yaml(text: str) -> dict[str, Any]:
     yaml = library("yaml")
     try:
         return _YamlReader(yaml, body).document()
-    except (UnicodeEncodeError, yaml.reader.ReaderError) as error:
+    except (UnicodeEncodeError, yaml.reader.ReaderError):
         wrong = _NOT_YAML.search(body)
         line = line_number(body, wrong.start()) if wrong else None
-        raise ParseError("a character that YAML does not allow", line, remedy="Save the file as UTF-8") from error
+        raise ParseError("a character that YAML does not allow", line, remedy="Save the file as UTF-8") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise ParseError(error.problem or error.context, mark.line + 1, mark.column + 1) from error
+        # Without its cause, whose message quotes the line.
+        raise ParseError(error.problem or error.context, mark.line + 1, mark.column + 1) from None
 
 
 class _YamlReader:
@@ -157,9 +158,9 @@ def read_toml(text: str) -> dict[str, Any]:
     try:
         return _parsed_toml(body)
     except ValueError as error:
-        raise _toml_error(body, error) from error
-    except RecursionError as error:
-        raise ParseError("nested too deeply") from error
+        raise _toml_error(body, error) from None
+    except RecursionError:
+        raise ParseError("nested too deeply") from None
 
 
 def _parsed_toml(text: str) -> dict[str, Any]:
@@ -176,7 +177,7 @@ def _parsed_by_tomlkit(text: str) -> dict[str, Any]:
     try:
         document: dict[str, Any] = tomlkit.parse(text).unwrap()
     except tomlkit.exceptions.TOMLKitError as error:
-        raise ValueError(str(error)) from error
+        raise ValueError(str(error)) from None
     return document
 
 

@@ -64,9 +64,10 @@ class Layout:
         """The settings that a path of keys leads to."""
         return {each.path: each for each in self.settings if not each.table.listed}
 
-    def header(self, path: Path) -> Table | None:
-        """The table with exactly this header; for the root table, itself."""
-        return next((each for each in self.tables if each.path == path and not each.listed), None)
+    @cached_property
+    def headers(self) -> dict[Path, Table]:
+        """The tables with a header of their own that a path of keys leads to, and the root."""
+        return {each.path: each for each in self.tables if not each.listed}
 
     def below(self, path: Path) -> list[Table]:
         """The tables with this path or one that begins with it, elements of arrays included."""

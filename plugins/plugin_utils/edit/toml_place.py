@@ -17,7 +17,7 @@ _COMMENTS = re.compile(r"(?:[ \t]*#[^\n]*\n)*")
 
 def added(layout: Layout, path: Path, fresh: dict[str, Wanted]) -> Splice:
     """New settings in the table at ``path``, which is made where there is none."""
-    table = layout.header(path)
+    table = layout.headers.get(path)
     if table is not None:
         return _in_table(layout, table, fresh)
     neighbour = _dotted_neighbour(layout, path)
@@ -80,11 +80,12 @@ def _dotted_neighbour(layout: Layout, path: Path) -> Setting | None:
     """The last setting that makes ``path`` or the table around it by a dotted key: TOML forbids a header for such."""
     for length in range(len(path), 0, -1):
         outer = path[:length]
-        if layout.below(outer):
-            return None
-        dotted = [each for key, each in layout.by_path.items() if key[:length] == outer]
+        inside = [each for key, each in layout.by_path.items() if key[:length] == outer]
+        dotted = [each for each in inside if len(each.table.path) < length]
         if dotted:
             return dotted[-1]
+        if layout.below(outer):
+            return None
     return None
 
 
@@ -112,7 +113,7 @@ def _end_of_table(layout: Layout, table: Table) -> int:
     text = layout.text
     at = layout.content_end(table)
     if at == 0:
-        return _end_of_text(text) if len(layout.tables) == 1 else _top(layout)
+        return _end_of_text(text)
     comments = _COMMENTS.match(text, at)
     behind = comments.end() if comments else at
     return behind if not text[behind : line_end(text, behind)].strip() else at
@@ -132,7 +133,7 @@ def _header_indent(layout: Layout, path: Path) -> str:
 
 def _ancestor(layout: Layout, path: Path) -> Table | None:
     lengths = range(len(path) - 1, 0, -1)
-    return next((table for length in lengths if (table := layout.header(path[:length]))), None)
+    return next((table for length in lengths if (table := layout.headers.get(path[:length]))), None)
 
 
 def _table_step(layout: Layout) -> str:
@@ -156,9 +157,12 @@ def _setting_step(layout: Layout, near: Table) -> str:
 
 
 def _parted_by_blank_lines(layout: Layout, near: Table) -> bool:
-    """Whether a blank line stands before headers that follow a setting; containerd 2 has none after a bare header."""
+    """Whether a blank line stands before headers that follow a setting, nested ones first.
+
+    A header that follows a header tells nothing: containerd 2 leaves no blank line there and one everywhere else.
+    """
     text = layout.text
-    for table in (near, *layout.tables):
+    for table in (near, *sorted(layout.tables, key=lambda each: -len(each.path))):
         start = _commented_start(text, table.start)
         before = text[line_start(text, start - 1) : start].strip() if start > 0 else "["
         if not before.startswith("["):

@@ -55,10 +55,11 @@ def _table(layout: Layout, path: Path, todo: Tree) -> Iterator[Splice]:
 
 
 def _emptied_late_table(layout: Layout, path: Path, todo: Tree) -> Table | None:
-    """The table at ``path`` if it loses all its settings and nothing else changes in it, and its header stands behind
-    those of its sub-tables: so we write one for a table that only they implied, and so it can go again.
+    """The table at ``path`` if it loses all its settings and its header stands behind those of its sub-tables.
+
+    So one is written for a table that only they implied, and so it can go again.
     """
-    table = layout.header(path)
+    table = layout.headers.get(path)
     if table is None or all(each.start >= table.start for each in layout.below(path)):
         return None
     content = {each.path for each in layout.content(table)}

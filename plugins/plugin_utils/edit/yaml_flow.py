@@ -19,7 +19,7 @@ def flow_mapping(text: str, node: Node, todo: Tree) -> str:
         want = todo.get(entry.key)
         if want is not REMOVE:
             before = text[reached : entry.key_start] if result else text[node.start + 1 : node.entries[0].key_start]
-            result += before + (_changed(text, entry, want) if entry.key in todo else _source(text, entry))
+            result += before + (_source(text, entry) if want is None else _changed(text, entry, want))
         else:
             refuse_entry(text, entry, want)
         reached = entry.node.end
@@ -33,8 +33,7 @@ def _source(text: str, entry: Entry) -> str:
     return text[entry.key_start : entry.node.end]
 
 
-def _changed(text: str, entry: Entry, want: Tree | Wanted | None) -> str:
-    assert want is not None
+def _changed(text: str, entry: Entry, want: Tree | Wanted) -> str:
     refuse_entry(text, entry, want)
     key = text[entry.key_start : entry.key_end]
     node = entry.node

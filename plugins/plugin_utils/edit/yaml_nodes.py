@@ -60,13 +60,15 @@ def located(text: str) -> Node | None:
     readable = _INNER_TAB.sub(lambda match: " " * len(match[0]), text)
     try:
         root = yaml.YAML(typ="safe", pure=True).compose(readable)
-    except yaml.error.MarkedYAMLError as error:
-        mark = error.problem_mark
+    except yaml.error.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or "a character it does not allow"
+        # Without its cause, whose message quotes the line.
         raise UnsupportedEdit(
-            f"YAML 1.2 reads this line otherwise than kubelet does: {error.problem}",
+            f"YAML 1.2 reads this line otherwise than kubelet does: {problem}",
             mark.line + 1 if mark else None,
             "Write it in a form that every YAML parser takes",
-        ) from error
+        ) from None
     return None if root is None else _node(text, root)
 
 

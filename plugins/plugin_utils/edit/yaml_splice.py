@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from .changes import REMOVE, Changes, Tree, Wanted, applied, needed, tree
 from .errors import UnsupportedEdit
 from .read import read_yaml
-from .splice import Envelope, Splice, line_end, line_end_style, line_number, line_start, proven, spliced
+from .splice import NEWLINE, Envelope, Splice, line_end, line_end_style, line_number, line_start, proven, spliced
 from .yaml_flow import flow_mapping
 from .yaml_nodes import COLON, Entry, Kind, Node, block_mappings, column, located
-from .yaml_refusals import is_null, refuse_entry, refuse_mapping, refuse_root
+from .yaml_refusals import refuse_entry, refuse_mapping, refuse_root
 from .yaml_scalar import key_text, scalar_text, value_text
 
-_HEADER_COMMENT = re.compile(r"[^\n]*?([ \t]+#[^\r\n]*)")
 _DOCUMENT_END = re.compile(r"^\.\.\.(?=\s|\Z)", re.MULTILINE)
 _COMMENT = re.compile(r"( *)#")
 
@@ -147,14 +146,20 @@ def _replaced(text: str, node: Node, colon: int, want: Wanted) -> Iterator[Splic
     elif node.start == node.end:
         yield Splice(colon, colon, " " + value_text(want))
     else:
-        comment = _HEADER_COMMENT.match(text, node.start) if node.style in ("|", ">") else None
-        kept = comment[1] if comment else ""
-        yield Splice(node.start, node.end, value_text(want, text[node.start : node.end]) + kept)
+        old = text[node.start : node.end].rstrip()
+        kept = _header_comment(old) if node.style in ("|", ">") else ""
+        yield Splice(node.start, node.start + len(old), value_text(want, old) + kept)
+
+
+def _header_comment(block_scalar: str) -> str:
+    """The comment behind `|` or `>`, with the blanks before it."""
+    header = block_scalar.split(NEWLINE, 1)[0].rstrip()
+    before, mark, _ = header.partition("#")
+    return header[len(before.rstrip()) :] if mark else ""
 
 
 def _filled(style: _Style, entry: Entry, colon: int, want: Tree) -> Iterator[Splice]:
     """Keys under a key that has no value yet, or `null`."""
-    assert is_null(entry.node)
     text = style.text
     yield Splice(colon, entry.node.end, "")
     at = line_end(text, entry.key_end)

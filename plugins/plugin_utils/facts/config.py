@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..edit.errors import EditError
+from ..edit.errors import ParseError
 from .model import ConfigFile, Problem
 
 
@@ -33,7 +33,7 @@ def read_config(
     stale = changed_after(captured, process)
     try:
         values = parse(captured["text"])
-    except EditError as error:
+    except ParseError as error:
         return ConfigFile(path, kind, problem=Problem(path, error.message, error.line), changed_after_start=stale)
     return ConfigFile(path, kind, values, changed_after_start=stale)
 

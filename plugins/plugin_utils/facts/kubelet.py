@@ -50,7 +50,7 @@ def interpret_checkpoint(path: str, captured: Mapping[str, Any]) -> Checkpoint:
         lists += [cpus for containers in state.get("entries", {}).values() for cpus in containers.values()]
         cpus = frozenset().union(*map(parse_cpu_list, lists))
         return Checkpoint(path, True, str(state["policyName"]), cpus)
-    except (ValueError, KeyError, AttributeError):
+    except (ValueError, KeyError, AttributeError, RecursionError):
         return Checkpoint(path, True)
 
 

@@ -15,6 +15,7 @@ from .pods import interpret_pods
 from .runtime import interpret_runtime
 
 SNAPSHOT_SCHEMA = 1
+SECTIONS = ("system", "services", "cpus", "cgroups", "containers", "kubelet", "runtime")
 
 
 class SnapshotError(ValueError):
@@ -22,11 +23,14 @@ class SnapshotError(ValueError):
 
 
 def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
-    """NodeFacts of a snapshot document; SnapshotError for a document of another schema."""
+    """NodeFacts of a snapshot document; SnapshotError for a document of another schema or shape."""
     if snapshot.get("schema") != SNAPSHOT_SCHEMA:
         raise SnapshotError(
             f"snapshot schema {snapshot.get('schema')!r} is not the {SNAPSHOT_SCHEMA} that this version reads"
         )
+    missing = [name for name in SECTIONS if not isinstance(snapshot.get(name), Mapping)]
+    if missing:
+        raise SnapshotError(f"not a whole snapshot: it lacks {', '.join(missing)}")
     system, units = snapshot["system"], snapshot["services"]["units"]
     kubelet, kubelet_claims = interpret_kubelet(snapshot["kubelet"], units)
     runtime, runtime_claims = interpret_runtime(snapshot["runtime"], units)

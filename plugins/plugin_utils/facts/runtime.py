@@ -77,7 +77,7 @@ def _nri(config: ConfigFile, version: str | None, sockets: Mapping[str, Any]) ->
     disabled = table.get("disable", not nri_on_by_default(version))
     return NriFacts(
         supported=supported,
-        configured=bool(supported) and disabled is False,
+        configured=supported is not False and disabled is False,
         # /var/run is a link to /run, and the kernel prints the path that was bound.
         running=path.replace("/var/run/", "/run/") in {each.replace("/var/run/", "/run/") for each in sockets},
         socket_path=path,

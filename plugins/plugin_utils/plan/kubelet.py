@@ -48,16 +48,15 @@ def desired_fields(profile: Profile) -> Iterator[Desired]:
 
 def _same(setting: KubeletField, found: Any, wanted: Any) -> bool:
     """Whether a file's value means the wanted one: quantities and CPU lists have several spellings."""
-    if found is None:
-        return False
+    # These are strings to kubelet, whose decoder takes no number for one: `cpu: 1` is not `cpu: "1"`.
     try:
         if setting in (SYSTEM_RESERVED, KUBE_RESERVED):
-            return parse_quantity(str(found)) == parse_quantity(str(wanted))
+            return isinstance(found, str) and parse_quantity(found) == parse_quantity(wanted)
         if setting is RESERVED_SYSTEM_CPUS:
-            return parse_cpu_list(str(found)) == parse_cpu_list(str(wanted))
+            return isinstance(found, str) and parse_cpu_list(found) == parse_cpu_list(wanted)
     except ValueError:
         return False
-    return bool(found == wanted)
+    return type(found) is type(wanted) and bool(found == wanted)
 
 
 def _needs(setting: KubeletField, facts: KubeletFacts, profile: Profile) -> frozenset[Need]:
@@ -88,32 +87,37 @@ def _edits(facts: KubeletFacts, profile: Profile) -> Iterator[Change]:
         )
 
 
-def _restart_only(facts: KubeletFacts, profile: Profile) -> Iterator[Change]:
+def _restart_only(facts: KubeletFacts) -> Iterator[Change]:
     """The file is as wanted, and the running kubelet may be older than it: running must equal desired."""
     if facts.running and facts.config.changed_after_start:
         reason = f"{facts.config.path} changed after kubelet started; what runs may differ"
-        yield Change("kubelet", "process", "older than its file", "restarted", reason, _stale_needs(facts, profile))
+        yield Change("kubelet", "process", "older than its file", "restarted", reason, RESTART)
 
 
-def _stale_needs(facts: KubeletFacts, profile: Profile) -> frozenset[Need]:
-    checkpoint = facts.checkpoint.policy
-    wanted = profile.cpu_manager_policy
-    return DISRUPTIVE if wanted and checkpoint and checkpoint != wanted else RESTART
+def _checkpoint_of_another_policy(facts: KubeletFacts, profile: Profile) -> Iterator[Change]:
+    """The file is as wanted, and kubelet would not start with the checkpoint that lies there (pitfall E1)."""
+    found, wanted = facts.checkpoint, profile.cpu_manager_policy
+    if wanted and found.exists and found.policy != wanted:
+        state = f"was made under policy {found.policy}" if found.policy else "cannot be read"
+        reason = f"{found.path} {state}; kubelet does not start with it under {wanted}"
+        yield Change("kubelet", "checkpoint", found.policy, wanted, reason, DISRUPTIVE)
 
 
 def kubelet_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
-    """Edits of kubelet's file, or the restart that an earlier edit still lacks."""
+    """Edits of kubelet's file, or what an earlier edit still lacks: the restart, another checkpoint."""
     if not any(True for _each in desired_fields(profile)):
         return ()
     edits = tuple(_edits(facts.kubelet, profile))
-    return edits or tuple(_restart_only(facts.kubelet, profile))
+    return edits or (*_restart_only(facts.kubelet), *_checkpoint_of_another_policy(facts.kubelet, profile))
 
 
 def merged_reservation(facts: KubeletFacts, profile: Profile) -> Mapping[str, Any]:
-    """The reservation fields kubelet would have: the file's with the profile's on top."""
+    """The reservation fields kubelet would have: the file's with the profile's on top; ValueError for no mapping."""
     merged: dict[str, Any] = {}
     for setting, wanted in ((SYSTEM_RESERVED, profile.system_reserved), (KUBE_RESERVED, profile.kube_reserved)):
-        merged[setting.key] = {**(facts.config.values.get(setting.key) or {}), **wanted}
-    found = facts.config.values.get(RESERVED_SYSTEM_CPUS.key)
-    merged[RESERVED_SYSTEM_CPUS.key] = profile.reserved_system_cpus or found
+        found = facts.config.values.get(setting.key) or {}
+        if not isinstance(found, Mapping):
+            raise ValueError(f"{setting.key} is not a mapping of resources to quantities")
+        merged[setting.key] = {**found, **wanted}
+    merged[RESERVED_SYSTEM_CPUS.key] = profile.reserved_system_cpus or facts.config.values.get(RESERVED_SYSTEM_CPUS.key)
     return merged

@@ -75,4 +75,6 @@ class Plan:
     @property
     def needs(self) -> frozenset[Need]:
         """All that the changes need together."""
-        return frozenset().union(*(change.needs for change in self.changes))
+        needs: frozenset[Need] = frozenset().union(*(change.needs for change in self.changes))
+        # Sandboxes are stopped under a stopped kubelet only: a running one makes them anew at once.
+        return needs | {Need.RESTART_KUBELET} if Need.DRAIN in needs else needs

@@ -39,11 +39,14 @@ def _cgroup_mode(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         )
 
 
-def _installed(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _kubelet_installed(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     if not facts.kubelet.installed:
         yield Refusal(
             "kubelet-missing", "no kubelet program was found", "Install kubelet first; this collection does not."
         )
+
+
+def _runtime_installed(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     if not facts.runtime.installed:
         yield Refusal(
             "containerd-missing",
@@ -163,8 +166,8 @@ def _reserved_cpus(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
 def _static(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     if (profile.cpu_manager_policy or facts.kubelet.cpu_manager_policy) != "static":
         return
-    merged = merged_reservation(facts.kubelet, profile)
     try:
+        merged = merged_reservation(facts.kubelet, profile)
         if merged[RESERVED_SYSTEM_CPUS.key]:
             reserved = len(parse_cpu_list(str(merged[RESERVED_SYSTEM_CPUS.key])))
         else:
@@ -204,9 +207,9 @@ def _nri(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         )
 
 
-KUBELET_RULES: tuple[Rule, ...] = (_kubelet_file, _flags, _reserved_cpus, _static)
-RUNTIME_RULES: tuple[Rule, ...] = (_runtime_file, _containerd_schema, _nri)
-NODE_RULES: tuple[Rule, ...] = (_pid1, _cgroup_mode, _installed, _services, *KUBELET_RULES, *RUNTIME_RULES)
+KUBELET_RULES: tuple[Rule, ...] = (_kubelet_installed, _kubelet_file, _flags, _reserved_cpus, _static)
+RUNTIME_RULES: tuple[Rule, ...] = (_runtime_installed, _runtime_file, _containerd_schema, _nri)
+NODE_RULES: tuple[Rule, ...] = (_pid1, _cgroup_mode, _services, *KUBELET_RULES, *RUNTIME_RULES)
 
 
 def refusals(facts: NodeFacts, profile: Profile, rules: tuple[Rule, ...] = NODE_RULES) -> tuple[Refusal, ...]:

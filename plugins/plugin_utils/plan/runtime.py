@@ -50,11 +50,12 @@ def _nri_changes(facts: RuntimeFacts, profile: Profile) -> Iterator[Change | Non
     wanted = profile.nri
     if wanted.enabled is None:
         return
-    if wanted.enabled is not facts.nri.configured:
+    # Of an image no version is known, hence no default: the key is written whatever the default may be.
+    if wanted.enabled is not facts.nri.configured or facts.nri.supported is None:
         yield _change(facts, (*NRI_TABLE, "disable"), not wanted.enabled, RESTART)
     for key, value in wanted.settings.items():
         yield _change(facts, (*NRI_TABLE, key), value, RESTART)
-    if wanted.enabled is facts.nri.configured and wanted.enabled is not facts.nri.running:
+    if facts.running and wanted.enabled is facts.nri.configured and wanted.enabled is not facts.nri.running:
         state = {True: "on", False: "off"}
         reason = f"NRI is {state[wanted.enabled]} in the file and {state[facts.nri.running]} in the running containerd"
         yield Change("containerd", "process", state[facts.nri.running], state[wanted.enabled], reason, RESTART)
@@ -71,7 +72,7 @@ def runtime_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
     """Edits of containerd's file, or the restart that an earlier edit still lacks."""
     runtime = facts.runtime
     found = list(_driver_changes(runtime, profile.cgroup_driver))
-    if runtime.nri.supported:
+    if runtime.nri.supported is not False:
         found += _nri_changes(runtime, profile)
     changes = tuple(change for change in found if change is not None)
     # The CRI and the NRI socket tell what runs; only NRI's paths and timeouts have nothing but the file.

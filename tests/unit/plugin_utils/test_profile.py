@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import Driver
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import Profile, ProfileError, parse_profile
 

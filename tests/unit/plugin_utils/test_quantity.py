@@ -7,13 +7,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from ansible_collections.volcano.colocation.plugins.plugin_utils.quantity import (
     format_cpu_list,
     parse_cpu_list,
     parse_quantity,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 @pytest.mark.parametrize(
@@ -58,3 +59,10 @@ def test_a_cpu_list_is_as_short_as_can_be() -> None:
 def test_no_cpu_lists(text: str) -> None:
     with pytest.raises(ValueError, match="is not a CPU list"):
         parse_cpu_list(text)
+
+
+def test_no_list_or_quantity_exhausts_the_controller() -> None:
+    with pytest.raises(ValueError, match="there is no CPU 99999999999"):
+        parse_cpu_list("0-99999999999")
+    with pytest.raises(ValueError, match="is not a Kubernetes quantity"):
+        parse_quantity("1e999999999")

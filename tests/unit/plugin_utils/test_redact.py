@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import pytest
+
 from ansible_collections.volcano.colocation.plugins.plugin_utils.redact import (
     MARK,
     redact_argv,

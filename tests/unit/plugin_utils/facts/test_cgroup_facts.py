@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cgroups import interpret_cgroups
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import CgroupMode
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import pytest
+
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.pods import container_path, interpret_pods
 
 ID = "0123456789abcdef" * 4

@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The benchmark's command line."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping, Sequence
+
+from . import table
+from .machine import describe_machine
+from .node import BenchNode, NodeError
+from .places import DOCUMENT, LOGS, REPORT, environment
+from .planning_cost import PlanningCost, PlanningError, planning_costs
+from .report import NoPlace, Report, with_figures
+from .rounds import RunFailed, Runner, all_runs
+
+NODE = "bench"
+ROUNDS = 7
+BEGAN = time.monotonic()
+
+
+def main(argv: Sequence[str]) -> int:
+    """0 when everything ran and was counted right, however long it took; 1 otherwise."""
+    arguments = _parser().parse_args(argv)
+    # A job that is cancelled ends its node, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    given = environment(os.environ)
+    LOGS.mkdir(parents=True, exist_ok=True)
+    try:
+        planning = _plan(given)
+        if arguments.planning_only:
+            print(table.planning_table(planning))
+            return 0
+        return _finish(_measure(arguments, given, planning), arguments)
+    except (NodeError, NoPlace, PlanningError, RunFailed) as error:
+        say(f"failed: {error}")
+        return 1
+    except KeyboardInterrupt:
+        say("interrupted")
+        return 130
+
+
+def _plan(given: Mapping[str, str]) -> tuple[PlanningCost, ...]:
+    say("planning recorded nodes …")
+    return planning_costs(given)
+
+
+def _measure(arguments: argparse.Namespace, given: Mapping[str, str], planning: tuple[PlanningCost, ...]) -> Report:
+    node = BenchNode(NODE, given)
+    say("booting a misaligned node …")
+    try:
+        facts = node.up()
+        runner = Runner(node, node.inventory(), given, say)
+        load = os.getloadavg()[0]
+        say(f"{arguments.rounds} rounds; 1-minute load {load:.1f}")
+        runs = all_runs(runner, arguments.rounds)
+        return Report(describe_machine(facts, (load, os.getloadavg()[0])), _command(arguments), runs, planning)
+    finally:
+        if arguments.keep:
+            say(f"the node stays up; its inventory: {node.inventory()}")
+        else:
+            node.down()
+
+
+def _finish(report: Report, arguments: argparse.Namespace) -> int:
+    report.write(REPORT)
+    print(f"\n{report.text()}\n", flush=True)
+    say(f"the longest tasks of the change:\n{table.slowest_tasks(report.runs.change)}")
+    say(f"all of it as JSON: {REPORT}")
+    if arguments.update_docs:
+        DOCUMENT.write_text(with_figures(DOCUMENT.read_text(encoding="utf-8"), report.text()), encoding="utf-8")
+        say(f"written into {DOCUMENT}")
+    if not report.counts_are_right:
+        say("failed: module executions are not what they have to be")
+    return 0 if report.counts_are_right else 1
+
+
+def _command(arguments: argparse.Namespace) -> str:
+    """How to make the same figures."""
+    return "make bench" if arguments.rounds == ROUNDS else f"tests/bench --rounds {arguments.rounds}"
+
+
+def say(line: str) -> None:
+    print(f"[{time.monotonic() - BEGAN:6.1f}s] bench: {line}", flush=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="tests/bench", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"interleaved rounds on the aligned node ({ROUNDS})")
+    parser.add_argument("--update-docs", action="store_true", help="write the figures into docs/benchmark.md")
+    parser.add_argument("--planning-only", action="store_true", help="only plan recorded nodes; boots nothing")
+    parser.add_argument("--keep", action="store_true", help="leave the node up")
+    return parser

@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a reader has to know of the machine that made the figures."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The control node; ``load`` is the 1-minute load average as the rounds began and as they ended."""
+
+    cores: int
+    cpu: str
+    python: str
+    ansible_core: str
+    accelerator: str
+    load: tuple[float, ...]
+
+    def __str__(self) -> str:
+        loads = " to ".join(f"{each:.1f}" for each in self.load)
+        return (
+            f"{self.cores} cores ({self.cpu}), Python {self.python}, ansible-core {self.ansible_core}; "
+            f"1-minute load {loads}, the node's own share of it included; the node is emulated by {self.accelerator}"
+        )
+
+
+def describe_machine(node: dict[str, Any], load: tuple[float, ...]) -> Machine:
+    """The Machine we run on, with the accelerator of a lab node's facts."""
+    return Machine(
+        cores=os.cpu_count() or 1,
+        cpu=cpu_model(),
+        python=platform.python_version(),
+        ansible_core=importlib.metadata.version("ansible-core"),
+        accelerator=str(node.get("accelerator", "unknown")),
+        load=load,
+    )
+
+
+def cpu_model() -> str:
+    """The model that /proc/cpuinfo names first."""
+    with open("/proc/cpuinfo", encoding="utf-8") as lines:
+        names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+        return next(names, platform.machine())

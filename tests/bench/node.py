@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The benchmark's own lab node, by the lab's command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..run.places import CHECKOUT
+
+KIND = ("--suite", "trixie", "--cgroup", "v2", "--driver-kubelet", "systemd", "--driver-runtime", "cgroupfs")
+"""Misaligned in every way that `provision` mends: drivers that differ, NRI off, CPU manager `none`."""
+
+
+class NodeError(Exception):
+    """The lab refused; it has said why."""
+
+
+@dataclass(frozen=True)
+class BenchNode:
+    name: str
+    environment: Mapping[str, str]
+
+    def up(self) -> dict[str, Any]:
+        """Boot it and wait for its pods; the lab's facts of it."""
+        facts: dict[str, Any] = json.loads(self._lab("up", self.name, *KIND, "--json"))
+        return facts
+
+    def inventory(self) -> Path:
+        return Path(self._lab("inventory", self.name).strip())
+
+    def warm(self) -> None:
+        """Open the shared ssh connection, unless it is open: nobody shall pay for it, or everybody."""
+        self._lab("ssh", self.name, "--", "true")
+
+    def down(self) -> None:
+        self._lab("down", self.name)
+
+    def _lab(self, *arguments: str) -> str:
+        """Standard output; progress goes where ours does."""
+        done = subprocess.run(
+            [sys.executable, "tests/lab", *arguments],
+            cwd=CHECKOUT,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise NodeError(f"lab {' '.join(arguments)} failed with exit status {done.returncode}")
+        return done.stdout

@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The benchmark's outcome as text, as JSON and as a block of the documentation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from . import table
+from .contestants import Contestant
+from .machine import Machine
+from .planning_cost import PlanningCost
+from .reaches import Reach, reaches
+from .rounds import Run, Runs
+
+BEGIN = "<!-- figures: written by make bench -->"
+END = "<!-- end of figures -->"
+
+
+@dataclass(frozen=True)
+class Report:
+    machine: Machine
+    command: str
+    runs: Runs
+    planning: Sequence[PlanningCost]
+
+    @property
+    def reaches(self) -> tuple[Reach, ...]:
+        return reaches(self.runs, self.planning)
+
+    @property
+    def counts_are_right(self) -> bool:
+        return all(each.reached for each in self.reaches if each.counted)
+
+    def text(self) -> str:
+        """Markdown."""
+        rounds = len(self.runs.rounds[Contestant.PROVISION])
+        return "\n\n".join(
+            (
+                f"Made by `{self.command}` on {date.today().isoformat()}: {rounds} interleaved rounds, "
+                f"median (lowest–highest). {self.machine}.",
+                table.reach_table(self.reaches),
+                table.costs(self.runs),
+                table.ratio_table(self.runs),
+                table.planning_table(self.planning),
+            )
+        )
+
+    def document(self) -> dict[str, Any]:
+        """Everything that was measured, for programs."""
+        return {
+            "schema": 1,
+            "command": self.command,
+            "machine": asdict(self.machine),
+            "reaches": [asdict(each) for each in self.reaches],
+            "misaligned": _run(self.runs.change),
+            "counted": {each.value: _run(run) for each, run in self.runs.counted.items()},
+            "rounds": {each.value: [_run(run) for run in runs] for each, runs in self.runs.rounds.items()},
+            "planning": [asdict(each) for each in self.planning],
+        }
+
+    def write(self, path: Path) -> None:
+        path.write_text(json.dumps(self.document(), indent=2) + "\n", encoding="utf-8")
+
+
+def _run(run: Run) -> dict[str, Any]:
+    return {
+        "cost": asdict(run.cost),
+        "program_seconds": run.record.program_seconds,
+        "planning_ms": run.record.planning_ms,
+        "modules": dict(run.trace.modules),
+        "commands": run.trace.commands,
+        "tasks": [asdict(task) for task in run.record.tasks],
+    }
+
+
+class NoPlace(ValueError):
+    """The documentation has lost the comments between which the figures stand."""
+
+
+def with_figures(page: str, figures: str) -> str:
+    """The page with the block between the two comments replaced; NoPlace when they are not there."""
+    before, begin, rest = page.partition(BEGIN)
+    _old, end, after = rest.partition(END)
+    if not begin or not end:
+        raise NoPlace(f"the page needs a line {BEGIN} and after it a line {END}")
+    return f"{before}{BEGIN}\n\n{figures}\n\n{END}{after}"

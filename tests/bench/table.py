@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tables, as Markdown: what is printed is what stands in the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from .contestants import Contestant
+from .figures import spread
+from .planning_cost import PlanningCost
+from .reaches import Reach, compare, compare_cpu
+from .rounds import Run, Runs
+
+Row = Sequence[str]
+
+
+def markdown(header: Row, rows: Sequence[Row]) -> str:
+    """A table whose columns are padded, so that it reads well as text, too."""
+    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
+    rule = ["-" * width for width in widths]
+    return "\n".join(
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
+        for row in (header, rule, *rows)
+    )
+
+
+def costs(runs: Runs) -> str:
+    """One column a contestant."""
+    columns: list[tuple[Sequence[Run], Run]] = [
+        (runs.rounds[each], runs.counted[each]) for each in (Contestant.PING, Contestant.PROVISION, Contestant.STOCK)
+    ]
+    columns.append(([runs.change], runs.change))
+
+    def timed(value: Callable[[Run], float]) -> list[str]:
+        return [_figure([value(run) for run in rounds]) for rounds, _counted in columns]
+
+    def counted(value: Callable[[Run], int]) -> list[str]:
+        return [str(value(run)) for _rounds, run in columns]
+
+    return markdown(
+        ("", "`ansible -m ping`", "`provision`, aligned", "stock playbook, aligned", "`provision`, misaligned (-vvv)"),
+        (
+            ("wall, s", *timed(lambda run: run.cost.wall)),
+            ("of it the node's own programs, s", *timed(lambda run: run.record.program_seconds)),
+            ("controller CPU, s", *timed(lambda run: run.cost.cpu)),
+            ("peak memory, MiB", *timed(lambda run: run.cost.peak_mib)),
+            ("module executions", *counted(lambda run: run.trace.executions)),
+            ("polls", *counted(lambda run: run.trace.polls)),
+            ("commands over ssh", *counted(lambda run: run.trace.commands)),
+            ("tasks run", *counted(lambda run: run.record.ran)),
+            ("tasks that changed something", *counted(lambda run: run.record.changed)),
+        ),
+    )
+
+
+def ratio_table(runs: Runs) -> str:
+    return markdown(
+        ("aligned `provision` as a multiple of", "wall without the node's programs", "controller CPU"),
+        [
+            (name, str(compare(runs, other)), str(compare_cpu(runs, other)))
+            for name, other in (("`ansible -m ping`", Contestant.PING), ("stock playbook", Contestant.STOCK))
+        ],
+    )
+
+
+def planning_table(planning: Sequence[PlanningCost]) -> str:
+    return markdown(
+        (
+            "planning a recorded node, CPU ms",
+            "changes",
+            "plugin loaded",
+            "first plan",
+            "each further plan",
+            "modules imported by it",
+        ),
+        [
+            (
+                each.case,
+                str(each.changes),
+                f"{each.load_ms:.1f}",
+                f"{each.first_ms:.1f}",
+                f"{each.again_ms:.1f}",
+                str(each.imported),
+            )
+            for each in planning
+        ],
+    )
+
+
+def reach_table(found: Sequence[Reach]) -> str:
+    return markdown(
+        ("reach", "found", "wanted", ""),
+        [(each.what, each.value, each.bound, "reached" if each.reached else "not reached") for each in found],
+    )
+
+
+def slowest_tasks(run: Run, count: int = 5) -> str:
+    """Where the wall time of a run went."""
+    tasks = sorted(run.record.tasks, key=lambda task: task.seconds, reverse=True)[:count]
+    return "\n".join(f"  {task.seconds:7.2f} s  {task.name} ({task.action})" for task in tasks)
+
+
+def _figure(values: Sequence[float]) -> str:
+    return str(spread(values)) if len(values) > 1 else f"{values[0]:.2f}"

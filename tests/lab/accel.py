@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""KVM where it truly works, emulation elsewhere.
+
+A machine may have ``/dev/kvm``, let a VM and its CPU be created, and still not run guest code (``KVM internal error. Suberror: 1``
+was seen under a nested hypervisor). So the probe boots a kernel until its first line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import subprocess
+import time
+from enum import Enum
+from pathlib import Path
+from typing import IO, Optional, Tuple
+
+from .requirements import QEMU, need
+
+PROBE_SECONDS = 10.0
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+class Accelerator(str, Enum):
+    KVM = "kvm"
+    TCG = "tcg"
+
+    @property
+    def arguments(self) -> Tuple[str, ...]:
+        """QEMU's arguments.
+
+        QEMU 7.2 corrupts flags in ``cmpxchg16b`` when it emulates, and Debian's kernels panic on it; a CPU without that
+        instruction boots them.
+        """
+        if self is Accelerator.KVM:
+            return ("-accel", "kvm", "-cpu", "host")
+        return ("-accel", "tcg,thread=multi,tb-size=512", "-cpu", "Haswell-noTSX,-cx16")
+
+
+def choose(cache: Path, kernel: Path, device: Path = Path("/dev/kvm")) -> Accelerator:
+    """The accelerator for this boot of the host and this kernel; what the probe found is kept in ``cache``."""
+    if not os.access(device, os.R_OK | os.W_OK):
+        return Accelerator.TCG
+    status = kernel.stat()
+    key = f"{BOOT_ID.read_text().strip()} {kernel} {status.st_size} {status.st_mtime_ns}"
+    memory = cache / "accelerator.json"
+    found = _remembered(memory, key)
+    if found is None:
+        found = Accelerator.KVM if _boots(kernel) else Accelerator.TCG
+        partial = memory.with_suffix(f".{os.getpid()}")
+        partial.write_text(json.dumps({"key": key, "accelerator": found.value}) + "\n")
+        partial.rename(memory)
+    return found
+
+
+def _remembered(memory: Path, key: str) -> Optional[Accelerator]:
+    try:
+        known = json.loads(memory.read_text())
+        return Accelerator(known["accelerator"]) if known["key"] == key else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _boots(kernel: Path) -> bool:
+    argv = [need(QEMU), *Accelerator.KVM.arguments, "-m", "256", "-nodefaults", "-display", "none", "-no-reboot"]
+    argv += ["-serial", "stdio", "-kernel", str(kernel), "-append", "console=ttyS0 panic=-1"]
+    with subprocess.Popen(
+        argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0
+    ) as qemu:
+        try:
+            assert qemu.stdout is not None
+            return b"Linux version" in _read_until(qemu.stdout, (b"Linux version", b"KVM internal error"))
+        finally:
+            qemu.kill()
+
+
+def _read_until(stream: IO[bytes], words: Tuple[bytes, ...]) -> bytes:
+    """What the program says until one of ``words``, its end, or the end of patience."""
+    seen = b""
+    deadline = time.monotonic() + PROBE_SECONDS
+    with selectors.DefaultSelector() as selector:
+        selector.register(stream, selectors.EVENT_READ)
+        while not any(word in seen for word in words):
+            if not selector.select(max(0.0, deadline - time.monotonic())):
+                break
+            block = stream.read(4096)
+            if not block:
+                break
+            seen += block
+    return seen

@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Archives for the kernel's initial file system (format "newc", kernel Documentation/driver-api/early-userspace/buffer-format.rst)."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Dict, List
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file of root's; ``mode`` is its permissions only."""
+
+    path: str
+    content: bytes
+    mode: int = 0o644
+
+
+def archive(entries: Iterable[Entry]) -> bytes:
+    """A cpio archive with the folders its files need. Several may be joined: the kernel unpacks one after the other."""
+    blocks: List[bytes] = []
+    folders: Dict[str, bool] = {}
+    number = 0
+    for entry in entries:
+        path = PurePosixPath(entry.path.lstrip("/"))
+        for folder in reversed([str(parent) for parent in path.parents if str(parent) != "."]):
+            if folder not in folders:
+                folders[folder] = True
+                number += 1
+                blocks.append(_member(number, folder, stat.S_IFDIR | 0o755, b""))
+        number += 1
+        blocks.append(_member(number, str(path), stat.S_IFREG | entry.mode, entry.content))
+    blocks.append(_member(0, "TRAILER!!!", 0, b""))
+    return b"".join(blocks)
+
+
+def _member(number: int, name: str, mode: int, content: bytes) -> bytes:
+    encoded = name.encode() + b"\0"
+    numbers = (number, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(encoded), 0)
+    header = b"070701" + "".join(f"{value:08X}" for value in numbers).encode()
+    return _padded(header + encoded) + _padded(content)
+
+
+def _padded(block: bytes) -> bytes:
+    return block + b"\0" * (-len(block) % 4)

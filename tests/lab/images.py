@@ -1,0 +1,18 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The container images of a node: a sandbox and a busybox, made on this machine."""
+
+from __future__ import annotations
+
+from . import oci
+from .node_files import BUSYBOX_IMAGE, PAUSE_IMAGES
+
+APPLETS = ("cat", "date", "echo", "false", "id", "ls", "ps", "sh", "sleep", "stat", "true", "uname", "wget", "yes")
+
+
+def archive(pause: bytes, busybox: bytes) -> bytes:
+    """What ``ctr images import`` reads."""
+    sandbox = oci.Image(PAUSE_IMAGES, (oci.File("pause", pause),), ("/pause",))
+    links = tuple(oci.Link(f"bin/{applet}", "busybox") for applet in APPLETS)
+    tools = oci.Image((BUSYBOX_IMAGE,), (oci.File("bin/busybox", busybox),), ("/bin/sh",), links)
+    return oci.archive([sandbox, tools])

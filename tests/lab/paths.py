@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the lab keeps what it builds (cache) and what runs (state)."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from .errors import LabError
+
+NAME = "volcano-colocation-lab"
+
+
+def cache_root() -> Path:
+    """Built images and binaries; may be deleted whenever no node is up."""
+    return _folder("COLOCATION_LAB_CACHE", "XDG_CACHE_HOME", ".cache")
+
+
+def state_root() -> Path:
+    """One folder per node that is up, and the lab's ssh key."""
+    return _folder("COLOCATION_LAB_STATE", "XDG_STATE_HOME", ".local/state")
+
+
+def control_root() -> Path:
+    """Sockets of ssh's shared connections: a short path, since a unix socket's is limited to 107 bytes."""
+    folder = Path(tempfile.gettempdir()) / f"colocation-lab-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    status = folder.lstat()
+    if folder.is_symlink() or status.st_uid != os.getuid() or status.st_mode & 0o077:
+        raise LabError(f"{folder} must be a folder that only you can enter: remove it")
+    return folder
+
+
+def _folder(own: str, base: str, default: str) -> Path:
+    if os.environ.get(own):
+        folder = Path(os.environ[own])
+    else:
+        folder = Path(os.environ.get(base) or Path.home() / default) / NAME
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise LabError(f"cannot create {folder}: {error.strerror}; set {own} to a folder you can write") from error
+    return folder.resolve()

@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ending a VM's process, and never another one that got its number."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+from pathlib import Path
+from typing import Optional
+
+from .errors import LabError
+
+PATIENCE = 10.0
+
+
+def read_pid(path: Path) -> Optional[int]:
+    """The number in a pid file; None when there is none."""
+    try:
+        pid = int(path.read_text())
+    except (OSError, ValueError):
+        return None
+    return pid if pid > 1 else None
+
+
+def is_machine(pid: int, uuid: str, proc: Path = Path("/proc")) -> bool:
+    """True when process ``pid`` is the QEMU that was started with ``-uuid UUID``."""
+    try:
+        words = (proc / str(pid) / "cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    named = os.path.basename(words[0]).startswith(b"qemu-system")
+    return named and (b"-uuid", uuid.encode()) in list(zip(words, words[1:]))
+
+
+def end_machine(pid: int, uuid: str) -> None:
+    """Stop that QEMU and wait for its end; does nothing when the number is another process's by now."""
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        # The handle was taken first: from here on it means the process that is looked at, even if the number is used again.
+        if not is_machine(pid, uuid):
+            return
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(handle, number)
+            if select.select([handle], [], [], PATIENCE)[0]:
+                return
+        raise LabError(f"process {pid} does not end")
+    finally:
+        os.close(handle)

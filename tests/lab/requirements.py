@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The programs of the host that the lab calls, and the Debian packages that bring them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from typing import Dict, List
+
+from .errors import LabError
+
+_GO_1_19 = "/usr/lib/go-1.19/bin"
+"""Before anything else on PATH: Kubernetes 1.20 builds without modules, which newer Go releases no longer test."""
+
+_SYSTEM = ("/usr/local/sbin", "/usr/sbin", "/sbin")
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program of the host and the package it comes from."""
+
+    name: str
+    package: str
+
+
+QEMU = Program("qemu-system-x86_64", "qemu-system-x86")
+QEMU_IMG = Program("qemu-img", "qemu-utils")
+MMDEBSTRAP = Program("mmdebstrap", "mmdebstrap")
+MKFS = Program("mkfs.ext4", "e2fsprogs")
+TAR = Program("tar", "tar")
+GO = Program("go", "golang-1.19-go")
+APT_GET = Program("apt-get", "apt")
+DPKG_SOURCE = Program("dpkg-source", "dpkg-dev")
+SSH = Program("ssh", "openssh-client")
+SSH_KEYGEN = Program("ssh-keygen", "openssh-client")
+UNSHARE = Program("unshare", "util-linux")
+NEWUIDMAP = Program("newuidmap", "uidmap")
+
+ALWAYS = (QEMU, QEMU_IMG, MMDEBSTRAP, MKFS, TAR, GO, APT_GET, DPKG_SOURCE, SSH, SSH_KEYGEN)
+WITHOUT_ROOT = (UNSHARE, NEWUIDMAP)
+
+
+def find(program: Program) -> str:
+    """The path of a program, '' when it is not installed."""
+    path = os.pathsep.join([_GO_1_19, os.environ.get("PATH", os.defpath), *_SYSTEM])
+    return shutil.which(program.name, path=path) or ""
+
+
+def need(program: Program) -> str:
+    """The path of a program; LabError names the package when it is missing."""
+    path = find(program)
+    if not path:
+        raise LabError(f"{program.name} is not installed: apt-get install {program.package}")
+    return path
+
+
+def missing() -> List[str]:
+    """Debian packages to install before the lab can build and boot, sorted."""
+    programs = ALWAYS if os.geteuid() == 0 else ALWAYS + WITHOUT_ROOT
+    packages: Dict[str, bool] = {program.package: True for program in programs if not find(program)}
+    return sorted(packages)

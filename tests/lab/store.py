@@ -1,0 +1,147 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The lab's memory of its nodes: one folder with a node.json each."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Tuple
+
+from . import process, vm
+from .errors import LabError
+from .paths import control_root
+from .spec import NodeSpec, from_dict
+from .ssh import Connection
+
+NODE = "node.json"
+SUBNETS = range(10, 250)
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node that was started; ``port`` is 0 until QEMU runs, ``boot_id`` '' until the node was asked for it."""
+
+    spec: NodeSpec
+    folder: Path
+    uuid: str
+    subnet: int
+    port: int = 0
+    accelerator: str = ""
+    kubelet_release: str = ""
+    kernel: str = ""
+    base_disk: str = ""
+    boot_id: str = ""
+    seconds: Tuple[Tuple[str, float], ...] = ()
+    containers: Tuple[Tuple[str, str, str], ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    @property
+    def address(self) -> str:
+        """The node's own address; the host is at ``gateway`` for it."""
+        return f"10.0.{self.subnet}.15"
+
+    @property
+    def gateway(self) -> str:
+        return f"10.0.{self.subnet}.2"
+
+    @property
+    def resolver(self) -> str:
+        return f"10.0.{self.subnet}.3"
+
+    @property
+    def connection(self) -> Connection:
+        # A name of its own for each start: the socket of a node that was there before may still exist.
+        control = control_root() / self.uuid.replace("-", "")[:12]
+        return Connection(self.port, self.folder.parent / "id_ed25519", control)
+
+    @property
+    def pid(self) -> Optional[int]:
+        """Process of the VM; None when it does not run."""
+        pid = process.read_pid(self.folder / vm.PID)
+        return pid if pid is not None and process.is_machine(pid, self.uuid) else None
+
+    def facts(self) -> Dict[str, Any]:
+        """Everything known about the node, as plain values."""
+        return {
+            "name": self.name,
+            "running": self.pid is not None,
+            "pid": self.pid,
+            "ssh": {"host": "127.0.0.1", "port": self.port, "user": "root", "key": str(self.connection.key)},
+            "spec": self.spec.as_dict(),
+            "address": self.address,
+            "gateway": self.gateway,
+            "accelerator": self.accelerator,
+            "kubelet_version": self.kubelet_release,
+            "kernel": self.kernel,
+            "base_disk": self.base_disk,
+            "boot_id": self.boot_id,
+            "seconds": dict(self.seconds),
+            "containers": [dict(zip(("pod", "kind", "cgroup"), each)) for each in self.containers],
+            "folder": str(self.folder),
+            "serial_log": str(self.folder / vm.SERIAL_LOG),
+            "uuid": self.uuid,
+        }
+
+
+class Store:
+    """Folders of nodes below ``root``."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def names(self) -> List[str]:
+        """Nodes that were started and not taken down, running or not."""
+        return sorted(path.parent.name for path in self.root.glob(f"*/{NODE}"))
+
+    def load(self, name: str) -> Node:
+        """A node; LabError when there is none of that name."""
+        try:
+            values = json.loads((self.root / name / NODE).read_text())
+        except (OSError, ValueError) as error:
+            known = ", ".join(self.names()) or "none"
+            raise LabError(f"there is no node {name!r} in {self.root} (nodes: {known})") from error
+        values["spec"] = from_dict(values["spec"])
+        values["seconds"] = tuple((step, seconds) for step, seconds in values["seconds"])
+        values["containers"] = tuple(tuple(each) for each in values["containers"])
+        return Node(folder=self.root / name, **values)
+
+    def save(self, node: Node) -> Node:
+        """Write a node's file; it is complete or the old one."""
+        values = {field.name: getattr(node, field.name) for field in dataclasses.fields(node) if field.name != "folder"}
+        values["spec"] = node.spec.as_dict()
+        partial = node.folder / f".{NODE}.{os.getpid()}"
+        partial.write_text(json.dumps(values, indent=1) + "\n")
+        partial.rename(node.folder / NODE)
+        return node
+
+    def create(self, spec: NodeSpec, uuid: str) -> Node:
+        """An empty folder for a new node, with a subnet that no other node has. Call it under ``lock``."""
+        folder = self.root / spec.name
+        folder.mkdir(mode=0o700)
+        taken = {self.load(name).subnet for name in self.names()}
+        free = next((subnet for subnet in SUBNETS if subnet not in taken), None)
+        if free is None:
+            raise LabError("too many nodes: no subnet is left")
+        return self.save(Node(spec, folder, uuid, free))
+
+    def remove(self, node: Node) -> None:
+        """Forget a node whose VM has ended."""
+        shutil.rmtree(node.folder)
+
+    @contextlib.contextmanager
+    def lock(self) -> Iterator[None]:
+        """Only one process adds or removes nodes at a time."""
+        with (self.root / ".lock").open("w") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX)
+            yield

@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One QEMU process: its command line and its start."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import List
+
+from . import command
+from .accel import Accelerator
+from .errors import LabError
+from .requirements import QEMU, QEMU_IMG, need
+
+DISK, INITRD, PID, SERIAL, SERIAL_LOG, MONITOR = (
+    "disk.qcow2",
+    "initrd.img",
+    "qemu.pid",
+    "serial.sock",
+    "serial.log",
+    "monitor.sock",
+)
+"""Names in a node's folder."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What QEMU is told. ``subnet`` is N of 10.0.N.0/24, ``memory`` is in MiB, ``folder`` holds what belongs to this VM."""
+
+    name: str
+    uuid: str
+    folder: Path
+    kernel: Path
+    kernel_line: str
+    accelerator: Accelerator
+    subnet: int
+    cpus: int
+    memory: int
+    numa: int
+
+
+def arguments(machine: Machine, port: int) -> List[str]:
+    """QEMU's command line, with the node's port 22 at ``port`` of 127.0.0.1.
+
+    Sockets are named relative to the folder QEMU starts in, since their paths are limited to 107 bytes.
+    """
+    return [
+        *("-name", machine.name, "-uuid", machine.uuid),
+        *machine.accelerator.arguments,
+        *("-machine", "q35,usb=off,graphics=off"),
+        *("-smp", f"{machine.cpus},sockets={machine.numa},cores={machine.cpus // machine.numa},threads=1"),
+        *("-m", str(machine.memory)),
+        *_numa(machine),
+        *("-nodefaults", "-no-user-config", "-display", "none"),
+        *("-kernel", str(machine.kernel), "-initrd", str(machine.folder / INITRD), "-append", machine.kernel_line),
+        *("-drive", f"if=none,id=disk,format=qcow2,cache=writeback,discard=unmap,file={machine.folder / DISK}"),
+        *("-device", "virtio-blk-pci,drive=disk"),
+        *("-netdev", f"user,id=net,net=10.0.{machine.subnet}.0/24,hostfwd=tcp:127.0.0.1:{port}-:22"),
+        *("-device", "virtio-net-pci,netdev=net,romfile="),
+        *("-chardev", f"socket,id=serial,path={SERIAL},server=on,wait=off,logfile={SERIAL_LOG},logappend=on"),
+        *("-serial", "chardev:serial"),
+        *("-qmp", f"unix:{MONITOR},server=on,wait=off"),
+        *("-daemonize", "-pidfile", PID),
+    ]
+
+
+def start(machine: Machine) -> int:
+    """Start the VM, which outlives this process; returns the port at which its ssh will answer."""
+    qemu = need(QEMU)
+    said = ""
+    for _ in range(5):
+        port = _free_port()
+        done = subprocess.run(
+            [qemu, *arguments(machine, port)],
+            cwd=machine.folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode == 0:
+            return port
+        said = done.stderr.strip()
+        # Between the choice of a port and its use another program may have taken it.
+        if "host forwarding" not in said:
+            break
+    raise LabError(f"QEMU did not start node {machine.name}: {said}")
+
+
+def make_overlay(base: Path, overlay: Path) -> None:
+    """A disk that holds only what differs from ``base``."""
+    argv = [need(QEMU_IMG), "create", "-q", "-f", "qcow2", "-F", "qcow2", "-b", str(base), str(overlay)]
+    command.output(argv)
+
+
+def _numa(machine: Machine) -> List[str]:
+    if machine.numa == 1:
+        return []
+    cpus, memory = machine.cpus // machine.numa, machine.memory // machine.numa
+    options: List[str] = []
+    for node in range(machine.numa):
+        options += ["-object", f"memory-backend-ram,id=memory{node},size={memory}M"]
+        first = node * cpus
+        options += ["-numa", f"node,nodeid={node},cpus={first}-{first + cpus - 1},memdev=memory{node}"]
+    return options
+
+
+def _free_port() -> int:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

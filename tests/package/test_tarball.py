@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tarball as a user has it: installed into an empty folder, run by FQCN from another one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.run.install import build, install
+from ansible_collections.volcano.colocation.tests.run.places import CHECKOUT, tool_environment
+
+MODULES = sorted(path.stem for path in (CHECKOUT / "plugins" / "modules").glob("*.py"))
+PLAYBOOKS = sorted(path.stem for path in (CHECKOUT / "playbooks").glob("*.yml"))
+
+
+@pytest.fixture(scope="module")
+def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(CHECKOUT, tmp_path_factory.mktemp("dist"), tool_environment(os.environ))
+
+
+@pytest.fixture(scope="module")
+def environment(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """That of a user, to whom nothing leads but the folder that the tarball was installed into."""
+    folder = tmp_path_factory.mktemp("collections")
+    ours = tool_environment(os.environ)
+    install(tarball, folder, ours)
+    users = {name: value for name, value in ours.items() if name != "PYTHONPATH"}
+    return {**users, "ANSIBLE_COLLECTIONS_PATH": str(folder), "FIXTURES": str(CHECKOUT / "tests" / "unit" / "fixtures")}
+
+
+def call(environment: dict[str, str], folder: Path, *command: str) -> str:
+    answer = subprocess.run(
+        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    return answer.stdout
+
+
+def test_only_what_a_user_needs_is_shipped(tarball: Path) -> None:
+    with tarfile.open(tarball) as archive:
+        tops = {name.split("/")[0] for name in archive.getnames()}
+    assert tops <= {
+        *("CHANGELOG.md", "COPYING", "FILES.json", "MANIFEST.json", "README.md"),
+        *("changelogs", "docs", "meta", "playbooks", "plugins", "requirements", "roles"),
+    }
+    assert {"COPYING", "README.md", "meta", "plugins", "roles", "playbooks"} <= tops
+
+
+def test_requirements_of_the_execution_environment_are_shipped(tarball: Path) -> None:
+    with tarfile.open(tarball) as archive:
+        shipped = [name for name in archive.getnames() if name.startswith("requirements/")]
+    assert shipped == ["requirements/controller.txt"]
+
+
+def test_every_module_is_documented(environment: dict[str, str], tmp_path: Path) -> None:
+    names = [f"volcano.colocation.{name}" for name in MODULES]
+    documented = json.loads(call(environment, tmp_path, "ansible-doc", "--type", "module", "--json", *names))
+    assert sorted(documented) == names
+    assert all(entry["doc"]["short_description"] for entry in documented.values())
+
+
+@pytest.mark.parametrize("name", PLAYBOOKS)
+def test_every_playbook_is_found_by_its_name(environment: dict[str, str], tmp_path: Path, name: str) -> None:
+    call(environment, tmp_path, "ansible-playbook", "--syntax-check", f"volcano.colocation.{name}")
+
+
+def test_a_localhost_playbook_runs(environment: dict[str, str], tmp_path: Path) -> None:
+    playbook = tmp_path / "replay.yml"
+    playbook.write_text((CHECKOUT / "tests" / "package" / "replay.yml").read_text())
+    assert "failed=0" in call(environment, tmp_path, "ansible-playbook", str(playbook))
+
+
+def test_defaults_reach_the_modules_of_the_action_group(environment: dict[str, str], tmp_path: Path) -> None:
+    snapshot = next((CHECKOUT / "tests" / "unit" / "fixtures" / "snapshots").glob("*.json"))
+    play = {
+        "hosts": "localhost",
+        "gather_facts": False,
+        "module_defaults": {"group/volcano.colocation.node": {"snapshot": str(snapshot)}},
+        "tasks": [
+            {"volcano.colocation.node_facts": {}},
+            {"ansible.builtin.assert": {"that": "ansible_facts.colocation.verdict is defined"}},
+        ],
+    }
+    playbook = tmp_path / "defaults.yml"
+    playbook.write_text(json.dumps([play]))
+    call(environment, tmp_path, "ansible-playbook", str(playbook))

@@ -1,0 +1,147 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs the commands of a stage into its log, says now and then that it is alive, and stops what overruns."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from .stages import Command, Stage
+
+HEARTBEAT = 15.0
+"""Seconds between two lines of progress."""
+
+PATIENCE = 3
+"""A stage that takes so many times its share is stopped: it hangs."""
+
+GRACE = 30.0
+"""Seconds that a stopped command has to clean up after itself."""
+
+Heartbeat = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A command that failed, why, and where in the log its output begins and ends."""
+
+    command: Command
+    reason: str
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a stage. A stage that did not run has ``blocked_by``."""
+
+    stage: Stage
+    seconds: float = 0.0
+    failures: tuple[Failure, ...] = ()
+    blocked_by: tuple[str, ...] = ()
+    log: Path = field(default=Path(os.devnull))
+
+    @property
+    def passed(self) -> bool:
+        return not self.failures and not self.blocked_by
+
+
+def run_stage(
+    stage: Stage, log: Path, folder: Path, environment: Mapping[str, str], beat: Heartbeat, every: float = HEARTBEAT
+) -> Outcome:
+    """Run all commands of ``stage`` in ``folder``, the later ones too when one fails; their output goes to ``log``."""
+    began = time.monotonic()
+    deadline = began + stage.share * PATIENCE
+    failures = []
+    with log.open("wb") as output:
+        for command in stage.commands:
+            if time.monotonic() >= deadline:
+                break
+            _write(output, f"$ {shlex.join(command)}\n")
+            begin = output.tell()
+            watch = _Watch(began, deadline, every, log, beat)
+            reason = _run(command, output, folder, environment, watch)
+            end = output.seek(0, os.SEEK_END)
+            if reason:
+                _write(output, f"{reason}\n")
+                failures.append(Failure(command, reason, begin, end))
+    return Outcome(stage, time.monotonic() - began, tuple(failures), log=log)
+
+
+@dataclass(frozen=True)
+class _Watch:
+    began: float
+    deadline: float
+    every: float
+    log: Path
+    beat: Heartbeat
+
+    def over(self) -> bool:
+        return time.monotonic() >= self.deadline
+
+    def tell(self) -> None:
+        self.beat(time.monotonic() - self.began, last_line(self.log))
+
+
+def _run(command: Command, output: IO[bytes], folder: Path, environment: Mapping[str, str], watch: _Watch) -> str:
+    """Why the command failed, '' when it did not."""
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return f"{command[0]} does not start: {error.strerror}"
+    try:
+        while process.poll() is None and not watch.over():
+            try:
+                process.wait(timeout=min(watch.every, max(0.0, watch.deadline - time.monotonic())))
+            except subprocess.TimeoutExpired:
+                watch.tell()
+        if process.poll() is None:
+            return "stopped: it took more than three times its share"
+        return f"exit status {process.returncode}" if process.returncode else ""
+    finally:
+        _stop(process)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End the command together with what it started in its session."""
+    if process.poll() is not None:
+        return
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(timeout=GRACE)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _write(output: IO[bytes], text: str) -> None:
+    output.write(text.encode())
+    output.flush()
+
+
+def last_line(log: Path) -> str:
+    """The last line of a growing log that says something."""
+    lines = [line.strip() for line in tail_of(log).splitlines()]
+    return next((line for line in reversed(lines) if line), "")
+
+
+def tail_of(log: Path, octets: int = 4096) -> str:
+    with log.open("rb") as text:
+        size = text.seek(0, os.SEEK_END)
+        text.seek(max(0, size - octets))
+        return text.read().decode(errors="replace")

@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The lab nodes that the stages have up: what they logged, and their end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+TIMEOUT = 180.0
+
+
+@dataclass(frozen=True)
+class Lab:
+    """The lab's command line, called in ``checkout`` with the environment of the stages, whose nodes are kept apart."""
+
+    checkout: Path
+    environment: Mapping[str, str]
+
+    def names(self) -> tuple[str, ...]:
+        """Nodes that the stages have left up."""
+        answer = self._call("list", "--json")
+        return tuple(node["name"] for node in json.loads(answer.stdout)) if answer.returncode == 0 else ()
+
+    def journal(self, name: str) -> str:
+        answer = self._call("journal", name)
+        return answer.stdout + answer.stderr
+
+    def down(self) -> None:
+        self._call("down", "--all")
+
+    def _call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "tests/lab", *arguments],
+            cwd=self.checkout,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )

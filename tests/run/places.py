@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Folders of the checkout, and the environment that every tool is called with."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+PACKAGE = "ansible_collections.volcano.colocation.tests.run"
+CHECKOUT = Path(__file__).resolve().parents[2]
+CACHE = CHECKOUT / ".cache"
+LOGS = CACHE / "logs"
+DEV = CACHE / "dev"
+"""The checkout under its collection name, by a link that tests/setup makes."""
+
+INSTALLED = CACHE / "collections"
+"""The collection as a user has it: built, then installed from the tarball."""
+
+
+def tool_environment(base: Mapping[str, str]) -> dict[str, str]:
+    """``base`` with our own tools first on PATH, the collection found, no colours, and caches inside the checkout."""
+    return {
+        **base,
+        "ANSIBLE_COLLECTIONS_PATH": str(DEV),
+        "ANSIBLE_HOME": str(CACHE / "ansible"),
+        "ANSIBLE_NOCOLOR": "1",
+        # Nodes of the tests are not those a developer has up.
+        "COLOCATION_LAB_STATE": str(CACHE / "nodes"),
+        "NO_COLOR": "1",
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), base.get("PATH", os.defpath)]),
+        "PY_COLORS": "0",
+        "PYTHONPATH": str(DEV),
+        "PYTHONPYCACHEPREFIX": str(CACHE / "pycache"),
+        "PYTHONUNBUFFERED": "1",
+    }

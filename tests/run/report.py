@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The lines that `make test` prints."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+
+from .execution import Failure, Outcome, tail_of
+
+TAIL = 80
+"""Lines of a failed command's output; all of it is in the log."""
+
+WIDTH = 100
+
+_PYTEST = re.compile(r"^(?:=+ )?(\d+ (?:passed|failed|error).*?) in [\d.]+s", re.MULTILINE)
+
+
+def progress(place: str, name: str, seconds: float, line: str) -> str:
+    return f"{place} {name} … {seconds:.0f} s  {line[:WIDTH]}".rstrip()
+
+
+def verdict(place: str, outcome: Outcome) -> str:
+    """One line on a stage, with pytest's own count where there is one."""
+    if outcome.blocked_by:
+        return f"{place} {outcome.stage.name} … not run, because of {', '.join(outcome.blocked_by)}"
+    word = "ok" if outcome.passed else "FAILED"
+    counts = ", ".join(_PYTEST.findall(tail_of(outcome.log, 1 << 16)))
+    line = f"{place} {outcome.stage.name} … {word} in {outcome.seconds:.0f} s (share {outcome.stage.share} s)"
+    return f"{line}: {counts}" if counts else line
+
+
+def failure(outcome: Outcome, failed: Failure) -> str:
+    """The end of what a failed command wrote."""
+    with outcome.log.open("rb") as log:
+        log.seek(failed.begin)
+        lines = log.read(failed.end - failed.begin).decode(errors="replace").splitlines()
+    heading = f"--- {outcome.stage.name}: {shlex.join(failed.command)}: {failed.reason}; all of it: {outcome.log}"
+    return "\n".join([heading, *lines[-TAIL:], "---"])
+
+
+def journal(name: str, text: str) -> str:
+    return "\n".join([f"--- journal of node {name}", *text.splitlines()[-TAIL:], "---"])
+
+
+def closing(outcomes: Sequence[Outcome]) -> str:
+    passed = sum(outcome.passed for outcome in outcomes)
+    seconds = sum(outcome.seconds for outcome in outcomes)
+    return f"stages: {passed} passed, {len(outcomes) - passed} failed in {seconds // 60:.0f} min {seconds % 60:.0f} s"

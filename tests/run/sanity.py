@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`ansible-test sanity` on a copy of the checkout, since it refuses a tree that is reached by a link.
+
+It needs a package index and nothing else. Its own virtual environments get pip from a script that it downloads from a
+host of its own; a script of that name in its cache is used instead, and Python brings a pip of its own along. The cache
+is below HOME, so the stage has a home of its own, where pip has to be told what the developer's pip is set to.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from .places import CACHE, CHECKOUT
+
+ROOT = CACHE / "sanity"
+TREE = ROOT / "ansible_collections" / "volcano" / "colocation"
+HOME = ROOT / "home"
+
+GET_PIP = HOME / ".ansible" / "test" / "cache" / "get_pip_24_2.py"
+"""The name that ansible-core 2.19 looks for: ansible_test/_data/requirements, pip_version."""
+
+GET_PIP_SCRIPT = """\
+import ensurepip
+
+ensurepip.bootstrap(upgrade=True)
+"""
+
+
+def main() -> int:
+    copy_tree(CHECKOUT, TREE)
+    write(GET_PIP, GET_PIP_SCRIPT)
+    write(HOME / ".config" / "pip" / "pip.conf", pip_settings())
+    # Without a version it takes whatever on PATH is named like a Python; vermin looks after the other versions.
+    python = "{}.{}".format(*sys.version_info)
+    command = ["ansible-test", "sanity", "--python", python, "--color", "no", "--truncate", "0", *sys.argv[1:]]
+    return subprocess.run(command, cwd=TREE, env=environment(os.environ), check=False).returncode
+
+
+def copy_tree(source: Path, target: Path) -> None:
+    """Copy what git tracks in ``source``, or would."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=source,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    shutil.rmtree(target, ignore_errors=True)
+    for name in filter(None, listed.split("\0")):
+        if (source / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source / name, target / name, follow_symlinks=False)
+    # Without a repository of its own the copy is a part of the checkout's, which ignores it.
+    subprocess.run(["git", "init", "--quiet"], cwd=target, check=True)
+
+
+def environment(base: Mapping[str, str]) -> dict[str, str]:
+    """``base`` with a home of its own; what leads Python and ansible to the checkout would mislead ansible-test."""
+    misleading = {"ANSIBLE_COLLECTIONS_PATH", "ANSIBLE_HOME", "PYTHONPATH", "PYTHONPYCACHEPREFIX"}
+    return {**{name: value for name, value in base.items() if name not in misleading}, "HOME": str(HOME)}
+
+
+def pip_settings() -> str:
+    """What pip is set to here by any file or variable, as the text of a pip.conf: ansible-test drops the variables."""
+    listed = subprocess.run(
+        [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
+    ).stdout
+    return pip_conf(listed)
+
+
+def pip_conf(listed: str) -> str:
+    """The answer of `pip config list` as a pip.conf; variables come last and win."""
+    sections: dict[str, dict[str, str]] = {}
+    for line in sorted(listed.splitlines(), key=lambda line: line.startswith(":env:")):
+        name, value = line.split("=", 1)
+        section, option = name.replace(":env:", "global").split(".", 1)
+        sections.setdefault(section, {})[option] = ast.literal_eval(value)
+    lines = []
+    for section, options in sections.items():
+        lines += [f"[{section}]", *(f"{option} = {value}" for option, value in options.items())]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file that only its owner can read: a package index may be named with a password."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch(mode=0o600)
+    path.write_text(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

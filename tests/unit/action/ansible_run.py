@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs tasks for real: ansible-playbook on localhost, whose registered results come back as a dict."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Task = dict[str, Any]
+
+COLLECTIONS = next(parent.parent for parent in Path(__file__).parents if parent.name == "ansible_collections")
+
+
+@dataclass(frozen=True)
+class Run:
+    """Results by the name each task was registered under, and all that was printed."""
+
+    results: dict[str, Any]
+    output: str
+
+
+def task(register: str, module: str, **arguments: Any) -> Task:
+    """A task of the collection whose failure does not end the play."""
+    name = f"volcano.colocation.{module}"
+    return {"name": register, name: arguments, "register": register, "ignore_errors": True, "diff": True}
+
+
+def checked(one: Task) -> Task:
+    """The same task in check mode."""
+    return {**one, "check_mode": True}
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "LC_ALL": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "ANSIBLE_HOME": str(folder / "home"),
+        "ANSIBLE_LOCAL_TEMP": str(folder / "local"),
+        "ANSIBLE_REMOTE_TEMP": str(folder / "remote"),
+        "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS),
+        "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),
+        "ANSIBLE_NOCOLOR": "1",
+    }
+
+
+def _registered(tasks: Sequence[Task]) -> Iterator[str]:
+    for each in tasks:
+        if "register" in each:
+            yield each["register"]
+
+
+def run(folder: Path, tasks: Sequence[Task]) -> Run:
+    """Run the tasks in one play with connection local; everything Ansible writes stays in the folder."""
+    answer = folder / "answer.json"
+    names = ", ".join(f"'{name}': {name}" for name in _registered(tasks))
+    play = {
+        "hosts": "localhost",
+        "connection": "local",
+        "gather_facts": False,
+        "vars": {"ansible_python_interpreter": sys.executable},
+        "tasks": [
+            *tasks,
+            {
+                "name": "Answer",
+                "ansible.builtin.copy": {
+                    "content": "{{ {" + names + "} | to_json }}",
+                    "dest": str(answer),
+                    "mode": "0600",
+                },
+                "diff": False,
+            },
+        ],
+    }
+    (folder / "ansible.cfg").touch()
+    (folder / "play.yml").write_text(json.dumps([play]), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "ansible", "playbook", "-i", "localhost,", "play.yml"],
+        cwd=folder,
+        env=_environment(folder),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return Run(json.loads(answer.read_text(encoding="utf-8")), done.stdout + done.stderr)

@@ -1,0 +1,291 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kubelet_config and containerd_config on an image: create, again, modify, again, each in check mode first.
+
+What bad input leaves behind is compared byte by byte.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_toml
+from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import Run, Task, checked, run, task
+from ansible_collections.volcano.colocation.tests.unit.action.image import (
+    FILES,
+    KUBELET,
+    KUBELET_TEXT,
+    RUNTIME,
+    RUNTIME_TEXT,
+    contents,
+    grow,
+    without_state,
+)
+
+PLANTED = "hunter2-Zm9v"
+NRI = 'plugins."io.containerd.nri.v1.nri"'
+
+STEPS: dict[str, list[tuple[str, dict[str, Any], bool]]] = {
+    "kubelet_config": [
+        ("create", {"cpu_manager_policy": "static", "system_reserved": {"cpu": "500m"}}, True),
+        ("create_again", {"cpu_manager_policy": "static", "system_reserved": {"cpu": "0.5"}}, False),
+        ("modify", {"cgroup_driver": "systemd", "system_reserved": {"cpu": 1}, "read_only_port": 0}, True),
+        ("modify_again", {"cgroup_driver": "systemd", "system_reserved": {"cpu": 1}, "read_only_port": 0}, False),
+        ("nothing", {}, False),
+    ],
+    "containerd_config": [
+        ("create", {"cgroup_driver": "systemd", "nri": {"enabled": True}}, True),
+        ("create_again", {"cgroup_driver": "systemd", "nri": {"enabled": True}}, False),
+        ("modify", {"cgroup_driver": "cgroupfs", "nri": {"enabled": False, "socket_path": "/run/n.sock"}}, True),
+        ("modify_again", {"cgroup_driver": "cgroupfs", "nri": {"enabled": False, "socket_path": "/run/n.sock"}}, False),
+        ("nothing", {}, False),
+    ],
+}
+LIFE = [(module, step, changed) for module, steps in STEPS.items() for step, _options, changed in steps]
+FILE = {"kubelet_config": KUBELET, "containerd_config": RUNTIME}
+
+
+def text_of(register: str, path: Path) -> Task:
+    """Notes a file's text at this point of the play."""
+    return {
+        "name": register,
+        "ansible.builtin.command": {"argv": ["cat", str(path)]},
+        "register": register,
+        "changed_when": False,
+    }
+
+
+def life(root: Path) -> list[Task]:
+    tasks: list[Task] = []
+    for module, steps in STEPS.items():
+        for step, options, _changed in steps:
+            name = f"{module}_{step}"
+            real = task(name, module, root=str(root), **options)
+            tasks += [
+                checked({**real, "name": f"{name} checked", "register": f"{name}_checked"}),
+                text_of(f"{name}_before", root / FILE[module]),
+                real,
+                text_of(f"{name}_after", root / FILE[module]),
+            ]
+    return tasks
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return grow(tmp_path_factory.mktemp("life") / "image", {})
+
+
+@pytest.fixture(scope="module")
+def lived(image: Path) -> Run:
+    return run(image.parent, life(image))
+
+
+def result(lived: Run, module: str, step: str, which: str = "") -> Any:
+    return lived.results[f"{module}_{step}{which}"]
+
+
+@pytest.mark.parametrize(("module", "step", "changed"), LIFE)
+def test_only_a_difference_is_a_change(lived: Run, module: str, step: str, changed: bool) -> None:
+    found = result(lived, module, step)
+    assert not found.get("failed"), found.get("msg")
+    assert found["changed"] is changed
+    assert (found["path"], found["strategy"]) == ("/" + FILE[module], "main-file")
+
+
+@pytest.mark.parametrize(("module", "step", "changed"), LIFE)
+def test_check_mode_says_what_will_be_and_changes_nothing(lived: Run, module: str, step: str, changed: bool) -> None:
+    predicted, real = result(lived, module, step, "_checked"), result(lived, module, step)
+    for key in ("changed", "diff", "path", "restart_required", "drain_required", "checkpoints_to_reset"):
+        assert predicted[key] == real[key]
+    steps = [name for name, _options, _changed in STEPS[module]]
+    earlier = steps[: steps.index(step)]
+    before = result(lived, module, earlier[-1], "_after")["stdout"] if earlier else FILES[FILE[module]].rstrip("\n")
+    assert result(lived, module, step, "_before")["stdout"] == before
+    assert len(real["diff"]) == int(changed)
+
+
+def test_kubelets_file_keeps_every_other_line(lived: Run) -> None:
+    created = KUBELET_TEXT + "cpuManagerPolicy: static\nsystemReserved:\n  cpu: 500m\n"
+    before, after = created.splitlines(), result(lived, "kubelet_config", "create", "_after")["stdout"].splitlines()
+    assert sorted(after) == sorted(before)
+    assert [line for line in after if line in KUBELET_TEXT.splitlines()] == KUBELET_TEXT.splitlines()
+    modified = result(lived, "kubelet_config", "modify", "_after")["stdout"]
+    values = yaml.safe_load(modified)
+    assert (values["cgroupDriver"], values["systemReserved"]) == ("systemd", {"cpu": "1"})
+    assert "readOnlyPort" not in values
+    assert "cgroupDriver: systemd # the old one\n" in modified
+
+
+def test_containerds_file_keeps_every_other_line(lived: Run) -> None:
+    for step, driver, disable in (("create", True, False), ("modify", False, True)):
+        text = result(lived, "containerd_config", step, "_after")["stdout"]
+        values = read_toml(text)["plugins"]
+        runc = values["io.containerd.grpc.v1.cri"]["containerd"]["runtimes"]["runc"]
+        assert runc == {"runtime_type": "io.containerd.runc.v2", "options": {"SystemdCgroup": driver}}
+        assert values["io.containerd.nri.v1.nri"]["disable"] is disable
+        lines = RUNTIME_TEXT.splitlines()
+        assert [line for line in text.splitlines() if line in lines] == lines
+
+
+def test_in_an_image_nothing_has_to_be_restarted(lived: Run) -> None:
+    for module, step, _changed in LIFE:
+        found = result(lived, module, step)
+        assert (found["restart_required"], found["drain_required"]) == (False, False)
+
+
+def test_no_secret_of_the_files_is_shown(lived: Run) -> None:
+    shown = [value for name, value in lived.results.items() if not name.endswith(("_before", "_after"))]
+    assert PLANTED not in json.dumps(shown)
+    assert PLANTED not in lived.output
+
+
+def test_nothing_else_of_the_image_changed(lived: Run, image: Path) -> None:
+    assert lived.results
+    untouched = {name: value for name, value in without_state(contents(image)).items() if name not in FILE.values()}
+    fresh = grow(image.parent / "fresh", {})
+    expected = {name: value for name, value in contents(fresh).items() if name not in FILE.values()}
+    assert {name: untouched.get(name) for name in expected} == expected
+    assert set(untouched) - set(expected) <= {"var/lib/volcano-colocation:mode"}
+
+
+def linked(root: Path) -> None:
+    (root / KUBELET).rename(root / "elsewhere.yaml")
+    (root / KUBELET).symlink_to("/elsewhere.yaml")
+
+
+def runtime_linked(root: Path) -> None:
+    (root / RUNTIME).rename(root / "etc/real.toml")
+    (root / RUNTIME).symlink_to("../real.toml")
+
+
+def led_out(root: Path) -> None:
+    outside = root.parent / f"{root.name}-outside"
+    (root / "etc/containerd").rename(outside)
+    (root / "etc/containerd").symlink_to(outside)
+
+
+def piped(root: Path) -> None:
+    (root / KUBELET).unlink()
+    os.mkfifo(root / KUBELET)
+
+
+def as_it_is(root: Path) -> None:
+    assert root.is_dir()
+
+
+STATIC = {"cpu_manager_policy": "static"}
+DRIVER = {"cgroup_driver": "systemd"}
+
+BAD: dict[str, tuple[str, dict[str, str | None], Callable[[Path], None], dict[str, Any], tuple[str, ...]]] = {
+    "yaml": ("kubelet_config", {KUBELET: "a: [1\nb: 2\n"}, as_it_is, DRIVER, (f"/{KUBELET}:", "Correct the file")),
+    "yaml_twice": (
+        "kubelet_config",
+        {KUBELET: KUBELET_TEXT + "cgroupDriver: systemd\n"},
+        as_it_is,
+        DRIVER,
+        (f"/{KUBELET}:9: duplicate key 'cgroupDriver'", "Correct the file"),
+    ),
+    "yaml_shape": (
+        "kubelet_config",
+        {KUBELET: KUBELET_TEXT + "systemReserved: cpu=1\n"},
+        as_it_is,
+        {"system_reserved": {"cpu": "1"}},
+        (f"/{KUBELET}: line 9: ", "systemReserved"),
+    ),
+    "toml": (
+        "containerd_config",
+        {RUNTIME: "version = 2\n[plugins\n"},
+        as_it_is,
+        DRIVER,
+        (f"/{RUNTIME}:2: ", "Correct the file"),
+    ),
+    "toml_twice": (
+        "containerd_config",
+        {RUNTIME: "version = 2\nversion = 2\n"},
+        as_it_is,
+        DRIVER,
+        (f"/{RUNTIME}:2: ", "Correct the file"),
+    ),
+    "toml_schema": (
+        "containerd_config",
+        {RUNTIME: "version = 3\n"},
+        as_it_is,
+        DRIVER,
+        (f"/{RUNTIME}: ", "schema version is 3", "Migrate"),
+    ),
+    "toml_imports": (
+        "containerd_config",
+        {RUNTIME: 'version = 2\nimports = ["/etc/x.toml"]\n'},
+        as_it_is,
+        DRIVER,
+        (f"/{RUNTIME}: ", "/etc/x.toml", "Merge"),
+    ),
+    "no_kubelet": ("kubelet_config", {"usr/bin/kubelet": None}, as_it_is, DRIVER, ("no kubelet program", "Install")),
+    "no_file": ("kubelet_config", {KUBELET: None}, as_it_is, DRIVER, (f"/{KUBELET}: ", "--config")),
+    "no_containerd": (
+        "containerd_config",
+        {"usr/bin/containerd": None},
+        as_it_is,
+        DRIVER,
+        ("no containerd program", "Install"),
+    ),
+    "neither": (
+        "kubelet_config",
+        {KUBELET: None, "usr/bin/kubelet": None},
+        as_it_is,
+        DRIVER,
+        ("no kubelet program",),
+    ),
+    "static": ("kubelet_config", {}, as_it_is, STATIC, ("(cpu_manager_policy): ", "system_reserved")),
+    "link": ("kubelet_config", {}, linked, DRIVER, (f"/{KUBELET}: ", "symbolic link")),
+    "runtime_link": ("containerd_config", {}, runtime_linked, DRIVER, (f"/{RUNTIME}: ", "symbolic link")),
+    "led_out": ("containerd_config", {}, led_out, DRIVER, (f"/{RUNTIME}: ", "leads out of")),
+    "pipe": ("kubelet_config", {}, piped, DRIVER, (f"/{KUBELET}: ", "not a regular file")),
+    "choice": ("kubelet_config", {}, as_it_is, {"cgroup_driver": "cgroups"}, ("cgroup_driver", "systemd, cgroupfs")),
+    "type": ("containerd_config", {}, as_it_is, {"nri": "on"}, ("nri", "dict")),
+    "port": ("kubelet_config", {}, as_it_is, {"read_only_port": -1}, ("read_only_port", "-1 is not a port")),
+}
+
+
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, dict[str, Any], dict[str, Any]]:
+    """The answers, and every tree before and after."""
+    folder = tmp_path_factory.mktemp("bad")
+    (folder / "trees").mkdir()
+    tasks: list[Task] = []
+    for name, (module, files, spoil, options, _words) in BAD.items():
+        root = grow(folder / "trees" / name, files)
+        spoil(root)
+        real = task(name, module, root=str(root), **options)
+        tasks += [checked({**real, "name": f"{name} checked", "register": f"{name}_checked"}), real]
+    before = contents(folder / "trees")
+    answers = run(folder, tasks)
+    return answers, before, contents(folder / "trees")
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_refused_with_its_place_and_remedy(refused: tuple[Run, Any, Any], name: str) -> None:
+    found = refused[0].results[name]
+    assert found["failed"]
+    for word in BAD[name][4]:
+        assert word in found["msg"]
+    assert "Traceback" not in json.dumps(found)
+
+
+@pytest.mark.parametrize("name", sorted(set(BAD) - {"led_out"}))
+def test_check_mode_refuses_the_same(refused: tuple[Run, Any, Any], name: str) -> None:
+    results = refused[0].results
+    assert results[f"{name}_checked"]["failed"]
+    assert results[f"{name}_checked"]["msg"] == results[name]["msg"]
+
+
+def test_bad_input_leaves_every_tree_byte_identical(refused: tuple[Run, Any, Any]) -> None:
+    _answers, before, after = refused
+    assert {name: value for name, value in after.items() if "/var/lib/volcano-colocation" not in name} == before

@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tables, the JSON report and the block in the documentation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.bench import table
+from ansible_collections.volcano.colocation.tests.bench.machine import Machine
+from ansible_collections.volcano.colocation.tests.bench.places import DOCUMENT
+from ansible_collections.volcano.colocation.tests.bench.planning_cost import PlanningCost
+from ansible_collections.volcano.colocation.tests.bench.report import BEGIN, END, NoPlace, Report, with_figures
+from ansible_collections.volcano.colocation.tests.bench.rounds import Runs
+
+from .runs import ALIGNED, all_runs, run, task, usage
+
+
+def report(runs: Runs) -> Report:
+    machine = Machine(2, "a CPU", "3.11.7", "2.19.14", "tcg", (1.0, 2.5))
+    planning = [PlanningCost("aligned", 0, 80.0, 5.0, 1.0, 4)]
+    return Report(machine, "make bench", runs, planning)
+
+
+def test_columns_are_padded() -> None:
+    assert table.markdown(("", "wall"), [("a", "1.00 (0.50–2.00)"), ("bcd", "2")]).splitlines() == [
+        "|     | wall             |",
+        "| --- | ---------------- |",
+        "| a   | 1.00 (0.50–2.00) |",
+        "| bcd | 2                |",
+    ]
+
+
+def test_the_text_tells_of_machine_reaches_costs_and_ratios() -> None:
+    text = report(all_runs()).text()
+    assert "2 interleaved rounds" in text
+    assert "1-minute load 1.0 to 2.5" in text
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "|" in line]
+    assert ["wall, s", "2.00 (2.00–2.00)", "4.50 (4.00–5.00)", "15.00 (10.00–20.00)", "60.00"] in rows
+    assert ["module executions", "1", "1", "4", "3"] in rows
+    assert ["polls", "0", "0", "0", "4"] in rows
+    assert ["module executions, aligned node", "1 and 0 poll(s)", "1", "reached"] in rows
+    assert ["`ansible -m ping`", "1.75 (1.50–2.00)", "2.25 (2.00–2.50)"] in rows
+
+
+def test_counts_decide_and_times_do_not() -> None:
+    assert report(all_runs(pings=(0.1, 0.1))).counts_are_right
+    assert not report(all_runs(counted=run(4.0, task(usage=usage(2)), trace=ALIGNED))).counts_are_right
+
+
+def test_the_report_is_json_with_every_run(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    report(all_runs()).write(path)
+    found = json.loads(path.read_text())
+    assert found["schema"] == 1
+    assert [len(runs) for runs in found["rounds"].values()] == [2, 2, 2]
+    assert found["misaligned"]["modules"] == {"node_snapshot": 2, "node_transaction": 5}
+
+
+def test_the_longest_tasks_come_first() -> None:
+    runs = run(9.0, task(name="short", seconds=0.5), task(name="long", seconds=8.0))
+    assert [line.split()[2] for line in table.slowest_tasks(runs).splitlines()] == ["long", "short"]
+
+
+def test_only_the_block_of_figures_is_replaced() -> None:
+    page = f"# Title\n\n{BEGIN}\nold\n{END}\n\nmore\n"
+    new = with_figures(page, "new")
+    assert new == f"# Title\n\n{BEGIN}\n\nnew\n\n{END}\n\nmore\n"
+    assert with_figures(new, "new") == new
+
+
+@pytest.mark.parametrize("page", ["", BEGIN, END, f"{END}\n{BEGIN}\n"])
+def test_a_page_without_the_block_is_refused(page: str) -> None:
+    with pytest.raises(NoPlace):
+        with_figures(page, "figures")
+
+
+def test_our_own_page_has_the_block() -> None:
+    assert "figures" in with_figures(DOCUMENT.read_text(encoding="utf-8"), "figures")

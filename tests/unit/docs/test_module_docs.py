@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the documentation of a module promises is what its code takes."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.volcano.colocation.plugins.modules import node_transaction
+from ansible_collections.volcano.colocation.plugins.plugin_utils import arguments
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
+
+COLLECTION = Path(__file__).parents[3]
+PACKAGE = "ansible_collections.volcano.colocation.plugins"
+MODULES = tuple(sorted(path.stem for path in (COLLECTION / "plugins" / "modules").glob("*.py")))
+ACTIONS = tuple(sorted(path.stem for path in (COLLECTION / "plugins" / "action").glob("*.py")))
+
+SPECS: dict[str, Mapping[str, Any]] = {
+    "containerd_config": arguments.CONTAINERD_CONFIG,
+    "kubelet_config": arguments.KUBELET_CONFIG,
+    "node_align": arguments.NODE_ALIGN,
+    "node_facts": arguments.NODE_FACTS,
+    "node_report": arguments.NODE_REPORT,
+    "node_snapshot": arguments.ROOT,
+    "node_transaction": node_transaction.ARGUMENTS,
+}
+
+
+def texts(module: str) -> Any:
+    return importlib.import_module(f"{PACKAGE}.modules.{module}")
+
+
+def fragment(name: str) -> dict[str, Any]:
+    """The part of a documentation fragment that volcano.colocation.FILE.PART names."""
+    file, _dot, part = name.removeprefix("volcano.colocation.").partition(".")
+    holder = importlib.import_module(f"{PACKAGE}.doc_fragments.{file}").ModuleDocFragment
+    found: dict[str, Any] = yaml.safe_load(getattr(holder, part.upper() or "DOCUMENTATION"))
+    return found
+
+
+def documentation(module: str) -> dict[str, Any]:
+    """DOCUMENTATION with its fragments below it, as ansible-doc merges them."""
+    own: dict[str, Any] = yaml.safe_load(texts(module).DOCUMENTATION)
+    for section in ("options", "attributes"):
+        merged: dict[str, Any] = {}
+        for name in own.get("extends_documentation_fragment", []):
+            merged.update(fragment(name).get(section) or {})
+        for name, value in (own.get(section) or {}).items():
+            merged[name] = {**merged.get(name, {}), **value}
+        own[section] = merged
+    return own
+
+
+def promised(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Documented options in the shape of an argument specification."""
+    return {
+        name: {
+            "type": option.get("type", "str"),
+            "required": option.get("required", False),
+            "default": option.get("default"),
+            "choices": option.get("choices"),
+            "options": promised(option.get("suboptions") or {}),
+        }
+        for name, option in options.items()
+    }
+
+
+def taken(spec: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: {
+            "type": option.get("type", "str"),
+            "required": option.get("required", False),
+            "default": option.get("default"),
+            "choices": option.get("choices"),
+            "options": taken(option.get("options") or {}),
+        }
+        for name, option in spec.items()
+    }
+
+
+def test_every_module_has_its_specification_here() -> None:
+    assert set(SPECS) == set(MODULES)
+
+
+def test_every_action_plugin_has_a_documented_module() -> None:
+    assert set(ACTIONS) <= set(MODULES)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_documented_options_are_the_options_taken(module: str) -> None:
+    assert promised(documentation(module)["options"]) == taken(SPECS[module])
+
+
+@pytest.mark.parametrize("module", ACTIONS)
+def test_an_action_plugin_checks_its_documented_options(module: str) -> None:
+    assert SPECS[module] == importlib.import_module(f"{PACKAGE}.action.{module}").ActionModule.ARGUMENTS
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_option_is_described(module: str) -> None:
+    for name, option in documentation(module)["options"].items():
+        assert option["description"], name
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_modes_and_action_plugins_are_declared(module: str) -> None:
+    attributes = documentation(module)["attributes"]
+    assert {"check_mode", "diff_mode"} <= set(attributes)
+    assert ("action" in attributes) is (module in ACTIONS)
+    assert (attributes.get("async", {}).get("support") == "none") is (module in ACTIONS)
+
+
+def test_the_action_group_holds_the_modules_that_say_so() -> None:
+    runtime = yaml.safe_load((COLLECTION / "meta" / "runtime.yml").read_text(encoding="utf-8"))
+    declared = {module for module in MODULES if "action_group" in documentation(module)["attributes"]}
+    assert set(runtime["action_groups"]["node"]) == declared
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_are_tasks(module: str) -> None:
+    # Our own reader, because it refuses duplicate keys.
+    for task in read_yaml("tasks:\n" + texts(module).EXAMPLES)["tasks"]:
+        assert task["name"][0].isupper()
+        (action,) = (key for key in task if key.count(".") == 2)
+        collection, name = action.rsplit(".", 1)
+        if collection == "volcano.colocation":
+            assert set(task[action] or {}) <= set(SPECS[name])
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_an_example_uses_the_module_itself(module: str) -> None:
+    assert f"volcano.colocation.{module}:" in texts(module).EXAMPLES
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_return_values_are_described(module: str) -> None:
+    for name, value in yaml.safe_load(texts(module).RETURN).items():
+        assert value["description"], name
+        assert value["type"], name

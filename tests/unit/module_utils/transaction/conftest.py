@@ -1,0 +1,39 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
+    Healthz,
+    Simulation,
+    misaligned,
+)
+
+
+@pytest.fixture
+def root() -> Iterator[Path]:
+    """A short path, because a socket's may have 107 bytes only; in memory where possible: the engine syncs a lot."""
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    folder = Path(tempfile.mkdtemp(prefix="node-", dir=memory))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def simulation(root: Path) -> Iterator[Simulation]:
+    simulated = Simulation(root)
+    healthz = Healthz(simulated)
+    simulated.healthz_url = healthz.url
+    misaligned(simulated)
+    yield simulated
+    healthz.close()
+    if simulated.server is not None:
+        simulated.server.close()

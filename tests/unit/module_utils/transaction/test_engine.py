@@ -1,0 +1,523 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, rollback, steps
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.lock import hold
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import Step
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import STATE_FOLDER, Store
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.work import Work
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
+    CHECKPOINT,
+    CONTAINERD,
+    KUBELET,
+    KUBELET_CONFIG,
+    RUNTIME_CONFIG,
+    SECRET,
+    Simulation,
+    document,
+)
+
+STEP_NAMES = [step.name for step in steps.STEPS]
+RUNNING = {CONTAINERD: "active", KUBELET: "active"}
+
+
+class Crash(BaseException):
+    """The process is gone: nothing of it runs any more."""
+
+
+def carry_out(simulation: Simulation, plan: dict[str, Any], store: Store | None = None) -> dict[str, Any]:
+    """Run the transaction; what it printed is under "printed"."""
+    lines: list[str] = []
+    if not simulation.store.exists(plan["id"]):
+        simulation.store.open(plan["id"], json.dumps(plan))
+    answer = engine.execute(simulation.node, store or simulation.store, plan["id"], lines.append)
+    assert simulation.store.read(plan["id"], "result.json") == answer
+    return dict(answer, printed="\n".join(lines))
+
+
+def break_step(monkeypatch: pytest.MonkeyPatch, name: str, do: Callable[[Step, Work], str]) -> None:
+    changed = tuple(
+        replace(step, do=lambda work, step=step: do(step, work)) if step.name == name else step for step in steps.STEPS
+    )
+    monkeypatch.setattr(engine, "STEPS", changed)
+
+
+def test_a_misaligned_node_is_aligned(simulation: Simulation) -> None:
+    plan = document(simulation)
+    answer = carry_out(simulation, plan)
+
+    assert (answer["state"], answer["error"], answer["recovered"]) == ("committed", None, None)
+    assert [step["name"] for step in answer["steps"]] == STEP_NAMES
+    assert {step["status"] for step in answer["steps"]} == {"done"}
+    assert {finding["status"] for finding in answer["gate"]} == {"passed"}
+    assert len(answer["gate"]) == 8
+    assert simulation.read(KUBELET_CONFIG) == plan["files"][0]["after"]
+    tree = simulation.tree()
+    assert tree[KUBELET_CONFIG][0] == "-rw-------"
+    assert tree[RUNTIME_CONFIG][0] == "-rw-r-----"
+    assert tree["/etc/containerd/extra/nri.toml"] == ("-rw-------", "nri = true\n")
+    assert json.loads(tree[CHECKPOINT][1]) == {"policyName": "static"}
+    assert "/sys/fs/cgroup/kubepods" not in tree
+    assert not [path for path in tree if "volcano" in path]
+    assert simulation.state() == RUNNING
+    assert simulation.pods() == ["etcd", "proxy"]
+
+
+def test_the_order_on_the_node(simulation: Simulation) -> None:
+    carry_out(simulation, document(simulation))
+    jobs = [argv[1:] for argv in simulation.commands if argv[0] == "systemctl" and argv[1] in ("start", "stop")]
+    assert jobs == [("stop", KUBELET), ("stop", CONTAINERD), ("start", CONTAINERD), ("start", KUBELET)]
+
+
+@pytest.mark.parametrize("name", STEP_NAMES)
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_failing_step_leaves_the_node_as_it_was(
+    simulation: Simulation, monkeypatch: pytest.MonkeyPatch, name: str, moment: str
+) -> None:
+    def fail(step: Step, work: Work) -> str:
+        if moment == "after":
+            step.do(work)
+        raise OSError(5, "Input/output error", "/somewhere")
+
+    tree = simulation.tree()
+    break_step(monkeypatch, name, fail)
+    answer = carry_out(simulation, document(simulation))
+
+    assert (answer["state"], answer["error"]["step"]) == ("rolled-back", name)
+    assert "Input/output error" in answer["error"]["message"]
+    assert "every file is as it was; kubelet.service is active; containerd.service is active" in answer["error"]["node"]
+    assert simulation.tree() == tree
+    assert simulation.state() == RUNNING
+    assert simulation.pods() == ["etcd", "proxy"]
+    undone = [step["name"] for step in answer["steps"] if step["name"].startswith("undo: ")]
+    begun = STEP_NAMES[: STEP_NAMES.index(name) + 1]
+    assert undone == ["undo: " + step for step in reversed(begun)] + ["undo: health gate"]
+
+
+@pytest.mark.parametrize("name", STEP_NAMES)
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_crash_in_a_step_is_undone_by_the_next_start(
+    simulation: Simulation, monkeypatch: pytest.MonkeyPatch, name: str, moment: str
+) -> None:
+    def crash(step: Step, work: Work) -> str:
+        if moment == "after":
+            step.do(work)
+        raise Crash
+
+    tree = simulation.tree()
+    plan = document(simulation)
+    with monkeypatch.context() as patched:
+        break_step(patched, name, crash)
+        with pytest.raises(Crash):
+            carry_out(simulation, plan)
+    answer = carry_out(simulation, plan)
+
+    assert (answer["state"], answer["error"]["step"]) == ("rolled-back", name)
+    assert "ended in the middle" in answer["error"]["message"]
+    assert simulation.tree() == tree
+    assert simulation.state() == RUNNING
+    assert simulation.pods() == ["etcd", "proxy"]
+
+
+class CrashingStore(Store):
+    """Dies at the n-th document it is to write, before or after writing it."""
+
+    def __init__(self, simulation: Simulation, countdown: int, moment: str) -> None:
+        super().__init__(simulation.host)
+        self._countdown = countdown
+        self._moment = moment
+
+    def write(self, transaction: str, name: str, document: Any) -> None:
+        self._countdown -= 1
+        if self._countdown or self._moment == "after":
+            super().write(transaction, name, document)
+        if not self._countdown:
+            raise Crash
+
+
+def crash_at(simulation: Simulation, plan: dict[str, Any], count: int, moment: str) -> bool:
+    """False when the transaction came to its end before that."""
+    try:
+        carry_out(simulation, plan, CrashingStore(simulation, count, moment))
+    except Crash:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize("fault", [None, "health gate"], ids=["going forward", "or rolling back"])
+def test_a_crash_at_any_write_of_the_journal_ends_in_the_old_or_the_new_state(
+    simulation: Simulation, monkeypatch: pytest.MonkeyPatch, moment: str, fault: str | None
+) -> None:
+    old = simulation.tree()
+    if fault:
+
+        def fail(step: Step, work: Work) -> str:
+            raise OSError(5, "Input/output error")
+
+        break_step(monkeypatch, fault, fail)
+    ends = []
+    # Before its first write nothing has begun: that transaction would simply be carried out.
+    for count in range(2 if moment == "before" else 1, 100):
+        plan = document(simulation, f"t-{count}")
+        crashed = crash_at(simulation, plan, count, moment)
+        if not crashed:
+            break
+        answer = carry_out(simulation, plan)
+        ends.append(answer["state"])
+        if answer["state"] == "committed":
+            break
+        assert simulation.tree() == old, (count, answer)
+        assert simulation.state() == RUNNING
+        assert simulation.pods() == ["etcd", "proxy"]
+    assert len(ends) > 20
+    if fault is None:
+        assert (ends[-1], set(ends[1:-1])) == ("committed", {"rolled-back"})
+
+
+def test_a_crash_while_a_crash_is_undone(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(step: Step, work: Work) -> str:
+        step.do(work)
+        raise Crash
+
+    tree = simulation.tree()
+    for count in range(1, 40):
+        plan = document(simulation, f"t-{count}")
+        with monkeypatch.context() as patched:
+            break_step(patched, "health gate", crash)
+            with pytest.raises(Crash):
+                carry_out(simulation, plan)
+        crashed = crash_at(simulation, plan, count, "after")
+        answer = carry_out(simulation, plan)
+        assert answer["state"] == "rolled-back"
+        assert simulation.tree() == tree
+        assert simulation.pods() == ["etcd", "proxy"]
+        if not crashed:
+            break
+    assert count > 15
+
+
+def test_an_unfinished_transaction_is_undone_before_the_next_one(
+    simulation: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(step: Step, work: Work) -> str:
+        raise Crash
+
+    first, second = document(simulation, "t-1"), document(simulation, "t-2")
+    with monkeypatch.context() as patched:
+        break_step(patched, "start kubelet", crash)
+        with pytest.raises(Crash):
+            carry_out(simulation, first)
+    assert simulation.state()[KUBELET] == "inactive"
+    answer = carry_out(simulation, second)
+    assert (answer["state"], answer["recovered"]) == ("committed", {"id": "t-1", "state": "rolled-back"})
+    assert simulation.store.read("t-1", "result.json")["state"] == "rolled-back"
+    assert carry_out(simulation, document(simulation, "t-3"))["recovered"] is None
+
+
+def test_a_plan_made_from_the_half_done_state_is_refused_after_the_undoing(
+    simulation: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(step: Step, work: Work) -> str:
+        raise Crash
+
+    tree = simulation.tree()
+    with monkeypatch.context() as patched:
+        break_step(patched, "start kubelet", crash)
+        with pytest.raises(Crash):
+            carry_out(simulation, document(simulation, "t-1"))
+    answer = carry_out(simulation, document(simulation, "t-2"))
+    assert (answer["state"], answer["recovered"]["id"]) == ("refused", "t-1")
+    assert "Run this again" in answer["error"]["message"]
+    assert "t-1 was undone" in answer["error"]["node"]
+    assert simulation.tree() == tree
+
+
+def test_a_stop_request_is_heeded_between_steps(simulation: Simulation) -> None:
+    tree = simulation.tree()
+    asked = iter([False] * 6 + [True] * 100)
+
+    def heed() -> None:
+        if next(asked):
+            raise engine.Stopped("the transaction was asked to end", "Run this again")
+
+    plan = document(simulation)
+    simulation.store.open(plan["id"], json.dumps(plan))
+    answer = engine.execute(simulation.node, simulation.store, plan["id"], lambda line: None, heed)
+    assert (answer["state"], answer["error"]["step"]) == ("rolled-back", "write files")
+    assert "asked to end" in answer["error"]["message"]
+    assert simulation.tree() == tree
+    assert simulation.pods() == ["etcd", "proxy"]
+
+
+def test_services_that_did_not_run_are_left_alone_by_a_roll_back(simulation: Simulation) -> None:
+    for unit in (KUBELET, CONTAINERD):
+        simulation._job("stop", unit)
+    simulation.runtime.sandboxes = []
+    simulation.runtime.containers = []
+    os.rmdir(simulation.host.path("/sys/fs/cgroup/kubepods"))
+    plan = document(simulation)
+    plan["files"][0]["after"] += "refused: true\n"
+    tree = simulation.tree()
+    answer = carry_out(simulation, plan)
+    assert (answer["state"], answer["error"]["step"]) == ("rolled-back", "start kubelet")
+    assert simulation.tree() == tree
+    assert simulation.state() == {CONTAINERD: "inactive", KUBELET: "inactive"}
+    assert "kubelet.service is inactive" in answer["error"]["node"]
+
+
+def test_a_kubelet_that_refuses_its_configuration_is_explained(simulation: Simulation) -> None:
+    tree = simulation.tree()
+    plan = document(simulation)
+    plan["files"][0]["after"] += "refused: true\n"
+    answer = carry_out(simulation, plan)
+    assert (answer["state"], answer["error"]["step"]) == ("rolled-back", "start kubelet")
+    assert "The log of kubelet.service says: server.go:1] failed to load config" in answer["error"]["message"]
+    assert SECRET not in json.dumps(answer)
+    assert simulation.tree() == tree
+    assert simulation.pods() == ["etcd", "proxy"]
+
+
+def test_a_kubelet_that_dies_after_its_start_is_caught(simulation: Simulation) -> None:
+    plan = document(simulation)
+    plan["files"][0]["after"] += "dies: true\n"
+    answer = carry_out(simulation, plan)
+    assert (answer["state"], answer["error"]["step"]) == ("rolled-back", "health gate")
+    assert "kubelet stays up: kubelet.service ended after its start" in answer["error"]["message"]
+    assert 'configured policy "static" differs' in answer["error"]["message"]
+    failed = [finding["check"] for finding in answer["gate"] if finding["status"] == "failed"]
+    assert "kubelet stays up" in failed
+
+
+def test_a_runtime_that_refuses_its_configuration(simulation: Simulation) -> None:
+    tree = simulation.tree()
+    plan = document(simulation)
+    plan["files"][1]["after"] += "# refused at start\n"
+    answer = carry_out(simulation, plan)
+    assert (answer["state"], answer["error"]["step"]) == ("rolled-back", "start runtime")
+    assert simulation.tree() == tree
+    assert simulation.state() == RUNNING
+    assert simulation.pods() == ["etcd", "proxy"]
+
+
+def test_a_gate_that_waits_in_vain_fails_at_its_time_limit(simulation: Simulation) -> None:
+    plan = document(simulation)
+    plan["gate"]["cpu_manager"]["policy"] = "dynamic"
+    began = simulation.clock.monotonic()
+    answer = carry_out(simulation, plan)
+    assert answer["error"]["step"] == "health gate"
+    assert "cpu_manager_state says static, not dynamic" in answer["error"]["message"]
+    assert 60 <= simulation.clock.monotonic() - began < 90
+
+
+def test_a_node_that_is_worse_after_the_roll_back_is_not_called_rolled_back(simulation: Simulation) -> None:
+    plan = document(simulation)
+    plan["files"][0]["after"] += "refused: true\n"
+    simulation.refused_jobs = {("start", KUBELET)}
+    answer = carry_out(simulation, plan)
+    assert answer["state"] == "rollback-failed"
+    assert "undo: stop kubelet: systemctl start kubelet.service failed" in answer["error"]["node"]
+    assert "every file is as it was; kubelet.service is inactive" in answer["error"]["node"]
+    retry = carry_out(simulation, document(simulation, "t-2"))
+    assert retry["recovered"] is None
+
+
+def test_sandboxes_that_do_not_go_are_named(simulation: Simulation) -> None:
+    tree = simulation.tree()
+    simulation.runtime.stubborn = {sandbox.id for sandbox in simulation.runtime.sandboxes}
+    answer = carry_out(simulation, document(simulation))
+    assert (answer["state"], answer["error"]["step"]) == ("rolled-back", "remove sandboxes")
+    assert "2 pod sandboxes cannot be removed. default/proxy" in answer["error"]["message"]
+    assert simulation.tree() == tree
+
+
+def test_nothing_of_the_plan_is_kept_or_printed(simulation: Simulation) -> None:
+    answer = carry_out(simulation, document(simulation))
+    assert SECRET not in json.dumps(answer)
+    assert SECRET not in simulation.everything_kept()
+    folder = Path(simulation.host.path(STATE_FOLDER))
+    assert {path.stat().st_mode & 0o077 for path in folder.rglob("*")} == {0}
+    assert sorted(path.name for path in (folder / "transactions" / "t-1").iterdir()) == [
+        "backups",
+        "journal.json",
+        "result.json",
+    ]
+
+
+# Refusals: nothing was touched.
+
+
+def refused(simulation: Simulation, plan: dict[str, Any], *, tree: dict[str, tuple[str, str]]) -> str:
+    answer = carry_out(simulation, plan)
+    assert answer["state"] == "refused", answer
+    assert answer["error"]["node"] == "nothing was changed"
+    assert simulation.tree() == tree
+    assert not [argv for argv in simulation.commands if argv[:2] in (("systemctl", "stop"), ("systemctl", "start"))]
+    assert not Path(simulation.host.path(STATE_FOLDER + "/transactions/t-1/journal.json")).exists()
+    return str(answer["error"]["message"])
+
+
+def test_a_foreign_edit_is_noticed(simulation: Simulation) -> None:
+    plan = document(simulation)
+    simulation.write(KUBELET_CONFIG, "someone: else\n", 0o600)
+    message = refused(simulation, plan, tree=simulation.tree())
+    assert message.startswith(f"{KUBELET_CONFIG}: it was changed by someone else since it was read")
+
+
+def test_a_file_that_came_or_went_is_noticed(simulation: Simulation) -> None:
+    plan = document(simulation)
+    os.unlink(simulation.host.path(RUNTIME_CONFIG))
+    assert "is not there any more" in refused(simulation, plan, tree=simulation.tree())
+
+
+def test_a_new_file_that_is_there_already_is_noticed(simulation: Simulation) -> None:
+    plan = document(simulation)
+    simulation.write("/etc/containerd/extra/nri.toml", "theirs\n")
+    assert "was made by someone else" in refused(simulation, plan, tree=simulation.tree())
+
+
+def test_a_link_is_refused_with_its_destination(simulation: Simulation) -> None:
+    plan = document(simulation)
+    path = Path(simulation.host.path(KUBELET_CONFIG))
+    path.rename(path.with_name("real.yaml"))
+    path.symlink_to("real.yaml")
+    message = refused(simulation, plan, tree=simulation.tree())
+    assert message.startswith(f"{KUBELET_CONFIG}: it is a symbolic link to real.yaml. Name the file itself")
+
+
+def test_a_text_the_program_does_not_take_is_refused(simulation: Simulation) -> None:
+    plan = document(simulation)
+    plan["files"][1]["after"] = "broken"
+    message = refused(simulation, plan, tree=simulation.tree())
+    assert message.startswith(f"{RUNTIME_CONFIG}: containerd config dump does not accept the new text")
+    assert SECRET not in message
+    assert SECRET not in simulation.everything_kept()
+
+
+def test_a_text_the_program_reads_otherwise_is_refused(simulation: Simulation) -> None:
+    plan = document(simulation)
+    plan["files"][1]["after"] = "version = 2\n"
+    message = refused(simulation, plan, tree=simulation.tree())
+    assert (
+        "reads plugins.cri.containerd.runtimes.runc.options.SystemdCgroup = false from the new text, not true"
+        in message
+    )
+
+
+def test_a_runtime_whose_containers_would_die_is_not_restarted(simulation: Simulation) -> None:
+    simulation.units[CONTAINERD].kill_mode = "control-group"
+    plan = document(simulation, stale_cgroups=[], fresh_cgroups=[])
+    plan["sandboxes"]["action"] = "leave"
+    message = refused(simulation, plan, tree=simulation.tree())
+    assert "containerd.service has KillMode=control-group" in message
+    assert "KillMode=process" in message
+
+
+def test_a_node_without_systemd_is_refused(simulation: Simulation) -> None:
+    simulation.write("/proc/1/comm", "tini\n")
+    message = refused(simulation, document(simulation), tree=simulation.tree())
+    assert message.startswith("the first process of this node is tini and not systemd")
+
+
+def test_an_unknown_or_masked_unit_is_refused(simulation: Simulation) -> None:
+    plan = document(simulation)
+    plan["services"]["kubelet"]["unit"] = "snap.kubelet.service"
+    assert "the unit snap.kubelet.service is not-found" in refused(simulation, plan, tree=simulation.tree())
+
+
+def test_a_runtime_that_is_up_and_does_not_answer_is_refused(simulation: Simulation) -> None:
+    assert simulation.server is not None
+    simulation.server.close()
+    message = refused(simulation, document(simulation), tree=simulation.tree())
+    simulation.server = None
+    assert "cannot be reached: Connection refused" in message
+
+
+def test_the_holder_of_the_lock_is_named(simulation: Simulation) -> None:
+    with hold(simulation.store.lock_path, "20261121T000000-other"):
+        message = refused(simulation, document(simulation), tree=simulation.tree())
+    assert "another transaction is at work on this node: 20261121T000000-other (pid" in message
+
+
+def test_an_edit_between_the_check_and_the_write_rolls_back_and_is_kept(
+    simulation: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def edit(step: Step, work: Work) -> str:
+        simulation.write(KUBELET_CONFIG, "someone: else\n", 0o600)
+        return step.do(work)
+
+    tree = simulation.tree()
+    break_step(monkeypatch, "write files", edit)
+    answer = carry_out(simulation, document(simulation))
+    assert answer["state"] == "rolled-back"
+    assert "was changed by someone else just now" in answer["error"]["message"]
+    (detail,) = [step["detail"] for step in answer["steps"] if step["name"] == "undo: write files"]
+    assert "had been changed by someone else meanwhile, that text is kept in" in detail
+    assert Path(detail.rsplit(" ", 1)[1]).read_text() == "someone: else\n"
+    assert simulation.tree() == tree
+
+
+def test_files_alone_stop_nothing(simulation: Simulation) -> None:
+    plan = document(simulation, services={}, checkpoints=[], sandboxes=None, gate=None, validate=[])
+    plan.update(stale_cgroups=[], fresh_cgroups=[])
+    answer = carry_out(simulation, plan)
+    assert (answer["state"], [step["name"] for step in answer["steps"]]) == ("committed", ["write files"])
+    assert simulation.commands == []
+
+
+def test_a_journal_that_cannot_be_written_does_not_stop_the_undoing(
+    simulation: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk of the state folder fills up in the middle: everything is put back all the same."""
+
+    class Full(Store):
+        full = False
+
+        def write(self, transaction: str, name: str, document: Any) -> None:
+            if self.full and name == "journal.json":
+                raise OSError(28, "No space left on device")
+            super().write(transaction, name, document)
+
+    store = Full(simulation.host)
+
+    def fill(step: Step, work: Work) -> str:
+        store.full = True
+        return step.do(work)
+
+    tree = simulation.tree()
+    break_step(monkeypatch, "write files", fill)
+    answer = carry_out(simulation, document(simulation), store)
+    assert answer["state"] == "rolled-back"
+    assert "No space left on device" in answer["error"]["message"]
+    assert simulation.tree() == tree
+    assert simulation.pods() == ["etcd", "proxy"]
+
+
+def test_recover_alone(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(step: Step, work: Work) -> str:
+        raise Crash
+
+    assert engine.recover(simulation.node, simulation.store, lambda line: None) is None
+    tree = simulation.tree()
+    with monkeypatch.context() as patched:
+        break_step(patched, "start runtime", crash)
+        with pytest.raises(Crash):
+            carry_out(simulation, document(simulation))
+    assert engine.recover(simulation.node, simulation.store, lambda line: None) == {"id": "t-1", "state": "rolled-back"}
+    assert simulation.tree() == tree
+    assert engine.recover(simulation.node, simulation.store, lambda line: None) is None
+
+
+def test_the_steps_that_are_undone_are_the_steps_that_are_done() -> None:
+    assert rollback.STEPS is steps.STEPS

@@ -1,0 +1,198 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import files
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.files import FileRefused
+
+PATH = "/etc/app/app.conf"
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Host:
+    target = tmp_path / "node" / "etc" / "app" / "app.conf"
+    target.parent.mkdir(parents=True)
+    target.write_text("old\n")
+    target.chmod(0o640)
+    return Host(str(tmp_path / "node"))
+
+
+@pytest.fixture
+def backups(tmp_path: Path) -> str:
+    files.private_folder(str(tmp_path / "state" / "backups"))
+    return str(tmp_path / "state" / "backups")
+
+
+def listing(host: Host) -> list[str]:
+    return sorted(str(path.relative_to(host.root)) for path in Path(host.root).rglob("*"))
+
+
+def test_replace_and_restore(host: Host, backups: str) -> None:
+    target = Path(host.path(PATH))
+    before = target.stat()
+    saved = files.save(host, PATH, 0o644, backups, "file-0")
+    files.replace(host, saved, b"new\n")
+    assert (target.read_text(), stat.S_IMODE(target.stat().st_mode)) == ("new\n", 0o640)
+    assert target.stat().st_ino != before.st_ino, "readers see the old or the new file, never a part"
+    files.restore(host, saved, backups)
+    assert (target.read_text(), stat.S_IMODE(target.stat().st_mode)) == ("old\n", 0o640)
+    assert listing(host) == ["etc", "etc/app", "etc/app/app.conf"]
+    assert stat.S_IMODE(os.stat(backups + "/file-0").st_mode) == 0o600
+
+
+def test_owner_and_extended_attributes_are_kept(host: Host, backups: str) -> None:
+    target = host.path(PATH)
+    with suppress(OSError):  # not every file system has them
+        os.setxattr(target, "user.colocation", b"\0label")
+    attributes = os.listxattr(target)
+    if os.geteuid() == 0:
+        os.chown(target, 12, 34)
+    saved = files.save(host, PATH, 0o644, backups, "file-0")
+    files.replace(host, saved, b"new\n")
+    assert os.listxattr(target) == attributes
+    if attributes:
+        assert os.getxattr(target, "user.colocation") == b"\0label"
+    assert (os.stat(target).st_uid, os.stat(target).st_gid) == (
+        (12, 34) if os.geteuid() == 0 else (os.getuid(), os.getgid())
+    )
+    os.unlink(target)
+    files.restore(host, saved, backups)
+    assert os.listxattr(target) == attributes
+
+
+def test_a_new_file_and_its_folders_go_again(host: Host, backups: str) -> None:
+    path = "/etc/other/conf.d/zz.conf"
+    saved = files.save(host, path, 0o600, backups, "file-0")
+    assert saved.folders == ["/etc/other", "/etc/other/conf.d"]
+    files.replace(host, saved, b"new\n")
+    assert stat.S_IMODE(os.stat(host.path(path)).st_mode) == 0o600
+    assert stat.S_IMODE(os.stat(host.path("/etc/other")).st_mode) == 0o755
+    files.restore(host, saved, backups)
+    files.restore(host, saved, backups)
+    assert listing(host) == ["etc", "etc/app", "etc/app/app.conf"]
+
+
+def test_a_folder_that_others_use_by_now_stays(host: Host, backups: str) -> None:
+    saved = files.save(host, "/etc/other/zz.conf", 0o600, backups, "file-0")
+    files.replace(host, saved, b"new\n")
+    Path(host.path("/etc/other/theirs")).touch()
+    files.restore(host, saved, backups)
+    assert listing(host) == ["etc", "etc/app", "etc/app/app.conf", "etc/other", "etc/other/theirs"]
+
+
+def test_a_link_is_refused_and_named(host: Host, backups: str) -> None:
+    target = Path(host.path(PATH))
+    target.rename(target.with_name("real"))
+    target.symlink_to("/somewhere/else")
+    for use in (
+        lambda: files.identity(host, PATH),
+        lambda: files.content_sha256(host, PATH),
+        lambda: files.save(host, PATH, 0o644, backups, "file-0"),
+    ):
+        with pytest.raises(FileRefused, match=r"^/etc/app/app.conf: it is a symbolic link to /somewhere/else"):
+            use()
+    assert target.is_symlink()
+
+
+def test_what_is_no_file_is_refused(host: Host) -> None:
+    os.mkfifo(host.path("/etc/app/fifo"))
+    for path in ("/etc/app/fifo", "/etc/app"):
+        with pytest.raises(FileRefused, match="not a regular file"):
+            files.identity(host, path)
+    assert files.identity(host, "/etc/app/app.conf/below") is None
+
+
+def test_a_linked_folder_does_not_lead_out_of_an_image(host: Host, tmp_path: Path, backups: str) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "x.conf").write_text("theirs")
+    Path(host.path("/etc/linked")).symlink_to(tmp_path / "outside")
+    Path(host.path("/etc/inside")).symlink_to("app")
+    with pytest.raises(FileRefused, match="leads out of"):
+        files.save(host, "/etc/linked/x.conf", 0o644, backups, "file-0")
+    assert files.content(host, "/etc/inside/app.conf") == b"old\n"
+
+
+def test_a_probe_leaves_nothing(host: Host) -> None:
+    files.probe(host, PATH, b"x" * 10000)
+    files.probe(host, "/etc/not/yet/there.conf", b"x")
+    assert listing(host) == ["etc", "etc/app", "etc/app/app.conf"]
+
+
+def test_the_temporary_name_is_one_that_no_watcher_takes() -> None:
+    for name in (
+        "/etc/kubernetes/manifests/etcd.yaml",
+        "/etc/kubernetes/kubelet.conf.d/90.conf",
+        "/opt/nri/plugins/10-x",
+    ):
+        temporary = os.path.basename(files._temporary(name))
+        assert temporary.startswith(".")
+        assert not temporary.endswith((".conf", ".toml", ".yaml", ".yml", ".json", ".service", ".slice"))
+
+
+def test_a_left_over_temporary_is_no_obstacle(host: Host, backups: str) -> None:
+    Path(files._temporary(host.path(PATH))).write_text("half")
+    saved = files.save(host, PATH, 0o644, backups, "file-0")
+    files.probe(host, PATH, b"new\n")
+    files.replace(host, saved, b"new\n")
+    assert listing(host) == ["etc", "etc/app", "etc/app/app.conf"]
+
+
+def test_a_damaged_backup_is_not_put_back(host: Host, backups: str) -> None:
+    saved = files.save(host, PATH, 0o644, backups, "file-0")
+    Path(backups, "file-0").write_text("damaged")
+    with pytest.raises(FileRefused, match="its backup is damaged"):
+        files.restore(host, saved, backups)
+
+
+# The file systems nodes really have trouble with. Mounting needs root; without it a folder without rights stands in.
+
+
+@pytest.fixture
+def mounted(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "node" / "etc" / "small"
+    folder.mkdir(parents=True)
+    if os.geteuid() == 0:
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(folder)], check=True)
+    (folder / "app.conf").write_text("old\n")
+    yield folder
+    if os.geteuid() == 0:
+        subprocess.run(["umount", str(folder)], check=True)
+    folder.chmod(0o700)
+
+
+def test_a_full_file_system_is_noticed_before_anything_is_changed(host: Host, mounted: Path) -> None:
+    size = 100_000
+    if os.geteuid() != 0:
+        mounted.chmod(0o500)
+        size = 10
+    with pytest.raises(FileRefused) as caught:
+        files.probe(host, "/etc/small/app.conf", b"x" * size)
+    if os.geteuid() == 0:
+        assert str(caught.value) == (
+            "/etc/small/app.conf: cannot write it (100000 bytes): No space left on device. Free some space there"
+        )
+    assert [path.name for path in mounted.iterdir()] == ["app.conf"]
+    assert (mounted / "app.conf").read_text() == "old\n"
+
+
+def test_a_read_only_file_system_is_noticed_before_anything_is_changed(host: Host, mounted: Path) -> None:
+    if os.geteuid() == 0:
+        subprocess.run(["mount", "-o", "remount,ro", str(mounted)], check=True)
+    else:
+        mounted.chmod(0o500)
+    with pytest.raises(FileRefused, match=r"cannot write it \(3 bytes\)") as caught:
+        files.probe(host, "/etc/small/app.conf", b"new")
+    expected = "Remount it read-write" if os.geteuid() == 0 else "Check the rights of the user"
+    assert expected in str(caught.value)
+    assert (mounted / "app.conf").read_text() == "old\n"

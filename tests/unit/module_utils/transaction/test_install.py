@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import install
+
+NAME = "ansible_collections/volcano/colocation/plugins/module_utils"
+MODULE_UTILS = Path(str(install.__file__)).parent.parent
+
+
+def archive(path: Path) -> Path:
+    """A zip as AnsiballZ makes it: this package with its parents and whatever else."""
+    with zipfile.ZipFile(str(path), "w") as packed:
+        parts = NAME.split("/")
+        for depth in range(1, len(parts)):
+            packed.writestr("/".join(parts[:depth]) + "/__init__.py", "")
+        for source in sorted(MODULE_UTILS.rglob("*.py")):
+            packed.write(str(source), NAME + "/" + str(source.relative_to(MODULE_UTILS)))
+        packed.writestr("ansible/module_utils/basic.py", "raise SystemExit")
+    return path
+
+
+def test_the_engine_is_put_in_place(tmp_path: Path) -> None:
+    host = Host(str(tmp_path))
+    path = install.install(host)
+    target = Path(host.path(path))
+    assert path.startswith("/usr/local/lib/volcano-colocation/")
+    installed = {str(each.relative_to(target)) for each in target.rglob("*") if each.is_file()}
+    assert {"__main__.py", "volcano_colocation/host.py", "volcano_colocation/transaction/engine.py"} <= installed
+    assert not [name for name in installed if "snapshot" in name]
+    assert {stat.S_IMODE(each.stat().st_mode) for each in target.rglob("*.py")} == {0o644}
+    assert {stat.S_IMODE(each.stat().st_mode) for each in target.rglob("*") if each.is_dir()} == {0o755}
+    before = target.stat().st_mtime_ns
+    assert install.install(host) == path
+    assert target.stat().st_mtime_ns == before, "a complete one is not written again"
+
+
+def test_a_narrow_umask_does_not_matter(tmp_path: Path) -> None:
+    former = os.umask(0o077)
+    try:
+        target = Path(Host(str(tmp_path)).path(install.install(Host(str(tmp_path)))))
+    finally:
+        os.umask(former)
+    modes = {stat.S_IMODE(each.stat().st_mode) for each in [target, target.parent, *target.rglob("*")]}
+    assert modes == {0o755, 0o644}
+
+
+def test_a_damaged_engine_is_replaced(tmp_path: Path) -> None:
+    host = Host(str(tmp_path))
+    target = Path(host.path(install.install(host)))
+    (target / "volcano_colocation" / "host.py").write_text("damaged")
+    (target / "volcano_colocation" / "cri" / "grpc.py").unlink()
+    install.install(host)
+    assert "damaged" not in (target / "volcano_colocation" / "host.py").read_text()
+    assert (target / "volcano_colocation" / "cri" / "grpc.py").exists()
+
+
+def test_other_versions_are_removed(tmp_path: Path) -> None:
+    host = Host(str(tmp_path))
+    path = install.install(host)
+    Path(host.path(install.FOLDER + "/0123456789abcdef")).mkdir()
+    install.remove_others(host, path)
+    assert [each.name for each in Path(host.path(install.FOLDER)).iterdir()] == [os.path.basename(path)]
+
+
+INSTALL = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import entry, install
+print(install.install(Host(sys.argv[2])))
+"""
+
+
+def pythons() -> list[str]:
+    """Every interpreter at hand that a node may have."""
+    found = Path(os.environ.get("PYENV_ROOT", "/root/.pyenv"), "versions").glob("3.*/bin/python3")
+    fitting = [str(each) for each in sorted(found) if tuple(map(int, each.parts[-3].split(".")[:2])) >= (3, 7)]
+    return fitting or [sys.executable]
+
+
+@pytest.mark.parametrize("python", pythons())
+def test_a_module_s_zip_installs_an_engine_that_starts(python: str, tmp_path: Path) -> None:
+    """Zip and folder give the same engine, and it needs nothing but its folder and the standard library."""
+    packed = archive(tmp_path / "payload.zip")
+    done = subprocess.run(
+        [python, "-I", "-B", "-c", INSTALL, str(packed), str(tmp_path)], stdout=subprocess.PIPE, check=True
+    )
+    path = done.stdout.decode().strip()
+    assert path == install.install(Host(str(tmp_path / "again")))
+    packed.unlink()
+    target = Host(str(tmp_path)).path(path)
+    started = subprocess.run([python, "-I", "-B", target], stderr=subprocess.PIPE, check=False, cwd="/")
+    assert (started.returncode, started.stderr) == (2, b"usage: run ID | recover\n")
+    assert not list(Path(target).rglob("*.pyc"))

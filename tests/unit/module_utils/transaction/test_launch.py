@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, launch
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.launch import NotStarted
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import parse, sha256
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import Store
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
+    SECRET,
+    Simulation,
+    document,
+)
+
+
+def start(simulation: Simulation, plan: dict[str, Any], seconds: float = 5.0) -> dict[str, Any]:
+    text = json.dumps(plan)
+    return launch.start(simulation.host, parse(text), text, seconds)
+
+
+def run(simulation: Simulation, transaction: str) -> tuple[int, str, str]:
+    """What the transient unit does, done at once."""
+    engine.execute(simulation.node, simulation.store, transaction, lambda line: None)
+    return 0, "", ""
+
+
+def starts(simulation: Simulation) -> list[tuple[str, ...]]:
+    return [argv for argv in simulation.commands if argv[0] == "systemd-run"]
+
+
+def test_the_engine_runs_as_a_unit_of_its_own(simulation: Simulation) -> None:
+    simulation.launch = lambda transaction: run(simulation, transaction)
+    assert start(simulation, document(simulation))["state"] == "committed"
+    (argv,) = starts(simulation)
+    assert argv[:6] == ("systemd-run", "--unit", "volcano-colocation-t-1.service", "--collect", "--no-block", "--quiet")
+    assert "--property=Restart=on-abnormal" in argv
+    assert argv[-2:] == ("run", "t-1")
+    assert Path(simulation.host.path(argv[-3])).joinpath("__main__.py").exists()
+    assert SECRET not in " ".join(argv)
+
+
+def test_the_same_id_again_only_waits(simulation: Simulation) -> None:
+    simulation.launch = lambda transaction: run(simulation, transaction)
+    plan = document(simulation)
+    first = start(simulation, plan)
+    assert start(simulation, plan) == first
+    assert launch.wait(simulation.host, "t-1", 5.0) == first
+    assert len(starts(simulation)) == 1
+
+
+def test_progress_is_told_while_it_works(simulation: Simulation) -> None:
+    answer = start(simulation, document(simulation), 0.0)
+    assert (answer["state"], answer["step"], answer["steps"]) == ("applying", "check the node", [])
+    assert launch.pending(simulation.host) == []
+
+
+def test_an_engine_that_died_is_started_again_and_undoes(
+    simulation: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    def kill(line: str) -> None:
+        if line.startswith("write files"):
+            raise Killed
+
+    def launched(transaction: str) -> tuple[int, str, str]:
+        if len(starts(simulation)) > 1:
+            return run(simulation, transaction)
+        with pytest.raises(Killed):
+            engine.execute(simulation.node, simulation.store, transaction, kill)
+        return 0, "", ""
+
+    monkeypatch.setattr(launch, "UNIT_POLL", 0.05)
+    simulation.launch = launched
+    tree = simulation.tree()
+    plan = document(simulation)
+    assert start(simulation, plan, 0.0)["step"] == "write files"
+    assert launch.pending(simulation.host) == ["t-1"]
+    answer = launch.wait(simulation.host, "t-1", 10.0)
+    assert (answer["state"], answer["error"]["step"]) == ("rolled-back", "write files")
+    assert simulation.tree() == tree
+    assert launch.pending(simulation.host) == []
+
+
+def test_an_engine_that_never_answers_is_given_up(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "UNIT_POLL", 0.05)
+    with pytest.raises(NotStarted, match="journalctl --unit volcano-colocation-t-1.service"):
+        start(simulation, document(simulation))
+    assert len(starts(simulation)) == 2
+
+
+def test_an_engine_that_systemd_does_not_start(simulation: Simulation) -> None:
+    simulation.launch = lambda transaction: (1, "", "Failed to start transient service unit: Access denied")
+    answer = start(simulation, document(simulation))
+    assert (answer["state"], answer["error"]["node"]) == ("refused", "nothing was changed")
+    assert "Access denied" in answer["error"]["message"]
+    assert SECRET not in simulation.everything_kept()
+
+
+def test_a_node_without_systemd_is_refused_at_once(simulation: Simulation) -> None:
+    simulation.write("/proc/1/comm", "sh\n")
+    answer = start(simulation, document(simulation))
+    assert answer["state"] == "refused"
+    assert starts(simulation) == []
+
+
+def test_files_alone_need_no_unit_and_no_systemd(simulation: Simulation) -> None:
+    simulation.write("/proc/1/comm", "sh\n")
+    plan = document(simulation, services={}, checkpoints=[], sandboxes=None, gate=None, validate=[])
+    plan.update(stale_cgroups=[], fresh_cgroups=[])
+    assert start(simulation, plan)["state"] == "committed"
+    assert simulation.commands == []
+
+
+def test_an_unknown_transaction(simulation: Simulation) -> None:
+    with pytest.raises(NotStarted, match="no transaction t-9"):
+        launch.wait(simulation.host, "t-9", 1.0)
+
+
+def test_a_state_folder_that_cannot_be_made_is_a_refusal(simulation: Simulation) -> None:
+    simulation.write("/var/lib/volcano-colocation", "a file in its place")
+    answer = start(simulation, document(simulation))
+    assert answer["state"] == "refused"
+    assert answer["error"]["message"].startswith("/var/lib/volcano-colocation: cannot keep a transaction there")
+
+
+def test_recover(simulation: Simulation) -> None:
+    assert launch.recover(simulation.host) is None
+
+
+def test_an_image_gets_its_files_and_nothing_else(tmp_path: Path) -> None:
+    """No program is run for an image: Host refuses that, so the test would fail."""
+    target = tmp_path / "etc" / "containerd" / "config.toml"
+    target.parent.mkdir(parents=True)
+    target.write_text("old\n")
+    plan = {
+        "schema": 1,
+        "id": "t-1",
+        "files": [
+            {"path": "/etc/containerd/config.toml", "before_sha256": sha256(b"old\n"), "after": "new\n"},
+        ],
+        "validate": [{"name": "dump", "argv": ["containerd"], "file": "/etc/containerd/config.toml"}],
+        "services": {"runtime": {"unit": "containerd.service", "action": "leave"}},
+    }
+    host = Host(str(tmp_path))
+    text = json.dumps(plan)
+    answer = launch.start(host, parse(text), text, 1.0)
+    assert (answer["state"], target.read_text()) == ("committed", "new\n")
+    assert sorted(os.listdir(Store(host).path("t-1"))) == ["backups", "journal.json", "result.json"]
+    text = json.dumps(dict(plan, id="t-2"))
+    again = launch.start(host, parse(text), text, 1.0)
+    assert (again["state"], target.read_text()) == ("refused", "new\n")

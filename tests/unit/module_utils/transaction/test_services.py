@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import services
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.services import ServiceError
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
+    CONTAINERD,
+    KUBELET,
+    Simulation,
+)
+
+
+def test_show(simulation: Simulation) -> None:
+    state = services.show(simulation.node, CONTAINERD)
+    assert (state.load, state.active, state.kill_mode, state.runs) == ("loaded", "active", "process", True)
+    missing = services.show(simulation.node, "missing.service")
+    assert (missing.load, missing.active, missing.runs) == ("not-found", "inactive", False)
+
+
+@pytest.mark.parametrize(
+    ("active", "runs"), [("active", True), ("activating", True), ("failed", False), ("inactive", False)]
+)
+def test_a_unit_between_two_attempts_is_meant_to_run(simulation: Simulation, active: str, runs: bool) -> None:
+    simulation.units[KUBELET].active = active
+    assert services.show(simulation.node, KUBELET).runs is runs
+
+
+def test_stop_and_start(simulation: Simulation) -> None:
+    services.stop(simulation.node, KUBELET)
+    assert simulation.state()[KUBELET] == "inactive"
+    services.start(simulation.node, KUBELET)
+    assert simulation.state()[KUBELET] == "active"
+    assert simulation.commands[-2:] == [("systemctl", "reset-failed", KUBELET), ("systemctl", "start", KUBELET)]
+
+
+def test_a_failed_job_says_why(simulation: Simulation) -> None:
+    simulation.refused_jobs = {("start", KUBELET)}
+    simulation.log = "F1121 01:00:00.000000 1 server.go:1] unknown flag: --x"
+    with pytest.raises(ServiceError) as caught:
+        services.start(simulation.node, KUBELET)
+    assert str(caught.value) == (
+        "systemctl start kubelet.service failed: Job for kubelet.service failed because the control process exited with"
+        " error code. The log of kubelet.service says: server.go:1] unknown flag: --x."
+        " See journalctl --unit kubelet.service on the node"
+    )
+
+
+def test_a_unit_that_something_starts_again_is_named(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulation, "_job", lambda verb, name: (0, "", ""))
+    with pytest.raises(ServiceError, match=r"kubelet.service was stopped and is active again. Find out what starts it"):
+        services.stop(simulation.node, KUBELET)

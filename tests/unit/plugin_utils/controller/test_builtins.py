@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Arguments become exact builtins, whatever subclasses Ansible hands over."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.builtins import untagged
+
+
+class Text(str):
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "another text"
+
+
+class Whole(int):
+    pass
+
+
+class Real(float):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "plain"),
+    [
+        (Text("a"), str, "a"),
+        (Whole(3), int, 3),
+        (Real(1.5), float, 1.5),
+        (True, bool, True),
+        (None, type(None), None),
+        ((Text("a"),), list, ["a"]),
+        (OrderedDict({Text("k"): Text("v")}), dict, {"k": "v"}),
+    ],
+)
+def test_exact_builtins(value: Any, kind: type, plain: Any) -> None:
+    found = untagged(value)
+    assert type(found) is kind
+    assert found == plain
+
+
+def test_every_depth_and_every_key() -> None:
+    found = untagged({Text("a"): [{Text("b"): (Text("c"), Whole(1))}], 7: Text("d")})
+    assert found == {"a": [{"b": ["c", 1]}], 7: "d"}
+    assert [type(key) for key in found] == [str, int]
+    assert type(found["a"][0]["b"][0]) is str
+
+
+def test_what_is_no_builtin_is_left() -> None:
+    marker = object()
+    assert untagged(marker) is marker

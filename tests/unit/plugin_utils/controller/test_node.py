@@ -1,0 +1,124 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How an action plugin drives a node: what is asked of it, what is counted, what failures become."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.node import (
+    LOST_CONNECTION_RETRIES,
+    POLL_SECONDS,
+    SNAPSHOT_MODULE,
+    TRANSACTION_MODULE,
+    ConnectionLost,
+    Node,
+    NodeFailure,
+)
+
+PLAN = {"id": "20261121T013455-1a2b3c4d", "schema": 1}
+SNAPSHOT = {"kubelet": {"program_seconds": 1.5}, "runtime": {"program_seconds": 0.25}}
+LOST = ConnectionLost(OSError("No route to host"))
+
+
+class Script:
+    """An executor that answers from a list and notes what it was asked."""
+
+    def __init__(self, *answers: dict[str, Any] | Exception) -> None:
+        self._answers = list(answers)
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+
+    def __call__(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        self.asked.append((name, arguments))
+        answer = self._answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def state(word: str) -> dict[str, Any]:
+    return {"transaction": {"state": word, "id": PLAN["id"]}}
+
+
+def driven(script: Script) -> tuple[Node, list[float]]:
+    slept: list[float] = []
+    return Node(script, "/srv/image", sleep=slept.append), slept
+
+
+def test_a_snapshot_is_one_execution() -> None:
+    script = Script({"snapshot": SNAPSHOT})
+    node = Node(script, "/srv/image")
+    assert node.snapshot() == SNAPSHOT
+    assert script.asked == [(SNAPSHOT_MODULE, {"root": "/srv/image"})]
+    assert node.usage.published() == {
+        "module_executions": 1,
+        "polls": 0,
+        "planning_ms": 0.0,
+        "program_seconds": 1.75,
+    }
+
+
+@pytest.mark.parametrize("answer", [{"failed": True, "msg": "no python"}, {"snapshot": SNAPSHOT, "failed": True}, {}])
+def test_a_snapshot_that_fails_keeps_the_modules_own_result(answer: dict[str, Any]) -> None:
+    with pytest.raises(NodeFailure) as raised:
+        Node(Script(answer)).snapshot()
+    assert raised.value.result == answer
+
+
+def test_a_transaction_that_ends_at_once() -> None:
+    script = Script(state("committed"))
+    node, slept = driven(script)
+    seen: list[str] = []
+    assert node.transact(PLAN, lambda each: seen.append(each["state"]))["state"] == "committed"
+    ((name, arguments),) = script.asked
+    assert name == TRANSACTION_MODULE
+    assert json.loads(arguments.pop("plan")) == PLAN
+    assert arguments == {"action": "start", "id": PLAN["id"], "root": "/srv/image", "wait": POLL_SECONDS}
+    assert (node.usage.module_executions, node.usage.polls, slept, seen) == (1, 0, [], ["committed"])
+
+
+def test_polls_are_counted_apart_and_do_not_carry_the_plan() -> None:
+    script = Script(state("applying"), state("applying"), state("rolled-back"))
+    node, slept = driven(script)
+    seen: list[str] = []
+    assert node.transact(PLAN, lambda each: seen.append(each["state"]))["state"] == "rolled-back"
+    assert [arguments["action"] for _name, arguments in script.asked] == ["start", "wait", "wait"]
+    assert all("plan" not in arguments for _name, arguments in script.asked[1:])
+    assert (node.usage.module_executions, node.usage.polls, slept) == (1, 2, [])
+    assert seen == ["applying", "applying", "rolled-back"]
+
+
+def test_a_lost_connection_is_waited_out() -> None:
+    script = Script(state("applying"), LOST, LOST, state("committed"))
+    node, slept = driven(script)
+    assert node.transact(PLAN, lambda _each: None)["state"] == "committed"
+    assert slept == [POLL_SECONDS, POLL_SECONDS]
+    assert node.usage.polls == 3
+
+
+def test_a_node_that_stays_away_is_given_up_on() -> None:
+    script = Script(state("applying"), *[LOST] * LOST_CONNECTION_RETRIES)
+    node, slept = driven(script)
+    with pytest.raises(ConnectionLost, match="No route to host") as raised:
+        node.transact(PLAN, lambda _each: None)
+    assert raised.value.cause is LOST.cause
+    assert len(slept) == LOST_CONNECTION_RETRIES - 1
+
+
+def test_a_connection_that_fails_at_the_start_is_told_at_once() -> None:
+    node, slept = driven(Script(LOST))
+    with pytest.raises(ConnectionLost):
+        node.transact(PLAN, lambda _each: None)
+    assert slept == []
+
+
+@pytest.mark.parametrize("before", [[], [state("applying")]])
+def test_a_module_that_fails_ends_the_transaction(before: list[dict[str, Any]]) -> None:
+    failure = {"failed": True, "msg": "the plan is not valid"}
+    node, _slept = driven(Script(*before, failure))
+    with pytest.raises(NodeFailure, match="the plan is not valid") as raised:
+        node.transact(PLAN, lambda _each: None)
+    assert raised.value.result == failure

@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an edit must come to, computed without the code under test."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import REMOVE, Path
+
+Owned = tuple[str, Path]
+"""A line without its end, and the key it belongs to; a comment belongs to the mapping it stands in."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A generated text, its lines, and its values."""
+
+    lines: tuple[Owned, ...]
+    values: dict[str, Any]
+    end: str = "\n"
+    mark: str = ""
+    last_end: bool = True
+
+    @property
+    def text(self) -> str:
+        text = "".join(line + self.end for line, _ in self.lines)
+        return self.mark + (text if self.last_end else text.removesuffix(self.end))
+
+
+def changed(values: Mapping[str, Any], changes: Mapping[Path, Any]) -> tuple[dict[str, Any], set[Path]]:
+    """The values with all changes made, and the mappings that are gone because they were emptied."""
+    result: dict[str, Any] = copy.deepcopy(dict(values))
+    for path, want in changes.items():
+        if want is not REMOVE:
+            _set(result, path, want)
+    pruned: set[Path] = set()
+    for path, want in changes.items():
+        if want is REMOVE:
+            pruned |= _remove(result, path)
+    return result, pruned
+
+
+def _set(values: dict[str, Any], path: Path, want: Any) -> None:
+    for key in path[:-1]:
+        if values.get(key) is None:
+            values[key] = {}
+        values = values[key]
+    values[path[-1]] = want
+
+
+def _remove(values: dict[str, Any], path: Path) -> set[Path]:
+    parents = [values]
+    for key in path[:-1]:
+        below = parents[-1].get(key)
+        if not isinstance(below, dict):
+            return set()
+        parents.append(below)
+    if path[-1] not in parents[-1]:
+        return set()
+    del parents[-1][path[-1]]
+    pruned = set()
+    for length in range(len(path) - 1, 0, -1):
+        if parents[length]:
+            break
+        del parents[length - 1][path[length - 1]]
+        pruned.add(path[:length])
+    return pruned
+
+
+def unrelated(lines: Sequence[Owned], changes: Mapping[Path, Any], pruned: set[Path]) -> list[str]:
+    """The lines that no change may touch.
+
+    Not among them: those of a changed key, of what stands below it or holds it inline, and the blank line before the
+    header of a table that goes.
+    """
+    kept: list[str] = []
+    for line, owner in lines:
+        below = any(owner[: len(path)] == path for path in (*changes, *pruned))
+        inline = bool(owner) and not line.lstrip().startswith(("#", "["))
+        if below and line.lstrip().startswith("[") and kept and not kept[-1].strip():
+            kept.pop()
+        if not below and not (inline and any(path[: len(owner)] == owner for path in changes)):
+            kept.append(line)
+    return kept
+
+
+def in_order(kept: Iterable[str], text: str, end: str) -> bool:
+    """Whether every one of the lines is still there, byte for byte, in the same order."""
+    remaining = iter(text.removeprefix("\ufeff").split(end))
+    return all(line in remaining for line in kept)
+
+
+def leaves(values: Mapping[str, Any], above: Path = ()) -> list[Path]:
+    """Paths of all values that are not mappings."""
+    found: list[Path] = []
+    for key, value in values.items():
+        found += leaves(value, (*above, key)) if isinstance(value, dict) and value else [(*above, key)]
+    return found
+
+
+def mappings(values: Mapping[str, Any], above: Path = ()) -> list[Path]:
+    """Paths of all mappings that hold something, the document itself first."""
+    found = [above]
+    for key, value in values.items():
+        if isinstance(value, dict) and value:
+            found += mappings(value, (*above, key))
+    return found
+
+
+def possible(values: Any, changes: Mapping[Path, Any], path: Path, want: Any) -> bool:
+    """Whether a change neither overlaps another nor leads through, or replaces, a value of the wrong kind."""
+    if any(path[: len(other)] == other or other[: len(path)] == path for other in changes):
+        return False
+    for key in path[:-1]:
+        below = values.get(key)
+        if below is not None and not isinstance(below, dict):
+            return False
+        values = below or {}
+    have = values.get(path[-1])
+    tables = isinstance(have, dict) or (isinstance(have, list) and any(isinstance(item, dict) for item in have))
+    return want is REMOVE or not tables
+
+
+def comparable(values: Any) -> Any:
+    """For comparison: types count (1 is not true), NaN equals itself, the order of keys does not count."""
+    if isinstance(values, dict):
+        return {key: comparable(value) for key, value in values.items()}
+    return [comparable(value) for value in values] if isinstance(values, list) else repr(values)

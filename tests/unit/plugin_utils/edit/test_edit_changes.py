@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Wanted values against a document: what is missing, what must come out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import (
+    REMOVE,
+    applied,
+    difference,
+    needed,
+    tree,
+)
+
+
+class Tagged(str):
+    """Like the strings that ansible-core 2.19 hands over."""
+
+    def __str__(self) -> str:
+        return self
+
+
+def test_values_become_builtins() -> None:
+    built = tree({(Tagged("a"), Tagged("b")): Tagged("x"), ("c",): (Tagged("y"),), ("d",): True, ("e",): REMOVE})
+    assert built == {"a": {"b": "x"}, "c": ["y"], "d": True, "e": REMOVE}
+    below = built["a"]
+    assert isinstance(below, dict)
+    assert [type(key) for key in (*built, *below)] == [str] * 5
+    assert type(below["b"]) is str
+
+
+@pytest.mark.parametrize("value", [None, {"a": 1}, [1], b"x", object()])
+def test_other_types_are_a_mistake_of_the_caller(value: Any) -> None:
+    with pytest.raises(TypeError):
+        tree({("a",): value})
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [[()], [("a",), ("a", "b")], [("a", "b"), ("a",)], [("a", "b", "c"), ("a", "b")], [("a", "b"), ("a", "b", "c")]],
+)
+def test_overlapping_paths_are_a_mistake_of_the_caller(paths: list[tuple[str, ...]]) -> None:
+    with pytest.raises(ValueError, match=r"overlap|at least one key"):
+        tree(dict.fromkeys(paths, 1))
+
+
+DOCUMENT = {"a": 1, "b": {"c": "x", "d": True}, "n": None, "e": {}, "l": ["p"]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "left"),
+    [
+        ({("a",): 1, ("b", "c"): "x", ("l",): ["p"]}, {}),
+        ({("a",): True}, {"a": True}),
+        ({("a",): 1.0}, {"a": 1.0}),
+        ({("b", "d"): 1}, {"b": {"d": 1}}),
+        ({("l",): ["q"]}, {"l": ["q"]}),
+        ({("x",): REMOVE, ("b", "x"): REMOVE, ("n", "x"): REMOVE, ("y", "z"): REMOVE, ("a", "x"): REMOVE}, {}),
+        ({("b", "c"): REMOVE}, {"b": {"c": REMOVE}}),
+        ({("b", "c"): REMOVE, ("b", "d"): REMOVE}, {"b": REMOVE}),
+        ({("b", "c"): REMOVE, ("b", "d"): REMOVE, ("b", "e"): 1}, {"b": {"c": REMOVE, "d": REMOVE, "e": 1}}),
+        ({("e", "x"): REMOVE}, {}),
+        ({("n", "x"): 1, ("n", "y", "z"): REMOVE}, {"n": {"x": 1}}),
+        ({("n",): REMOVE}, {"n": REMOVE}),
+    ],
+)
+def test_only_what_is_missing_is_left(changes: Any, left: Any) -> None:
+    assert needed(DOCUMENT, tree(changes)) == left
+
+
+def test_a_chain_of_emptied_mappings_goes_as_one() -> None:
+    assert needed({"a": {"b": {"c": 1}}, "d": 1}, tree({("a", "b", "c"): REMOVE})) == {"a": REMOVE}
+
+
+def test_the_document_itself_stays_as_it_is() -> None:
+    document = {"a": 1, "b": {"c": 1}, "n": None}
+    result = applied(document, {"a": REMOVE, "b": {"d": 2}, "n": {"x": {"y": 1}}})
+    assert result == {"b": {"c": 1, "d": 2}, "n": {"x": {"y": 1}}}
+    assert document == {"a": 1, "b": {"c": 1}, "n": None}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "path"),
+    [
+        ({"a": 1}, {"a": 1}, None),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, None),
+        ({"a": float("nan")}, {"a": float("nan")}, None),
+        ({"a": 1}, {"a": True}, ("a",)),
+        ({"a": {"b": 1}}, {"a": {"b": 2}}, ("a", "b")),
+        ({"a": {"b": 1}}, {"a": {}}, ("a", "b")),
+        ({}, {"a": 1}, ("a",)),
+        ({"a": [1, 2]}, {"a": [1]}, ("a",)),
+        ({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}, ("a",)),
+        ({"a": [1]}, {"a": [1]}, None),
+    ],
+)
+def test_the_first_difference_is_named(first: Any, second: Any, path: Any) -> None:
+    assert difference(first, second) == path

@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the main job changes, made in the files found in the field: every other line stays as it was."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import REMOVE
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_toml, read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.toml_splice import edit_toml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.yaml_splice import edit_yaml
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.edit.oracle import changed, comparable
+
+FIXTURES = Path(__file__).parent / "fixtures"
+KUBELET = sorted(path.name for path in FIXTURES.glob("kubelet-*"))
+CONTAINERD = sorted(path.name for path in FIXTURES.glob("containerd-*"))
+CRI = "io.containerd.grpc.v1.cri"
+RUNTIME = "io.containerd.cri.v1.runtime"
+NRI = "io.containerd.nri.v1.nri"
+
+KUBELET_CHANGES: dict[tuple[str, ...], Any] = {
+    ("cgroupDriver",): "systemd",
+    ("cpuManagerPolicy",): "static",
+    ("topologyManagerPolicy",): "best-effort",
+    ("reservedSystemCPUs",): "0-1",
+    ("readOnlyPort",): 0,
+    ("kubeReserved", "memory"): "512Mi",
+    ("systemReserved", "cpu"): "500m",
+    ("systemReserved", "memory"): "1Gi",
+}
+VARIANTS: dict[str, Callable[[str], str]] = {
+    "as it is": str,
+    "CRLF": lambda text: text.replace("\n", "\r\n"),
+    "no line end at the end": lambda text: text.rstrip("\n"),
+    "byte order mark": lambda text: "\ufeff" + text,
+}
+
+
+def fixture(name: str) -> str:
+    return (FIXTURES / name).read_bytes().decode()
+
+
+def containerd_changes(name: str) -> dict[tuple[str, ...], Any]:
+    runtimes = ("plugins", RUNTIME if "2.1" in name else CRI, "containerd", "runtimes")
+    return {
+        (*runtimes, "runc", "options", "SystemdCgroup"): True,
+        (*runtimes, "kata", "options", "SystemdCgroup"): True,
+        ("plugins", NRI, "disable"): False,
+        ("plugins", NRI, "socket_path"): "/run/other/nri.sock",
+        ("plugins", NRI, "plugin_request_timeout"): "3s",
+    }
+
+
+def lost_and_gained(before: str, after: str) -> tuple[list[str], list[str]]:
+    lines = [line for line in difflib.ndiff(before.split("\n"), after.split("\n")) if line[0] in "-+"]
+    return [line[2:] for line in lines if line[0] == "-"], [line[2:] for line in lines if line[0] == "+"]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("name", KUBELET)
+def test_a_kubelet_file(name: str, variant: str) -> None:
+    before = VARIANTS[variant](fixture(name))
+    after = edit_yaml(before, KUBELET_CHANGES)
+    assert comparable(read_yaml(after)) == comparable(changed(read_yaml(before), KUBELET_CHANGES)[0])
+    lost, gained = lost_and_gained(before, after)
+    keys = ("cgroupDriver:", "cpuManagerPolicy:", "readOnlyPort:", "kubeReserved:", 'memory: "512Mi"')
+    ended = "" if before.endswith("\n") else before.split("\n")[-1]
+    assert all(line.strip().startswith(keys) or line == ended for line in lost)
+    assert len(gained) - len(lost) <= len(KUBELET_CHANGES) + 2
+    assert edit_yaml(after, KUBELET_CHANGES) is after
+
+
+@pytest.mark.parametrize("name", KUBELET)
+def test_the_driver_line_is_one_that_agents_find(name: str) -> None:
+    text = edit_yaml(fixture(name), {("cgroupDriver",): "systemd", ("cpuManagerPolicy",): "static"})
+    assert "\ncgroupDriver:" in text
+    assert not any(quote in line for line in text.split("\n") if line.startswith("cgroupDriver") for quote in "\"'")
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("name", CONTAINERD)
+def test_a_containerd_file(name: str, variant: str) -> None:
+    before = VARIANTS[variant](fixture(name))
+    changes = containerd_changes(name)
+    after = edit_toml(before, changes)
+    assert comparable(read_toml(after)) == comparable(changed(read_toml(before), changes)[0])
+    lost, _ = lost_and_gained(before, after)
+    keys = ("SystemdCgroup =", "disable =", "socket_path =", "plugin_request_timeout =")
+    ended = "" if before.endswith("\n") else before.split("\n")[-1]
+    assert all(line.strip().startswith(keys) or line == ended for line in lost)
+    assert edit_toml(after, changes) is after
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("name", KUBELET + CONTAINERD)
+def test_what_was_not_there_can_be_taken_out_again(name: str, variant: str) -> None:
+    before = VARIANTS[variant](fixture(name))
+    edit, read, wanted = (
+        (edit_yaml, read_yaml, KUBELET_CHANGES) if name in KUBELET else (edit_toml, read_toml, containerd_changes(name))
+    )
+    new = {path: want for path, want in wanted.items() if _absent(read(before), path)}
+    assert new
+    assert edit(edit(before, new), dict.fromkeys(new, REMOVE)) == before
+
+
+def _absent(values: dict[str, Any], path: tuple[str, ...]) -> bool:
+    for key in path:
+        if key not in values:
+            return True
+        values = values[key]
+    return False
+
+
+def test_debians_file_gets_its_tables_where_a_person_would_put_them() -> None:
+    name = "containerd-1.6.20-debian.toml"
+    assert (
+        edit_toml(fixture(name), containerd_changes(name))
+        == """\
+version = 2
+
+[plugins]
+  [plugins."io.containerd.grpc.v1.cri"]
+    [plugins."io.containerd.grpc.v1.cri".cni]
+      bin_dir = "/usr/lib/cni"
+      conf_dir = "/etc/cni/net.d"
+          [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+            SystemdCgroup = true
+          [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.kata.options]
+            SystemdCgroup = true
+  [plugins."io.containerd.internal.v1.opt"]
+    path = "/var/lib/containerd/opt"
+  [plugins."io.containerd.nri.v1.nri"]
+    disable = false
+    socket_path = "/run/other/nri.sock"
+    plugin_request_timeout = "3s"
+"""
+    )
+
+
+def test_the_hand_made_kubelet_file() -> None:
+    before = fixture("kubelet-openeuler.yaml.txt")
+    changes: dict[tuple[str, ...], Any] = {
+        ("cgroupDriver",): "systemd",
+        ("cpuManagerPolicy",): "static",
+        ("systemReserved", "memory"): "1Gi",
+        ("kubeReserved", "cpu"): "1",
+        ("featureGates", "CPUManagerPolicyOptions"): True,
+        ("topologyManagerPolicy",): "restricted",
+    }
+    assert edit_yaml(before, changes) == (
+        before.replace('"cgroupfs"   # was', "systemd   # was")
+        .replace("cpuManagerPolicy: none", "cpuManagerPolicy: static")
+        .replace("    cpu: 500m\n", "    cpu: 500m\n    memory: 1Gi\n")
+        .replace("{cpu: 500m,", '{cpu: "1",')
+        .replace("featureGates:\n", "featureGates:\n    CPUManagerPolicyOptions: true\n")
+        .replace('systemReservedCgroup: ""\n', 'systemReservedCgroup: ""\ntopologyManagerPolicy: restricted\n')
+    )

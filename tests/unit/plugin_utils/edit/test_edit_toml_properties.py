@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Any generated TOML document, any change: the change and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tomlkit
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import REMOVE, Path
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_toml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.toml_splice import edit_toml
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.edit.oracle import (
+    Document,
+    changed,
+    comparable,
+    in_order,
+    leaves,
+    mappings,
+    possible,
+    unrelated,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.edit.toml_documents import (
+    KEYS,
+    STRINGS,
+    WORDS,
+    documents,
+)
+
+RELAXED = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+NEW_VALUES = st.one_of(STRINGS, st.booleans(), st.integers(-5, 10**6), st.floats(), st.lists(STRINGS, max_size=3))
+
+
+@st.composite
+def documents_and_changes(draw: Any) -> tuple[Document, dict[Path, Any]]:
+    document = draw(documents())
+    existing = leaves(document.values)
+    changes: dict[Path, Any] = {}
+    for _ in range(draw(st.integers(1, 4))):
+        if existing and draw(st.booleans()):
+            path = draw(st.sampled_from(existing))
+            want = draw(st.one_of(NEW_VALUES, st.just(REMOVE)))
+        else:
+            path = (*draw(st.sampled_from(mappings(document.values))), *draw(st.lists(WORDS, min_size=1, max_size=2)))
+            want = draw(NEW_VALUES)
+        if possible(document.values, changes, path, want):
+            changes[path] = want
+    return document, changes
+
+
+@RELAXED
+@given(documents_and_changes())
+def test_an_edit_makes_the_change_and_nothing_else(case: tuple[Document, dict[Path, Any]]) -> None:
+    document, changes = case
+    before = document.text
+    assert read_toml(before) == document.values
+
+    after = edit_toml(before, changes)
+
+    expected, pruned = changed(document.values, changes)
+    end = document.end if document.end in before else "\n"
+    assert comparable(read_toml(after)) == comparable(expected)
+    assert in_order(unrelated(document.lines, changes, pruned), after, end)
+    assert after.startswith("\ufeff") == before.startswith("\ufeff")
+    if end == "\r\n":
+        assert after.count("\n") == after.count("\r\n")
+    assert edit_toml(after, changes) is after
+
+
+@RELAXED
+@given(documents_and_changes())
+def test_another_toml_library_reads_the_same_change(case: tuple[Document, dict[Path, Any]]) -> None:
+    document, changes = case
+    after = edit_toml(document.text, changes)
+    read = tomlkit.parse(after.removeprefix("\ufeff").replace("\r\n", "\n")).unwrap()
+    assert comparable(read) == comparable(changed(document.values, changes)[0])
+
+
+@RELAXED
+@given(documents(), st.data())
+def test_removing_what_was_set_restores_the_text(document: Document, data: st.DataObject) -> None:
+    home = data.draw(st.sampled_from(mappings(document.values)))
+    known = document.values
+    for key in home:
+        known = known[key]
+    names = data.draw(st.lists(KEYS.filter(lambda key: key not in known), min_size=1, max_size=3, unique=True))
+    below = data.draw(st.lists(WORDS, max_size=2))
+    changes: dict[Path, Any] = {(*home, name, *below): data.draw(NEW_VALUES) for name in names}
+
+    after = edit_toml(document.text, changes)
+
+    assert edit_toml(after, dict.fromkeys(changes, REMOVE)) == document.text

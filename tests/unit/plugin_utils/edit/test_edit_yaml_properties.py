@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Any generated YAML document, any change: the change and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import REMOVE, Path
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.yaml_splice import edit_yaml
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.edit.oracle import (
+    Document,
+    changed,
+    comparable,
+    in_order,
+    leaves,
+    mappings,
+    possible,
+    unrelated,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.edit.yaml_documents import (
+    KEYS,
+    STRINGS,
+    WORDS,
+    documents,
+)
+
+RELAXED = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+NEW_VALUES = st.one_of(STRINGS, st.booleans(), st.integers(-5, 10**6), st.floats(), st.lists(STRINGS, max_size=3))
+
+
+def yaml_1_2(text: str) -> Any:
+    """The reading of a parser of the other YAML version."""
+    return YAML(typ="safe", pure=True).load(text.removeprefix("\ufeff")) or {}
+
+
+@st.composite
+def documents_and_changes(draw: Any) -> tuple[Document, dict[Path, Any]]:
+    document = draw(documents())
+    existing = leaves(document.values)
+    changes: dict[Path, Any] = {}
+    for _ in range(draw(st.integers(1, 4))):
+        if existing and draw(st.booleans()):
+            path = draw(st.sampled_from(existing))
+            want = draw(st.one_of(NEW_VALUES, st.just(REMOVE)))
+        else:
+            path = (*draw(st.sampled_from(mappings(document.values))), *draw(st.lists(WORDS, min_size=1, max_size=2)))
+            want = draw(NEW_VALUES)
+        if possible(document.values, changes, path, want):
+            changes[path] = want
+    return document, changes
+
+
+@RELAXED
+@given(documents_and_changes())
+def test_an_edit_makes_the_change_and_nothing_else(case: tuple[Document, dict[Path, Any]]) -> None:
+    document, changes = case
+    before = document.text
+    assert read_yaml(before) == document.values
+
+    after = edit_yaml(before, changes)
+
+    expected, pruned = changed(document.values, changes)
+    assert comparable(read_yaml(after)) == comparable(expected)
+    end = document.end if document.end in before else "\n"
+    assert in_order(unrelated(document.lines, changes, pruned), after, end)
+    assert after.startswith("\ufeff") == before.startswith("\ufeff")
+    if end == "\r\n":
+        assert after.count("\n") == after.count("\r\n")
+    assert edit_yaml(after, changes) is after
+
+
+@RELAXED
+@given(documents_and_changes())
+def test_yaml_1_2_reads_the_same_change(case: tuple[Document, dict[Path, Any]]) -> None:
+    document, changes = case
+    before, after = (yaml_1_2(text) for text in (document.text, edit_yaml(document.text, changes)))
+    assert comparable(after) == comparable(changed(before, changes)[0])
+
+
+@RELAXED
+@given(documents(), st.data())
+def test_removing_what_was_set_restores_the_text(document: Document, data: st.DataObject) -> None:
+    home = data.draw(st.sampled_from(mappings(document.values)))
+    known = document.values
+    for key in home:
+        known = known[key]
+    names = data.draw(st.lists(KEYS.filter(lambda key: key not in known), min_size=1, max_size=3, unique=True))
+    below = data.draw(st.lists(WORDS, max_size=2))
+    changes: dict[Path, Any] = {(*home, name, *below): data.draw(NEW_VALUES) for name in names}
+
+    after = edit_yaml(document.text, changes)
+
+    assert edit_yaml(after, dict.fromkeys(changes, REMOVE)) == document.text

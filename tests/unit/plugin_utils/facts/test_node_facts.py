@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whole snapshots of real nodes and the document that users see of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit import library as libraries
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import SECTIONS, SnapshotError, interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.published import plain, published
+from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.rules import findings
+from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import judge
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    NAMES,
+    Snapshot,
+    captured,
+    golden,
+    kubelet_adds,
+    kubelet_flags,
+    put,
+    runtime_text,
+)
+
+
+def document(snapshot: Snapshot) -> dict[str, Any]:
+    facts = interpret(snapshot)
+    found = findings(facts)
+    return published(facts, found, judge(found))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_facts_of_a_real_node(name: str) -> None:
+    assert document(captured(name)) == golden("facts", name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_facts_are_plain_json(name: str) -> None:
+    found = document(captured(name))
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_interpreting_changes_nothing_and_repeats_itself() -> None:
+    snapshot = captured(ALIGNED)
+    assert document(snapshot) == document(snapshot)
+    assert snapshot == captured(ALIGNED)
+
+
+@pytest.mark.parametrize("schema", [None, 0, 2, "1"])
+def test_another_schema_is_refused(schema: object) -> None:
+    with pytest.raises(SnapshotError, match=r"schema .* is not the 1"):
+        interpret(put(captured(ALIGNED), schema, "schema"))
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_snapshot_with_a_part_cut_off_is_refused(section: str) -> None:
+    snapshot = captured(ALIGNED)
+    del snapshot[section]
+    with pytest.raises(SnapshotError, match=f"lacks {section}"):
+        interpret(snapshot)
+
+
+def test_a_node_that_does_not_tell_its_cpus_has_none_online() -> None:
+    assert interpret(put(captured(ALIGNED), None, "cpus", "online")).online_cpus == frozenset()
+
+
+def test_no_secret_of_a_file_or_command_line_is_published() -> None:
+    planted = "hunter2-Zm9v"
+    snapshot = kubelet_flags(captured(ALIGNED), f"--api-token={planted}", "--password", planted)
+    snapshot = kubelet_adds(snapshot, f"staticPodURLHeader:\n  X-Access: [{planted}]\n")
+    snapshot = runtime_text(
+        snapshot, f'version = 2\n[plugins."io.containerd.grpc.v1.cri".registry.auth]\npassword = "{planted}"\n'
+    )
+    assert planted not in json.dumps(document(snapshot))
+
+
+def test_what_does_not_parse_is_published_with_its_line() -> None:
+    found = document(kubelet_adds(captured(ALIGNED), "cgroupDriver: systemd\n"))
+    assert found["kubelet"]["config_files"][0]["problem"] == {"line": 34, "message": "duplicate key 'cgroupDriver'"}
+
+
+def test_a_missing_library_is_not_taken_for_a_broken_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(libraries.importlib, "import_module", _no_module)
+    with pytest.raises(libraries.MissingLibrary, match="pip install"):
+        interpret(captured(ALIGNED))
+
+
+def _no_module(name: str) -> Any:
+    raise ImportError(name)
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+def test_plain_builtins() -> None:
+    assert plain({1: (Colour.RED, frozenset({2, 1})), "a": [None, True]}) == {"1": ["red", [1, 2]], "a": [None, True]}
+
+
+def test_all_that_facts_consist_of_is_frozen() -> None:
+    facts = interpret(captured(ALIGNED))
+    for value in (facts, *(getattr(facts, each.name) for each in fields(facts))):
+        if is_dataclass(value):
+            assert type(value).__dataclass_params__.frozen  # type: ignore[attr-defined]

@@ -1,0 +1,201 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""containerd: what its file says of each handler, what the CRI says is in force, and the state of NRI."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import Driver, Handler, RuntimeFacts
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    DIFFERING,
+    RUNTIME_FILE,
+    Snapshot,
+    captured,
+    facts_of,
+    missing,
+    old_containerd,
+    put,
+    running_handlers,
+    runtime_edit,
+    runtime_text,
+)
+
+SYSTEMD, CGROUPFS = Driver.SYSTEMD, Driver.CGROUPFS
+CRI = '[plugins."io.containerd.grpc.v1.cri".containerd.runtimes'
+
+
+def runtime(snapshot: Snapshot) -> RuntimeFacts:
+    return facts_of(snapshot).runtime
+
+
+def declared(name: str, systemd_cgroup: str, runtime_type: str = "io.containerd.runc.v2") -> str:
+    return f'{CRI}.{name}]\nruntime_type = "{runtime_type}"\n{CRI}.{name}.options]\nSystemdCgroup = {systemd_cgroup}\n'
+
+
+@pytest.fixture
+def aligned() -> Snapshot:
+    return captured(ALIGNED)
+
+
+def test_runc_exists_without_being_declared() -> None:
+    found = runtime(captured(DIFFERING))
+    assert found.handlers == (Handler("runc", CGROUPFS, CGROUPFS, declared=False),)
+    assert found.cgroup_driver is CGROUPFS
+
+
+def test_a_declared_runc_is_read_from_the_file(aligned: Snapshot) -> None:
+    found = runtime(aligned)
+    assert found.handlers == (Handler("runc", SYSTEMD, SYSTEMD, declared=True),)
+    assert (found.cgroup_driver, found.running_cgroup_driver) == (SYSTEMD, SYSTEMD)
+
+
+@pytest.mark.parametrize("value", ["false", '"true"', "1"])
+def test_only_true_is_systemd(aligned: Snapshot, value: str) -> None:
+    snapshot = runtime_edit(aligned, "SystemdCgroup = true", f"SystemdCgroup = {value}")
+    assert runtime(snapshot).cgroup_driver is CGROUPFS
+
+
+def test_every_handler_of_runc_type_counts_and_others_do_not(aligned: Snapshot) -> None:
+    text = "version = 2\n" + declared("runc", "true") + declared("nvidia", "true", "io.containerd.runc.v1")
+    text += declared("kata", "false", "io.containerd.kata.v2")
+    found = runtime(running_handlers(runtime_text(aligned, text), runc=True, nvidia=True, kata=False))
+    assert found.handlers == (Handler("nvidia", SYSTEMD, SYSTEMD, True), Handler("runc", SYSTEMD, SYSTEMD, True))
+    assert found.cgroup_driver is SYSTEMD
+
+
+def test_handlers_that_disagree_have_no_common_driver(aligned: Snapshot) -> None:
+    text = "version = 2\n" + declared("runc", "true") + declared("nvidia", "false")
+    found = runtime(running_handlers(runtime_text(aligned, text), runc=True, nvidia=False))
+    assert found.cgroup_driver is None
+    assert found.running_cgroup_driver is None
+
+
+def test_a_handler_that_is_no_table_is_passed_over(aligned: Snapshot) -> None:
+    text = 'version = 2\n[plugins."io.containerd.grpc.v1.cri".containerd]\nruntimes = "runc"\n'
+    assert [handler.name for handler in runtime(runtime_text(aligned, text)).handlers] == ["runc"]
+    text = f"version = 2\n{CRI}]\nnvidia = 1\n"
+    assert [handler.name for handler in runtime(runtime_text(aligned, text)).handlers] == ["runc"]
+
+
+def test_a_handler_the_cri_does_not_name_runs_with_an_unknown_driver(aligned: Snapshot) -> None:
+    text = "version = 2\n" + declared("runc", "true") + declared("nvidia", "true")
+    found = runtime(runtime_text(aligned, text))
+    assert found.handlers == (Handler("nvidia", SYSTEMD, None, True), Handler("runc", SYSTEMD, SYSTEMD, True))
+    assert found.running_cgroup_driver is None
+
+
+def test_a_cri_that_shows_no_configuration(aligned: Snapshot) -> None:
+    found = runtime(put(aligned, None, "runtime", "cri", "config"))
+    assert found.running
+    assert found.running_cgroup_driver is None
+
+
+@pytest.mark.parametrize(
+    ("line", "version"),
+    [("version = 2\n", 2), ("version = 3\n", 3), ("", 1), ('version = "2"\n', None)],
+)
+def test_schema_versions(aligned: Snapshot, line: str, version: int | None) -> None:
+    assert runtime(runtime_text(aligned, line + declared("runc", "true"))).config_version == version
+
+
+def test_handlers_of_another_schema_are_not_guessed_at(aligned: Snapshot) -> None:
+    found = runtime(runtime_text(aligned, "version = 3\n" + declared("runc", "true")))
+    assert found.handlers == (Handler("runc", CGROUPFS, SYSTEMD, declared=False),)
+
+
+def test_without_a_file_there_is_no_schema_and_runc_has_its_default(aligned: Snapshot) -> None:
+    found = runtime(missing(aligned, "runtime", RUNTIME_FILE))
+    assert found.config_version is None
+    assert found.config.problem is None
+    assert found.handlers == (Handler("runc", CGROUPFS, SYSTEMD, declared=False),)
+
+
+def test_a_file_that_does_not_parse_has_no_schema(aligned: Snapshot) -> None:
+    found = runtime(runtime_text(aligned, "version = 2\n[plugins\n"))
+    assert found.config_version is None
+    assert found.config.problem is not None
+    assert (found.config.problem.file, found.config.problem.line) == (RUNTIME_FILE, 2)
+
+
+def test_imports_and_disabled_plugins(aligned: Snapshot) -> None:
+    found = runtime(runtime_text(aligned, 'version = 2\nimports = ["/a.toml"]\ndisabled_plugins = ["cri"]\n'))
+    assert found.imports == ("/a.toml",)
+    assert found.disabled_plugins == ("cri",)
+    found = runtime(runtime_text(aligned, 'version = 2\nimports = "/a.toml"\n'))
+    assert found.imports == ()
+
+
+def test_a_missing_containerd_has_no_driver(aligned: Snapshot) -> None:
+    snapshot = put(put(aligned, None, "runtime", "program"), [], "runtime", "processes")
+    found = runtime(snapshot)
+    assert (found.name, found.installed, found.running, found.cgroup_driver) == (None, False, False, None)
+    assert not any("SystemdCgroup" in claim.setting for claim in facts_of(snapshot).claims)
+
+
+def test_a_silent_cri_is_not_running(aligned: Snapshot) -> None:
+    snapshot = put(aligned, {"endpoint": "unix:///x.sock", "error": "connection refused"}, "runtime", "cri")
+    found = runtime(snapshot)
+    assert not found.running
+    assert found.endpoint == "unix:///x.sock"
+    assert found.version == "1.7.24~ds1"
+
+
+@pytest.mark.parametrize(
+    ("told", "version"),
+    [
+        ("containerd github.com/containerd/containerd v1.6.20 abc", "1.6.20"),
+        ("containerd github.com/containerd/containerd/v2 2.1.9 abc", "2.1.9"),
+        (None, None),
+        ("containerd", None),
+    ],
+)
+def test_the_program_tells_its_version_where_the_cri_does_not(
+    aligned: Snapshot, told: str | None, version: str | None
+) -> None:
+    snapshot = put(aligned, {"endpoint": "unix:///x.sock"}, "runtime", "cri")
+    assert runtime(put(snapshot, told, "runtime", "version")).version == version
+
+
+def test_nri_of_the_aligned_node(aligned: Snapshot) -> None:
+    nri = runtime(aligned).nri
+    assert (nri.supported, nri.configured, nri.running) == (True, True, True)
+
+
+@pytest.mark.parametrize("bound", ["/var/run/nri/nri.sock", "/run/nri/nri.sock"])
+@pytest.mark.parametrize(
+    "written", ["", 'socket_path = "/run/nri/nri.sock"\n', 'socket_path = "/var/run/nri/nri.sock"\n']
+)
+def test_run_and_var_run_are_the_same_place(aligned: Snapshot, bound: str, written: str) -> None:
+    snapshot = runtime_edit(aligned, "disable = false\n", f"disable = false\n{written}")
+    assert runtime(put(snapshot, {bound: {}}, "runtime", "nri_sockets")).nri.running
+
+
+def test_another_socket_is_not_the_configured_one(aligned: Snapshot) -> None:
+    assert not runtime(put(aligned, {"/run/other/nri.sock": {}}, "runtime", "nri_sockets")).nri.running
+
+
+@pytest.mark.parametrize(
+    ("version", "table", "supported", "configured"),
+    [
+        ("1.6.20~ds1", "disable = false", False, False),
+        ("1.7.24", "", True, False),
+        ("1.7.24", "disable = true", True, False),
+        ("v2.0.1", "", True, True),
+        ("v2.0.1", "disable = true", True, False),
+        ("unreleased", "", None, False),
+        ("unreleased", "disable = false", None, True),
+    ],
+)
+def test_what_nri_is_configured_to(
+    aligned: Snapshot, version: str, table: str, supported: bool | None, configured: bool
+) -> None:
+    snapshot = put(aligned, version, "runtime", "cri", "version")
+    snapshot = runtime_text(snapshot, f'version = 2\n[plugins."io.containerd.nri.v1.nri"]\n{table}\n')
+    nri = runtime(snapshot).nri
+    assert (nri.supported, nri.configured) == (supported, configured)
+
+
+def test_containerd_before_1_7_has_no_nri() -> None:
+    assert runtime(old_containerd(captured(DIFFERING))).nri.supported is False

@@ -1,0 +1,180 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What differs between a kubelet and the profile, and what each difference takes to come into force."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet import kubelet_changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Change, Need
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    CHECKPOINT,
+    DIFFERING,
+    KUBELET_FILE,
+    Snapshot,
+    captured,
+    checkpoint,
+    facts_of,
+    kubelet_adds,
+    kubelet_edit,
+    missing,
+    profile_of,
+    put,
+    stopped_kubelet,
+    wanted,
+)
+
+RESTART = frozenset({Need.RESTART_KUBELET})
+DISRUPTIVE = RESTART | {Need.DRAIN}
+
+
+def changes(snapshot: Snapshot, **options: Any) -> tuple[Change, ...]:
+    return kubelet_changes(facts_of(snapshot), profile_of(**options))
+
+
+def newer_file(snapshot: Snapshot) -> Snapshot:
+    return put(snapshot, 4e9, "kubelet", "files", KUBELET_FILE, "ctime")
+
+
+def test_the_aligned_node_needs_nothing() -> None:
+    assert kubelet_changes(facts_of(captured(ALIGNED)), wanted()) == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "keys", "before", "after", "needs"),
+    [
+        ({"cgroup_driver": "cgroupfs"}, ("cgroupDriver",), "systemd", "cgroupfs", DISRUPTIVE),
+        ({"cpu_manager_policy": "static"}, ("cpuManagerPolicy",), "none", "static", DISRUPTIVE),
+        ({"topology_manager_policy": "restricted"}, ("topologyManagerPolicy",), None, "restricted", RESTART),
+        ({"reserved_system_cpus": "0"}, ("reservedSystemCPUs",), None, "0", RESTART),
+        ({"read_only_port": 10255}, ("readOnlyPort",), None, 10255, RESTART),
+        ({"system_reserved": {"cpu": "1"}}, ("systemReserved", "cpu"), None, "1", RESTART),
+        ({"kube_reserved": {"memory": "1Gi"}}, ("kubeReserved", "memory"), None, "1Gi", RESTART),
+    ],
+)
+def test_each_field(
+    options: dict[str, Any], keys: tuple[str, ...], before: Any, after: Any, needs: frozenset[Need]
+) -> None:
+    assert changes(captured(DIFFERING), **options) == (
+        Change("kubelet", ".".join(keys), before, after, "differs from the profile", needs, KUBELET_FILE, keys),
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"reserved_system_cpus": "0"}, {"system_reserved": {"cpu": "1"}}, {"kube_reserved": {"cpu": "1"}}],
+)
+def test_under_static_another_reserved_set_needs_a_drained_node(options: dict[str, Any]) -> None:
+    assert [change.needs for change in changes(captured(ALIGNED), **options)] == [DISRUPTIVE]
+    becoming = changes(captured(DIFFERING), cpu_manager_policy="static", **options)
+    assert {change.needs for change in becoming} == {DISRUPTIVE}
+
+
+@pytest.mark.parametrize("amount", ["500m", "0.5", ".5", "5e-1", "500000u"])
+def test_quantities_are_compared_by_what_they_mean(amount: str) -> None:
+    assert changes(captured(ALIGNED), system_reserved={"cpu": amount}) == ()
+
+
+@pytest.mark.parametrize("amount", ["501m", "500", "1"])
+def test_another_quantity_is_a_change(amount: str) -> None:
+    assert len(changes(captured(ALIGNED), system_reserved={"cpu": amount})) == 1
+
+
+@pytest.mark.parametrize(
+    ("found", "cpus", "count"), [('"0-1"', "0,1", 0), ('"0-1"', "0", 1), ("0", "0", 1), ("x", "0", 1)]
+)
+def test_cpu_lists_are_compared_by_what_they_mean(found: str, cpus: str, count: int) -> None:
+    snapshot = kubelet_adds(captured(DIFFERING), f"reservedSystemCPUs: {found}\n")
+    assert len(changes(snapshot, reserved_system_cpus=cpus)) == count
+
+
+@pytest.mark.parametrize("found", ["1", "one"])
+def test_what_kubelet_would_not_take_for_a_quantity_is_written_anew(found: str) -> None:
+    snapshot = kubelet_adds(captured(DIFFERING), f"systemReserved:\n  cpu: {found}\n")
+    assert [change.after for change in changes(snapshot, system_reserved={"cpu": 1})] == ["1"]
+
+
+def test_entries_that_are_not_named_stay() -> None:
+    found = changes(captured(ALIGNED), system_reserved={"memory": "1Gi"})
+    assert [change.keys for change in found] == [("systemReserved", "memory")]
+
+
+def test_a_reservation_that_is_no_mapping_is_replaced_by_nobody() -> None:
+    snapshot = kubelet_adds(captured(DIFFERING), "systemReserved: cpu=500m\n")
+    assert [change.before for change in changes(snapshot, system_reserved={"cpu": "1"})] == [None]
+
+
+@pytest.mark.parametrize("options", [{"topology_manager_policy": "none"}, {"read_only_port": 0}])
+def test_a_default_that_is_in_force_is_not_written(options: dict[str, Any]) -> None:
+    assert changes(captured(DIFFERING), **options) == ()
+
+
+@pytest.mark.parametrize("port", [0, 10256])
+def test_a_port_that_is_open_is_changed(port: int) -> None:
+    snapshot = kubelet_adds(captured(DIFFERING), "readOnlyPort: 10255\n")
+    assert [change.after for change in changes(snapshot, read_only_port=port)] == [port]
+
+
+@pytest.mark.parametrize(
+    ("line", "options", "keys"),
+    [
+        (
+            "cgroupDriver: systemd  # has to be the driver of the container runtime\n",
+            {"cgroup_driver": "cgroupfs"},
+            "cgroupDriver",
+        ),
+        ("cpuManagerPolicy: none\n", {"cpu_manager_policy": "none"}, "cpuManagerPolicy"),
+    ],
+)
+def test_what_agents_parse_the_file_for_is_written_even_as_the_default(
+    line: str, options: dict[str, Any], keys: str
+) -> None:
+    found = changes(kubelet_edit(captured(DIFFERING), line, ""), **options)
+    assert [(change.keys, change.needs) for change in found] == [((keys,), RESTART)]
+
+
+def test_nothing_wanted_is_nothing_to_do_however_old_kubelet_is() -> None:
+    assert changes(newer_file(captured(ALIGNED))) == ()
+
+
+def test_a_file_newer_than_kubelet_lacks_only_a_restart() -> None:
+    (change,) = changes(newer_file(captured(ALIGNED)), cgroup_driver="systemd")
+    assert (change.path, change.keys, change.needs) == (None, (), RESTART)
+    assert str(change) == f"kubelet: {KUBELET_FILE} changed after kubelet started; what runs may differ"
+
+
+def test_an_edit_brings_the_restart_along() -> None:
+    found = changes(newer_file(captured(ALIGNED)), topology_manager_policy="restricted")
+    assert [change.path for change in found] == [KUBELET_FILE]
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [('{"policyName":"none"}', "was made under policy none"), ("{", "cannot be read")],
+)
+def test_a_checkpoint_kubelet_would_not_start_with_needs_a_drained_node(state: str, words: str) -> None:
+    (change,) = changes(checkpoint(captured(ALIGNED), state), cpu_manager_policy="static")
+    assert (change.path, change.needs) == (None, DISRUPTIVE)
+    assert f"{CHECKPOINT} {words}" in str(change)
+
+
+def test_a_checkpoint_matters_only_where_a_policy_is_wanted() -> None:
+    assert changes(checkpoint(captured(ALIGNED), "{"), cgroup_driver="systemd") == ()
+
+
+def test_a_missing_checkpoint_is_as_good_as_the_right_one() -> None:
+    assert changes(missing(captured(ALIGNED), "kubelet", CHECKPOINT), cpu_manager_policy="static") == ()
+
+
+def test_an_old_process_and_an_old_checkpoint_are_two_things() -> None:
+    snapshot = newer_file(checkpoint(captured(ALIGNED), '{"policyName":"none"}'))
+    found = changes(snapshot, cpu_manager_policy="static")
+    assert [(change.setting, change.needs) for change in found] == [("process", RESTART), ("checkpoint", DISRUPTIVE)]
+
+
+def test_a_stopped_kubelet_reads_its_file_when_it_starts() -> None:
+    assert changes(stopped_kubelet(newer_file(captured(ALIGNED))), cgroup_driver="systemd") == ()

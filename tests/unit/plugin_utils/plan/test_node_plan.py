@@ -1,0 +1,179 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plan of a whole node: what is allowed, what is left pending, and what its changes do to the files."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import FileEdit, UneditableFile, file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Change, Need, Refusal
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.pods import pod_changes
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    DIFFERING,
+    KUBELET_FILE,
+    RUNTIME_FILE,
+    captured,
+    facts_of,
+    golden,
+    kubelet_adds,
+    missing,
+    old_containerd,
+    profile_of,
+    put,
+    wanted,
+    without_pods,
+)
+
+ID = "0123456789abcdef" * 4
+
+
+def test_an_aligned_node_has_an_empty_plan() -> None:
+    plan = make_plan(facts_of(captured(ALIGNED)), wanted(), allow_disruption=None)
+    assert (plan.changes, plan.pending, plan.refusals, plan.skipped, plan.needs) == ((), (), (), (), frozenset())
+
+
+def test_allowed_disruption_does_all() -> None:
+    plan = make_plan(facts_of(captured(DIFFERING)), wanted(), allow_disruption=True)
+    assert [str(change) for change in plan.changes] == golden("documents", DIFFERING)["summary"]
+    assert plan.needs == {Need.RESTART_KUBELET, Need.RESTART_RUNTIME, Need.DRAIN}
+    assert (plan.pending, plan.refusals) == ((), ())
+
+
+def test_disruption_that_is_not_allowed_is_pending_and_the_rest_is_done() -> None:
+    facts = facts_of(captured(DIFFERING))
+    plan = make_plan(facts, wanted(), allow_disruption=False)
+    whole = make_plan(facts, wanted(), allow_disruption=True)
+    assert Need.DRAIN not in plan.needs
+    assert plan.changes
+    assert {change.setting for change in plan.pending} >= {"cpuManagerPolicy", "runc.options.SystemdCgroup"}
+    assert set(plan.changes) | set(plan.pending) == set(whole.changes)
+
+
+def test_disruption_nobody_spoke_of_is_refused_with_the_explanation() -> None:
+    plan = make_plan(facts_of(captured(DIFFERING)), wanted(), allow_disruption=None)
+    assert plan.changes == ()
+    (refusal,) = plan.refusals
+    assert refusal.code == "needs-disruption"
+    assert "3 pod(s) run here" in refusal.message
+    assert "cpuManagerPolicy: none -> static" in refusal.message
+    assert "colocation_allow_disruption" in refusal.remedy
+
+
+@pytest.mark.parametrize("allow", [None, False, True])
+def test_without_pods_nobody_is_disturbed(allow: bool | None) -> None:
+    plan = make_plan(facts_of(without_pods(captured(DIFFERING))), wanted(), allow_disruption=allow)
+    assert plan.needs == {Need.RESTART_KUBELET, Need.RESTART_RUNTIME}
+    assert (plan.pending, plan.refusals) == ((), ())
+
+
+@pytest.mark.parametrize("allow", [None, False, True])
+def test_what_disturbs_no_pod_needs_no_permission(allow: bool | None) -> None:
+    plan = make_plan(facts_of(captured(ALIGNED)), profile_of(read_only_port=10255), allow_disruption=allow)
+    assert [change.setting for change in plan.changes] == ["readOnlyPort"]
+
+
+def test_a_refused_node_has_no_change() -> None:
+    plan = make_plan(facts_of(put(captured(DIFFERING), "tini", "system", "pid1")), wanted(), allow_disruption=True)
+    assert plan.changes == ()
+    assert [refusal.code for refusal in plan.refusals] == ["pid1-not-systemd"]
+
+
+def test_nri_is_skipped_only_when_told_so() -> None:
+    facts = facts_of(old_containerd(captured(DIFFERING)))
+    skipping = make_plan(facts, wanted(nri={"enabled": True, "unsupported": "skip"}), allow_disruption=True)
+    assert [skip.setting for skip in skipping.skipped] == ["nri"]
+    assert skipping.changes
+    refusing = make_plan(facts, wanted(), allow_disruption=True)
+    assert (refusing.skipped, [refusal.code for refusal in refusing.refusals]) == ((), ["nri-unsupported"])
+
+
+@pytest.mark.parametrize(
+    ("path", "driver", "count"),
+    [
+        (f"0::/kubepods/pod1/{ID}", "systemd", 1),
+        (f"0::/kubepods/pod1/{ID}", "cgroupfs", 0),
+        (f"0::/kubepods.slice/kubepods-pod1.slice/cri-containerd-{ID}.scope", "cgroupfs", 1),
+        (f"0::/kubepods.slice/kubepods-pod1.slice/cri-containerd-{ID}.scope", "systemd", 0),
+        (f"0::/system.slice/kubepods-pod1.slice:cri-containerd:{ID}", "systemd", 1),
+        (f"0::/system.slice/kubepods-pod1.slice:cri-containerd:{ID}", None, 0),
+    ],
+)
+def test_pods_of_another_driver_are_made_again(path: str, driver: str | None, count: int) -> None:
+    facts = facts_of(put(captured(ALIGNED), {path: 1}, "containers"))
+    found = pod_changes(facts, profile_of(cgroup_driver=driver))
+    assert [change.needs for change in found] == [frozenset({Need.RESTART_KUBELET, Need.DRAIN})] * count
+
+
+def test_the_texts_of_both_files() -> None:
+    snapshot = captured(DIFFERING)
+    facts = interpret(snapshot)
+    plan = make_plan(facts, wanted(), allow_disruption=True)
+    kubelet, runtime = file_edits(snapshot, facts, plan.changes)
+    before = snapshot["kubelet"]["files"][KUBELET_FILE]["text"]
+    assert kubelet.after == before.replace("cpuManagerPolicy: none", "cpuManagerPolicy: static") + (
+        "systemReserved:\n  cpu: 500m\n"
+    )
+    assert kubelet.before_sha256 == snapshot["kubelet"]["files"][KUBELET_FILE]["sha256"]
+    assert runtime.before_sha256 == snapshot["runtime"]["files"][RUNTIME_FILE]["sha256"]
+    assert [line for line in runtime.after.splitlines() if line in (runtime.before or "").splitlines()] == (
+        runtime.before or ""
+    ).splitlines()
+
+
+def test_edited_texts_read_as_aligned_and_need_no_more_edits() -> None:
+    snapshot = captured(DIFFERING)
+    facts = interpret(snapshot)
+    for edit in file_edits(snapshot, facts, make_plan(facts, wanted(), allow_disruption=True).changes):
+        section = "kubelet" if edit.path == KUBELET_FILE else "runtime"
+        snapshot = put(snapshot, edit.after, section, "files", edit.path, "text")
+    left = make_plan(interpret(snapshot), wanted(), allow_disruption=True).changes
+    assert [change for change in left if change.path] == []
+
+
+def test_a_missing_file_of_containerd_is_made() -> None:
+    snapshot = missing(captured(DIFFERING), "runtime", RUNTIME_FILE)
+    facts = interpret(snapshot)
+    (edit,) = file_edits(
+        snapshot, facts, make_plan(facts, profile_of(nri={"enabled": True}), allow_disruption=True).changes
+    )
+    assert (edit.path, edit.before, edit.before_sha256) == (RUNTIME_FILE, None, None)
+    assert edit.after.startswith("version = 2\n")
+
+
+def test_the_hash_is_that_of_the_bytes_on_the_node() -> None:
+    raw = b"# caf\xe9\n"
+    edit = FileEdit("/x", raw.decode("utf-8", "surrogateescape"), "")
+    assert edit.before_sha256 == hashlib.sha256(raw).hexdigest()
+
+
+def test_a_text_that_cannot_be_edited_is_named_with_its_line_and_the_remedy() -> None:
+    snapshot = kubelet_adds(captured(DIFFERING), "systemReserved: cpu=500m\n")
+    facts = interpret(snapshot)
+    plan = make_plan(facts, profile_of(system_reserved={"cpu": "1"}), allow_disruption=True)
+    with pytest.raises(UneditableFile, match=rf"{KUBELET_FILE}: line 32: .*systemReserved.*\. \w+"):
+        file_edits(snapshot, facts, plan.changes)
+
+
+def test_a_change_in_words() -> None:
+    change = Change("kubelet", "cpuManagerPolicy", None, "static", "", frozenset(), "/x", ("cpuManagerPolicy",))
+    assert str(change) == "kubelet cpuManagerPolicy: unset -> static"
+
+
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        ({}, "it is so. Do that"),
+        ({"file": "/x"}, "/x: it is so. Do that"),
+        ({"file": "/x", "line": 3}, "/x:3: it is so. Do that"),
+        ({"variable": "y"}, "(y): it is so. Do that"),
+        ({"file": "/x", "line": 3, "variable": "y"}, "/x:3 (y): it is so. Do that"),
+    ],
+)
+def test_a_refusal_in_words(place: dict[str, str | int], text: str) -> None:
+    assert str(Refusal("c", "it is so", "Do that", **place)) == text  # type: ignore[arg-type]
