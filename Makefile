@@ -2,26 +2,37 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 PYTHON := .cache/venv/bin/python
-COLLECTION := ansible_collections.volcano.colocation
+RUN := PYTHONPATH=.cache/dev $(PYTHON) -m ansible_collections.volcano.colocation.tests.run
 
 # `make test STAGES="lint units"` runs some of them; unset runs all.
 STAGES ?=
 
-.PHONY: help setup test demo bench lock clean
+# `make sanity TEST=validate-modules` and `make scenario NAME=v2-systemd` run one of them.
+TEST ?=
+NAME ?=
+
+.PHONY: help setup test sanity scenario demo bench lock clean
 
 help:
 	@echo 'make demo    misaligned throwaway node -> provisioned and proven node, in a VM'
 	@echo 'make test    every test; STAGES="lint units" for some of them'
+	@echo 'make sanity, make scenario    one part of the tests; see docs/contributing.md'
 	@echo 'make bench   provision against ansible -m ping and a stock playbook'
 	@echo 'make setup   what the three above need; they run it themselves'
 	@echo 'make lock    writes requirements/constraints.txt anew from requirements/dev.txt'
-	@echo 'make clean   stops the lab nodes of this checkout and removes .cache'
+	@echo 'make clean   stops the nodes of the tests and removes .cache'
 
 setup:
 	@tests/setup
 
 test: setup
-	@PYTHONPATH=.cache/dev $(PYTHON) -m $(COLLECTION).tests.run $(STAGES)
+	@$(RUN) $(STAGES)
+
+sanity: setup
+	@$(RUN).sanity $(if $(TEST),--test $(TEST))
+
+scenario: setup
+	@$(RUN).install && $(RUN).scenarios $(NAME)
 
 demo: setup
 	@$(PYTHON) tests/demo
@@ -33,5 +44,5 @@ lock:
 	@tests/setup --lock
 
 clean:
-	@python3 tests/lab down --all
+	@COLOCATION_LAB_STATE=.cache/nodes python3 tests/lab down --all
 	@rm -rf .cache

@@ -12,7 +12,7 @@ from ansible import constants
 
 from ..plugin_utils.arguments import NODE_ALIGN
 from ..plugin_utils.controller import observation
-from ..plugin_utils.controller.action import ColocationAction
+from ..plugin_utils.controller.action import ColocationAction, display
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.controller.outcome import (
     diffs,
@@ -44,6 +44,10 @@ class ActionModule(ColocationAction):
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         profile = parse_profile(arguments)
         snapshot = observation.take(constants.DEFAULT_LOCAL_TMP, arguments["observation"]) or node.snapshot()
+        if snapshot["unfinished_transactions"] and not self._task.check_mode:
+            display.warning(f"{self.host}: an earlier transaction was cut off; it is undone first")
+            node.recover()
+            snapshot = node.snapshot()
         began = time.process_time()
         facts = interpret(snapshot)
         plan = make_plan(facts, profile, allow_disruption=arguments["allow_disruption"])

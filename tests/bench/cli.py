@@ -86,7 +86,7 @@ def _command(arguments: argparse.Namespace) -> str:
 
 
 def say(line: str) -> None:
-    print(f"[{time.monotonic() - BEGAN:6.1f}s] bench: {line}", flush=True)
+    print(f"[{time.monotonic() - BEGAN:6.1f}s] benchmark: {line}", flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """KVM where it truly works, emulation elsewhere.
 
-A machine may have ``/dev/kvm``, let a VM and its CPU be created, and still not run guest code (``KVM internal error. Suberror: 1``
-was seen under a nested hypervisor). So the probe boots a kernel until its first line.
+A machine may have ``/dev/kvm``, let a VM and its CPU be created, and still not run guest code (``KVM internal error.
+Suberror: 1`` was seen under a nested hypervisor). So the probe boots a kernel until its first line.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import json
 import os
 import selectors
 import subprocess
+import threading
 import time
 from enum import Enum
 from pathlib import Path
-from typing import IO, Optional, Tuple
+from typing import IO
 
 from .requirements import QEMU, need
 
@@ -28,39 +29,40 @@ class Accelerator(str, Enum):
     TCG = "tcg"
 
     @property
-    def arguments(self) -> Tuple[str, ...]:
+    def arguments(self) -> tuple[str, ...]:
         """QEMU's arguments.
 
         QEMU 7.2 corrupts flags in ``cmpxchg16b`` when it emulates, and Debian's kernels panic on it; a CPU without that
-        instruction boots them.
+        instruction boots them. AVX, which newer models have, is slower than what Go and glibc do without it.
         """
         if self is Accelerator.KVM:
             return ("-accel", "kvm", "-cpu", "host")
-        return ("-accel", "tcg,thread=multi,tb-size=512", "-cpu", "Haswell-noTSX,-cx16")
+        return ("-accel", "tcg,thread=multi,tb-size=512", "-cpu", "Nehalem,-cx16,+rdrand")
 
 
 def choose(cache: Path, kernel: Path, device: Path = Path("/dev/kvm")) -> Accelerator:
-    """The accelerator for this boot of the host and this kernel; what the probe found is kept in ``cache``."""
+    """The accelerator for this boot of the host and this kernel; what the probe finds is kept in ``cache``."""
     if not os.access(device, os.R_OK | os.W_OK):
         return Accelerator.TCG
     status = kernel.stat()
-    key = f"{BOOT_ID.read_text().strip()} {kernel} {status.st_size} {status.st_mtime_ns}"
-    memory = cache / "accelerator.json"
-    found = _remembered(memory, key)
-    if found is None:
-        found = Accelerator.KVM if _boots(kernel) else Accelerator.TCG
-        partial = memory.with_suffix(f".{os.getpid()}")
-        partial.write_text(json.dumps({"key": key, "accelerator": found.value}) + "\n")
+    key = f"{kernel} {status.st_size} {status.st_mtime_ns}"
+    memory = cache / f"accelerator-{BOOT_ID.read_text().strip()}.json"
+    known = _remembered(memory)
+    if key not in known:
+        known[key] = (Accelerator.KVM if _boots(kernel) else Accelerator.TCG).value
+        partial = memory.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
+        partial.write_text(json.dumps(known) + "\n")
         partial.rename(memory)
-    return found
+    return Accelerator(known[key])
 
 
-def _remembered(memory: Path, key: str) -> Optional[Accelerator]:
+def _remembered(memory: Path) -> dict[str, str]:
+    """Kernel to accelerator; empty when nothing sensible is remembered."""
     try:
         known = json.loads(memory.read_text())
-        return Accelerator(known["accelerator"]) if known["key"] == key else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+        return {key: Accelerator(value).value for key, value in known.items()}
+    except (OSError, ValueError, AttributeError):
+        return {}
 
 
 def _boots(kernel: Path) -> bool:
@@ -76,7 +78,7 @@ def _boots(kernel: Path) -> bool:
             qemu.kill()
 
 
-def _read_until(stream: IO[bytes], words: Tuple[bytes, ...]) -> bytes:
+def _read_until(stream: IO[bytes], words: tuple[bytes, ...]) -> bytes:
     """What the program says until one of ``words``, its end, or the end of patience."""
     seen = b""
     deadline = time.monotonic() + PROBE_SECONDS

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Dict, List, Optional, Tuple
 
 from .errors import LabError
 
@@ -21,10 +20,10 @@ KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 class Source:
     """One archive: where it is, which suites and components of it are used, who signs it ('' = apt's own keyrings)."""
 
-    types: Tuple[str, ...]
+    types: tuple[str, ...]
     uri: str
-    suites: Tuple[str, ...]
-    components: Tuple[str, ...]
+    suites: tuple[str, ...]
+    components: tuple[str, ...]
     signed_by: str = ""
 
     @property
@@ -59,9 +58,9 @@ def parse_deb822(text: str) -> Iterator[Source]:
             )
 
 
-def host_sources(apt: Path = Path("/etc/apt")) -> List[Source]:
+def host_sources(apt: Path = Path("/etc/apt")) -> list[Source]:
     """Every source of this host, in the order in which apt reads them."""
-    found: List[Source] = []
+    found: list[Source] = []
     for path in [apt / "sources.list", *sorted((apt / "sources.list.d").glob("*"))]:
         if path.suffix in (".list", ".sources") and path.is_file():
             text = path.read_text(errors="replace")
@@ -70,10 +69,10 @@ def host_sources(apt: Path = Path("/etc/apt")) -> List[Source]:
 
 
 def debian_source(sources: Iterable[Source]) -> Source:
-    """The first Debian archive among ``sources``; COLOCATION_LAB_MIRROR overrides it (for hosts that are not Debian)."""
+    """The first Debian archive among ``sources``; COLOCATION_LAB_MIRROR overrides it (hosts that are not Debian)."""
     if os.environ.get("COLOCATION_LAB_MIRROR"):
         return Source(("deb",), os.environ["COLOCATION_LAB_MIRROR"], ("stable",), ("main",), KEYRING)
-    found: Optional[Source] = next((source for source in sources if source.is_debian), None)
+    found: Source | None = next((source for source in sources if source.is_debian), None)
     if found is None:
         raise LabError(
             "the apt sources of this host name no Debian mirror: set COLOCATION_LAB_MIRROR to the URI of one"
@@ -88,8 +87,8 @@ def source_line(source: Source, kind: str, suite: str) -> str:
     return f"{kind} {options}{source.uri} {suite} main"
 
 
-def _fields(stanza: str) -> Dict[str, str]:
-    fields: Dict[str, str] = {}
+def _fields(stanza: str) -> dict[str, str]:
+    fields: dict[str, str] = {}
     name = ""
     for line in stanza.splitlines():
         if line.startswith("#"):

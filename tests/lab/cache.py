@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Built things, each in a folder named after the digest of everything it was made from.
 
-An entry appears complete or not at all: it is built in a hidden folder and renamed. Its manifest holds size and SHA-256 of
-every file; an entry that no longer matches its manifest is built anew and never used.
+An entry appears complete or not at all: it is built in a hidden folder and renamed. Its manifest holds size and SHA-256
+of every file; an entry that no longer matches its manifest is built anew and never used.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any
 
 from .progress import Progress
 
@@ -33,14 +33,12 @@ class Recipe:
 
     kind: str
     label: str
-    parts: Tuple[str, ...]
+    parts: tuple[str, ...]
 
     @property
     def name(self) -> str:
-        digest = hashlib.sha256()
-        for part in self.parts:
-            digest.update(f"{len(part)}:{part}".encode())
-        return f"{self.label}-{digest.hexdigest()[:16]}"
+        whole = "".join(f"{len(part)}:{part}" for part in self.parts)
+        return f"{self.label}-{digest(whole.encode())[:16]}"
 
 
 class Cache:
@@ -49,7 +47,7 @@ class Cache:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def find(self, recipe: Recipe) -> Optional[Path]:
+    def find(self, recipe: Recipe) -> Path | None:
         """The folder of a complete, unchanged entry."""
         folder = self._folder(recipe)
         return folder if _intact(folder) else None
@@ -57,11 +55,7 @@ class Cache:
     def obtain(self, recipe: Recipe, build: Build, progress: Progress) -> Path:
         """The folder of the entry, built now unless it is there; LabError when building fails."""
         with self._lock(recipe, progress):
-            folder = self.find(recipe)
-            if folder:
-                progress.say(f"{recipe.kind} {recipe.name} is in the cache")
-                return folder
-            return self._build(recipe, build, progress)
+            return self.find(recipe) or self._build(recipe, build, progress)
 
     def scratch(self, name: str) -> Path:
         """A folder for files that are not entries."""
@@ -78,7 +72,8 @@ class Cache:
         log = self.scratch("logs") / f"{recipe.kind}-{recipe.name}.log"
         log.write_bytes(b"")
         progress.say(f"building {recipe.kind} {recipe.name}; output in {log}")
-        build(partial, log)
+        with progress.repeated(f"still building {recipe.kind}"):
+            build(partial, log)
         _seal(partial)
         partial.rename(folder)
         progress.say(f"built {recipe.kind} {recipe.name}")
@@ -99,22 +94,28 @@ class Cache:
             yield
 
 
+def digest(blob: bytes) -> str:
+    """Hex SHA-256 of a blob."""
+    return hashlib.sha256(blob).hexdigest()
+
+
 def sha256(path: Path) -> str:
     """Hex digest of a file's content."""
-    digest = hashlib.sha256()
+    found = hashlib.sha256()
     with path.open("rb") as stream:
         for block in iter(lambda: stream.read(1 << 20), b""):
-            digest.update(block)
-    return digest.hexdigest()
+            found.update(block)
+    return found.hexdigest()
 
 
-def read_manifest(folder: Path) -> Dict[str, Dict[str, Any]]:
+def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:
     """File name to size, time and digest; empty when there is no readable manifest."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text())
     except (OSError, ValueError):
         return {}
-    return manifest if isinstance(manifest, dict) else {}
+    files = manifest if isinstance(manifest, dict) else {}
+    return files if all(isinstance(file, dict) for file in files.values()) else {}
 
 
 def _seal(folder: Path) -> None:
@@ -132,12 +133,12 @@ def _intact(folder: Path) -> bool:
     return bool(manifest) and all(_unchanged(folder / name, wanted) for name, wanted in manifest.items())
 
 
-def _unchanged(path: Path, wanted: Dict[str, Any]) -> bool:
+def _unchanged(path: Path, wanted: dict[str, Any]) -> bool:
     try:
         status = path.stat()
     except OSError:
         return False
-    if status.st_size != wanted["size"]:
+    if status.st_size != wanted.get("size"):
         return False
     # The content is read only when something touched the file (a restored backup, a copy): it is hundreds of megabytes.
-    return status.st_mtime_ns == wanted["mtime_ns"] or sha256(path) == wanted["sha256"]
+    return status.st_mtime_ns == wanted.get("mtime_ns") or sha256(path) == wanted.get("sha256")

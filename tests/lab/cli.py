@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lab's command line."""
+"""The lab's commands."""
 
 from __future__ import annotations
 
@@ -8,27 +8,29 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
-from . import console, images, inventory, nodes, requirements, vm
+from . import accel, arguments, console, disk, inventory, nodes, requirements, root, vm
 from .cache import Cache
 from .errors import LabError
-from .image import busybox, obtain, obtain_root
 from .kubernetes import obtain_kubelet, obtain_pause
 from .paths import cache_root
-from .spec import DEBIAN_KUBELET, CgroupMode, CpuManager, Driver, NodeSpec, Nri, Suite
+from .spec import Suite
 from .store import Node
 
-JOURNAL = "journalctl --no-pager --lines={lines} --unit=kubelet --unit=containerd --unit='volcano-colocation*'"
+JOURNAL = (
+    "journalctl --no-pager --lines={lines} "
+    "--unit=kubelet --unit=containerd --unit=lab-images --unit='volcano-colocation*'"
+)
 
 
 def main(argv: Sequence[str]) -> int:
     """Run one command; errors of the lab are a line on standard error and exit status 1."""
-    arguments = _parser().parse_args(argv)
+    given = arguments.parser().parse_args(argv)
     try:
-        status: int = arguments.command(arguments)
-        return status
+        return COMMANDS[given.command](given)
     except LabError as error:
         print(f"lab: {error}", file=sys.stderr)
         return 1
@@ -36,63 +38,63 @@ def main(argv: Sequence[str]) -> int:
         return 130
 
 
-def _requirements(_arguments: argparse.Namespace) -> int:
+def _requirements(_given: argparse.Namespace) -> int:
     packages = requirements.missing()
     if packages:
         print(" ".join(packages))
     return 1 if packages else 0
 
 
-def _build(arguments: argparse.Namespace) -> int:
-    """Kubelet takes the CPUs and the images the network: they are built at the same time."""
+def _build(given: argparse.Namespace) -> int:
+    """Kubelet takes the CPUs and the root file systems the network: they are built at the same time."""
     cache = Cache(cache_root())
-    suites = arguments.suite or list(Suite)
+    suites = given.suite or list(Suite)
     with ThreadPoolExecutor() as pool:
-        kubelet = pool.submit(obtain_kubelet, cache, arguments.kubelet)
+        kubelet = pool.submit(obtain_kubelet, cache, given.kubelet)
         pause = pool.submit(obtain_pause, cache)
-        for root in [pool.submit(obtain_root, cache, suite) for suite in {*suites, Suite.BOOKWORM}]:
-            root.result()
-        archive = images.archive(pause.result(), busybox(cache))
+        roots = {suite: pool.submit(root.obtain, cache, suite) for suite in suites}
+        for found in roots.values():
+            pool.submit(accel.choose, cache.root, found.result().kernel)
+        pause.result()
         for suite in suites:
-            obtain(cache, suite, suite, kubelet.result(), archive)
+            disk.obtain(cache, suite, suite, kubelet.result())
     return 0
 
 
-def _up(arguments: argparse.Namespace) -> int:
-    spec = NodeSpec(
-        name=arguments.name,
-        suite=arguments.suite,
-        cgroup=arguments.cgroup,
-        kubelet_driver=arguments.driver_kubelet,
-        runtime_driver=arguments.driver_runtime,
-        nri=arguments.nri,
-        cpu_manager=arguments.cpu_manager,
-        cpus=arguments.cpus,
-        memory=arguments.memory,
-        numa=arguments.numa,
-        kubelet=arguments.kubelet,
-        kernel_args=tuple(arguments.kernel_arg),
-    )
-    return _report(nodes.up(spec, arguments.wait), arguments)
+def _up(given: argparse.Namespace) -> int:
+    return _report(nodes.up(arguments.specification(given), given.wait), given)
 
 
-def _reboot(arguments: argparse.Namespace) -> int:
-    return _report(nodes.reboot(arguments.name, arguments.wait), arguments)
+def _reboot(given: argparse.Namespace) -> int:
+    return _report(nodes.reboot(given.name, given.wait), given)
 
 
-def _reset(arguments: argparse.Namespace) -> int:
-    return _report(nodes.reset(arguments.name, arguments.wait), arguments)
+def _reset(given: argparse.Namespace) -> int:
+    return _report(nodes.reset(given.name, given.wait), given)
 
 
-def _report(node: Node, arguments: argparse.Namespace) -> int:
-    print(json.dumps(node.facts()) if arguments.json else _line(node))
+def _save(given: argparse.Namespace) -> int:
+    nodes.save(given.name)
     return 0
 
 
-def _list(arguments: argparse.Namespace) -> int:
+def _restore(given: argparse.Namespace) -> int:
+    return _report(nodes.restore(given.name, given.wait), given)
+
+
+def _report(node: Node, given: argparse.Namespace) -> int:
+    print(json.dumps(node.facts()) if given.json else _line(node))
+    return 0
+
+
+def _list(given: argparse.Namespace) -> int:
     known = nodes.store()
     found = [known.load(name) for name in known.names()]
-    print(json.dumps([node.facts() for node in found]) if arguments.json else "\n".join(_line(node) for node in found))
+    if given.json:
+        print(json.dumps([node.facts() for node in found]))
+    else:
+        for node in found:
+            print(_line(node))
     return 0
 
 
@@ -103,134 +105,63 @@ def _line(node: Node) -> str:
     return f"{node.name}: {state}, {spec.suite.value}, cgroup {spec.cgroup.value}, {drivers}, ssh 127.0.0.1:{node.port}"
 
 
-def _ssh(arguments: argparse.Namespace) -> int:
-    remote = arguments.remote[1:] if arguments.remote[:1] == ["--"] else arguments.remote
-    argv = [*nodes.running(arguments.name).connection.argv, *remote]
+def _ssh(given: argparse.Namespace) -> int:
+    remote = given.remote[1:] if given.remote[:1] == ["--"] else given.remote
+    argv = [*nodes.running(given.name).connection.argv, *remote]
     os.execv(argv[0], argv)
 
 
-def _inventory(arguments: argparse.Namespace) -> int:
+def _inventory(given: argparse.Namespace) -> int:
     known = nodes.store()
-    names = arguments.names or known.names()
-    file = f"inventory{'-' + '+'.join(names) if arguments.names else ''}.yml"
-    print(inventory.write([nodes.running(name) for name in names], known.root / file))
+    file = f"inventory-{'+'.join(given.names)}.yml" if given.names else "inventory.yml"
+    print(inventory.write([nodes.running(name) for name in given.names or known.names()], known.root / file))
     return 0
 
 
-def _journal(arguments: argparse.Namespace) -> int:
-    node = nodes.store().load(arguments.name)
+def _journal(given: argparse.Namespace) -> int:
+    node = nodes.store().load(given.name)
     try:
-        print(node.connection.run(JOURNAL.format(lines=arguments.lines), timeout=90), end="")
+        print(nodes.running(node.name).connection.run(JOURNAL.format(lines=given.lines), timeout=90), end="")
     except LabError as error:
-        print(f"lab: {error}; its serial console instead:", file=sys.stderr)
-        print(nodes.tail(node.folder / vm.SERIAL_LOG, arguments.lines), end="")
+        print(f"lab: {error}; this is the serial console:", file=sys.stderr)
+        print(_tail(node.folder / vm.SERIAL_LOG, given.lines), end="")
     return 0
 
 
-def _down(arguments: argparse.Namespace) -> int:
-    if bool(arguments.names) == arguments.all:
-        raise LabError("down takes names of nodes, or --all")
+def _console(given: argparse.Namespace) -> int:
+    node = nodes.store().load(given.name)
+    if sys.stdin.isatty():
+        console.attach(nodes.running(node.name).folder / vm.SERIAL)
+    else:
+        print((node.folder / vm.SERIAL_LOG).read_text(errors="replace"), end="")
+    return 0
+
+
+def _down(given: argparse.Namespace) -> int:
     known = nodes.store().names()
-    for name in arguments.names or known:
+    for name in known if given.all else given.names:
         if name in known:
             nodes.down(name)
         print(f"{name} is down", file=sys.stderr)
     return 0
 
 
-def _console(arguments: argparse.Namespace) -> int:
-    node = nodes.running(arguments.name)
-    if sys.stdin.isatty():
-        console.attach(node.folder / vm.SERIAL)
-    else:
-        print(nodes.tail(node.folder / vm.SERIAL_LOG, 1000), end="")
-    return 0
+def _tail(path: Path, lines: int) -> str:
+    return "".join(path.read_text(errors="replace").splitlines(keepends=True)[-lines:])
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="lab", description="Real, throwaway Kubernetes nodes: QEMU virtual machines.")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-
-    command = commands.add_parser("requirements", help="print the Debian packages that are missing")
-    command.set_defaults(command=_requirements)
-
-    command = commands.add_parser("build", help="build images and kubelet into the cache")
-    command.add_argument("--suite", type=Suite, action="append", help="bookworm or trixie; both when not given")
-    _add_kubelet(command)
-    command.set_defaults(command=_build)
-
-    _add_up(commands.add_parser("up", help="start a node and wait until its pods run"))
-
-    for name, function, text in (
-        ("reboot", _reboot, "restart a node in order"),
-        ("reset", _reset, "restart a node as a power cut does"),
-    ):
-        command = commands.add_parser(name, help=text)
-        command.add_argument("name")
-        _add_wait(command)
-        command.set_defaults(command=function)
-
-    command = commands.add_parser("list", help="show the nodes")
-    command.add_argument("--json", action="store_true", help="print facts as JSON")
-    command.set_defaults(command=_list)
-
-    command = commands.add_parser("ssh", help="a shell or a command on a node")
-    command.add_argument("name")
-    command.add_argument("remote", nargs=argparse.REMAINDER, metavar="-- COMMAND")
-    command.set_defaults(command=_ssh)
-
-    command = commands.add_parser("inventory", help="write an Ansible inventory and print its path")
-    command.add_argument("names", nargs="*", metavar="NAME")
-    command.set_defaults(command=_inventory)
-
-    command = commands.add_parser(
-        "journal", help="print what a node's services logged, or its console when ssh is dead"
-    )
-    command.add_argument("name")
-    command.add_argument("--lines", type=int, default=200)
-    command.set_defaults(command=_journal)
-
-    command = commands.add_parser(
-        "console", help="a terminal on a node's serial port, or its log when there is no terminal"
-    )
-    command.add_argument("name")
-    command.set_defaults(command=_console)
-
-    command = commands.add_parser("down", help="stop and remove nodes")
-    command.add_argument("names", nargs="*", metavar="NAME")
-    command.add_argument("--all", action="store_true")
-    command.set_defaults(command=_down)
-    return parser
-
-
-def _add_up(command: argparse.ArgumentParser) -> None:
-    command.add_argument("name")
-    command.add_argument(
-        "--suite", type=Suite, required=True, help="bookworm (containerd 1.6) or trixie (containerd 1.7)"
-    )
-    command.add_argument("--cgroup", type=CgroupMode, required=True, help="v1 or v2")
-    command.add_argument("--driver-kubelet", type=Driver, required=True, help="systemd or cgroupfs")
-    command.add_argument("--driver-runtime", type=Driver, required=True, help="systemd or cgroupfs")
-    command.add_argument("--nri", type=Nri, default=Nri.OFF, help="on or off (default)")
-    command.add_argument("--cpu-manager", type=CpuManager, default=CpuManager.NONE, help="none (default) or static")
-    command.add_argument("--cpus", type=int, default=2)
-    command.add_argument("--memory", type=int, default=2048, help="MiB")
-    command.add_argument("--numa", type=int, default=1, help="NUMA nodes")
-    command.add_argument("--kernel-arg", action="append", default=[], help="one more kernel parameter; may be repeated")
-    _add_kubelet(command)
-    _add_wait(command)
-    command.set_defaults(command=_up)
-
-
-def _add_kubelet(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--kubelet",
-        default=DEBIAN_KUBELET,
-        metavar="PATH|VERSION",
-        help="a binary, or a version of Debian's source package",
-    )
-
-
-def _add_wait(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--wait", type=nodes.Wait, default=nodes.Wait.PODS, help="none, ssh or pods (default)")
-    command.add_argument("--json", action="store_true", help="print the node's facts as one line of JSON")
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "build": _build,
+    "console": _console,
+    "down": _down,
+    "inventory": _inventory,
+    "journal": _journal,
+    "list": _list,
+    "reboot": _reboot,
+    "requirements": _requirements,
+    "reset": _reset,
+    "restore": _restore,
+    "save": _save,
+    "ssh": _ssh,
+    "up": _up,
+}

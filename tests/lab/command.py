@@ -8,12 +8,11 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Optional
 
 from .errors import LabError
 
 
-def logged(argv: Sequence[str], log: Path, cwd: Optional[Path] = None, env: Optional[Mapping[str, str]] = None) -> None:
+def logged(argv: Sequence[str], log: Path, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> None:
     """Run a program, its output appended to ``log``; LabError names the log when it fails."""
     with log.open("ab") as stream:
         stream.write(("$ " + " ".join(argv) + "\n").encode())
@@ -38,5 +37,5 @@ def output(argv: Sequence[str], timeout: float = 60) -> str:
     return done.stdout
 
 
-def _environment(extra: Optional[Mapping[str, str]]) -> dict[str, str]:
+def _environment(extra: Mapping[str, str] | None) -> dict[str, str]:
     return {**os.environ, "LC_ALL": "C.UTF-8", **(extra or {})}

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Archives for the kernel's initial file system (format "newc", kernel Documentation/driver-api/early-userspace/buffer-format.rst)."""
+"""Archives for the kernel's initial file system.
+
+Format "newc": Documentation/driver-api/early-userspace/buffer-format.rst of the kernel.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Dict, List
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,8 @@ class Entry:
 
 def archive(entries: Iterable[Entry]) -> bytes:
     """A cpio archive with the folders its files need. Several may be joined: the kernel unpacks one after the other."""
-    blocks: List[bytes] = []
-    folders: Dict[str, bool] = {}
+    blocks: list[bytes] = []
+    folders: dict[str, bool] = {}
     number = 0
     for entry in entries:
         path = PurePosixPath(entry.path.lstrip("/"))

@@ -8,7 +8,7 @@ import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any
 
 from .store import Node
 
@@ -27,7 +27,7 @@ def write(nodes: Sequence[Node], path: Path) -> Path:
     return path
 
 
-def _variables(node: Node) -> Dict[str, Any]:
+def _variables(node: Node) -> dict[str, Any]:
     connection = node.connection
     return {
         "ansible_host": "127.0.0.1",

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from typing import List
-
 from .spec import CgroupMode, NodeSpec, Suite
 
 COMMON = (
@@ -29,7 +27,7 @@ def kernel_line(spec: NodeSpec) -> str:
     return " ".join([*COMMON, *_cgroup(spec), *spec.kernel_args])
 
 
-def _cgroup(spec: NodeSpec) -> List[str]:
+def _cgroup(spec: NodeSpec) -> list[str]:
     if spec.cgroup is CgroupMode.V2:
         return ["systemd.unified_cgroup_hierarchy=1"]
     # Without the second parameter systemd mounts the hybrid hierarchy (systemd(1), kernel command line).

@@ -7,14 +7,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Dict, List, Tuple
 
 from . import command
 from .apt_sources import debian_source, host_sources, source_line
 from .cache import Cache, Recipe, sha256
 from .errors import LabError
-from .image import GUEST, Kubelet
+from .paths import GUEST
 from .progress import Progress
 from .requirements import APT_GET, DPKG_SOURCE, GO, need
 from .spec import DEBIAN_KUBELET
@@ -23,9 +23,19 @@ SOURCE_SUITE = "bookworm"
 """The last Debian release whose package ``kubernetes`` is the whole tree: later ones carry kubectl only."""
 
 BUILD_TAGS = "dockerless providerless"
-"""Leaves out dockershim and the clouds' libraries, which a node with containerd never calls: a quarter less code to build."""
+"""Leaves out dockershim and the clouds' libraries, which a node with containerd never calls."""
 
 _TREE = "src/k8s.io/kubernetes"
+
+
+@dataclass(frozen=True)
+class Kubelet:
+    """A kubelet binary on the host, its SHA-256, and the version it says it is."""
+
+    path: Path
+    digest: str
+    release: str
+    version: tuple[int, int]
 
 
 def obtain_kubelet(cache: Cache, wanted: str) -> Kubelet:
@@ -75,7 +85,7 @@ class _Workshop:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "go"
-        self.environment: Dict[str, str] = {
+        self.environment: dict[str, str] = {
             "GOPATH": str(self.folder / "path"),
             "GOCACHE": str(self.folder / "cache"),
             "GO111MODULE": "off",
@@ -104,7 +114,7 @@ def _build_kubelet(wanted: str, folder: Path, log: Path) -> None:
 
 
 def _download(wanted: str, apt: Path, log: Path) -> Path:
-    """Fetch the source package with apt folders of its own: the host's apt is neither read beyond its mirror nor changed."""
+    """Fetch the source package with apt folders of its own: those of the host are not changed."""
     for folder in ("lists/partial", "archives/partial"):
         (apt / folder).mkdir(parents=True)
     (apt / "sources.list").write_text(source_line(debian_source(host_sources()), "deb-src", SOURCE_SUITE) + "\n")
@@ -119,7 +129,7 @@ def _download(wanted: str, apt: Path, log: Path) -> Path:
     command.logged([*apt_get, "update"], log)
     package = "kubernetes" if wanted == DEBIAN_KUBELET else f"kubernetes={wanted}"
     command.logged([*apt_get, "source", "--download-only", package], log, cwd=apt)
-    found: List[Path] = list(apt.glob("*.dsc"))
+    found: list[Path] = list(apt.glob("*.dsc"))
     if len(found) != 1:
         raise LabError(f"apt-get source {package} brought no source package; its output is in {log}")
     return found[0]
@@ -147,5 +157,5 @@ def _described(path: Path) -> Kubelet:
     found = re.search(r"v((\d+)\.(\d+)\S*)", answer)
     if not found:
         raise LabError(f"{path} --version says {answer.strip()!r}, which is not a kubelet's answer")
-    version: Tuple[int, int] = (int(found.group(2)), int(found.group(3)))
-    return Kubelet(path, sha256(path), version, found.group(1))
+    version: tuple[int, int] = (int(found.group(2)), int(found.group(3)))
+    return Kubelet(path, sha256(path), found.group(1), version)

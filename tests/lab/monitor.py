@@ -8,9 +8,9 @@ import contextlib
 import json
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, Dict
+from typing import IO, Any
 
 from .errors import LabError
 
@@ -30,21 +30,22 @@ def unix_connection(path: Path, timeout: float) -> Iterator[socket.socket]:
         os.close(folder)
 
 
-def execute(path: Path, command: str, timeout: float = 30) -> Any:
+def execute(path: Path, command: str, arguments: Mapping[str, str] | None = None, timeout: float = 30) -> Any:
     """What QEMU returns for one command; LabError with its reason when it refuses."""
-    with unix_connection(path, timeout) as connection, connection.makefile("rwb") as stream:
-        json.loads(stream.readline())
-        _call(stream, {"execute": "qmp_capabilities"})
-        return _call(stream, {"execute": command})
+    with unix_connection(path, timeout) as connection, connection.makefile("rb") as answers:
+        answers.readline()
+        for request in ({"execute": "qmp_capabilities"}, {"execute": command, "arguments": dict(arguments or {})}):
+            connection.sendall(json.dumps(request).encode() + b"\n")
+            answer = _answer(answers, command)
+        return answer
 
 
-def _call(stream: IO[bytes], request: Dict[str, Any]) -> Any:
-    stream.write(json.dumps(request).encode() + b"\n")
-    stream.flush()
-    for line in stream:
+def _answer(answers: IO[bytes], command: str) -> Any:
+    """What follows a request; events that come between are not for us."""
+    for line in answers:
         answer = json.loads(line)
         if "error" in answer:
-            raise LabError(f"the VM refuses {request['execute']}: {answer['error'].get('desc')}")
+            raise LabError(f"the VM refuses {command}: {answer['error'].get('desc')}")
         if "return" in answer:
             return answer["return"]
-    raise LabError(f"the VM ended during {request['execute']}")
+    raise LabError(f"the VM ended during {command}")

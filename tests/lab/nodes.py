@@ -6,42 +6,30 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import time
 import uuid
 from dataclasses import dataclass
-from enum import Enum
-from pathlib import Path
-from typing import Any, Dict, List
 
-from . import accel, image, images, initrd, kubernetes, monitor, node_files, process, ssh, vm
+from . import accel, disk, initrd, kubernetes, monitor, node_files, process, ssh, vm
 from .cache import Cache
 from .errors import LabError
 from .kernel_line import kernel_line
 from .paths import cache_root, state_root
 from .progress import Progress
-from .spec import Clash, NodeSpec, checked
+from .readiness import Wait, account, await_boot, await_ssh
+from .spec import NodeSpec, checked
 from .store import Node, Store
 
-SSH_PATIENCE = 240.0
-POD_PATIENCE = 300.0
-WATCH = (image.GUEST / "watch.py").read_text()
-
-
-class Wait(Enum):
-    """How far a node has to come before its start is over."""
-
-    NOTHING = "none"
-    SSH = "ssh"
-    PODS = "pods"
+SNAPSHOT = "saved"
 
 
 @dataclass(frozen=True)
 class Parts:
     """What a node is booted from."""
 
-    boot: image.Boot
-    kubelet: image.Kubelet
+    boot: disk.Boot
+    kubelet: kubernetes.Kubelet
+    accelerator: accel.Accelerator
 
 
 def store() -> Store:
@@ -53,26 +41,17 @@ def build(spec: NodeSpec) -> Parts:
     """Everything a node like ``spec`` boots from, built unless the cache has it."""
     cache = Cache(cache_root())
     kubelet = kubernetes.obtain_kubelet(cache, spec.kubelet)
-    archive = images.archive(kubernetes.obtain_pause(cache), image.busybox(cache))
-    return Parts(image.obtain(cache, spec.suite, spec.kernel_suite, kubelet, archive), kubelet)
+    boot = disk.obtain(cache, spec.suite, spec.kernel_suite, kubelet)
+    return Parts(boot, kubelet, accel.choose(cache.root, boot.kernel))
 
 
 def up(spec: NodeSpec, wait: Wait = Wait.PODS) -> Node:
     """A running node as asked for; LabError when a node of that name runs and is another one."""
-    checked(spec)
-    parts = build(spec)
+    parts = build(checked(spec))
     progress = Progress(spec.name)
-    known = store()
-    with known.lock():
-        if spec.name in known.names():
-            existing = known.load(spec.name)
-            if existing.pid is not None:
-                return _same(existing, spec, wait, progress)
-            progress.say("its VM has ended; starting a new node in its place")
-            known.remove(existing)
-        node = _start(known, spec, parts)
-    progress.say(f"VM started ({node.accelerator}), ssh at 127.0.0.1:{node.port}; waiting for it")
-    return await_node(node, wait, progress)
+    with store().lock():
+        node = _existing(spec, progress) or _start(spec, parts, progress)
+    return _awaited(node, wait, progress)
 
 
 def down(name: str) -> None:
@@ -81,8 +60,7 @@ def down(name: str) -> None:
     with known.lock():
         node = known.load(name)
         node.connection.close()
-        if node.pid is not None:
-            process.end_machine(node.pid, node.uuid)
+        _end(node)
         known.remove(node)
 
 
@@ -92,14 +70,38 @@ def reboot(name: str, wait: Wait = Wait.PODS) -> Node:
     # The connection may break before the command's answer.
     with contextlib.suppress(LabError):
         node.connection.run("systemctl reboot")
-    return _come_back(node, wait, Progress(name))
+    return _come_back(node, wait)
 
 
 def reset(name: str, wait: Wait = Wait.PODS) -> Node:
     """Restart a node as a power cut does: what its kernel had not written to its disk is lost."""
     node = running(name)
     monitor.execute(node.folder / vm.MONITOR, "system_reset")
-    return _come_back(node, wait, Progress(name))
+    return _come_back(node, wait)
+
+
+def save(name: str) -> None:
+    """Remember a node's disk and memory as they are now; an earlier memory of it is replaced."""
+    node = running(name)
+    # A shared connection of now would be a dead one after the way back.
+    node.connection.close()
+    _monitor_line(node, f"savevm {SNAPSHOT}")
+    store().save(dataclasses.replace(node, saved=True))
+
+
+def restore(name: str, wait: Wait = Wait.PODS) -> Node:
+    """Put a node back to what it was at ``save``: same boot, same processes, the clock set to the present."""
+    node = running(name)
+    if not node.saved:
+        raise LabError(f"nothing was saved of node {name}: use save first")
+    node.connection.close()
+    _monitor_line(node, f"loadvm {SNAPSHOT}")
+    if wait is Wait.NOTHING:
+        return node
+    progress = Progress(name)
+    await_ssh(node, progress)
+    node.connection.run(f"date --utc --set=@{time.time():.3f}")
+    return _awaited(node, wait, progress)
 
 
 def running(name: str) -> Node:
@@ -110,70 +112,86 @@ def running(name: str) -> Node:
     return node
 
 
-def await_node(node: Node, wait: Wait, progress: Progress) -> Node:
-    """Wait until the node is as far as ``wait`` says; LabError says what is missing when it does not get there."""
+def _awaited(node: Node, wait: Wait, progress: Progress) -> Node:
+    """The node with what is known of it once it is as far as ``wait`` says."""
     if wait is Wait.NOTHING:
         return node
-    _await_ssh(node, progress)
+    await_ssh(node, progress)
     seconds = {"ssh": round(progress.elapsed, 1)}
-    wanted: List[str] = []
-    patience = 0.0
-    if wait is Wait.PODS:
-        wanted = [] if node.spec.clash is Clash.NO_PODS else list(node_files.QOS_CLASSES)
-        patience = POD_PATIENCE
-    seen = _watch(node, patience, wanted, progress)
-    if wait is Wait.PODS:
-        if not seen["complete"]:
-            raise LabError(f"node {node.name} is up without: {', '.join(seen['missing'])} (see: journal {node.name})")
-        seconds["pods"] = round(progress.elapsed, 1)
-        progress.say(
-            "ready" if node.spec.clash is Clash.NONE else f"ready; the drivers differ: {node.spec.clash.value}"
-        )
-    containers = tuple((each["pod"], each["kind"], each["cgroup"]) for each in seen["containers"])
-    found = dataclasses.replace(node, boot_id=seen["boot_id"], seconds=tuple(seconds.items()), containers=containers)
-    return store().save(found)
+    found = account(node, wait, progress)
+    seconds[wait.value] = round(progress.elapsed, 1)
+    return store().save(
+        dataclasses.replace(node, boot_id=found.boot_id, seconds=tuple(seconds.items()), containers=found.containers)
+    )
 
 
-def _same(existing: Node, spec: NodeSpec, wait: Wait, progress: Progress) -> Node:
-    if existing.spec != spec:
+def _come_back(node: Node, wait: Wait) -> Node:
+    node.connection.close()
+    progress = Progress(node.name)
+    if wait is not Wait.NOTHING:
+        await_boot(node, progress)
+    return _awaited(node, wait, progress)
+
+
+def _existing(spec: NodeSpec, progress: Progress) -> Node | None:
+    """The node of that name, when its VM runs; what is left of one whose VM has ended is removed."""
+    known = store()
+    if spec.name not in known.names():
+        return None
+    node = known.load(spec.name)
+    if node.pid is None:
+        progress.say("its VM has ended; starting a new node in its place")
+        known.remove(node)
+        return None
+    if node.spec != spec:
         raise LabError(f"node {spec.name} runs and differs from what is asked for: take it down first")
     progress.say("runs already")
-    return await_node(existing, wait, progress)
+    return node
 
 
-def _start(known: Store, spec: NodeSpec, parts: Parts) -> Node:
+def _start(spec: NodeSpec, parts: Parts, progress: Progress) -> Node:
+    known = store()
     key = ssh.lab_key(known.root)
     node = known.create(spec, str(uuid.uuid4()))
     try:
-        _write_files(node, parts, (key.with_suffix(".pub")).read_text())
-        accelerator = accel.choose(cache_root(), parts.boot.kernel)
-        machine = vm.Machine(
-            name=spec.name,
-            uuid=node.uuid,
-            folder=node.folder,
-            kernel=parts.boot.kernel,
-            kernel_line=kernel_line(spec),
-            accelerator=accelerator,
-            subnet=node.subnet,
-            cpus=spec.cpus,
-            memory=spec.memory,
-            numa=spec.numa,
-        )
-        node = dataclasses.replace(
+        _write_files(node, parts, key.with_suffix(".pub").read_text())
+        port = vm.start(_machine(node, parts))
+    except BaseException:
+        _end(node)
+        known.remove(node)
+        raise
+    progress.say(f"VM started ({parts.accelerator.value}), ssh at 127.0.0.1:{port}; waiting for it")
+    return known.save(
+        dataclasses.replace(
             node,
-            port=vm.start(machine),
-            accelerator=accelerator.value,
+            port=port,
+            accelerator=parts.accelerator.value,
             kubelet_release=parts.kubelet.release,
             kernel=str(parts.boot.kernel),
             base_disk=str(parts.boot.disk),
         )
-        return known.save(node)
-    except BaseException:
-        pid = process.read_pid(node.folder / vm.PID)
-        if pid is not None:
-            process.end_machine(pid, node.uuid)
-        known.remove(node)
-        raise
+    )
+
+
+def _end(node: Node) -> None:
+    pid = process.read_pid(node.folder / vm.PID)
+    if pid is not None:
+        process.end_machine(pid, node.uuid)
+
+
+def _machine(node: Node, parts: Parts) -> vm.Machine:
+    return vm.Machine(
+        name=node.name,
+        uuid=node.uuid,
+        folder=node.folder,
+        kernel=parts.boot.kernel,
+        kernel_line=kernel_line(node.spec),
+        accelerator=parts.accelerator,
+        subnet=node.subnet,
+        cpus=node.spec.cpus,
+        memory=node.spec.memory,
+        numa=node.spec.numa,
+    )
 
 
 def _write_files(node: Node, parts: Parts, public_key: str) -> None:
@@ -192,63 +210,9 @@ def _write_files(node: Node, parts: Parts, public_key: str) -> None:
     vm.make_overlay(parts.boot.disk, node.folder / vm.DISK)
 
 
-def _await_ssh(node: Node, progress: Progress) -> None:
-    deadline = time.monotonic() + SSH_PATIENCE
-    told = progress.elapsed
-    while not ssh.answers(node.port):
-        if node.pid is None:
-            raise LabError(f"the VM of node {node.name} has ended; its console is in {node.folder / vm.SERIAL_LOG}")
-        if time.monotonic() > deadline:
-            raise LabError(
-                f"node {node.name} did not answer by ssh within {SSH_PATIENCE:.0f} s (see: journal {node.name})"
-            )
-        if progress.elapsed - told >= 10:
-            told = progress.elapsed
-            progress.say("waiting for ssh")
-        time.sleep(0.3)
-    progress.say("ssh answers")
-
-
-def _watch(node: Node, patience: float, wanted: List[str], progress: Progress) -> Dict[str, Any]:
-    last = ""
-    for line in node.connection.lines(f"python3 - {patience} {','.join(wanted) or ','}", WATCH):
-        if last:
-            progress.say(last)
-        last = line
-    try:
-        seen: Dict[str, Any] = json.loads(last)
-    except ValueError as error:
-        raise LabError(f"node {node.name} gave no account of itself: {last!r}") from error
-    return seen
-
-
-def _come_back(node: Node, wait: Wait, progress: Progress) -> Node:
-    node.connection.close()
-    if wait is Wait.NOTHING:
-        return node
-    progress.say("restarting; waiting for a new boot")
-    deadline = time.monotonic() + SSH_PATIENCE
-    while _boot_id(node) in ("", node.boot_id):
-        if node.pid is None or time.monotonic() > deadline:
-            raise LabError(f"node {node.name} did not come back (see: journal {node.name})")
-        node.connection.close()
-        time.sleep(1)
-    return await_node(node, wait, progress)
-
-
-def _boot_id(node: Node) -> str:
-    """The node's present boot, '' when it does not answer."""
-    if not ssh.answers(node.port):
-        return ""
-    try:
-        return node.connection.run("cat /proc/sys/kernel/random/boot_id", timeout=20).strip()
-    except LabError:
-        return ""
-
-
-def tail(path: Path, lines: int) -> str:
-    """The last lines of a log, '' when it is not there."""
-    try:
-        return "".join(path.read_text(errors="replace").splitlines(keepends=True)[-lines:])
-    except OSError:
-        return ""
+def _monitor_line(node: Node, line: str) -> None:
+    """A command of QEMU's human monitor, which prints nothing when all is well."""
+    arguments = {"command-line": line}
+    said = monitor.execute(node.folder / vm.MONITOR, "human-monitor-command", arguments, timeout=120)
+    if said:
+        raise LabError(f"node {node.name}: {line}: {said.strip()}")

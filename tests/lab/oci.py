@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Container images as an OCI image layout in one tar file, made without a registry or a container tool.
 
-Layout: https://github.com/opencontainers/image-spec/blob/v1.0.2/image-layout.md. containerd takes an image's whole name from the
-annotation ``io.containerd.image.name`` (containerd v1.6 images/annotations.go).
+Layout: https://github.com/opencontainers/image-spec/blob/v1.0.2/image-layout.md. containerd takes an image's whole name
+from the annotation ``io.containerd.image.name`` (containerd v1.6 images/annotations.go).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import json
 import tarfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Dict, List, Tuple
 
 _MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 _CONFIG = "application/vnd.oci.image.config.v1+json"
@@ -42,16 +41,16 @@ class Link:
 class Image:
     """An image with one layer, known under each of ``names``."""
 
-    names: Tuple[str, ...]
-    files: Tuple[File, ...]
-    entrypoint: Tuple[str, ...]
-    links: Tuple[Link, ...] = ()
+    names: tuple[str, ...]
+    files: tuple[File, ...]
+    entrypoint: tuple[str, ...]
+    links: tuple[Link, ...] = ()
 
 
 def archive(images: Sequence[Image]) -> bytes:
     """The tar file for ``ctr images import``: the same bytes for the same images."""
-    blobs: Dict[str, bytes] = {}
-    index: List[Dict[str, object]] = []
+    blobs: dict[str, bytes] = {}
+    index: list[dict[str, object]] = []
     for image in images:
         manifest = _manifest(image, blobs)
         for name in image.names:
@@ -69,7 +68,7 @@ def archive(images: Sequence[Image]) -> bytes:
 _PLATFORM = {"architecture": "amd64", "os": "linux"}
 
 
-def _manifest(image: Image, blobs: Dict[str, bytes]) -> Dict[str, object]:
+def _manifest(image: Image, blobs: dict[str, bytes]) -> dict[str, object]:
     """Descriptor of the image's manifest; everything it leads to is added to ``blobs``."""
     layer = _add(blobs, _LAYER, _tar(image.files, image.links))
     config = {
@@ -86,7 +85,7 @@ def _manifest(image: Image, blobs: Dict[str, bytes]) -> Dict[str, object]:
     return _add(blobs, _MANIFEST, _json(manifest))
 
 
-def _add(blobs: Dict[str, bytes], media_type: str, blob: bytes) -> Dict[str, object]:
+def _add(blobs: dict[str, bytes], media_type: str, blob: bytes) -> dict[str, object]:
     digest = hashlib.sha256(blob).hexdigest()
     blobs[digest] = blob
     return {"mediaType": media_type, "digest": f"sha256:{digest}", "size": len(blob)}

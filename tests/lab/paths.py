@@ -10,6 +10,9 @@ from pathlib import Path
 
 from .errors import LabError
 
+GUEST = Path(__file__).resolve().parent / "guest"
+"""Files that go into nodes."""
+
 NAME = "volcano-colocation-lab"
 
 

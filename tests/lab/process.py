@@ -9,14 +9,13 @@ import os
 import select
 import signal
 from pathlib import Path
-from typing import Optional
 
 from .errors import LabError
 
 PATIENCE = 10.0
 
 
-def read_pid(path: Path) -> Optional[int]:
+def read_pid(path: Path) -> int | None:
     """The number in a pid file; None when there is none."""
     try:
         pid = int(path.read_text())
@@ -31,8 +30,9 @@ def is_machine(pid: int, uuid: str, proc: Path = Path("/proc")) -> bool:
         words = (proc / str(pid) / "cmdline").read_bytes().split(b"\0")
     except OSError:
         return False
-    named = os.path.basename(words[0]).startswith(b"qemu-system")
-    return named and (b"-uuid", uuid.encode()) in list(zip(words, words[1:]))
+    if not os.path.basename(words[0]).startswith(b"qemu-system") or b"-uuid" not in words:
+        return False
+    return words[words.index(b"-uuid") + 1] == uuid.encode()
 
 
 def end_machine(pid: int, uuid: str) -> None:
@@ -42,7 +42,7 @@ def end_machine(pid: int, uuid: str) -> None:
     except ProcessLookupError:
         return
     try:
-        # The handle was taken first: from here on it means the process that is looked at, even if the number is used again.
+        # The handle was taken first: it means the process that is looked at now, even if the number is used again.
         if not is_machine(pid, uuid):
             return
         for number in (signal.SIGTERM, signal.SIGKILL):

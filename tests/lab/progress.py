@@ -4,9 +4,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
+from collections.abc import Iterator
+
+REPEAT_SECONDS = 20.0
 
 _WRITING = threading.Lock()
 
@@ -27,3 +31,20 @@ class Progress:
         with _WRITING:
             sys.stderr.write(f"[{self.elapsed:6.1f}s] {self.subject}: {text}\n")
             sys.stderr.flush()
+
+    @contextlib.contextmanager
+    def repeated(self, text: str) -> Iterator[None]:
+        """Say ``text`` now and then while the body runs."""
+        over = threading.Event()
+
+        def repeat() -> None:
+            while not over.wait(REPEAT_SECONDS):
+                self.say(text)
+
+        teller = threading.Thread(target=repeat, daemon=True)
+        teller.start()
+        try:
+            yield
+        finally:
+            over.set()
+            teller.join()

@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import dataclass
-from typing import Dict, List
 
 from .errors import LabError
 
@@ -56,8 +55,8 @@ def need(program: Program) -> str:
     return path
 
 
-def missing() -> List[str]:
+def missing() -> list[str]:
     """Debian packages to install before the lab can build and boot, sorted."""
     programs = ALWAYS if os.geteuid() == 0 else ALWAYS + WITHOUT_ROOT
-    packages: Dict[str, bool] = {program.package: True for program in programs if not find(program)}
+    packages: dict[str, bool] = {program.package: True for program in programs if not find(program)}
     return sorted(packages)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Dict, Tuple
+from typing import Any
 
 from .errors import SpecError
 
@@ -45,18 +45,6 @@ class Nri(str, Enum):
     OFF = "off"
 
 
-class Clash(Enum):
-    """What becomes of pods when kubelet and the runtime name cgroups differently.
-
-    runc refuses a path when it makes systemd scopes (``expected cgroupsPath to be of format "slice:prefix:name"``), and takes
-    systemd's notation for a literal path when it does not.
-    """
-
-    NONE = "drivers agree"
-    NO_PODS = "no pod starts: runc refuses kubelet's cgroup paths"
-    LITERAL_PATHS = "pods run in cgroups whose names contain a colon"
-
-
 @dataclass(frozen=True)
 class NodeSpec:
     """One node; ``memory`` in MiB, ``kubelet`` a path, a version of Debian's source package, or ``debian``."""
@@ -72,20 +60,14 @@ class NodeSpec:
     memory: int = 2048
     numa: int = 1
     kubelet: str = DEBIAN_KUBELET
-    kernel_args: Tuple[str, ...] = ()
+    kernel_args: tuple[str, ...] = ()
 
     @property
     def kernel_suite(self) -> Suite:
         """Release of the kernel: that of trixie (6.12) has no cpuset and memory controllers for cgroup v1."""
         return Suite.BOOKWORM if self.cgroup is CgroupMode.V1 else self.suite
 
-    @property
-    def clash(self) -> Clash:
-        if self.kubelet_driver is self.runtime_driver:
-            return Clash.NONE
-        return Clash.NO_PODS if self.runtime_driver is Driver.SYSTEMD else Clash.LITERAL_PATHS
-
-    def as_dict(self) -> Dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; ``from_dict`` reads them back."""
         return {
             name: list(value) if isinstance(value, tuple) else value.value if isinstance(value, Enum) else value
@@ -93,7 +75,7 @@ class NodeSpec:
         }
 
 
-def from_dict(values: Dict[str, Any]) -> NodeSpec:
+def from_dict(values: dict[str, Any]) -> NodeSpec:
     """A specification from plain values; SpecError lists everything that is wrong with it."""
     enums = {
         "suite": Suite,

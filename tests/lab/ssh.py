@@ -11,7 +11,6 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import List
 
 from . import command
 from .errors import LabError
@@ -27,8 +26,8 @@ class Connection:
     control: Path
 
     @property
-    def options(self) -> List[str]:
-        """Options for ssh, and for Ansible's ``ansible_ssh_args``. Nodes are throwaway: their host keys are not remembered."""
+    def options(self) -> list[str]:
+        """Options for ssh and for Ansible's ``ansible_ssh_args``. Nodes are throwaway: host keys are not remembered."""
         values = {
             "StrictHostKeyChecking": "no",
             "UserKnownHostsFile": "/dev/null",
@@ -45,7 +44,7 @@ class Connection:
         return [word for name, value in values.items() for word in ("-o", f"{name}={value}")]
 
     @property
-    def argv(self) -> List[str]:
+    def argv(self) -> list[str]:
         """The ssh command up to and including the host; what follows is the remote command."""
         return [need(SSH), "-F", "none", "-i", str(self.key), "-p", str(self.port), *self.options, "root@127.0.0.1"]
 
@@ -58,7 +57,9 @@ class Connection:
         with subprocess.Popen(
             [*self.argv, remote], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as process:
-            assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+            assert process.stdin is not None
+            assert process.stdout is not None
+            assert process.stderr is not None
             with contextlib.suppress(BrokenPipeError):
                 process.stdin.write(text)
                 process.stdin.close()

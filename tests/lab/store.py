@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any
 
 from . import process, vm
 from .errors import LabError
@@ -39,8 +39,9 @@ class Node:
     kernel: str = ""
     base_disk: str = ""
     boot_id: str = ""
-    seconds: Tuple[Tuple[str, float], ...] = ()
-    containers: Tuple[Tuple[str, str, str], ...] = ()
+    saved: bool = False
+    seconds: tuple[tuple[str, float], ...] = ()
+    containers: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def name(self) -> str:
@@ -66,12 +67,12 @@ class Node:
         return Connection(self.port, self.folder.parent / "id_ed25519", control)
 
     @property
-    def pid(self) -> Optional[int]:
+    def pid(self) -> int | None:
         """Process of the VM; None when it does not run."""
         pid = process.read_pid(self.folder / vm.PID)
         return pid if pid is not None and process.is_machine(pid, self.uuid) else None
 
-    def facts(self) -> Dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """Everything known about the node, as plain values."""
         return {
             "name": self.name,
@@ -86,8 +87,9 @@ class Node:
             "kernel": self.kernel,
             "base_disk": self.base_disk,
             "boot_id": self.boot_id,
+            "saved": self.saved,
             "seconds": dict(self.seconds),
-            "containers": [dict(zip(("pod", "kind", "cgroup"), each)) for each in self.containers],
+            "containers": [{"pod": pod, "kind": kind, "cgroup": cgroup} for pod, kind, cgroup in self.containers],
             "folder": str(self.folder),
             "serial_log": str(self.folder / vm.SERIAL_LOG),
             "uuid": self.uuid,
@@ -100,7 +102,7 @@ class Store:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def names(self) -> List[str]:
+    def names(self) -> list[str]:
         """Nodes that were started and not taken down, running or not."""
         return sorted(path.parent.name for path in self.root.glob(f"*/{NODE}"))
 

@@ -8,7 +8,6 @@ import socket
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import List
 
 from . import command
 from .accel import Accelerator
@@ -28,7 +27,7 @@ DISK, INITRD, PID, SERIAL, SERIAL_LOG, MONITOR = (
 
 @dataclass(frozen=True)
 class Machine:
-    """What QEMU is told. ``subnet`` is N of 10.0.N.0/24, ``memory`` is in MiB, ``folder`` holds what belongs to this VM."""
+    """What QEMU is told. ``subnet`` is N of 10.0.N.0/24, ``memory`` in MiB, ``folder`` holds what is this VM's."""
 
     name: str
     uuid: str
@@ -42,7 +41,7 @@ class Machine:
     numa: int
 
 
-def arguments(machine: Machine, port: int) -> List[str]:
+def arguments(machine: Machine, port: int) -> list[str]:
     """QEMU's command line, with the node's port 22 at ``port`` of 127.0.0.1.
 
     Sockets are named relative to the folder QEMU starts in, since their paths are limited to 107 bytes.
@@ -96,11 +95,11 @@ def make_overlay(base: Path, overlay: Path) -> None:
     command.output(argv)
 
 
-def _numa(machine: Machine) -> List[str]:
+def _numa(machine: Machine) -> list[str]:
     if machine.numa == 1:
         return []
     cpus, memory = machine.cpus // machine.numa, machine.memory // machine.numa
-    options: List[str] = []
+    options: list[str] = []
     for node in range(machine.numa):
         options += ["-object", f"memory-backend-ram,id=memory{node},size={memory}M"]
         first = node * cpus

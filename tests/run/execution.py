@@ -19,8 +19,10 @@ from .stages import Command, Stage
 HEARTBEAT = 15.0
 """Seconds between two lines of progress."""
 
-PATIENCE = 3
+PATIENCE = 3.0
 """A stage that takes so many times its share is stopped: it hangs."""
+
+OVERRUN = "stopped: the stage took several times its share"
 
 GRACE = 30.0
 """Seconds that a stopped command has to clean up after itself."""
@@ -54,20 +56,23 @@ class Outcome:
 
 
 def run_stage(
-    stage: Stage, log: Path, folder: Path, environment: Mapping[str, str], beat: Heartbeat, every: float = HEARTBEAT
+    stage: Stage,
+    log: Path,
+    folder: Path,
+    environment: Mapping[str, str],
+    beat: Heartbeat,
+    every: float = HEARTBEAT,
+    patience: float = PATIENCE,
 ) -> Outcome:
     """Run all commands of ``stage`` in ``folder``, the later ones too when one fails; their output goes to ``log``."""
     began = time.monotonic()
-    deadline = began + stage.share * PATIENCE
+    watch = _Watch(began, began + stage.share * patience, every, log, beat)
     failures = []
     with log.open("wb") as output:
         for command in stage.commands:
-            if time.monotonic() >= deadline:
-                break
             _write(output, f"$ {shlex.join(command)}\n")
             begin = output.tell()
-            watch = _Watch(began, deadline, every, log, beat)
-            reason = _run(command, output, folder, environment, watch)
+            reason = OVERRUN if watch.over() else _run(command, output, folder, environment, watch)
             end = output.seek(0, os.SEEK_END)
             if reason:
                 _write(output, f"{reason}\n")
@@ -111,7 +116,7 @@ def _run(command: Command, output: IO[bytes], folder: Path, environment: Mapping
             except subprocess.TimeoutExpired:
                 watch.tell()
         if process.poll() is None:
-            return "stopped: it took more than three times its share"
+            return OVERRUN
         return f"exit status {process.returncode}" if process.returncode else ""
     finally:
         _stop(process)

@@ -50,7 +50,7 @@ def results() -> Iterator[tuple[str, bool]]:
 
 
 def provide(name: str, interpreter: Path, pins: str) -> Path:
-    """The Python of a virtual environment with what requirements/``name``.txt lists; made anew when that has changed."""
+    """The Python of a virtual environment with what requirements/``name``.txt lists, made anew when it changes."""
     requirements = CHECKOUT / "requirements" / f"{name}.txt"
     wanted = hashlib.sha256((requirements.read_text() + pins).encode()).hexdigest()
     folder = CACHE / name
@@ -61,7 +61,7 @@ def provide(name: str, interpreter: Path, pins: str) -> Path:
         subprocess.run([interpreter, "-m", "venv", folder], check=True)
         constrained = folder / "constraints.txt"
         constrained.write_text(pins)
-        pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
+        pip: list[str | Path] = [python, "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
         subprocess.run([*pip, "--requirement", requirements, "--constraint", constrained], check=True)
         stamp.write_text(wanted)
     return python

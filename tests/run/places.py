@@ -27,6 +27,8 @@ def tool_environment(base: Mapping[str, str]) -> dict[str, str]:
         "ANSIBLE_COLLECTIONS_PATH": str(DEV),
         "ANSIBLE_HOME": str(CACHE / "ansible"),
         "ANSIBLE_NOCOLOR": "1",
+        # A unix socket's path is limited to 107 bytes; a checkout's may be long.
+        "ANSIBLE_SSH_CONTROL_PATH_DIR": str(Path.home() / ".ansible" / "cp"),
         # Nodes of the tests are not those a developer has up.
         "COLOCATION_LAB_STATE": str(CACHE / "nodes"),
         "NO_COLOR": "1",

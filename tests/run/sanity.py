@@ -17,7 +17,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from .places import CACHE, CHECKOUT
+from .places import CACHE, CHECKOUT, tool_environment
 
 ROOT = CACHE / "sanity"
 TREE = ROOT / "ansible_collections" / "volcano" / "colocation"
@@ -40,7 +40,7 @@ def main() -> int:
     # Without a version it takes whatever on PATH is named like a Python; vermin looks after the other versions.
     python = "{}.{}".format(*sys.version_info)
     command = ["ansible-test", "sanity", "--python", python, "--color", "no", "--truncate", "0", *sys.argv[1:]]
-    return subprocess.run(command, cwd=TREE, env=environment(os.environ), check=False).returncode
+    return subprocess.run(command, cwd=TREE, env=environment(tool_environment(os.environ)), check=False).returncode
 
 
 def copy_tree(source: Path, target: Path) -> None:

@@ -48,10 +48,10 @@ STAGES = (
     Stage("units", 120, (("coverage", "run", "-m", "pytest", "tests/unit"), ("coverage", "report"))),
     Stage("sanity", 300, (_part("sanity"),)),
     Stage("units-matrix", 240, (_part("matrix"),)),
-    Stage("package", 90, (_part("install"), ("pytest", "tests/package"))),
+    Stage("package", 90, (("pytest", "tests/package"),)),
     Stage("lab", 720, (("python", "tests/lab", "build"),)),
-    Stage("scenarios", 1500, (_part("scenarios"),), needs=("package", "lab")),
-    Stage("system", 600, (("pytest", "tests/system"),), needs=("package", "lab")),
+    Stage("scenarios", 1500, (_part("install"), _part("scenarios")), needs=("lab",)),
+    Stage("system", 600, (_part("install"), ("pytest", "tests/system")), needs=("lab",)),
 )
 
 

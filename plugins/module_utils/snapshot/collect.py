@@ -13,6 +13,7 @@ from .processes import option, scan
 from .runtime import runtime
 from .services import services
 from .system import cgroups, cpus, machine
+from .transactions import unfinished_transactions
 
 SCHEMA = 1
 
@@ -35,5 +36,6 @@ def collect(host: Host) -> dict[str, Any]:
         "containers": found["containers"],
         "kubelet": kubelet(host, kubelets),
         "runtime": runtime(host, agents.get("containerd", []), option(argv, "--container-runtime-endpoint")),
+        "unfinished_transactions": unfinished_transactions(host),
         "other_runtimes": sorted(set(agents) - {"kubelet", "containerd"}),
     }

@@ -79,8 +79,8 @@ def _recover(node: Node, store: Store, journal: Journal, report: Report) -> dict
 def _attempt(work: Work, transaction: str, recovered: dict[str, Any] | None) -> dict[str, Any]:
     step = "check the node"
     try:
-        _require_recovered(recovered)
         work.plan = parse(work.store.plan_text(transaction))
+        _require_fresh_plan(work, recovered)
         preflight.check(work.node, work.plan)
         before = preflight.observe(work.node, work.plan)
         step = "validate"
@@ -95,11 +95,24 @@ def _attempt(work: Work, transaction: str, recovered: dict[str, Any] | None) -> 
     return work.journal.result()
 
 
-def _require_recovered(recovered: dict[str, Any] | None) -> None:
-    if recovered is not None and recovered["state"] != State.ROLLED_BACK.value:
+def _require_fresh_plan(work: Work, recovered: dict[str, Any] | None) -> None:
+    """Refuse a plan that was made from a node in the middle of a transaction that has just been undone.
+
+    A plan that edits all the files that were put back is checked by their hashes; another may rest on what was undone.
+    """
+    if recovered is None:
+        return
+    if recovered["state"] != State.ROLLED_BACK.value:
         raise preflight.Refused(
             f"the earlier transaction {recovered['id']} was cut off and could not be undone entirely",
             f"Its result.json in {STATE_FOLDER} says what is left to do by hand; then run this again",
+        )
+    undone = Journal.load(work.store, recovered["id"])
+    put_back = {saved.path for saved in undone.files} if undone is not None else set()
+    if not put_back <= {edit.path for edit in work.plan.files}:
+        raise preflight.Refused(
+            f"the unfinished transaction {recovered['id']} was undone first, so that the node is not as it was planned for",
+            "Run this again",
         )
 
 

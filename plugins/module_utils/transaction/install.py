@@ -94,9 +94,18 @@ def _in_place(target: str, code: dict[str, bytes]) -> bool:
 
 
 def _write(path: str, text: bytes) -> None:
-    os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    _make_folder(os.path.dirname(path))
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC)
     with os.fdopen(handle, "wb") as stream:
+        os.fchmod(handle, 0o644)
         stream.write(text)
         stream.flush()
-        os.fsync(stream.fileno())
+        os.fsync(handle)
+
+
+def _make_folder(path: str) -> None:
+    """Readable for all, whatever the umask says: it is a program like any other."""
+    if not os.path.isdir(path):
+        _make_folder(os.path.dirname(path))
+        os.mkdir(path)
+        os.chmod(path, 0o755)

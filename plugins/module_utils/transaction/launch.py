@@ -65,10 +65,12 @@ def wait(host: Host, transaction: str, seconds: float) -> dict[str, Any]:
     deadline = clock.monotonic() + seconds
     next_look = clock.monotonic() + UNIT_POLL
     relaunched = False
-    while clock.monotonic() < deadline:
+    while True:
         answer = store.read(transaction, RESULT)
         if answer is not None:
             return dict(answer)
+        if clock.monotonic() >= deadline:
+            return progress(store, transaction)
         clock.sleep(POLL)
         if clock.monotonic() < next_look:
             continue
@@ -80,7 +82,6 @@ def wait(host: Host, transaction: str, seconds: float) -> dict[str, Any]:
                 )
             _launch(host, transaction, MARGIN)
             relaunched = True
-    return progress(store, transaction)
 
 
 def recover(host: Host) -> dict[str, Any] | None:

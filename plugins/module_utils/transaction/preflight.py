@@ -60,7 +60,17 @@ def _check_file(node: Node, edit: FileEdit) -> None:
         if edit.before_sha256 is None:
             state = "was made by someone else since the node was examined"
         raise Refused("it " + state, "Run this again: a new plan starts from the new content", edit.path)
+    _require_no_mount(node, edit.path)
     files.probe(node.host, edit.path, edit.after or b"")
+
+
+def _require_no_mount(node: Node, path: str) -> None:
+    """rename(2) does not replace a mount point (EBUSY), which would be noticed too late."""
+    if not node.host.live:
+        return
+    mounts = (line.split()[4] for line in node.host.read("/proc/self/mountinfo").splitlines())
+    if path in mounts:
+        raise Refused("it is a mount point of its own", "Name the file behind the mount", path)
 
 
 def require_systemd(node: Node) -> None:

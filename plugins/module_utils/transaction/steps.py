@@ -44,6 +44,7 @@ def _stop_kubelet(work: Work) -> str:
 
 
 def _start_kubelet(work: Work) -> str:
+    work.kubelet_restarted = work.node.clock.wall()
     return _start(work, work.plan.kubelet)
 
 
@@ -172,18 +173,21 @@ def _put_back(work: Work, index: int) -> str:
 
 def _pass_gate(work: Work) -> str:
     work.journal.enter(State.VERIFYING)
-    plan, node = work.plan, work.node
-    began = node.clock.wall()
-    wanted = gate.checks(node, plan, work.journal.before, work.runtime_restarted)
-    findings = gate.watch(node, wanted, plan.gate.timeout if plan.gate else gate.DEFAULT_TIMEOUT, work.heed)
+    wanted = gate.checks(work.node, work.plan, work.journal.before, work.runtime_restarted)
+    timeout = work.plan.gate.timeout if work.plan.gate else gate.DEFAULT_TIMEOUT
+    findings = gate.watch(work.node, wanted, timeout, work.heed)
     work.journal.keep_gate([finding.document() for finding in findings])
     failed = gate.failures(findings)
-    if not failed:
-        return f"{len(findings)} checks"
-    unit = plan.kubelet.unit if plan.kubelet else ""
-    log = explain(node.host, unit, began - LOG_MARGIN) if unit else ""
-    what = "; ".join(f"{finding.check}: {finding.detail}" for finding in failed)
-    raise StepFailed(f"the node is not healthy with the new settings: {what}{log}")
+    if failed:
+        what = "; ".join(f"{finding.check}: {finding.detail}" for finding in failed)
+        raise StepFailed(f"the node is not healthy with the new settings: {what}{_kubelet_log(work)}")
+    return f"{len(findings)} checks"
+
+
+def _kubelet_log(work: Work) -> str:
+    if work.plan.kubelet is None or work.kubelet_restarted is None:
+        return ""
+    return explain(work.node.host, work.plan.kubelet.unit, work.kubelet_restarted - LOG_MARGIN)
 
 
 def _stop(work: Work, service: Service | None) -> str:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 from typing import Any
 
 from ..errors import ColocationError
@@ -53,6 +54,7 @@ class Store:
             write_private(self.path(transaction, RESERVE), b"\0" * RESERVE_SIZE)
             write_private(self.path(transaction, PLAN), plan.encode("utf-8", "surrogateescape"))
         except OSError as error:
+            shutil.rmtree(self.path(transaction), ignore_errors=True)
             raise refused(error, STATE_FOLDER, "keep a transaction there") from error
 
     def exists(self, transaction: str) -> bool:

@@ -29,7 +29,9 @@ class Work:
     heed: Callable[[], None] = go_on
     plan: Plan = field(init=False)
     journal: Journal = field(init=False)
+    kubelet_restarted: float | None = None
     runtime_restarted: float | None = None
+    """When, in seconds since 1970; None when it was not."""
 
     @property
     def backups(self) -> str:

@@ -90,6 +90,13 @@ class Node:
         progress(state)
         return state
 
+    def recover(self) -> None:
+        """Undo what a cut-off transaction left; NodeFailure when somebody is at work, or it cannot be undone."""
+        self.usage.module_executions += 1
+        state = self._answer(self.execute(TRANSACTION_MODULE, {"action": "recover", "root": self.root}))
+        if state["state"] not in ("rolled-back", "none"):
+            raise NodeFailure({"failed": True, "msg": f"Transaction {state.get('id')} could not be undone.", **state})
+
     def _poll(self, where: Mapping[str, Any]) -> dict[str, Any]:
         """The state after a while; a node that cannot be reached for some minutes is given up on."""
         for remaining in reversed(range(LOST_CONNECTION_RETRIES)):

@@ -12,8 +12,8 @@ from typing import Any
 
 from .errors import ParseError
 from .library import library
-from .splice import BOM, line_number
-from .yaml_scalar import resolved
+from .lines import BOM, line_number
+from .yaml_plain import resolved
 
 # A node is less trusted than the controller: neither depth nor aliases of its file may exhaust us.
 MAX_DEPTH = 100

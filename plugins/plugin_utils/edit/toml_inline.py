@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from .changes import REMOVE, Path, Tree, Wanted
 from .errors import UnsupportedEdit
-from .splice import NEWLINE, line_number
+from .lines import NEWLINE, line_number
 from .toml_value import key_at, key_text, quote_of, value_end, value_text
 
 _BETWEEN = re.compile(r"[ \t,]*")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from .changes import Path
-from .splice import line_end
+from .lines import line_end
 from .toml_value import key_at, value_end
 
 _BLANK = re.compile(r"[ \t]*")

@@ -7,7 +7,8 @@ from __future__ import annotations
 import re
 
 from .changes import Path, Wanted
-from .splice import NEWLINE, Splice, line_end, line_end_style, line_start
+from .lines import NEWLINE, line_end, line_end_style, line_start
+from .splice import Splice
 from .toml_layout import Layout, Setting, Table, indent
 from .toml_value import key_text, quote_of, value_text
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from .changes import REMOVE, Changes, Path, Tree, Wanted, applied, needed, tree
 from .errors import UnsupportedEdit
+from .lines import line_number
 from .read import read_toml
-from .splice import Envelope, Splice, line_number, proven, spliced
+from .splice import Envelope, Splice, proven, spliced
 from .toml_inline import inline_table
 from .toml_layout import Layout, Setting, Table
 from .toml_place import added, blank_line_before

@@ -12,7 +12,7 @@ from typing import Any
 
 from .errors import UnsupportedEdit
 from .library import library
-from .splice import line_start
+from .lines import line_start
 
 MERGE = "<<"
 _INNER_TAB = re.compile(r"(?<=\S)[ \t]*\t[ \t]*")

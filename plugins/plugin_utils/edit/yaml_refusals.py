@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from .changes import REMOVE, Tree, Wanted
 from .errors import UnsupportedEdit
-from .splice import NEWLINE, line_number
+from .lines import NEWLINE, line_number
 from .yaml_nodes import MERGE, Entry, Kind, Node
-from .yaml_scalar import resolved
+from .yaml_plain import resolved
 
 _MARKS = ("&", "*", "!")
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from .changes import REMOVE, Changes, Tree, Wanted, applied, needed, tree
 from .errors import UnsupportedEdit
+from .lines import NEWLINE, line_end, line_end_style, line_number, line_start
 from .read import read_yaml
-from .splice import NEWLINE, Envelope, Splice, line_end, line_end_style, line_number, line_start, proven, spliced
+from .splice import Envelope, Splice, proven, spliced
 from .yaml_flow import flow_mapping
 from .yaml_nodes import COLON, Entry, Kind, Node, block_mappings, column, located
 from .yaml_refusals import refuse_entry, refuse_mapping, refuse_root

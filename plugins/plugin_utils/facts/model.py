@@ -153,4 +153,5 @@ class NodeFacts:
     kubelet: KubeletFacts
     runtime: RuntimeFacts
     pods: PodFacts
+    unfinished_transactions: tuple[str, ...]
     claims: tuple[Claim, ...]

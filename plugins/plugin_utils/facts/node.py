@@ -45,5 +45,6 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
         kubelet=kubelet,
         runtime=runtime,
         pods=pods,
+        unfinished_transactions=tuple(snapshot.get("unfinished_transactions", ())),
         claims=(*kubelet_claims, *runtime_claims, *pod_claims),
     )

@@ -101,6 +101,7 @@ def published(facts: NodeFacts, found: Iterable[Finding], verdict: Verdict) -> d
         "kubelet": {**_kubelet(facts.kubelet), "claims": [each for each in claims if "System" not in each["setting"]]},
         "runtime": {**_runtime(facts.runtime), "claims": [each for each in claims if "System" in each["setting"]]},
         "pods": {**asdict(facts.pods)},
+        "unfinished_transactions": facts.unfinished_transactions,
         "systemd": {"pid1": facts.pid1, "version": facts.systemd_version},
         "kernel": {"release": facts.kernel},
         "cpu": {"online": format_cpu_list(facts.online_cpus)},

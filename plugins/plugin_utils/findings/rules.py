@@ -218,6 +218,18 @@ def second_tree(facts: NodeFacts) -> Iterator[Finding]:
         )
 
 
+def unfinished_transaction(facts: NodeFacts) -> Iterator[Finding]:
+    if facts.unfinished_transactions:
+        yield Finding(
+            "unfinished-transaction",
+            Severity.ERROR,
+            Effect.MISALIGNED,
+            "A transaction of this collection is at work here, or was cut off.",
+            facts.unfinished_transactions,
+            "The next provision undoes what was cut off before it looks at the node again.",
+        )
+
+
 def kubelet_unhealthy(facts: NodeFacts) -> Iterator[Finding]:
     if facts.kubelet.installed and not facts.kubelet.healthy:
         state = facts.kubelet.unit_state or "unknown"
@@ -249,6 +261,7 @@ RULES: tuple[Rule, ...] = (
     not_a_node,
     unreadable_config,
     driver_unknown,
+    unfinished_transaction,
     runtime_silent,
     kubelet_unhealthy,
     handlers_disagree,

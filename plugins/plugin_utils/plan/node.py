@@ -11,6 +11,7 @@ from ..profile import Profile
 from .kubelet import kubelet_changes
 from .model import Change, Need, Plan, Refusal
 from .pods import pod_changes
+from .recovery import recovery_plan
 from .refusals import refusals
 from .runtime import nri_skip, runtime_changes
 
@@ -33,6 +34,9 @@ def _needs_permission(changes: tuple[Change, ...], pods: int) -> Refusal:
 
 def make_plan(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | None) -> Plan:
     """Plan for a node. ``allow_disruption``: True do it, False leave it pending, None refuse and explain."""
+    recovery = recovery_plan(facts)
+    if recovery:
+        return recovery
     refused = refusals(facts, profile)
     skip = nri_skip(facts.runtime, profile)
     skipped = (skip,) if skip and profile.nri.unsupported == "skip" else ()

@@ -2,49 +2,60 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs on a node: says what has come up, until everything wanted has or the time is over.
 
-Arguments: seconds to wait, comma-separated names of the pods that have to run. Prints a line per event and, last, one JSON document. One
-program that stays is far cheaper in an emulated guest than one ssh command per question.
+Arguments: seconds to wait, comma-separated names of the pods that have to run. Prints a line per event and, last, one
+JSON document. One program that stays is far cheaper in an emulated guest than one ssh command per question.
 """
+
+from __future__ import annotations
 
 import glob
 import json
 import os
 import socket
+import subprocess
 import sys
 import time
 import urllib.request
 
 TASKS = "/run/containerd/io.containerd.runtime.v2.task/k8s.io/*/config.json"
+RUNTIME, IMAGES, KUBELET = "containerd answers", "container images are imported", "kubelet is healthy"
 
 
-def containers():
-    """Containers with a living process: pod, kind (sandbox or container), pid, cgroup path."""
-    for path in sorted(glob.glob(TASKS)):
-        try:
-            with open(path) as stream:
-                notes = json.load(stream).get("annotations") or {}
-            with open(os.path.join(os.path.dirname(path), "init.pid")) as stream:
-                pid = int(stream.read())
-            with open("/proc/%d/comm" % pid) as stream:
-                starting = stream.read().startswith("runc")
-            cgroup = cgroup_of(pid)
-        except (OSError, ValueError):
-            continue
-        if not starting:
-            pod = notes.get("io.kubernetes.cri.sandbox-name", "")
-            kind = notes.get("io.kubernetes.cri.container-type", "")
-            yield {"pod": pod, "kind": kind, "pid": pid, "cgroup": cgroup}
-
-
-def cgroup_of(pid):
+def cgroup_of(pid: int) -> str:
     """Path in the v2 hierarchy, or in that of v1's memory controller."""
-    with open("/proc/%d/cgroup" % pid) as stream:
+    with open(f"/proc/{pid}/cgroup") as stream:
         rows = [line.rstrip("\n").split(":", 2) for line in stream]
     v1 = [path for _, controllers, path in rows if "memory" in controllers.split(",")]
     return (v1 + [path for number, _, path in rows if number == "0"] + [""])[0]
 
 
-def runtime_answers():
+def container(config: str) -> dict[str, str]:
+    """Pod, kind (sandbox or container) and cgroup of a container whose process lives; OSError when it does not."""
+    with open(config) as stream:
+        notes = json.load(stream).get("annotations") or {}
+    with open(os.path.join(os.path.dirname(config), "init.pid")) as stream:
+        pid = int(stream.read())
+    with open(f"/proc/{pid}/comm") as stream:
+        if stream.read().startswith("runc"):
+            raise ProcessLookupError("the container's own program has not started")
+    pod = notes.get("io.kubernetes.cri.sandbox-name", "")
+    # kubelet adds the node's name to that of a static pod.
+    name = pod.rsplit("-" + socket.gethostname(), 1)[0]
+    return {"pod": name, "kind": notes.get("io.kubernetes.cri.container-type", ""), "cgroup": cgroup_of(pid)}
+
+
+def containers() -> list[dict[str, str]]:
+    """Every container that runs."""
+    found = []
+    for config in sorted(glob.glob(TASKS)):
+        try:
+            found.append(container(config))
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def runtime_answers() -> bool:
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(2)
         try:
@@ -54,51 +65,50 @@ def runtime_answers():
     return True
 
 
-def kubelet_answers():
+def kubelet_answers() -> bool:
     try:
         with urllib.request.urlopen("http://127.0.0.1:10248/healthz", timeout=5) as answer:
-            return answer.read() == b"ok"
+            return bool(answer.read() == b"ok")
     except OSError:
         return False
 
 
-def look(hostname):
-    """Event text to nothing, in order; and the containers that run."""
-    running = list(containers())
-    events = []
-    if runtime_answers():
-        events.append("containerd answers")
-    if os.path.exists("/var/lib/lab/images-imported"):
-        events.append("container images are imported")
-    if kubelet_answers():
-        events.append("kubelet is healthy")
-    for each in running:
-        if each["kind"] == "container":
-            events.append("pod %s runs in %s" % (each["pod"].replace("-" + hostname, ""), each["cgroup"]))
-    return events, running
+def services() -> list[str]:
+    """What of the node's services is up, in the order in which they come."""
+    found = {
+        RUNTIME: runtime_answers(),
+        IMAGES: os.path.exists("/var/lib/lab/images-imported"),
+        KUBELET: kubelet_answers(),
+    }
+    return [event for event, true in found.items() if true]
 
 
-def main():
-    deadline = time.monotonic() + float(sys.argv[1])
-    wanted = {"containerd answers", "container images are imported", "kubelet is healthy"}
-    pods = {name for name in sys.argv[2].split(",") if name}
-    hostname = socket.gethostname()
-    said = set()
+def refused() -> bool:
+    """True when runc makes systemd scopes here and kubelet hands it the paths of the cgroupfs driver."""
+    argv = ["journalctl", "--boot", "--unit=kubelet", "--unit=containerd", "--quiet", "--lines=1"]
+    return bool(subprocess.run([*argv, "--grep=expected cgroupsPath"], stdout=subprocess.PIPE, check=False).stdout)
+
+
+def main(patience: float, pods: list[str]) -> None:
+    deadline = time.monotonic() + patience
+    said: list[str] = []
     while True:
-        events, running = look(hostname)
-        for event in events:
+        up, running = services(), containers()
+        started = [each for each in running if each["kind"] == "container"]
+        for event in [*up, *("pod {pod} runs in {cgroup}".format(**each) for each in started)]:
             if event not in said:
                 print(event, flush=True)
-        said.update(events)
-        started = {each["pod"].replace("-" + hostname, "") for each in running if each["kind"] == "container"}
-        complete = wanted <= set(events) and pods <= started
-        if complete or time.monotonic() > deadline:
+                said.append(event)
+        missing = [event for event in (RUNTIME, IMAGES, KUBELET) if event not in up]
+        missing += [f"pod {pod}" for pod in pods if pod not in [each["pod"] for each in started]]
+        # The journal is asked only while a healthy kubelet has no pod: it costs a second of an emulated CPU.
+        no_pods = KUBELET in up and not started and patience > 0 and refused()
+        if no_pods or not missing or time.monotonic() > deadline:
             break
         time.sleep(0.5)
-    missing = sorted((wanted - set(events)) | {"pod %s runs" % name for name in pods - started})
     with open("/proc/sys/kernel/random/boot_id") as stream:
         boot_id = stream.read().strip()
-    print(json.dumps({"complete": complete, "missing": missing, "containers": running, "boot_id": boot_id}))
+    print(json.dumps({"missing": missing, "refused": no_pods, "containers": running, "boot_id": boot_id}))
 
 
-main()
+main(float(sys.argv[1]), [name for name in sys.argv[2].split(",") if name])

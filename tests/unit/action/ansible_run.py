@@ -20,7 +20,7 @@ COLLECTIONS = next(parent.parent for parent in Path(__file__).parents if parent.
 
 @dataclass(frozen=True)
 class Run:
-    """Results by the name each task was registered under, and all that was printed."""
+    """Results by the name each task was registered under, texts that were noted, and all that was printed."""
 
     results: dict[str, Any]
     output: str
@@ -37,6 +37,12 @@ def checked(one: Task) -> Task:
     return {**one, "check_mode": True}
 
 
+def noted(register: str, path: Path) -> Task:
+    """A task that notes a file's text at this point of the play."""
+    text = "{{ lookup('ansible.builtin.file', '" + str(path) + "', rstrip=false) }}"
+    return {"name": f"note {register}", "ansible.builtin.set_fact": {register: text}}
+
+
 def _environment(folder: Path) -> dict[str, str]:
     return {
         "PATH": os.environ["PATH"],
@@ -49,13 +55,13 @@ def _environment(folder: Path) -> dict[str, str]:
         "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS),
         "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),
         "ANSIBLE_NOCOLOR": "1",
+        "ANSIBLE_PIPELINING": "1",
     }
 
 
 def _registered(tasks: Sequence[Task]) -> Iterator[str]:
     for each in tasks:
-        if "register" in each:
-            yield each["register"]
+        yield from [each["register"]] if "register" in each else each.get("ansible.builtin.set_fact", ())
 
 
 def run(folder: Path, tasks: Sequence[Task]) -> Run:

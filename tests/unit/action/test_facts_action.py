@@ -77,7 +77,13 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Run:
         checked(task("replay_checked", "node_facts", snapshot=mismatch)),
         task("profile", "node_facts", snapshot=mismatch, **WANTED),
         task("secret", "node_facts", snapshot="secret.json", return_snapshot=True),
-        task("report", "node_report", facts="{{ profile.ansible_facts.colocation }}", name="a/b", folder="reports/new"),
+        task(
+            "report",
+            "node_report",
+            facts="{{ profile.ansible_facts.colocation }}",
+            name="a/b",
+            folder=str(folder / "new"),
+        ),
         task("no_file", "node_report", facts="{{ profile.ansible_facts.colocation }}", name="a"),
     ]
     return run(folder, tasks)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from ansible_collections.volcano.colocation.plugins.modules import node_transaction
 from ansible_collections.volcano.colocation.plugins.plugin_utils import arguments
@@ -40,13 +39,13 @@ def fragment(name: str) -> dict[str, Any]:
     """The part of a documentation fragment that volcano.colocation.FILE.PART names."""
     file, _dot, part = name.removeprefix("volcano.colocation.").partition(".")
     holder = importlib.import_module(f"{PACKAGE}.doc_fragments.{file}").ModuleDocFragment
-    found: dict[str, Any] = yaml.safe_load(getattr(holder, part.upper() or "DOCUMENTATION"))
+    found: dict[str, Any] = read_yaml(getattr(holder, part.upper() or "DOCUMENTATION"))
     return found
 
 
 def documentation(module: str) -> dict[str, Any]:
     """DOCUMENTATION with its fragments below it, as ansible-doc merges them."""
-    own: dict[str, Any] = yaml.safe_load(texts(module).DOCUMENTATION)
+    own: dict[str, Any] = read_yaml(texts(module).DOCUMENTATION)
     for section in ("options", "attributes"):
         merged: dict[str, Any] = {}
         for name in own.get("extends_documentation_fragment", []):
@@ -117,7 +116,7 @@ def test_modes_and_action_plugins_are_declared(module: str) -> None:
 
 
 def test_the_action_group_holds_the_modules_that_say_so() -> None:
-    runtime = yaml.safe_load((COLLECTION / "meta" / "runtime.yml").read_text(encoding="utf-8"))
+    runtime = read_yaml((COLLECTION / "meta" / "runtime.yml").read_text(encoding="utf-8"))
     declared = {module for module in MODULES if "action_group" in documentation(module)["attributes"]}
     assert set(runtime["action_groups"]["node"]) == declared
 
@@ -140,6 +139,6 @@ def test_an_example_uses_the_module_itself(module: str) -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_return_values_are_described(module: str) -> None:
-    for name, value in yaml.safe_load(texts(module).RETURN).items():
+    for name, value in read_yaml(texts(module).RETURN).items():
         assert value["description"], name
         assert value["type"], name

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils import arguments
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
 
 COLLECTION = Path(__file__).parents[3]
 ROLE = COLLECTION / "roles" / "node"
@@ -19,7 +19,7 @@ ENTRY_POINTS = tuple(sorted(path.stem for path in (ROLE / "tasks").glob("*.yml")
 
 
 def document(path: Path) -> Any:
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+    return read_yaml(path.read_text(encoding="utf-8"))
 
 
 SPECS: dict[str, dict[str, Any]] = document(ROLE / "meta" / "argument_specs.yml")["argument_specs"]

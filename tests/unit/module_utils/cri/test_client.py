@@ -198,9 +198,12 @@ def test_a_server_that_misbehaves_is_unavailable(path: Path, case: str) -> None:
 
 
 def test_a_server_of_another_kind(path: Path) -> None:
-    with connected(
-        path, lambda connection: connection.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-    ) as client, pytest.raises(CriUnavailable, match="does not speak HTTP/2"):
+    def web(connection: Connection) -> None:
+        connection.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        connection.receive()
+        connection.receive()
+
+    with connected(path, web) as client, pytest.raises(CriUnavailable, match="does not speak HTTP/2"):
         client.version()
 
 

@@ -164,11 +164,19 @@ def test_taking_evidence_changes_nothing(tmp_path: Path) -> None:
     assert {path: path.stat().st_ctime_ns for path in tmp_path.rglob("*")} == before
 
 
+def test_transactions_without_a_result_are_told(tmp_path: Path) -> None:
+    folder = "var/lib/volcano-colocation/transactions"
+    done, cut_off = f"{folder}/20261121T013455-00000001", f"{folder}/20261121T013455-00000002"
+    grow(tmp_path, {f"{done}/result.json": "{}", f"{done}/journal.json": "{}", f"{cut_off}/journal.json": "{}"})
+    assert collect(Host(str(tmp_path)))["unfinished_transactions"] == ["20261121T013455-00000002"]
+
+
 def test_an_empty_tree_is_evidence_too(tmp_path: Path) -> None:
     found = collect(Host(str(tmp_path)))
     assert found["kubelet"]["program"] is None
     assert found["runtime"]["files"] == {"/etc/containerd/config.toml": {"kind": "missing"}}
     assert found["system"]["booted_at"] is None
+    assert found["unfinished_transactions"] == []
 
 
 def test_a_relative_config_path_is_noted_and_not_followed(tmp_path: Path) -> None:

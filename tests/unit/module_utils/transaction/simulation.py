@@ -115,11 +115,11 @@ class Simulation:
         return Path(self.host.path(path)).read_text()
 
     def tree(self) -> dict[str, tuple[str, str]]:
-        """{path: (kind and mode, content)} of everything but our own state and what lives in memory on a node."""
+        """{path: (kind and mode, content)} of everything but our own state and engine and what lives in memory."""
         found = {}
         for path in sorted(self.root.rglob("*")):
             relative = "/" + str(path.relative_to(self.root))
-            if relative.startswith((STATE_FOLDER, "/run", "/proc")):
+            if relative.startswith((STATE_FOLDER, "/usr", "/run", "/proc")):
                 continue
             content = ""
             if path.is_symlink():

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, rollback, steps
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, steps
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.lock import hold
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import Step
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import STATE_FOLDER, Store
@@ -47,10 +47,14 @@ def carry_out(simulation: Simulation, plan: dict[str, Any], store: Store | None 
 
 
 def break_step(monkeypatch: pytest.MonkeyPatch, name: str, do: Callable[[Step, Work], str]) -> None:
-    changed = tuple(
-        replace(step, do=lambda work, step=step: do(step, work)) if step.name == name else step for step in steps.STEPS
-    )
-    monkeypatch.setattr(engine, "STEPS", changed)
+    monkeypatch.setattr(engine, "STEPS", tuple(broken(step, do) if step.name == name else step for step in steps.STEPS))
+
+
+def broken(step: Step, do: Callable[[Step, Work], str]) -> Step:
+    def run(work: Work) -> str:
+        return do(step, work)
+
+    return replace(step, do=run)
 
 
 def test_a_misaligned_node_is_aligned(simulation: Simulation) -> None:
@@ -244,6 +248,25 @@ def test_a_plan_made_from_the_half_done_state_is_refused_after_the_undoing(
     assert simulation.tree() == tree
 
 
+def test_a_plan_that_rests_on_what_was_undone_is_refused(
+    simulation: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seen on a node after a power cut: the files looked right, so the plan edited none of them."""
+
+    def crash(step: Step, work: Work) -> str:
+        raise Crash
+
+    tree = simulation.tree()
+    with monkeypatch.context() as patched:
+        break_step(patched, "start runtime", crash)
+        with pytest.raises(Crash):
+            carry_out(simulation, document(simulation, "t-1"))
+    answer = carry_out(simulation, document(simulation, "t-2", files=[], validate=[]))
+    assert (answer["state"], answer["recovered"]) == ("refused", {"id": "t-1", "state": "rolled-back"})
+    assert "t-1 was undone first" in answer["error"]["message"]
+    assert simulation.tree() == tree
+
+
 def test_a_stop_request_is_heeded_between_steps(simulation: Simulation) -> None:
     tree = simulation.tree()
     asked = iter([False] * 6 + [True] * 100)
@@ -396,6 +419,13 @@ def test_a_link_is_refused_with_its_destination(simulation: Simulation) -> None:
     assert message.startswith(f"{KUBELET_CONFIG}: it is a symbolic link to real.yaml. Name the file itself")
 
 
+def test_a_mounted_file_is_refused(simulation: Simulation) -> None:
+    mounts = simulation.read("/proc/self/mountinfo") + f"31 24 0:27 /x {KUBELET_CONFIG} rw - ext4 /dev/vda rw\n"
+    simulation.write("/proc/self/mountinfo", mounts)
+    message = refused(simulation, document(simulation), tree=simulation.tree())
+    assert message == f"{KUBELET_CONFIG}: it is a mount point of its own. Name the file behind the mount"
+
+
 def test_a_text_the_program_does_not_take_is_refused(simulation: Simulation) -> None:
     plan = document(simulation)
     plan["files"][1]["after"] = "broken"
@@ -517,7 +547,3 @@ def test_recover_alone(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) 
     assert engine.recover(simulation.node, simulation.store, lambda line: None) == {"id": "t-1", "state": "rolled-back"}
     assert simulation.tree() == tree
     assert engine.recover(simulation.node, simulation.store, lambda line: None) is None
-
-
-def test_the_steps_that_are_undone_are_the_steps_that_are_done() -> None:
-    assert rollback.STEPS is steps.STEPS

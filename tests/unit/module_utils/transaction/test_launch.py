@@ -94,7 +94,7 @@ def test_an_engine_that_died_is_started_again_and_undoes(
 
 def test_an_engine_that_never_answers_is_given_up(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch, "UNIT_POLL", 0.05)
-    with pytest.raises(NotStarted, match="journalctl --unit volcano-colocation-t-1.service"):
+    with pytest.raises(NotStarted, match=r"journalctl --unit volcano-colocation-t-1.service"):
         start(simulation, document(simulation))
     assert len(starts(simulation)) == 2
 

@@ -122,3 +122,22 @@ def test_a_module_that_fails_ends_the_transaction(before: list[dict[str, Any]]) 
     with pytest.raises(NodeFailure, match="the plan is not valid") as raised:
         node.transact(PLAN, lambda _each: None)
     assert raised.value.result == failure
+
+
+@pytest.mark.parametrize("word", ["rolled-back", "none"])
+def test_what_was_cut_off_is_undone_in_one_execution(word: str) -> None:
+    script = Script(state(word))
+    node = Node(script)
+    node.recover()
+    assert script.asked == [(TRANSACTION_MODULE, {"action": "recover", "root": "/"})]
+    assert node.usage.module_executions == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [(state("rollback-failed"), f"{PLAN['id']} could not be undone"), ({"failed": True, "msg": "locked"}, "locked")],
+)
+def test_what_cannot_be_undone_is_told(answer: dict[str, Any], words: str) -> None:
+    with pytest.raises(NodeFailure, match=words) as raised:
+        Node(Script(answer)).recover()
+    assert raised.value.result["failed"] is True

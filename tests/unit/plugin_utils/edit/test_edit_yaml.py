@@ -65,6 +65,11 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
         {("a", "b"): 2, ("a", "c", "d"): REMOVE, ("a", "g"): "0", ("a", "e"): True, ("a", "f", "h"): 1},
         "a: { 'b': 2 , e: true, f: {h: 1}, g: \"0\" }\n",
     ),
+    "a mapping in a flow mapping": (
+        "a: {b: { c: 1, d: 2 }, e: 3}\n",
+        {("a", "b", "d"): REMOVE, ("a", "b", "c"): 4, ("a", "b", "f"): 5},
+        "a: {b: { c: 4, f: 5 }, e: 3}\n",
+    ),
     "the first entry of a flow mapping goes": ("a: { b: 1, c: 2 }\n", {("a", "b"): REMOVE}, "a: { c: 2 }\n"),
     "a document in braces": ('{"a": 1}\n', {("a",): 2, ("b",): "x"}, '{"a": 2, b: x}\n'),
     "a document in braces is emptied": ("{a: 1}\n", {("a",): REMOVE}, "{}\n"),

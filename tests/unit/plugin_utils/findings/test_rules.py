@@ -44,6 +44,10 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
         Verdict.UNKNOWN,
         lambda node: kubelet_edit(node, "cgroupDriver: systemd", "cgroupDriver: Systemd"),
     ),
+    "unfinished-transaction": (
+        Verdict.MISALIGNED,
+        lambda node: put(node, ["20261121T013455-1a2b3c4d"], "unfinished_transactions"),
+    ),
     "runtime-silent": (
         Verdict.UNKNOWN,
         lambda node: put(node, {"endpoint": "unix:///x.sock", "error": "refused"}, "runtime", "cri"),

@@ -170,14 +170,14 @@ def test_a_containerd_without_nri_is_not_gated_for_it() -> None:
     assert found["gate"]["nri_socket"] is None
 
 
-MOVED = {
+MOVED: dict[str, tuple[str, dict[str, Any]]] = {
     "another policy": ('{"policyName":"none"}', {"cpu_manager_policy": "static"}),
     "back to none": ('{"policyName":"static","defaultCpuSet":"0-1"}', {"cpu_manager_policy": "none"}),
     "unreadable": ("{", {"cpu_manager_policy": "none"}),
     "another reserved set": ('{"policyName":"static","defaultCpuSet":"0-1"}', {"system_reserved": {"cpu": "600m"}}),
     "other CPUs online": ('{"policyName":"static","defaultCpuSet":"0-3"}', {"read_only_port": 1}),
 }
-KEPT = {
+KEPT: dict[str, tuple[str, dict[str, Any]]] = {
     "same policy": ('{"policyName":"static","defaultCpuSet":"0-1"}', {**WANTED, "read_only_port": 1}),
     "memory of none": ('{"policyName":"none"}', {"system_reserved": {"memory": "1Gi"}}),
     "nothing to restart": ('{"policyName":"none"}', {"cgroup_driver": "systemd"}),

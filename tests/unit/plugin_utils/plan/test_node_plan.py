@@ -84,6 +84,15 @@ def test_a_refused_node_has_no_change() -> None:
     assert [refusal.code for refusal in plan.refusals] == ["pid1-not-systemd"]
 
 
+@pytest.mark.parametrize("allow", [None, False, True])
+def test_what_was_cut_off_is_undone_before_anything_else_is_planned(allow: bool | None) -> None:
+    cut_off = put(captured(DIFFERING), ["20261121T013455-1a2b3c4d"], "unfinished_transactions")
+    plan = make_plan(facts_of(put(cut_off, "tini", "system", "pid1")), wanted(), allow_disruption=allow)
+    (change,) = plan.changes
+    assert "20261121T013455-1a2b3c4d was cut off" in str(change)
+    assert (plan.needs, plan.pending, plan.refusals) == (frozenset(), (), ())
+
+
 def test_nri_is_skipped_only_when_told_so() -> None:
     facts = facts_of(old_containerd(captured(DIFFERING)))
     skipping = make_plan(facts, wanted(nri={"enabled": True, "unsupported": "skip"}), allow_disruption=True)

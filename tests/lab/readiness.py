@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Waiting for a node: its ssh, a new boot, its services and pods."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from . import ssh, vm
+from .errors import LabError
+from .node_files import QOS_CLASSES
+from .paths import GUEST
+from .progress import Progress
+from .store import Node
+
+SSH_PATIENCE = 300.0
+POD_PATIENCE = 400.0
+"""Seconds; several emulated nodes on two CPUs take a few times what one takes."""
+
+WATCH = (GUEST / "watch.py").read_text()
+
+
+class Wait(Enum):
+    """How far a node has to come before its start is over."""
+
+    NOTHING = "none"
+    SSH = "ssh"
+    PODS = "pods"
+
+
+@dataclass(frozen=True)
+class Account:
+    """What a node says of itself; ``refused`` when runc takes none of kubelet's cgroup paths, so that no pod starts."""
+
+    boot_id: str
+    containers: tuple[tuple[str, str, str], ...]
+    missing: tuple[str, ...]
+    refused: bool
+
+    @property
+    def summary(self) -> str:
+        if self.refused:
+            return "ready; the drivers clash: runc refuses kubelet's cgroup paths and no pod starts"
+        if any(":" in cgroup for _, _, cgroup in self.containers):
+            return "ready; the drivers clash: pods run in cgroups whose names contain a colon"
+        return "ready"
+
+
+def await_ssh(node: Node, progress: Progress) -> None:
+    """Wait until the node's ssh server greets; LabError when its VM ends or the time is over."""
+    deadline = time.monotonic() + SSH_PATIENCE
+    with progress.repeated("waiting for ssh"):
+        while not ssh.answers(node.port):
+            _check(node, deadline, "did not answer by ssh")
+            time.sleep(0.3)
+    progress.say("ssh answers")
+
+
+def await_boot(node: Node, progress: Progress) -> None:
+    """Wait until the node runs another boot than the one that is known of it."""
+    progress.say("restarting; waiting for a new boot")
+    deadline = time.monotonic() + SSH_PATIENCE
+    while _boot_id(node) in ("", node.boot_id):
+        _check(node, deadline, "did not come back")
+        node.connection.close()
+        time.sleep(1)
+
+
+def account(node: Node, wait: Wait, progress: Progress) -> Account:
+    """What the node says of itself when it is as far as ``wait`` says; LabError names what is missing."""
+    patience = POD_PATIENCE if wait is Wait.PODS else 0
+    last = ""
+    for line in node.connection.lines(f"python3 - {patience} {','.join(QOS_CLASSES)}", WATCH):
+        if last:
+            progress.say(last)
+        last = line
+    found = _parsed(node, last)
+    if wait is Wait.PODS:
+        if found.missing and not found.refused:
+            raise LabError(f"node {node.name} is up without {', '.join(found.missing)} (see: journal {node.name})")
+        progress.say(found.summary)
+    return found
+
+
+def _parsed(node: Node, line: str) -> Account:
+    try:
+        values: dict[str, Any] = json.loads(line)
+    except ValueError as error:
+        raise LabError(f"node {node.name} gave no account of itself: {line!r}") from error
+    containers = tuple((each["pod"], each["kind"], each["cgroup"]) for each in values["containers"])
+    return Account(values["boot_id"], containers, tuple(values["missing"]), values["refused"])
+
+
+def _check(node: Node, deadline: float, failure: str) -> None:
+    if node.pid is None:
+        raise LabError(f"the VM of node {node.name} has ended; its console is in {node.folder / vm.SERIAL_LOG}")
+    if time.monotonic() > deadline:
+        raise LabError(f"node {node.name} {failure} within {SSH_PATIENCE:.0f} s (see: journal {node.name})")
+
+
+def _boot_id(node: Node) -> str:
+    """The node's present boot, '' when it does not answer."""
+    if not ssh.answers(node.port):
+        return ""
+    try:
+        return node.connection.run("cat /proc/sys/kernel/random/boot_id", timeout=20).strip()
+    except LabError:
+        return ""

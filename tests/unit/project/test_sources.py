@@ -1,0 +1,53 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What holds for every file of the project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ansible_collections.volcano.colocation.tests.unit.project.tree import CHECKOUT, sources
+
+LICENCE = Path("COPYING")
+IGNORES = Path("tests/sanity")
+"""ansible-test takes no line that holds a comment only."""
+
+DATA = "fixtures"
+"""Folders of what was recorded from nodes; a header would change what is tested."""
+
+LONG = 450
+"""Lines."""
+
+PACKAGE_MARK = "__init__.py"
+"""ansible-test wants them empty in plugins."""
+
+
+def text(path: Path) -> str:
+    return (CHECKOUT / path).read_text(errors="replace")
+
+
+def has_header(path: Path) -> bool:
+    head = "\n".join(text(path).splitlines()[:5])
+    return all(f"SPDX-{tag}" in head for tag in ("FileCopyrightText: ", "License-Identifier: GPL-3.0-or-later"))
+
+
+def is_exempt(path: Path) -> bool:
+    return path == LICENCE or path.parent == IGNORES or DATA in path.parts or path.name == PACKAGE_MARK
+
+
+def test_every_file_names_its_authors_and_licence() -> None:
+    assert [str(path) for path in sources() if not is_exempt(path) and not has_header(path)] == []
+
+
+def test_no_file_names_the_folder_of_this_checkout() -> None:
+    assert [str(path) for path in sources() if f"{CHECKOUT}/" in text(path)] == []
+
+
+def test_no_file_lies_where_ansible_would_take_it_for_a_plugin() -> None:
+    known = {"action", "doc_fragments", "module_utils", "modules", "plugin_utils"}
+    assert {path.parts[1] for path in sources() if path.parts[0] == "plugins"} <= known
+
+
+def test_a_python_file_has_one_subject() -> None:
+    lengths = {str(path): len(text(path).splitlines()) for path in sources() if path.suffix == ".py"}
+    assert {name: length for name, length in lengths.items() if length > LONG} == {}
