@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import Sequence
 
 READ_LIMIT = 1 << 20
-"""Bytes; configuration files and kernel files of a node are far smaller."""
+"""Bytes; configuration files and most kernel files of a node are far smaller."""
+TABLE_LIMIT = 1 << 26
+"""Bytes; mountinfo has ten lines of a kilobyte for each container."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,10 @@ class Host:
     def read(self, path: str, limit: int = READ_LIMIT) -> str:
         """Text of a file; bytes that are not UTF-8 survive a round trip as surrogates."""
         return self.read_bytes(path, limit).decode("utf-8", "surrogateescape")
+
+    def read_table(self, path: str) -> str:
+        """Text of a kernel table that grows with the number of pods, such as mountinfo."""
+        return self.read(path, TABLE_LIMIT)
 
     def lstat(self, path: str) -> os.stat_result:
         """os.stat_result of ``path`` itself, links not followed."""

@@ -45,13 +45,18 @@ snapshot:
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ..module_utils.errors import ColocationError
 from ..module_utils.host import Host
 from ..module_utils.snapshot.collect import collect
 
 
 def main() -> None:
     module = AnsibleModule({"root": {"type": "path", "default": "/"}}, supports_check_mode=True)
-    module.exit_json(changed=False, snapshot=collect(Host(module.params["root"])))
+    try:
+        snapshot = collect(Host(module.params["root"]))
+    except ColocationError as error:
+        module.fail_json(msg=str(error))
+    module.exit_json(changed=False, snapshot=snapshot)
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ transaction:
     state:
       description:
         - V(refused) means that nothing was touched, V(applying) that it is still at work.
-        - V(rollback-failed) means that something is left to be done by hand; RV(transaction.error.node) says what.
+        - V(rollback-failed) means that something is left to be done by hand; C(error.node) says what.
       type: str
       returned: success
       choices: [applying, committed, refused, rolled-back, rollback-failed]

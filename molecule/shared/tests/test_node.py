@@ -81,7 +81,8 @@ def test_the_tree_of_the_other_driver_holds_nothing(host: Any, wanted: dict[str,
 
 
 def test_the_file_says_it_plainly_for_agents_that_read_it(host: Any, wanted: dict[str, Any]) -> None:
-    lines = host.file("/var/lib/kubelet/config.yaml").content_string.splitlines()
+    text = host.file("/var/lib/kubelet/config.yaml").content_string
+    lines = [line.partition("#")[0].rstrip() for line in text.splitlines()]
     assert f"cgroupDriver: {wanted['colocation_cgroup_driver']}" in lines
     assert "cpuManagerPolicy: static" in lines
 

@@ -111,7 +111,7 @@ def _require_fresh_plan(work: Work, recovered: dict[str, Any] | None) -> None:
     put_back = {saved.path for saved in undone.files} if undone is not None else set()
     if not put_back <= {edit.path for edit in work.plan.files}:
         raise preflight.Refused(
-            f"the unfinished transaction {recovered['id']} was undone first, so that the node is not as it was planned for",
+            f"the unfinished transaction {recovered['id']} was undone first, and the plan was made before that",
             "Run this again",
         )
 

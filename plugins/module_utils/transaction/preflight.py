@@ -68,7 +68,7 @@ def _require_no_mount(node: Node, path: str) -> None:
     """rename(2) does not replace a mount point (EBUSY), which would be noticed too late."""
     if not node.host.live:
         return
-    mounts = (line.split()[4] for line in node.host.read("/proc/self/mountinfo").splitlines())
+    mounts = (line.split()[4] for line in node.host.read_table("/proc/self/mountinfo").splitlines())
     if path in mounts:
         raise Refused("it is a mount point of its own", "Name the file behind the mount", path)
 

@@ -63,7 +63,7 @@ def nri_socket(node: Node, path: str, newer_than: float | None) -> Finding:
     name = "NRI socket"
     try:
         found = node.host.lstat(path)
-        table = node.host.read(PROC_NET_UNIX)
+        table = node.host.read_table(PROC_NET_UNIX)
     except FileNotFoundError:
         return Finding(name, Verdict.WAITING, f"{path} is not there")
     except OSError as error:

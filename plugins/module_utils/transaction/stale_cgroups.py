@@ -59,7 +59,7 @@ def processes(host: Host, tree: str) -> set[int]:
 
 
 def _trees(host: Host, name: str) -> list[str]:
-    candidates = (f"{mount.rstrip('/')}/{name}" for mount in hierarchies(host.read(MOUNTINFO)))
+    candidates = (f"{mount.rstrip('/')}/{name}" for mount in hierarchies(host.read_table(MOUNTINFO)))
     return [tree for tree in candidates if os.path.isdir(host.path(tree))]
 
 

@@ -39,20 +39,23 @@ def _table(layout: Layout, path: Path, todo: Tree) -> Iterator[Splice]:
         yield _table_removed(layout, late)
         return
     fresh: dict[str, Wanted] = {}
+    below_here: list[Splice] = []
     for key, want in todo.items():
         below = (*path, key)
         setting = layout.by_path.get(below)
         if want is REMOVE:
-            yield from _removed(layout, below)
+            below_here += _removed(layout, below)
         elif isinstance(want, dict):
-            yield from _inside(layout, below, setting, want)
+            below_here += _inside(layout, below, setting, want)
         elif setting is not None:
-            yield _replaced(layout, setting, want)
+            below_here.append(_replaced(layout, setting, want))
         else:
             _refuse_table(layout, below)
             fresh[key] = want
+    # Where both are new, a table stands before its sub-tables.
     if fresh:
         yield added(layout, path, fresh)
+    yield from below_here
 
 
 def _emptied_late_table(layout: Layout, path: Path, todo: Tree) -> Table | None:

@@ -50,6 +50,13 @@ def test_a_tree_with_a_process_is_left_alone(simulation: Simulation) -> None:
     assert folder(simulation, "kubepods/besteffort/pod1").is_dir()
 
 
+def test_a_node_with_very_many_mounts(simulation: Simulation) -> None:
+    overlay = "40 24 0:50 / /run/containerd/x rw - overlay overlay rw,lowerdir=" + "/var/lib/containerd" * 50 + "\n"
+    simulation.write("/proc/self/mountinfo", overlay * 3000 + V1)
+    folder(simulation, "cpuset/kubepods").mkdir(parents=True)
+    assert remove(simulation.node, "kubepods") == "kubepods: removed"
+
+
 def test_a_slice_is_stopped_by_systemd(simulation: Simulation) -> None:
     folder(simulation, "kubepods.slice").mkdir(parents=True)
     assert remove(simulation.node, "kubepods.slice") == "kubepods.slice: removed"
