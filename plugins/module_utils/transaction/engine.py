@@ -16,6 +16,7 @@ from .rollback import roll_back
 from .steps import STEPS, Step, StepFailed
 from .store import RESULT, STATE_FOLDER, Store
 from .validation import validate
+from .wording import in_words
 from .work import Report, Work, go_on
 
 
@@ -134,7 +135,7 @@ def _apply(work: Work) -> None:
                 _carry_out(work, step)
         work.journal.enter(State.COMMITTED)
     except Exception as error:
-        roll_back(work, _words(error))
+        roll_back(work, in_words(error))
 
 
 def _carry_out(work: Work, step: Step) -> None:
@@ -143,22 +144,13 @@ def _carry_out(work: Work, step: Step) -> None:
     try:
         status, detail = "done", step.do(work)
     except Exception as error:
-        status, detail = "failed", _words(error)
+        status, detail = "failed", in_words(error)
     seconds = work.node.clock.monotonic() - began
     work.report(f"{step.name}: {status} in {seconds:.1f} s")
     work.journal.end(step.name, status, seconds, detail)
     if status == "failed":
         work.journal.blame(step.name, detail)
         raise StepFailed(detail)
-
-
-def _words(error: Exception) -> str:
-    """Ours speak for themselves; of others only the kind is told, because their text may quote anything."""
-    if isinstance(error, ColocationError):
-        return str(error)
-    if isinstance(error, OSError):
-        return str(files.refused(error, str(error.filename or STATE_FOLDER), "use it"))
-    return f"unexpected {type(error).__name__}"
 
 
 def refusal(transaction: str, step: str, error: Exception, recovered: dict[str, Any] | None) -> dict[str, Any]:
@@ -170,7 +162,7 @@ def refusal(transaction: str, step: str, error: Exception, recovered: dict[str, 
         "state": "refused",
         "step": step,
         "steps": [],
-        "error": {"step": step, "message": _words(error), "node": node},
+        "error": {"step": step, "message": in_words(error), "node": node},
         "gate": [],
         "recovered": recovered,
     }

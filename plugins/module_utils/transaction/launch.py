@@ -15,14 +15,16 @@ from .journal import Journal, unfinished
 from .node import Node
 from .plan import Plan
 from .preflight import require_systemd
+from .rollback import PATIENCE
 from .services import ServiceError, show
 from .store import RESULT, Store
 
 POLL = 0.2
 UNIT_POLL = 2.0
 STOP_TIMEOUT = 900
+GATES = 1 + PATIENCE
 MARGIN = 1800.0
-"""Seconds beside twice the gate's time limit after which systemd ends an engine that hangs."""
+"""Seconds beside the time limits of the gates after which systemd ends an engine that hangs."""
 
 
 class NotStarted(ColocationError):
@@ -46,7 +48,7 @@ def start(host: Host, plan: Plan, text: str, seconds: float) -> dict[str, Any]:
         return engine.execute(Node(host), store, plan.id, _silent)
     try:
         require_systemd(Node(host))
-        _launch(host, plan.id, 2 * (plan.gate.timeout if plan.gate else 0.0) + MARGIN)
+        _launch(host, plan.id, GATES * (plan.gate.timeout if plan.gate else 0.0) + MARGIN)
     except (ColocationError, OSError) as error:
         answer = engine.refusal(plan.id, "begin", error, None)
         store.finish(plan.id, answer)

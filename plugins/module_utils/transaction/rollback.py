@@ -9,7 +9,11 @@ from .files import Saved, content_sha256
 from .journal import State
 from .services import ServiceError, show
 from .steps import STEPS, Step
+from .wording import in_words
 from .work import Work, go_on
+
+PATIENCE = 2
+"""Time limits of the gate to wait for the old state: nothing is left to be tried after it, and slow is not broken."""
 
 
 def roll_back(work: Work, reason: str) -> None:
@@ -38,7 +42,7 @@ def _undo(work: Work, step: Step) -> str:
     try:
         detail, trouble = step.undo(work), ""
     except Exception as error:
-        detail = str(error)
+        detail = in_words(error)
         trouble = f"{name}: {detail}"
     seconds = work.node.clock.monotonic() - began
     status = "failed" if trouble else "done"
@@ -58,7 +62,7 @@ def _baseline(work: Work) -> str:
     began = work.node.clock.monotonic()
     work.journal.announce(name)
     timeout = work.plan.gate.timeout if work.plan.gate else gate.DEFAULT_TIMEOUT
-    failed = gate.failures(gate.watch(work.node, wanted, timeout, go_on))
+    failed = gate.failures(gate.watch(work.node, wanted, PATIENCE * timeout, go_on))
     detail = "; ".join(f"{finding.check}: {finding.detail}" for finding in failed) or "as healthy as before"
     seconds = work.node.clock.monotonic() - began
     work.journal.end(name, "failed" if failed else "done", seconds, detail)

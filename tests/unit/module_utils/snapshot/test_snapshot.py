@@ -164,11 +164,12 @@ def test_taking_evidence_changes_nothing(tmp_path: Path) -> None:
     assert {path: path.stat().st_ctime_ns for path in tmp_path.rglob("*")} == before
 
 
-def test_transactions_without_a_result_are_told(tmp_path: Path) -> None:
-    folder = "var/lib/volcano-colocation/transactions"
-    done, cut_off = f"{folder}/20261121T013455-00000001", f"{folder}/20261121T013455-00000002"
-    grow(tmp_path, {f"{done}/result.json": "{}", f"{done}/journal.json": "{}", f"{cut_off}/journal.json": "{}"})
-    assert collect(Host(str(tmp_path)))["unfinished_transactions"] == ["20261121T013455-00000002"]
+def test_transactions_that_have_not_ended_are_told(tmp_path: Path) -> None:
+    journals = {"1": "committed", "2": "applying", "3": "rolled-back"}
+    folder = "var/lib/volcano-colocation/transactions/20261121T013455-0000000"
+    tree = {f"{folder}{key}/journal.json": json.dumps({"id": key, "state": state}) for key, state in journals.items()}
+    grow(tmp_path, {**tree, f"{folder}4/plan.json": "{}"})
+    assert collect(Host(str(tmp_path)))["unfinished_transactions"] == ["2"]
 
 
 def test_an_empty_tree_is_evidence_too(tmp_path: Path) -> None:
