@@ -61,10 +61,16 @@ def _measure(arguments: argparse.Namespace, given: Mapping[str, str], planning: 
         runs = all_runs(runner, arguments.rounds)
         return Report(describe_machine(facts, (load, os.getloadavg()[0])), _command(arguments), runs, planning)
     finally:
-        if arguments.keep:
-            say(f"the node stays up; its inventory: {node.inventory()}")
-        else:
-            node.down()
+        if not arguments.keep:
+            _end(node)
+
+
+def _end(node: BenchNode) -> None:
+    """Take the node down. What went wrong before is worth more than that this fails, too."""
+    try:
+        node.down()
+    except NodeError as error:
+        say(str(error))
 
 
 def _finish(report: Report, arguments: argparse.Namespace) -> int:
@@ -94,5 +100,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"interleaved rounds on the aligned node ({ROUNDS})")
     parser.add_argument("--update-docs", action="store_true", help="write the figures into docs/benchmark.md")
     parser.add_argument("--planning-only", action="store_true", help="only plan recorded nodes; boots nothing")
-    parser.add_argument("--keep", action="store_true", help="leave the node up")
+    parser.add_argument("--keep", action="store_true", help="leave the node up, for a look at it")
     return parser

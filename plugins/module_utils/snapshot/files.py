@@ -67,6 +67,7 @@ def capture(host: Host, path: str) -> dict[str, Any]:
 def kernel_text(host: Host, path: str) -> str | None:
     """A kernel file's text without its last line end; None when the kernel does not have it."""
     try:
-        return host.read(path).rstrip("\n")
+        # mountinfo and net/unix of a busy node outgrow what is taken along of a configuration file
+        return host.read_table(path).rstrip("\n")
     except OSError:
         return None
