@@ -28,14 +28,10 @@ def parser() -> argparse.ArgumentParser:
     for name, text in (
         ("reboot", "restart a node in order"),
         ("reset", "restart a node as a power cut does"),
-        ("restore", "put a node back to what it was at `save`, its memory included"),
     ):
         command = commands.add_parser(name, help=text)
         command.add_argument("name")
         _wait(command)
-
-    save = commands.add_parser("save", help="remember what a node is now, its memory included")
-    save.add_argument("name")
 
     listing = commands.add_parser("list", help="show the nodes")
     listing.add_argument("--json", action="store_true", help="print facts as JSON")

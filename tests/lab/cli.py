@@ -73,15 +73,6 @@ def _reset(given: argparse.Namespace) -> int:
     return _report(nodes.reset(given.name, given.wait), given)
 
 
-def _save(given: argparse.Namespace) -> int:
-    nodes.save(given.name)
-    return 0
-
-
-def _restore(given: argparse.Namespace) -> int:
-    return _report(nodes.restore(given.name, given.wait), given)
-
-
 def _report(node: Node, given: argparse.Namespace) -> int:
     print(json.dumps(node.facts()) if given.json else _line(node))
     return 0
@@ -160,8 +151,6 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "reboot": _reboot,
     "requirements": _requirements,
     "reset": _reset,
-    "restore": _restore,
-    "save": _save,
     "ssh": _ssh,
     "up": _up,
 }

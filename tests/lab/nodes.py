@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import time
 import uuid
 from dataclasses import dataclass
 
@@ -19,8 +18,6 @@ from .progress import Progress
 from .readiness import Wait, account, await_boot, await_ssh
 from .spec import NodeSpec, checked
 from .store import Node, Store
-
-SNAPSHOT = "saved"
 
 
 @dataclass(frozen=True)
@@ -78,30 +75,6 @@ def reset(name: str, wait: Wait = Wait.PODS) -> Node:
     node = running(name)
     monitor.execute(node.folder / vm.MONITOR, "system_reset")
     return _come_back(node, wait)
-
-
-def save(name: str) -> None:
-    """Remember a node's disk and memory as they are now; an earlier memory of it is replaced."""
-    node = running(name)
-    # A shared connection of now would be a dead one after the way back.
-    node.connection.close()
-    _monitor_line(node, f"savevm {SNAPSHOT}")
-    store().save(dataclasses.replace(node, saved=True))
-
-
-def restore(name: str, wait: Wait = Wait.PODS) -> Node:
-    """Put a node back to what it was at ``save``: same boot, same processes, the clock set to the present."""
-    node = running(name)
-    if not node.saved:
-        raise LabError(f"nothing was saved of node {name}: use save first")
-    node.connection.close()
-    _monitor_line(node, f"loadvm {SNAPSHOT}")
-    if wait is Wait.NOTHING:
-        return node
-    progress = Progress(name)
-    await_ssh(node, progress)
-    node.connection.run(f"date --utc --set=@{time.time():.3f}")
-    return _awaited(node, wait, progress)
 
 
 def running(name: str) -> Node:
@@ -208,11 +181,3 @@ def _write_files(node: Node, parts: Parts, public_key: str) -> None:
     common = parts.boot.initrd.read_bytes()
     (node.folder / vm.INITRD).write_bytes(common + initrd.node_part(network, files))
     vm.make_overlay(parts.boot.disk, node.folder / vm.DISK)
-
-
-def _monitor_line(node: Node, line: str) -> None:
-    """A command of QEMU's human monitor, which prints nothing when all is well."""
-    arguments = {"command-line": line}
-    said = monitor.execute(node.folder / vm.MONITOR, "human-monitor-command", arguments, timeout=120)
-    if said:
-        raise LabError(f"node {node.name}: {line}: {said.strip()}")

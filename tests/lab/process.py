@@ -32,7 +32,8 @@ def is_machine(pid: int, uuid: str, proc: Path = Path("/proc")) -> bool:
         return False
     if not os.path.basename(words[0]).startswith(b"qemu-system") or b"-uuid" not in words:
         return False
-    return words[words.index(b"-uuid") + 1] == uuid.encode()
+    at = words.index(b"-uuid") + 1
+    return words[at : at + 1] == [uuid.encode()]
 
 
 def end_machine(pid: int, uuid: str) -> None:

@@ -74,10 +74,14 @@ def account(node: Node, wait: Wait, progress: Progress) -> Account:
     """What the node says of itself when it is as far as ``wait`` says; LabError names what is missing."""
     patience = POD_PATIENCE if wait is Wait.PODS else 0
     last = ""
-    for line in node.connection.lines(f"python3 - {patience} {','.join(QOS_CLASSES)}", WATCH):
-        if last:
-            progress.say(last)
-        last = line
+    try:
+        for line in node.connection.lines(f"python3 - {patience} {','.join(QOS_CLASSES)}", WATCH):
+            if last:
+                progress.say(last)
+            last = line
+    except LabError:
+        _check_runs(node)
+        raise
     found = _parsed(node, last)
     if wait is Wait.PODS:
         if found.missing and not found.refused:
@@ -95,9 +99,13 @@ def _parsed(node: Node, line: str) -> Account:
     return Account(values["boot_id"], containers, tuple(values["missing"]), values["refused"])
 
 
-def _check(node: Node, deadline: float, failure: str) -> None:
+def _check_runs(node: Node) -> None:
     if node.pid is None:
         raise LabError(f"the VM of node {node.name} has ended; its console is in {node.folder / vm.SERIAL_LOG}")
+
+
+def _check(node: Node, deadline: float, failure: str) -> None:
+    _check_runs(node)
     if time.monotonic() > deadline:
         raise LabError(f"node {node.name} {failure} within {SSH_PATIENCE:.0f} s (see: journal {node.name})")
 

@@ -39,7 +39,6 @@ class Node:
     kernel: str = ""
     base_disk: str = ""
     boot_id: str = ""
-    saved: bool = False
     seconds: tuple[tuple[str, float], ...] = ()
     containers: tuple[tuple[str, str, str], ...] = ()
 
@@ -87,7 +86,6 @@ class Node:
             "kernel": self.kernel,
             "base_disk": self.base_disk,
             "boot_id": self.boot_id,
-            "saved": self.saved,
             "seconds": dict(self.seconds),
             "containers": [{"pod": pod, "kind": kind, "cgroup": cgroup} for pod, kind, cgroup in self.containers],
             "folder": str(self.folder),

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .places import CACHE, CHECKOUT, tool_environment
+from .stages import ON_ALL_CPUS
 
 RELEASES = ("2.17", "2.18")
 NODE_PYTHON = "3.7"
@@ -39,14 +40,14 @@ def results() -> Iterator[tuple[str, bool]]:
     """Each part of the matrix and whether it passed."""
     for release in RELEASES:
         python = provide(f"core-{release}", Path(sys.executable), constraints())
-        yield f"units on ansible-core {release}", run(python, "-m", "pytest", *UNITS)
+        yield f"units on ansible-core {release}", run(python, "-m", "pytest", *ON_ALL_CPUS, *UNITS)
         yield f"playbook on ansible-core {release}", run(python, "-m", "ansible", "playbook", PLAYBOOK)
     node_python = find_python(NODE_PYTHON)
     if node_python is None:
         print(f"no Python {NODE_PYTHON} on this machine: vermin alone proves that node-side code runs on it")
         return
     python = provide(f"node-{NODE_PYTHON}", node_python, "")
-    yield f"node-side units on Python {NODE_PYTHON}", run(python, "-m", "pytest", *NODE_UNITS)
+    yield f"node-side units on Python {NODE_PYTHON}", run(python, "-m", "pytest", *ON_ALL_CPUS, *NODE_UNITS)
 
 
 def provide(name: str, interpreter: Path, pins: str) -> Path:

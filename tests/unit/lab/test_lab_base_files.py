@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import dataclasses
+import io
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.lab.base_files import BaseFiles, base_files
+from ansible_collections.volcano.colocation.tests.lab.kubernetes import Kubelet
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> BaseFiles:
+    binary = tmp_path / "kubelet"
+    binary.write_bytes(b"kubelet")
+    return base_files(Kubelet(binary, "digest", "1.20.2", (1, 20)), b"images")
+
+
+def test_the_archive_holds_every_file_with_the_right_mode(files: BaseFiles) -> None:
+    with tarfile.open(fileobj=io.BytesIO(files.archive())) as tar:
+        members = {member.name: member for member in tar}
+        assert members["usr/bin/kubelet"].mode == 0o755
+        assert members["usr/lib/systemd/system/kubelet.service"].mode == 0o644
+        assert members["etc/systemd/system/apt-daily.timer"].linkname == "/dev/null"
+        assert members["etc/ssh/sshd_config.d/lab.conf"].size > 0
+        wants = "etc/systemd/system/multi-user.target.wants/"
+        for name, member in members.items():
+            if name.startswith(wants):
+                assert member.linkname.lstrip("/") in members
+
+
+def test_the_same_files_give_the_same_archive_and_recipe(files: BaseFiles) -> None:
+    assert files.archive() == files.archive()
+    assert files.recipe == dataclasses.replace(files).recipe
+
+
+def test_whatever_changes_the_node_changes_the_recipe(files: BaseFiles) -> None:
+    others = [
+        dataclasses.replace(files, images=b"other"),
+        dataclasses.replace(files, links={}),
+        dataclasses.replace(files, texts={**files.texts, "etc/motd": "x"}),
+        dataclasses.replace(files, kubelet=dataclasses.replace(files.kubelet, digest="other")),
+    ]
+    assert len({each.recipe for each in [files, *others]}) == len(others) + 1

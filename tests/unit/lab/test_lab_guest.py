@@ -1,0 +1,32 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The program that watches a node, run where there is no node."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from ansible_collections.volcano.colocation.tests.lab.paths import GUEST
+
+
+def test_it_names_all_that_is_missing_and_ends() -> None:
+    done = subprocess.run(
+        [sys.executable, str(GUEST / "watch.py"), "0", "guaranteed,burstable"],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    account = json.loads(done.stdout.splitlines()[-1])
+    assert account["missing"] == [
+        "containerd answers",
+        "container images are imported",
+        "kubelet is healthy",
+        "pod guaranteed",
+        "pod burstable",
+    ]
+    assert account["containers"] == []
+    assert account["refused"] is False
+    assert len(account["boot_id"]) == 36

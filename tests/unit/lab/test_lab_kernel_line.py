@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.lab.kernel_line import kernel_line
+from ansible_collections.volcano.colocation.tests.lab.spec import CgroupMode, Driver, NodeSpec, Suite
+
+NODE = NodeSpec("node", Suite.BOOKWORM, CgroupMode.V1, Driver.SYSTEMD, Driver.SYSTEMD)
+
+
+@pytest.mark.parametrize(
+    ("suite", "cgroup", "expected"),
+    [
+        (
+            Suite.BOOKWORM,
+            CgroupMode.V1,
+            {"systemd.unified_cgroup_hierarchy=0", "systemd.legacy_systemd_cgroup_controller=1"},
+        ),
+        (
+            Suite.TRIXIE,
+            CgroupMode.V1,
+            {
+                "systemd.unified_cgroup_hierarchy=0",
+                "systemd.legacy_systemd_cgroup_controller=1",
+                "SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1",
+            },
+        ),
+        (Suite.BOOKWORM, CgroupMode.V2, {"systemd.unified_cgroup_hierarchy=1"}),
+        (Suite.TRIXIE, CgroupMode.V2, {"systemd.unified_cgroup_hierarchy=1"}),
+    ],
+)
+def test_the_cgroup_mode_is_chosen_at_boot(suite: Suite, cgroup: CgroupMode, expected: set[str]) -> None:
+    words = kernel_line(dataclasses.replace(NODE, suite=suite, cgroup=cgroup)).split()
+    assert {word for word in words if "cgroup" in word.lower()} == expected
+
+
+def test_parameters_asked_for_come_last_and_so_win() -> None:
+    words = kernel_line(dataclasses.replace(NODE, kernel_args=("loglevel=7", "psi=1"))).split()
+    assert words[-2:] == ["loglevel=7", "psi=1"]
+    assert words.index("loglevel=4") < words.index("loglevel=7")
+
+
+def test_the_kernel_speaks_on_the_serial_port() -> None:
+    assert "console=ttyS0,115200" in kernel_line(NODE).split()

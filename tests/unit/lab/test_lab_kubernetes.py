@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.lab.cache import Cache
+from ansible_collections.volcano.colocation.tests.lab.errors import LabError
+from ansible_collections.volcano.colocation.tests.lab.kubernetes import obtain_kubelet, release_of
+
+
+@pytest.mark.parametrize(
+    ("debian", "release"),
+    [
+        ("1.20.5+really1.20.2-1.1+deb12u1", "1.20.2"),
+        ("1.20.2-1", "1.20.2"),
+        ("1:1.28.10+ds-1", "1.28.10"),
+    ],
+)
+def test_the_release_in_a_debian_version(debian: str, release: str) -> None:
+    assert release_of(debian) == release
+
+
+def test_a_version_that_is_none() -> None:
+    with pytest.raises(LabError, match="bookworm"):
+        release_of("bookworm")
+
+
+def program(path: Path, text: str, mode: int = 0o755) -> Path:
+    path.write_text(f"#!/bin/sh\necho '{text}'\n")
+    path.chmod(mode)
+    return path
+
+
+def test_a_kubelet_given_by_path_says_its_own_version(tmp_path: Path) -> None:
+    kubelet = obtain_kubelet(Cache(tmp_path), str(program(tmp_path / "kubelet", "Kubernetes v1.35.1-rc.0")))
+    assert (kubelet.version, kubelet.release) == ((1, 35), "1.35.1-rc.0")
+
+
+def test_another_program_is_not_taken_for_a_kubelet(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="not a kubelet"):
+        obtain_kubelet(Cache(tmp_path), str(program(tmp_path / "ls", "ls (GNU coreutils)")))
+
+
+def test_a_kubelet_must_be_executable(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="not executable"):
+        obtain_kubelet(Cache(tmp_path), str(program(tmp_path / "kubelet", "v1.2.3", 0o644)))
+
+
+def test_a_path_without_a_file(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="no kubelet at"):
+        obtain_kubelet(Cache(tmp_path), str(tmp_path / "kubelet"))

@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.volcano.colocation.tests.lab.errors import SpecError
+from ansible_collections.volcano.colocation.tests.lab.spec import (
+    CgroupMode,
+    CpuManager,
+    Driver,
+    NodeSpec,
+    Nri,
+    Suite,
+    checked,
+    from_dict,
+)
+
+NODE = NodeSpec("node", Suite.TRIXIE, CgroupMode.V2, Driver.SYSTEMD, Driver.CGROUPFS)
+
+specs = st.builds(
+    NodeSpec,
+    name=st.from_regex(r"[a-z]([a-z0-9-]{0,20}[a-z0-9])?", fullmatch=True),
+    suite=st.just(Suite.TRIXIE),
+    cgroup=st.sampled_from(CgroupMode),
+    kubelet_driver=st.sampled_from(Driver),
+    runtime_driver=st.sampled_from(Driver),
+    nri=st.sampled_from(Nri),
+    cpu_manager=st.sampled_from(CpuManager),
+    cpus=st.sampled_from([2, 4]),
+    memory=st.sampled_from([1024, 2048]),
+    numa=st.sampled_from([1, 2]),
+    kernel_args=st.lists(st.sampled_from(["psi=1", "quiet"])).map(tuple),
+)
+
+
+@given(specs)
+def test_a_specification_survives_json(spec: NodeSpec) -> None:
+    assert from_dict(json.loads(json.dumps(spec.as_dict()))) == spec
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"name": "../evil"}, "host name"),
+        ({"name": "Upper"}, "host name"),
+        ({"name": "a" * 41}, "host name"),
+        ({"name": ""}, "host name"),
+        ({"suite": Suite.BOOKWORM, "nri": Nri.ON}, "no NRI"),
+        ({"cpus": 0}, "cpus"),
+        ({"cpus": 1, "cpu_manager": CpuManager.STATIC}, "2 CPUs"),
+        ({"memory": 512}, "memory"),
+        ({"cpus": 3, "numa": 2}, "numa"),
+        ({"numa": 0}, "numa"),
+        ({"kernel_args": ("two words",)}, "one word"),
+    ],
+)
+def test_what_cannot_be_built_is_refused(changes: dict[str, object], problem: str) -> None:
+    with pytest.raises(SpecError, match=problem):
+        checked(dataclasses.replace(NODE, **changes))  # type: ignore[arg-type]
+
+
+def test_every_problem_is_named_at_once() -> None:
+    with pytest.raises(SpecError, match=r"host name.*cpus must.*memory must"):
+        checked(dataclasses.replace(NODE, name="?", cpus=0, memory=1))
+
+
+def test_unknown_values_and_keys_are_refused() -> None:
+    with pytest.raises(SpecError, match="not a node"):
+        from_dict({**NODE.as_dict(), "suite": "sarge"})
+    with pytest.raises(SpecError, match="not a node"):
+        from_dict({**NODE.as_dict(), "colour": "green"})
+
+
+@pytest.mark.parametrize(
+    ("suite", "cgroup", "kernel"),
+    [
+        (Suite.BOOKWORM, CgroupMode.V1, Suite.BOOKWORM),
+        (Suite.BOOKWORM, CgroupMode.V2, Suite.BOOKWORM),
+        (Suite.TRIXIE, CgroupMode.V1, Suite.BOOKWORM),
+        (Suite.TRIXIE, CgroupMode.V2, Suite.TRIXIE),
+    ],
+)
+def test_v1_needs_the_kernel_that_still_has_its_controllers(suite: Suite, cgroup: CgroupMode, kernel: Suite) -> None:
+    assert dataclasses.replace(NODE, suite=suite, cgroup=cgroup).kernel_suite is kernel

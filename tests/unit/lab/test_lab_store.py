@@ -1,0 +1,52 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.lab.errors import LabError
+from ansible_collections.volcano.colocation.tests.lab.store import Store
+from ansible_collections.volcano.colocation.tests.unit.lab.paper_nodes import create
+
+
+def test_a_node_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    node = dataclasses.replace(
+        create(tmp_path),
+        boot_id="b",
+        seconds=(("ssh", 20.1), ("pods", 60.0)),
+        containers=(("guaranteed", "container", "/kubepods/x"),),
+    )
+    assert Store(tmp_path).save(node) == Store(tmp_path).load("one")
+
+
+def test_every_node_has_a_subnet_of_its_own(tmp_path: Path) -> None:
+    nodes = [create(tmp_path, name, port) for port, name in enumerate("abc", 2201)]
+    assert len({node.address for node in nodes}) == 3
+    assert all(node.address.startswith(f"10.0.{node.subnet}.") for node in nodes)
+    Store(tmp_path).remove(nodes[1])
+    assert create(tmp_path, "d", 2204).subnet == nodes[1].subnet
+
+
+def test_an_unknown_node_is_answered_with_the_known_ones(tmp_path: Path) -> None:
+    create(tmp_path)
+    with pytest.raises(LabError, match=r"no node 'two'.*nodes: one"):
+        Store(tmp_path).load("two")
+
+
+def test_a_pid_of_another_process_is_not_the_nodes(tmp_path: Path) -> None:
+    node = create(tmp_path)
+    (node.folder / "qemu.pid").write_text("2\n")
+    assert node.pid is None
+    assert node.facts()["running"] is False
+
+
+def test_facts_name_the_way_in(tmp_path: Path) -> None:
+    assert create(tmp_path).facts()["ssh"] == {
+        "host": "127.0.0.1",
+        "port": 2201,
+        "user": "root",
+        "key": str(tmp_path / "id_ed25519"),
+    }

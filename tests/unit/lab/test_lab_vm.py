@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.lab.accel import Accelerator
+from ansible_collections.volcano.colocation.tests.lab.vm import Machine, arguments
+
+MACHINE = Machine(
+    name="one",
+    uuid="6a1f0c9e-0000-4000-8000-000000000001",
+    folder=Path("/state/one"),
+    kernel=Path("/cache/vmlinuz"),
+    kernel_line="console=ttyS0",
+    accelerator=Accelerator.TCG,
+    subnet=12,
+    cpus=4,
+    memory=2048,
+    numa=1,
+)
+
+
+def option(words: list[str], name: str) -> list[str]:
+    return [words[at + 1] for at, word in enumerate(words) if word == name]
+
+
+def test_the_way_in_is_open_on_this_machine_only() -> None:
+    (network,) = option(arguments(MACHINE, 2201), "-netdev")
+    assert "hostfwd=tcp:127.0.0.1:2201-:22" in network
+    assert "net=10.0.12.0/24" in network
+
+
+def test_the_machine_can_be_told_from_others() -> None:
+    assert option(arguments(MACHINE, 1), "-uuid") == [MACHINE.uuid]
+
+
+def test_sockets_fit_into_an_address_however_deep_the_folder() -> None:
+    words = arguments(dataclasses.replace(MACHINE, folder=Path("/" + "x" * 200)), 1)
+    assert option(words, "-qmp") == ["unix:monitor.sock,server=on,wait=off"]
+    assert "path=serial.sock" in option(words, "-chardev")[0]
+
+
+@pytest.mark.parametrize(
+    ("numa", "nodes"),
+    [
+        (1, []),
+        (2, ["node,nodeid=0,cpus=0-1,memdev=memory0", "node,nodeid=1,cpus=2-3,memdev=memory1"]),
+        (4, [f"node,nodeid={each},cpus={each}-{each},memdev=memory{each}" for each in range(4)]),
+    ],
+)
+def test_cpus_and_memory_are_spread_over_the_numa_nodes(numa: int, nodes: list[str]) -> None:
+    words = arguments(dataclasses.replace(MACHINE, numa=numa), 1)
+    assert option(words, "-numa") == nodes
+    assert [each.rpartition("=")[2] for each in option(words, "-object")] == [f"{2048 // numa}M"] * len(nodes)
+    assert option(words, "-smp") == [f"4,sockets={numa},cores={4 // numa},threads=1"]
+
+
+def test_the_accelerator_is_the_one_that_was_found_to_work() -> None:
+    assert option(arguments(MACHINE, 1), "-accel")[0].startswith("tcg")
+    assert option(arguments(dataclasses.replace(MACHINE, accelerator=Accelerator.KVM), 1), "-accel") == ["kvm"]
