@@ -53,11 +53,12 @@ def _build(given: argparse.Namespace) -> int:
         kubelet = pool.submit(obtain_kubelet, cache, given.kubelet)
         pause = pool.submit(obtain_pause, cache)
         roots = {suite: pool.submit(root.obtain, cache, suite) for suite in suites}
-        for found in roots.values():
-            pool.submit(accel.choose, cache.root, found.result().kernel)
+        probes = [pool.submit(accel.choose, cache.root, found.result().kernel) for found in roots.values()]
         pause.result()
         for suite in suites:
             disk.obtain(cache, suite, suite, kubelet.result())
+        for probe in probes:
+            probe.result()
     return 0
 
 

@@ -40,7 +40,7 @@ class Kubelet:
 
 def obtain_kubelet(cache: Cache, wanted: str) -> Kubelet:
     """A kubelet from ``wanted``: a path, a version of Debian's source package, or ``debian`` for its current one."""
-    if "/" in wanted:
+    if "/" in wanted or Path(wanted).is_file():
         path = Path(wanted).resolve()
         if not path.is_file():
             raise LabError(f"no kubelet at {path}")

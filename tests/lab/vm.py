@@ -55,7 +55,10 @@ def arguments(machine: Machine, port: int) -> list[str]:
         *_numa(machine),
         *("-nodefaults", "-no-user-config", "-display", "none"),
         *("-kernel", str(machine.kernel), "-initrd", str(machine.folder / INITRD), "-append", machine.kernel_line),
-        *("-drive", f"if=none,id=disk,format=qcow2,cache=writeback,discard=unmap,file={machine.folder / DISK}"),
+        *(
+            "-drive",
+            f"if=none,id=disk,format=qcow2,cache=writeback,discard=unmap,file={_escaped(machine.folder / DISK)}",
+        ),
         *("-device", "virtio-blk-pci,drive=disk"),
         *("-netdev", f"user,id=net,net=10.0.{machine.subnet}.0/24,hostfwd=tcp:127.0.0.1:{port}-:22"),
         *("-device", "virtio-net-pci,netdev=net,romfile="),
@@ -93,6 +96,11 @@ def make_overlay(base: Path, overlay: Path) -> None:
     """A disk that holds only what differs from ``base``."""
     argv = [need(QEMU_IMG), "create", "-q", "-f", "qcow2", "-F", "qcow2", "-b", str(base), str(overlay)]
     command.output(argv)
+
+
+def _escaped(path: Path) -> str:
+    """A path as the value of a QEMU option, where a comma separates one option from the next."""
+    return str(path).replace(",", ",,")
 
 
 def _numa(machine: Machine) -> list[str]:

@@ -19,7 +19,7 @@ from .stages import Command, Stage
 HEARTBEAT = 15.0
 """Seconds between two lines of progress."""
 
-PATIENCE = 4.0
+PATIENCE = 3.0
 """A stage that takes so many times its share is stopped: it hangs."""
 
 OVERRUN = "stopped: the stage took several times its share"

@@ -34,6 +34,11 @@ def test_the_way_in_is_open_on_this_machine_only() -> None:
     assert "net=10.0.12.0/24" in network
 
 
+def test_a_comma_in_the_path_of_the_disk_ends_no_option() -> None:
+    (disk,) = option(arguments(dataclasses.replace(MACHINE, folder=Path("/a,b")), 1), "-drive")
+    assert disk.endswith("file=/a,,b/disk.qcow2")
+
+
 def test_the_machine_can_be_told_from_others() -> None:
     assert option(arguments(MACHINE, 1), "-uuid") == [MACHINE.uuid]
 
