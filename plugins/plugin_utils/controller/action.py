@@ -56,7 +56,9 @@ class ColocationAction(ActionBase):
 
     def _on_node(self, name: str, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:
-            answer: dict[str, Any] = self._execute_module(module_name=name, module_args=arguments, task_vars=task_vars)
+            answer: dict[str, Any] = untagged(
+                self._execute_module(module_name=name, module_args=arguments, task_vars=task_vars)
+            )
         except AnsibleConnectionFailure as error:
             raise ConnectionLost(error) from error
         for warning in answer.get("warnings", ()):

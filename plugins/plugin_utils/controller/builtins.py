@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Task arguments as plain builtins: ansible-core 2.19 hands over tagged strings, which YAML dumpers refuse."""
+"""Values as plain builtins: ansible-core 2.19 hands over tagged strings, older ones unsafe text; YAML refuses both."""
 
 from __future__ import annotations
 

@@ -18,7 +18,13 @@ OTHER = "6a1f0c9e-0000-4000-8000-000000000002"
 
 def process(name: str, *arguments: str) -> subprocess.Popen[bytes]:
     """A process whose command line is what a test wants, and that sleeps."""
-    return subprocess.Popen([name, "-c", "import time; time.sleep(60)", *arguments], executable=sys.executable)
+    argv = [name, "-c", "print(flush=True); import time; time.sleep(60)", *arguments]
+    started = subprocess.Popen(argv, executable=sys.executable, stdout=subprocess.PIPE)
+    # Popen is back before the kernel shows the new command line.
+    assert started.stdout is not None
+    started.stdout.readline()
+    started.stdout.close()
+    return started
 
 
 @pytest.fixture
