@@ -1,6 +1,7 @@
 #!/usr/bin/python
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 """Documentation of containerd_config; its work is done by the action plugin of the same name."""
 
 from __future__ import annotations

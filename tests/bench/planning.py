@@ -51,7 +51,7 @@ def main(snapshot_path: str, given: str) -> int:
     plugin = kind.__new__(kind)
     plugin._task = SimpleNamespace(check_mode=True)
     modules = set(sys.modules)
-    results = [planned(plugin, snapshot, checked.validated_parameters) for _ in range(REPETITIONS)]
+    results = [planned(plugin, snapshot, checked.validated_parameters) for _repetition in range(REPETITIONS)]
     times = [result["usage"]["planning_ms"] for result in results]
     report = {
         "changes": len(results[0]["plan"]["changes"]),

@@ -51,7 +51,7 @@ class PlanningCost:
 def planning_costs(environment: Mapping[str, str], processes: int = PROCESSES) -> tuple[PlanningCost, ...]:
     """The PlanningCost of every case."""
     return tuple(
-        combined(case, [_once(SNAPSHOTS / name, arguments, environment) for _ in range(processes)])
+        combined(case, [_once(SNAPSHOTS / name, arguments, environment) for _process in range(processes)])
         for case, (name, arguments) in CASES.items()
     )
 

@@ -37,7 +37,7 @@ def _copy(terminal: int, connection: socket.socket) -> None:
         selector.register(terminal, selectors.EVENT_READ)
         selector.register(connection, selectors.EVENT_READ)
         while True:
-            for key, _ in selector.select():
+            for key, _events in selector.select():
                 if key.fileobj is connection:
                     block = connection.recv(4096)
                     os.write(sys.stdout.fileno(), block)

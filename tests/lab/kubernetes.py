@@ -144,7 +144,7 @@ def _source_version(description: Path) -> str:
 
 def _flags(release: str) -> str:
     """Linker flags that tell kubelet its version, as Kubernetes' own hack/lib/version.sh does."""
-    major, minor, _ = release.split(".", 2)
+    major, minor, _patch = release.split(".", 2)
     values = {"gitVersion": f"v{release}", "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
     package = "k8s.io/kubernetes/vendor/k8s.io/component-base/version"
     return "-s -w " + " ".join(f"-X {package}.{name}={value}" for name, value in values.items())

@@ -45,7 +45,7 @@ class Account:
     def summary(self) -> str:
         if self.refused:
             return "ready; the drivers clash: runc refuses kubelet's cgroup paths and no pod starts"
-        if any(":" in cgroup for _, _, cgroup in self.containers):
+        if any(":" in cgroup for _pod, _kind, cgroup in self.containers):
             return "ready; the drivers clash: pods run in cgroups whose names contain a colon"
         return "ready"
 

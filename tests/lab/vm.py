@@ -73,7 +73,7 @@ def start(machine: Machine) -> int:
     """Start the VM, which outlives this process; returns the port at which its ssh will answer."""
     qemu = need(QEMU)
     said = ""
-    for _ in range(5):
+    for _attempt in range(5):
         port = _free_port()
         done = subprocess.run(
             [qemu, *arguments(machine, port)],

@@ -50,7 +50,7 @@ def main(argv: list[str]) -> int:
         return 0
     if argv == ["recover"]:
         return _recover(node)
-    print(USAGE, file=sys.stderr)
+    sys.stderr.write(USAGE + "\n")
     return 2
 
 
@@ -64,4 +64,5 @@ def _recover(node: Node) -> int:
 
 
 def _report(line: str) -> None:
-    print(line, flush=True)
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()

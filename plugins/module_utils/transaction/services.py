@@ -78,7 +78,7 @@ def _job(node: Node, verb: str, unit: str, since: float) -> None:
     if answer.rc == 0:
         return
     # Its second sentence names the commands that the remedy names.
-    reason = " ".join(answer.stderr.split()).split(" See ")[0].rstrip(".") or f"exit status {answer.rc}"
+    reason = " ".join(answer.stderr.split()).partition(" See ")[0].rstrip(".") or f"exit status {answer.rc}"
     raise ServiceError(
         f"systemctl {verb} {unit} failed: {reason}{explain(node.host, unit, since)}",
         f"See journalctl --unit {unit} on the node",

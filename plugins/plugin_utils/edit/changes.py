@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias
@@ -117,8 +118,12 @@ def difference(first: Any, second: Any) -> Path | None:
         if len(first) != len(second):
             return ()
         return next((() for one, other in zip(first, second, strict=True) if difference(one, other) is not None), None)
-    same = first == second or (first != first and second != second)  # NaN
+    same = first == second or (_is_nan(first) and _is_nan(second))
     return None if same else ()
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _mapping_difference(first: dict[str, Any], second: dict[str, Any]) -> Path | None:

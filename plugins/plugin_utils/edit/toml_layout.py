@@ -109,7 +109,7 @@ def _scan(text: str) -> Iterator[Table | Setting]:
 def _table(text: str, start: int, at: int, arrays: set[Path]) -> Table:
     array = text.startswith("[[", at)
     name = at + (2 if array else 1)
-    path, _ = key_at(text, name + len(indent(text, name)))
+    path, _end = key_at(text, name + len(indent(text, name)))
     if array:
         arrays.add(path)
     listed = any(path[:length] in arrays for length in range(1, len(path) + 1))

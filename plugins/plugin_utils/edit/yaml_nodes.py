@@ -133,7 +133,7 @@ def _placed(text: str, composed: Any, reached: int) -> tuple[Node, bool]:
 def _last_item_end(text: str, composed: Any) -> int:
     reached = int(composed.start_mark.index)
     for item in composed.value:
-        node, _ = _placed(text, item, reached)
+        node, _end = _placed(text, item, reached)
         if node.start < node.end:
             reached = node.end
         else:

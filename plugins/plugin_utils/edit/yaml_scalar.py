@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 
 from .changes import Removal, Scalar, Wanted
@@ -58,7 +59,7 @@ def _is_plain(value: str) -> bool:
 
 
 def _float_text(value: float) -> str:
-    if value != value:
+    if math.isnan(value):
         return ".nan"
     if value in (float("inf"), float("-inf")):
         return ".inf" if value > 0 else "-.inf"

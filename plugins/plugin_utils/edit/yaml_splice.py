@@ -155,7 +155,7 @@ def _replaced(text: str, node: Node, colon: int, want: Wanted) -> Iterator[Splic
 def _header_comment(block_scalar: str) -> str:
     """The comment behind `|` or `>`, with the blanks before it."""
     header = block_scalar.split(NEWLINE, 1)[0].rstrip()
-    before, mark, _ = header.partition("#")
+    before, mark, _comment = header.partition("#")
     return header[len(before.rstrip()) :] if mark else ""
 
 

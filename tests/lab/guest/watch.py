@@ -25,8 +25,8 @@ def cgroup_of(pid: int) -> str:
     """Path in the v2 hierarchy, or in that of v1's memory controller."""
     with open(f"/proc/{pid}/cgroup") as stream:
         rows = [line.rstrip("\n").split(":", 2) for line in stream]
-    v1 = [path for _, controllers, path in rows if "memory" in controllers.split(",")]
-    return (v1 + [path for number, _, path in rows if number == "0"] + [""])[0]
+    v1 = [path for _number, controllers, path in rows if "memory" in controllers.split(",")]
+    return (v1 + [path for number, _controllers, path in rows if number == "0"] + [""])[0]
 
 
 def container(config: str) -> dict[str, str]:

@@ -97,7 +97,7 @@ def test_a_build_that_fails_leaves_no_entry(cache: Cache) -> None:
 
 def test_two_at_once_build_once(cache: Cache) -> None:
     builder = Builder()
-    threads = [threading.Thread(target=obtain, args=(cache, builder)) for _ in range(4)]
+    threads = [threading.Thread(target=obtain, args=(cache, builder)) for _thread in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

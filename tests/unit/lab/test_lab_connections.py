@@ -24,7 +24,7 @@ def server(listener: socket.socket, speak: Callable[[socket.socket], None]) -> I
     """Serve one connection."""
 
     def serve() -> None:
-        connection, _ = listener.accept()
+        connection, _address = listener.accept()
         with connection:
             speak(connection)
 

@@ -38,7 +38,7 @@ def test_archives_unpack_one_after_the_other(first: dict[str, bytes], second: di
 
 def test_folders_come_before_what_is_in_them() -> None:
     members = unpack(archive([Entry("/a/b/c", b"1", 0o755), Entry("a/d", b"2")]))
-    assert [(name, mode) for name, mode, _ in members] == [
+    assert [(name, mode) for name, mode, _data in members] == [
         ("a", stat.S_IFDIR | 0o755),
         ("a/b", stat.S_IFDIR | 0o755),
         ("a/b/c", stat.S_IFREG | 0o755),

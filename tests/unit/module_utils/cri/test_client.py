@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -221,7 +222,11 @@ def test_silence_ends_at_the_deadline(path: Path) -> None:
 
 def test_a_connection_that_broke_is_made_anew(path: Path, runtime: Runtime) -> None:
     conversation = iter([lambda connection: connection.greet(), runtime.converse])
-    with serving(path, lambda connection: next(conversation)(connection)), CriClient(str(path), 5.0) as client:
+
+    def converse(connection: Any) -> None:
+        next(conversation)(connection)
+
+    with serving(path, converse), CriClient(str(path), 5.0) as client:
         with pytest.raises(CriUnavailable):
             client.version()
         assert client.version().runtime_name == "containerd"

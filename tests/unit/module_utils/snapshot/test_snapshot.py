@@ -9,6 +9,8 @@ import json
 import os
 import socket
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -327,9 +329,18 @@ def test_kernel_texts(tmp_path: Path) -> None:
     assert kernel_text(Host(str(tmp_path)), "/proc") is None
 
 
+@contextmanager
+def listening() -> Iterator[socket.socket]:
+    """A TCP server on a free port; socket.create_server came with Python 3.8 only."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        yield server
+
+
 @pytest.mark.parametrize("body", ["ok", ""])
 def test_healthz(body: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
+    with listening() as server:
 
         def answer() -> None:
             connection, _address = server.accept()
@@ -344,6 +355,6 @@ def test_healthz(body: str) -> None:
 
 
 def test_healthz_of_nobody() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
+    with listening() as server:
         address = server.getsockname()[:2]
     assert healthz(address, 1.0) is None

@@ -41,7 +41,7 @@ class Real(float):
 )
 def test_exact_builtins(value: Any, kind: type, plain: Any) -> None:
     found = untagged(value)
-    assert type(found) is kind
+    assert found.__class__ is kind
     assert found == plain
 
 
@@ -49,7 +49,7 @@ def test_every_depth_and_every_key() -> None:
     found = untagged({Text("a"): [{Text("b"): (Text("c"), Whole(1))}], 7: Text("d")})
     assert found == {"a": [{"b": ["c", 1]}], 7: "d"}
     assert [type(key) for key in found] == [str, int]
-    assert type(found["a"][0]["b"][0]) is str
+    assert found["a"][0]["b"][0].__class__ is str
 
 
 def test_what_is_no_builtin_is_left() -> None:

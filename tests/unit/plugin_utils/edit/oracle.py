@@ -27,7 +27,7 @@ class Document:
 
     @property
     def text(self) -> str:
-        text = "".join(line + self.end for line, _ in self.lines)
+        text = "".join(line + self.end for line, _number in self.lines)
         return self.mark + (text if self.last_end else text.removesuffix(self.end))
 
 

@@ -17,11 +17,14 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes im
 )
 
 
+def _itself(text: str) -> str:
+    return text
+
+
 class Tagged(str):
     """Like the strings that ansible-core 2.19 hands over."""
 
-    def __str__(self) -> str:
-        return self
+    __str__ = _itself
 
 
 def test_values_become_builtins() -> None:
@@ -30,7 +33,7 @@ def test_values_become_builtins() -> None:
     below = built["a"]
     assert isinstance(below, dict)
     assert [type(key) for key in (*built, *below)] == [str] * 5
-    assert type(below["b"]) is str
+    assert below["b"].__class__ is str
 
 
 @pytest.mark.parametrize("value", [None, {"a": 1}, [1], b"x", object()])

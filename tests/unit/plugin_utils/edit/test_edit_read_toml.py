@@ -35,7 +35,7 @@ def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 def test_tables_are_dicts(text: str, values: dict[str, object]) -> None:
     read = read_toml(text)
     assert read == values
-    assert type(read) is dict
+    assert read.__class__ is dict
 
 
 @pytest.mark.usefixtures("parser")

@@ -90,7 +90,7 @@ def test_a_containerd_file(name: str, variant: str) -> None:
     changes = containerd_changes(name)
     after = edit_toml(before, changes)
     assert comparable(read_toml(after)) == comparable(changed(read_toml(before), changes)[0])
-    lost, _ = lost_and_gained(before, after)
+    lost, _gained = lost_and_gained(before, after)
     keys = ("SystemdCgroup =", "disable =", "socket_path =", "plugin_request_timeout =")
     ended = "" if before.endswith("\n") else before.split("\n")[-1]
     assert all(line.strip().startswith(keys) or line == ended for line in lost)

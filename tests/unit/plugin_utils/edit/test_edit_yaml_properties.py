@@ -44,7 +44,7 @@ def documents_and_changes(draw: Any) -> tuple[Document, dict[Path, Any]]:
     document = draw(documents())
     existing = leaves(document.values)
     changes: dict[Path, Any] = {}
-    for _ in range(draw(st.integers(1, 4))):
+    for _key in range(draw(st.integers(1, 4))):
         if existing and draw(st.booleans()):
             path = draw(st.sampled_from(existing))
             want = draw(st.one_of(NEW_VALUES, st.just(REMOVE)))

@@ -117,7 +117,7 @@ def test_every_rule_has_a_variant() -> None:
         rule
         for rule in RULES
         for _verdict, variant in VARIANTS.values()
-        if [*rule(facts_of(variant(captured(ALIGNED))))]
+        if any(rule(facts_of(variant(captured(ALIGNED)))))
     }
     silent = {rule.__name__ for rule in RULES if rule not in fired}
     assert silent == set()
