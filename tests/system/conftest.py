@@ -15,10 +15,10 @@ SPEC = ("--suite", "trixie", "--cgroup", "v2", "--driver-kubelet", "systemd", "-
 
 
 @pytest.fixture(scope="session", name="node")
-def _node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
+def _node(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
     lab("down", NAME)
     lab("up", NAME, *SPEC)
-    try:
-        yield Node(NAME, lab("inventory", NAME).strip(), tmp_path_factory.mktemp("runs"))
-    finally:
+    yield Node(NAME, lab("inventory", NAME).strip(), tmp_path_factory.mktemp("runs"))
+    # After a failure it stays up, for whoever wants to see its journal; the next run replaces it.
+    if not request.session.testsfailed:
         lab("down", NAME)
