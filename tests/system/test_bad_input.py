@@ -45,7 +45,7 @@ TROUBLE = {
     "read-only file system": (
         "mount --bind /etc/containerd /etc/containerd; mount -o remount,bind,ro /etc/containerd",
         "umount /etc/containerd",
-        ["/etc/containerd", "read-only"],
+        ["/etc/containerd", "Read-only file system", "Remount it read-write"],
     ),
     "full file system": (
         "mkdir -p /var/lib/volcano-colocation; mount -t tmpfs -o size=16k,mode=700 full /var/lib/volcano-colocation;"
