@@ -12,6 +12,9 @@ import time
 from dataclasses import dataclass
 from typing import Sequence
 
+CHUNK = 1 << 16
+"""Bytes asked for at once: a sysctl file answers ENOMEM to a buffer of 4 MiB and more."""
+
 READ_LIMIT = 1 << 20
 """Bytes; configuration files and most kernel files of a node are far smaller."""
 TABLE_LIMIT = 1 << 26
@@ -56,10 +59,13 @@ class Host:
         with os.fdopen(handle, "rb") as stream:
             if stat.S_ISDIR(os.fstat(handle).st_mode):
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-            content = stream.read(limit + 1)
-        if len(content) > limit:
-            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
-        return content
+            content = bytearray()
+            while len(content) <= limit:
+                chunk = stream.read(min(CHUNK, limit + 1 - len(content)))
+                if not chunk:
+                    return bytes(content)
+                content += chunk
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
 
     def read(self, path: str, limit: int = READ_LIMIT) -> str:
         """Text of a file; bytes that are not UTF-8 survive a round trip as surrogates."""
