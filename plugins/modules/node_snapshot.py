@@ -12,8 +12,8 @@ short_description: Take the evidence of a node (internal)
 version_added: 0.1.0
 description:
   - Reads what M(volcano.colocation.node_facts) and M(volcano.colocation.node_align) interpret on the controller.
-  - Internal to the collection. Its result holds file texts as they are, secrets included; use
-    M(volcano.colocation.node_facts), whose results are redacted.
+  - Internal to the collection. Its result is compressed, and holds file texts as they are, secrets included; use
+    M(volcano.colocation.node_facts), whose results can be read and are redacted.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -39,9 +39,9 @@ EXAMPLES = r"""
 
 RETURN = r"""
 snapshot:
-  description: The evidence, unredacted.
+  description: The evidence, unredacted, as zlib-compressed JSON in base64.
   returned: success
-  type: dict
+  type: str
 """
 
 from ansible.module_utils.basic import AnsibleModule
@@ -49,6 +49,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ..module_utils.errors import ColocationError
 from ..module_utils.host import Host
 from ..module_utils.snapshot.collect import collect
+from ..module_utils.snapshot.packing import pack
 
 
 def main() -> None:
@@ -57,7 +58,7 @@ def main() -> None:
         snapshot = collect(Host(module.params["root"]))
     except ColocationError as error:
         module.fail_json(msg=str(error))
-    module.exit_json(changed=False, snapshot=snapshot)
+    module.exit_json(changed=False, snapshot=pack(snapshot))
 
 
 if __name__ == "__main__":

@@ -28,10 +28,11 @@ def cpu_ms() -> float:
 
 def planned(plugin: Any, snapshot: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
     """The result of node_align under check mode for a node that looks like ``snapshot``."""
-    # Only after the loader is set up: this import goes through it.
+    # Only after the loader is set up: these imports go through it.
+    from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import pack
     from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.node import Node
 
-    result: dict[str, Any] = plugin.work(Node(lambda name, given: {"snapshot": snapshot}), arguments)
+    result: dict[str, Any] = plugin.work(Node(lambda name, given: {"snapshot": pack(snapshot)}), arguments)
     if result.get("failed"):
         raise SystemExit(f"planning was refused: {result.get('msg')}")
     return result

@@ -36,8 +36,8 @@ class PlanningError(Exception):
 class PlanningCost:
     """CPU milliseconds, medians over processes.
 
-    ``load_ms``: loading the action plugin; Ansible compiles a collection's code in every run. ``first_ms``: the first
-    plan of a process, which imports the editors when text is edited. ``again_ms``: each further plan.
+    ``load_ms``: loading the action plugin and its editors, which Ansible does once in a run, compiling all of it anew.
+    ``first_ms``: the first plan of a process. ``again_ms``: each further plan.
     """
 
     case: str

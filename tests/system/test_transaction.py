@@ -41,7 +41,7 @@ def test_provision_with_a_planted_secret_keeps_it_and_shows_it_nowhere(node: Nod
     node.shell("cp -p /etc/containerd/config.toml /root/without-secret")
     node.write("/etc/containerd/config.toml", node.shell("cat /etc/containerd/config.toml") + PLANTED)
     node.shell("systemctl restart containerd")
-    run = node.ansible("provision", "--diff", "-v")
+    run = node.ansible("provision", "--diff", "-vvvv")
     assert run.code == 0, run.output[-4000:]
     assert run.recap(node.name)["changed"] == 1
     assert SECRET in node.shell("cat /etc/containerd/config.toml")

@@ -13,9 +13,8 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ..arguments import Spec
-from ..edit.errors import MissingLibrary
+from ..edit.errors import MissingLibrary, UneditableFile
 from ..facts.node import SnapshotError
-from ..plan.edits import UneditableFile
 from ..profile import ProfileError
 from .builtins import untagged
 from .node import ConnectionLost, Node, NodeFailure

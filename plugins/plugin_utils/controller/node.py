@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from ...module_utils.snapshot.packing import NotPacked, unpack
+
 SNAPSHOT_MODULE = "volcano.colocation.node_snapshot"
 TRANSACTION_MODULE = "volcano.colocation.node_transaction"
 POLL_SECONDS = 15
@@ -71,7 +73,10 @@ class Node:
         result = self.execute(SNAPSHOT_MODULE, {"root": self.root})
         if result.get("failed") or "snapshot" not in result:
             raise NodeFailure(result)
-        snapshot: dict[str, Any] = result["snapshot"]
+        try:
+            snapshot: dict[str, Any] = unpack(result["snapshot"])
+        except NotPacked as error:
+            raise NodeFailure({"failed": True, "msg": str(error)}) from error
         self.usage.program_seconds += sum(
             snapshot[section].get("program_seconds", 0.0) for section in ("kubelet", "runtime")
         )

@@ -34,6 +34,13 @@ class UnsupportedEdit(EditError):
     """A valid text whose shape a splice cannot change safely, or a path that leads through a plain value."""
 
 
+class UneditableFile(Exception):
+    """A file whose text cannot be changed safely; says which, where, and what to do."""
+
+    def __init__(self, path: str, error: EditError) -> None:
+        super().__init__(f"{path}: {error}")
+
+
 class MissingLibrary(EditError):
     """A Python library that the controller lacks; ``requirement`` is what pip installs."""
 

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parsers are imported when they are used: ansible-test imports every file without them, and most runs edit nothing."""
+"""The parsers, which the controller may lack: ansible-test imports every file without them."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from types import ModuleType
 
@@ -18,3 +19,10 @@ def library(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ImportError as error:
         raise MissingLibrary(name, REQUIREMENTS[name]) from error
+
+
+def preload(*names: str) -> None:
+    """Import what of these is there; what is missing is an error only where it is used."""
+    for name in names:
+        with contextlib.suppress(MissingLibrary):
+            library(name)

@@ -9,9 +9,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..edit.errors import EditError
+from ..edit.errors import EditError, UneditableFile
+from ..edit.library import preload
+from ..edit.toml_splice import edit_toml
+from ..edit.yaml_splice import edit_yaml
 from ..facts.model import NodeFacts
 from .model import Change
+
+# Ansible loads an action once and forks a worker for each task and node: what is loaded here, no worker loads again.
+preload("ruamel.yaml", "tomlkit")
 
 NEW_CONTAINERD_CONFIG = "version = 2\n"
 
@@ -32,13 +38,6 @@ class FileEdit:
         return hashlib.sha256(self.before.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-class UneditableFile(Exception):
-    """A file whose text cannot be changed safely; says which, where, and what to do."""
-
-    def __init__(self, path: str, error: EditError) -> None:
-        super().__init__(f"{path}: {error}")
-
-
 def _captured_text(snapshot: Mapping[str, Any], section: str, path: str) -> str | None:
     return snapshot[section]["files"][path].get("text")
 
@@ -48,11 +47,7 @@ def _wanted(changes: Iterable[Change], path: str) -> dict[tuple[str, ...], Any]:
 
 
 def file_edits(snapshot: Mapping[str, Any], facts: NodeFacts, changes: Iterable[Change]) -> tuple[FileEdit, ...]:
-    """FileEdits of the changes that write; EditError when a text cannot be changed safely."""
-    # Here, not above: an aligned node needs no editor, and loading one costs more than its whole plan.
-    from ..edit.toml_splice import edit_toml
-    from ..edit.yaml_splice import edit_yaml
-
+    """FileEdits of the changes that write; UneditableFile when a text cannot be changed safely."""
     edits = []
     for section, path, splice, template in (
         ("kubelet", facts.kubelet.config.path, edit_yaml, ""),

@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import pack
 from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.node import (
     LOST_CONNECTION_RETRIES,
     POLL_SECONDS,
@@ -49,7 +51,7 @@ def driven(script: Script) -> tuple[Node, list[float]]:
 
 
 def test_a_snapshot_is_one_execution() -> None:
-    script = Script({"snapshot": SNAPSHOT})
+    script = Script({"snapshot": pack(SNAPSHOT)})
     node = Node(script, "/srv/image")
     assert node.snapshot() == SNAPSHOT
     assert script.asked == [(SNAPSHOT_MODULE, {"root": "/srv/image"})]
@@ -61,11 +63,19 @@ def test_a_snapshot_is_one_execution() -> None:
     }
 
 
-@pytest.mark.parametrize("answer", [{"failed": True, "msg": "no python"}, {"snapshot": SNAPSHOT, "failed": True}, {}])
+@pytest.mark.parametrize(
+    "answer", [{"failed": True, "msg": "no python"}, {"snapshot": pack(SNAPSHOT), "failed": True}, {}]
+)
 def test_a_snapshot_that_fails_keeps_the_modules_own_result(answer: dict[str, Any]) -> None:
     with pytest.raises(NodeFailure) as raised:
         Node(Script(answer)).snapshot()
     assert raised.value.result == answer
+
+
+@pytest.mark.parametrize("damage", [lambda text: text[:-8], lambda text: "{" + text, lambda text: "aGVsbG8="])
+def test_a_snapshot_that_was_cut_on_its_way_is_a_failure(damage: Callable[[str], str]) -> None:
+    with pytest.raises(NodeFailure, match="did not arrive whole"):
+        Node(Script({"snapshot": damage(pack(SNAPSHOT))})).snapshot()
 
 
 def test_a_transaction_that_ends_at_once() -> None:

@@ -8,8 +8,9 @@ import hashlib
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import UneditableFile
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import FileEdit, UneditableFile, file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import FileEdit, file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Change, Need, Refusal
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.pods import pod_changes
