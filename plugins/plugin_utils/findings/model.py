@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+
+from ..facts.model import NodeFacts
 
 
 class Severity(str, Enum):
@@ -42,3 +45,7 @@ class Finding:
     summary: str
     evidence: tuple[str, ...]
     remedy: str
+
+
+Rule = Callable[[NodeFacts], Iterator[Finding]]
+"""One thing that can be wrong with a node."""

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 
 from ..facts.model import NodeFacts
 from ..plan.model import Plan
+from .catalogue import findings
 from .model import Effect, Finding, Severity, Verdict
-from .rules import findings
 
 _WORST_FIRST = (
     (Effect.UNSUPPORTED, Verdict.UNSUPPORTED),

@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.published import published
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.rules import findings
+from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import judge
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.document import transaction_document
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import RULES, findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Effect, Finding, Verdict
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.rules import RULES, findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import judge
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,

@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules about the cgroup driver: who says what, and where pods really run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...facts.model import Driver, NodeFacts
+from ..evidence import claims
+from ..model import Effect, Finding, Rule, Severity
+
+
+def driver_unknown(facts: NodeFacts) -> Iterator[Finding]:
+    if facts.kubelet.installed and facts.kubelet.cgroup_driver is None and not facts.kubelet.config.problem:
+        yield Finding(
+            "kubelet-driver-unknown",
+            Severity.ERROR,
+            Effect.UNKNOWN,
+            "kubelet's cgroup driver is neither systemd nor cgroupfs.",
+            claims(facts, "cgroupDriver"),
+            "kubelet treats any other word as cgroupfs; write one of the two.",
+        )
+
+
+def handlers_disagree(facts: NodeFacts) -> Iterator[Finding]:
+    if len({handler.configured for handler in facts.runtime.handlers}) > 1:
+        yield Finding(
+            "runtime-handlers-disagree",
+            Severity.ERROR,
+            Effect.MISALIGNED,
+            "containerd's runtime handlers do not all use the same cgroup driver.",
+            claims(facts, "SystemdCgroup"),
+            "Set SystemdCgroup alike for every handler of runc type.",
+        )
+
+
+def driver_mismatch(facts: NodeFacts) -> Iterator[Finding]:
+    kubelet = facts.kubelet.cgroup_driver
+    running = facts.runtime.running_cgroup_driver or facts.runtime.cgroup_driver
+    if facts.runtime.installed and kubelet and running and kubelet is not running:
+        yield Finding(
+            "driver-mismatch",
+            Severity.ERROR,
+            Effect.MISALIGNED,
+            f"kubelet uses {kubelet.value}, containerd uses {running.value}.",
+            claims(facts, "cgroupDriver", "SystemdCgroup"),
+            "Align both to one driver: ansible-playbook volcano.colocation.provision.",
+        )
+
+
+def containers_misplaced(facts: NodeFacts) -> Iterator[Finding]:
+    if facts.pods.misplaced_paths:
+        yield Finding(
+            "containers-misplaced",
+            Severity.ERROR,
+            Effect.MISALIGNED,
+            f"{len(facts.pods.misplaced_paths)} container(s) run outside kubelet's cgroup tree.",
+            facts.pods.misplaced_paths[:3],
+            "Align the drivers; limits of pods and QoS classes do not reach these containers.",
+        )
+
+
+def containers_of_other_driver(facts: NodeFacts) -> Iterator[Finding]:
+    driver = facts.kubelet.cgroup_driver
+    other = facts.pods.systemd_paths if driver is Driver.CGROUPFS else facts.pods.cgroupfs_paths
+    if driver and other:
+        yield Finding(
+            "containers-of-other-driver",
+            Severity.ERROR,
+            Effect.MISALIGNED,
+            f"{other} container(s) run in the tree of another driver than kubelet's {driver.value}.",
+            claims(facts, "cgroupDriver"),
+            "Drain the node and have its pods made again.",
+        )
+
+
+def next_restart_of_runtime(facts: NodeFacts) -> Iterator[Finding]:
+    changed = [each for each in facts.runtime.handlers if each.running and each.running is not each.configured]
+    if changed:
+        yield Finding(
+            "runtime-restart-changes-driver",
+            Severity.WARNING,
+            Effect.LATENT,
+            "containerd's file says another cgroup driver than the one it runs with.",
+            claims(facts, "SystemdCgroup"),
+            "Decide which is right before containerd or the node restarts.",
+        )
+
+
+RULES: tuple[Rule, ...] = (
+    driver_unknown,
+    handlers_disagree,
+    driver_mismatch,
+    containers_misplaced,
+    containers_of_other_driver,
+    next_restart_of_runtime,
+)

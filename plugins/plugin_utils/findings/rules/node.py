@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules about the machine and what is installed on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...facts.model import NodeFacts
+from ..model import Effect, Finding, Rule, Severity
+
+
+def pid1_not_systemd(facts: NodeFacts) -> Iterator[Finding]:
+    if facts.pid1 not in ("systemd", None):
+        yield Finding(
+            "pid1-not-systemd",
+            Severity.ERROR,
+            Effect.UNSUPPORTED,
+            "PID 1 is not systemd.",
+            (f"PID 1 is {facts.pid1}",),
+            "Run against the node itself, not a container on it.",
+        )
+
+
+def not_a_node(facts: NodeFacts) -> Iterator[Finding]:
+    missing = [name for name, side in (("kubelet", facts.kubelet), ("containerd", facts.runtime)) if not side.installed]
+    if missing:
+        yield Finding(
+            "not-installed",
+            Severity.ERROR,
+            Effect.UNSUPPORTED,
+            f"{' and '.join(missing)} not found on this node.",
+            (),
+            "Install what is missing first; this collection installs neither.",
+        )
+
+
+def unfinished_transaction(facts: NodeFacts) -> Iterator[Finding]:
+    if facts.unfinished_transactions:
+        yield Finding(
+            "unfinished-transaction",
+            Severity.ERROR,
+            Effect.MISALIGNED,
+            "A transaction of this collection is at work here, or was cut off.",
+            facts.unfinished_transactions,
+            "The next provision undoes what was cut off before it looks at the node again.",
+        )
+
+
+RULES: tuple[Rule, ...] = (
+    pid1_not_systemd,
+    not_a_node,
+    unfinished_transaction,
+)
