@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes the expected documents of all captured snapshots anew. Read the difference before you keep it.
+"""Writes the expected documents of all captured and described nodes anew. Read the difference before you keep it.
 
 Run: python -m ansible_collections.volcano.colocation.tests.unit.plugin_utils.write_golden
 """
@@ -8,14 +8,15 @@ Run: python -m ansible_collections.volcano.colocation.tests.unit.plugin_utils.wr
 from __future__ import annotations
 
 import json
+import tempfile
+from pathlib import Path
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.published import published
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import findings
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import judge
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.document import transaction_document
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
+from ansible_collections.volcano.colocation.tests.unit.hosts import host as hosts
+from ansible_collections.volcano.colocation.tests.unit.hosts.document import facts_document
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     DIFFERING,
     FIXTURES,
@@ -24,13 +25,6 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
     facts_of,
     wanted,
 )
-
-
-def facts_document(name: str) -> dict[str, Any]:
-    """The published facts of a captured node."""
-    facts = facts_of(captured(name))
-    found = findings(facts)
-    return published(facts, found, judge(found))
 
 
 def alignment_document(name: str) -> dict[str, Any]:
@@ -42,12 +36,19 @@ def alignment_document(name: str) -> dict[str, Any]:
     return {**document, "id": "ID"}
 
 
-def _write(folder: str, name: str, document: dict[str, Any]) -> None:
-    path = FIXTURES / folder / f"{name}.json"
+def host_document(name: str) -> dict[str, Any]:
+    """The published facts of a described host."""
+    with tempfile.TemporaryDirectory() as folder:
+        return facts_document(hosts.snapshot_of(hosts.described(name).host, Path(folder)))
+
+
+def _write(path: Path, document: dict[str, Any]) -> None:
     path.write_text(json.dumps(document, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
     for each in NAMES:
-        _write("facts", each, facts_document(each))
-    _write("documents", DIFFERING, alignment_document(DIFFERING))
+        _write(FIXTURES / "facts" / f"{each}.json", facts_document(captured(each)))
+    for each in hosts.NAMES:
+        _write(hosts.described(each).golden, host_document(each))
+    _write(FIXTURES / "documents" / f"{DIFFERING}.json", alignment_document(DIFFERING))
