@@ -20,7 +20,7 @@
     flip: {say: what is changed, verdict: misaligned, files: ..., processes: ..., live: ...}
 
 The tree is built in a folder, and the code that runs on nodes takes its snapshot there; /proc of the processes is made
-of ``processes``. The whole facts document is compared with ``NAME.facts.json`` beside it, which ``write_golden`` writes.
+of ``processes``. The whole facts document is compared with ``NAME.facts.json``, which ``write_golden`` writes.
 A file whose name begins with ``_`` is only there to begin with.
 """
 
