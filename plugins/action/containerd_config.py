@@ -4,11 +4,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from typing import Any
+
 from ..plugin_utils.arguments import CONTAINERD_CONFIG
 from ..plugin_utils.controller.files import FilesAction
 from ..plugin_utils.facts.model import NodeFacts, RuntimeFacts
 from ..plugin_utils.plan.refusals import RUNTIME_RULES
-from ..plugin_utils.plan.runtime import runtime_changes
+from ..plugin_utils.plan.runtime import runtime_changes, skips
+from ..plugin_utils.profile import Profile
 
 
 class ActionModule(FilesAction):
@@ -19,3 +23,7 @@ class ActionModule(FilesAction):
     @staticmethod
     def side(facts: NodeFacts) -> RuntimeFacts:
         return facts.runtime
+
+    @staticmethod
+    def remarks(facts: NodeFacts, profile: Profile) -> dict[str, Any]:
+        return {"left_out": [asdict(skip) for skip in skips(facts, profile)]}

@@ -34,6 +34,11 @@ class FilesAction(ColocationAction):
         """What this module configures."""
         raise TypeError("a subclass names its side")
 
+    @staticmethod
+    def remarks(_facts: NodeFacts, _profile: Profile) -> dict[str, Any]:
+        """What the result says of this side alone."""
+        return {}
+
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         profile = parse_profile(arguments)
         snapshot = node.snapshot()
@@ -45,6 +50,7 @@ class FilesAction(ColocationAction):
         needed = Plan(changes=type(self).CHANGES(facts, profile))
         edits = file_edits(snapshot, facts, needed.changes)
         result = {"changed": bool(edits), "diff": diffs(edits), **self._consequences(facts, needed, profile)}
+        result.update(self.remarks(facts, profile))
         node.usage.planning_seconds += time.process_time() - began
         if edits and not self._task.check_mode:
             transaction = node.transact(files_document(edits, needed, facts), self.show_progress)

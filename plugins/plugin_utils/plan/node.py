@@ -13,7 +13,7 @@ from .model import Change, Need, Plan, Refusal
 from .pods import pod_changes
 from .recovery import recovery_plan
 from .refusals import refusals
-from .runtime import nri_skip, runtime_changes
+from .runtime import runtime_changes, skips
 
 
 def _drained_as_is(facts: NodeFacts, change: Change) -> Change:
@@ -38,8 +38,7 @@ def make_plan(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | No
     if recovery:
         return recovery
     refused = refusals(facts, profile)
-    skip = nri_skip(facts.runtime, profile)
-    skipped = (skip,) if skip and profile.nri.unsupported == "skip" else ()
+    skipped = skips(facts, profile)
     if refused:
         return Plan(refusals=refused, skipped=skipped)
     found = kubelet_changes(facts, profile) + runtime_changes(facts, profile) + pod_changes(facts, profile)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.action.containerd_config import ActionModule
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Change, Need, Skip
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.runtime import nri_skip, runtime_changes
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
@@ -171,3 +172,12 @@ def test_nri_is_skipped_with_the_reason() -> None:
     )
     assert nri_skip(runtime, profile_of(nri={"enabled": False})) is None
     assert nri_skip(runtime, profile_of()) is None
+
+
+def test_what_is_left_out_stands_in_the_result_of_containerd_config() -> None:
+    facts = facts_of(old_containerd(captured(DIFFERING)))
+    asked = {"enabled": True, "unsupported": "skip"}
+    assert ActionModule.remarks(facts, profile_of(nri=asked)) == {
+        "left_out": [{"setting": "nri", "reason": "containerd 1.6.20~ds1 has no NRI; it came with 1.7"}]
+    }
+    assert ActionModule.remarks(facts, profile_of(nri={"enabled": True})) == {"left_out": []}
