@@ -72,18 +72,6 @@ left_out:
     reason:
       description: Why.
       type: str
-left_out:
-  description: What was asked for and this node cannot have, left out because O(nri.unsupported) says so.
-  returned: success
-  type: list
-  elements: dict
-  contains:
-    setting:
-      description: The setting that was left out.
-      type: str
-    reason:
-      description: Why.
-      type: str
 transaction:
   description: The transaction that did not commit, step by step.
   returned: failure of a transaction
