@@ -67,6 +67,10 @@ class CriClient:
         """Conditions and the verbose info map."""
         return self._decode(self._call("Status", messages.status_request()), messages.status_response)
 
+    def cgroup_driver(self) -> str | None:
+        """The driver the runtime wants of kubelet (RuntimeConfig, KEP-4033); CriError UNIMPLEMENTED from older ones."""
+        return self._decode(self._call("RuntimeConfig", b""), messages.cgroup_driver)
+
     def pod_sandboxes(self) -> list[PodSandbox]:
         """Every sandbox, ready or not."""
         return self._decode(self._call("ListPodSandbox", b""), messages.sandboxes_response)

@@ -31,6 +31,9 @@ class ContainerState(str, Enum):
     UNKNOWN = "UNKNOWN"
 
 
+CGROUP_DRIVERS = {0: "systemd", 1: "cgroupfs"}
+"""enum CgroupDriver; proto3 leaves 0 out, so that an empty LinuxRuntimeConfiguration says systemd."""
+
 CONTAINER_STATES = {0: ContainerState.CREATED, 1: ContainerState.RUNNING, 2: ContainerState.EXITED}
 
 
@@ -107,6 +110,15 @@ def status_response(data: bytes) -> RuntimeStatus:
         for entry in fields.message(1).messages(1)
     )
     return RuntimeStatus(conditions, fields.text_map(2))
+
+
+def cgroup_driver(data: bytes) -> str | None:
+    """message RuntimeConfigResponse: linux 1 (LinuxRuntimeConfiguration: cgroup_driver 1).
+
+    None where ``linux`` is absent: kubelet, too, then keeps its own driver (cmd/kubelet/app/server.go).
+    """
+    fields = Fields(data)
+    return CGROUP_DRIVERS.get(fields.message(1).number(1)) if fields.has(1) else None
 
 
 def sandbox_request(sandbox_id: str) -> bytes:

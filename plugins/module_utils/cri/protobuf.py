@@ -77,6 +77,10 @@ class Fields:
             value, at = _read_value(data, at, key & 7)
             self._values.setdefault(key >> 3, []).append(value)
 
+    def has(self, field: int) -> bool:
+        """Whether the field was sent at all: an absent message and an empty one are told apart by this only."""
+        return field in self._values
+
     def number(self, field: int) -> int:
         """Integer, bool or enum; the last one counts."""
         value = self._values.get(field, [0])[-1]

@@ -196,6 +196,7 @@ class Runtime:
     config: dict[str, object] = field(default_factory=dict)
     sandboxes: list[Sandbox] = field(default_factory=list)
     containers: list[Container] = field(default_factory=list)
+    cgroup_driver: int | None = None
     stubborn: set[str] = field(default_factory=set)
     calls: list[str] = field(default_factory=list)
 
@@ -214,12 +215,15 @@ class Runtime:
         known: dict[str, Callable[[int, bytes], list[bytes]]] = {
             "Version": self._version,
             "Status": self._status,
+            **({} if self.cgroup_driver is None else {"RuntimeConfig": self._runtime_config}),
             "ListPodSandbox": self._list_sandboxes,
             "ListContainers": self._list_containers,
             "ContainerStatus": self._container_status,
             "StopPodSandbox": self._stop,
             "RemovePodSandbox": self._remove,
         }
+        if method not in known:
+            return failed(stream, 12, f"unknown method {method} for service {service}")
         return known[method](stream, message)
 
     def _version(self, stream: int, _message: bytes) -> list[bytes]:
@@ -231,6 +235,12 @@ class Runtime:
         network = text(1, "NetworkReady") + text(3, "NetworkPluginNotReady") + text(4, "no cni")
         conditions = length_delimited(1, runtime) + length_delimited(1, network)
         return ok(stream, length_delimited(1, conditions) + string_map(2, {"config": json.dumps(self.config)}))
+
+    def _runtime_config(self, stream: int, message: bytes) -> list[bytes]:
+        assert message == b"", "the request has no fields"
+        assert self.cgroup_driver is not None
+        # proto3 leaves out the zero: systemd is an empty message, which is not the same as none
+        return ok(stream, length_delimited(1, number(1, self.cgroup_driver) if self.cgroup_driver else b""))
 
     def _list_sandboxes(self, stream: int, _message: bytes) -> list[bytes]:
         items = b""

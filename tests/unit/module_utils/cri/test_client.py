@@ -70,6 +70,30 @@ def test_version_and_status(client: CriClient) -> None:
     assert status.info == {"config": '{"containerd": {"runtimes": {}}}'}
 
 
+@pytest.mark.parametrize(("sent", "driver"), [(0, "systemd"), (1, "cgroupfs"), (7, None)])
+def test_the_driver_that_the_runtime_wants(path: Path, sent: int, driver: str | None) -> None:
+    with connected(path, Runtime(version="2.1.0", cgroup_driver=sent).converse) as client:
+        assert client.cgroup_driver() == driver
+
+
+def test_a_runtime_without_runtime_config_says_so(client: CriClient) -> None:
+    with pytest.raises(CriError, match="RuntimeConfig") as caught:
+        client.cgroup_driver()
+    assert caught.value.code == 12
+
+
+def test_an_answer_without_linux_says_nothing_of_the_driver(path: Path) -> None:
+    def windows(connection: Connection) -> None:
+        connection.greet()
+        for answer in (server.text(2, "containerd"), b""):
+            stream, _headers, _message = connection.request()
+            for part in server.ok(stream, answer):
+                connection.send(part)
+
+    with connected(path, windows) as client:
+        assert client.cgroup_driver() is None
+
+
 def test_sandboxes_and_containers(client: CriClient) -> None:
     first, second = client.pod_sandboxes()
     assert (first.id, first.state, first.name, first.namespace, first.uid) == (
