@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where containerd keeps the settings we manage, by the schema version of its configuration file.
+"""Where containerd keeps the settings we know, by the schema version of its configuration file.
 
 Source: containerd docs/cri/config.md, docs/NRI.md and pkg/nri/config.go of each release.
 """
@@ -11,16 +11,25 @@ import re
 from dataclasses import dataclass
 
 RUNC_TYPES = ("io.containerd.runc.v2", "io.containerd.runc.v1")
+RUNTIME_V1 = "io.containerd.runtime.v1.linux"
 DEFAULT_HANDLER = "runc"
 DEFAULT_RUNTIME_TYPE = "io.containerd.runc.v2"
-NRI_TABLE = ("plugins", "io.containerd.nri.v1.nri")
+NRI_ID = "io.containerd.nri.v1.nri"
+NRI_TABLE = ("plugins", NRI_ID)
 DEFAULT_NRI_SOCKET = "/var/run/nri/nri.sock"
+
+CRI_V1 = "cri"
+CRI_V2 = "io.containerd.grpc.v1.cri"
+CRI_V3 = "io.containerd.cri.v1.runtime"
+IMAGES_V3 = "io.containerd.cri.v1.images"
 
 
 @dataclass(frozen=True)
 class Schema:
     version: int
     cri_table: tuple[str, ...]
+    nri_table: tuple[str, ...] = NRI_TABLE
+    sandbox_image: tuple[str, ...] = ("plugins", IMAGES_V3, "pinned_images", "sandbox")
 
     @property
     def runtimes(self) -> tuple[str, ...]:
@@ -28,14 +37,36 @@ class Schema:
         return (*self.cri_table, "containerd", "runtimes")
 
 
-SCHEMAS = {2: Schema(2, ("plugins", "io.containerd.grpc.v1.cri"))}
-"""Schema 1 keeps its keys elsewhere, 3 and 4 moved them; a file of those is refused rather than guessed at."""
+SCHEMAS = {
+    # cmd/containerd/server/config: without ``version`` a plugin's table bears its bare name.
+    1: Schema(1, ("plugins", CRI_V1), ("plugins", "nri"), ("plugins", CRI_V1, "sandbox_image")),
+    2: Schema(2, ("plugins", CRI_V2), sandbox_image=("plugins", CRI_V2, "sandbox_image")),
+    3: Schema(3, ("plugins", CRI_V3)),
+    # 4 moved what the server itself listens on (io.containerd.server.v1.*); the CRI tables stayed.
+    4: Schema(4, ("plugins", CRI_V3)),
+}
+EDITABLE = (2,)
+"""A file of another schema is refused rather than edited."""
+
+NEWEST_SCHEMA = (((2, 3), 4), ((2, 0), 3), ((1, 3), 2), ((0, 0), 1))
+"""From which release on a schema is read: version/version.go of each; a newer one keeps containerd from starting."""
 
 
 def release(version: str | None) -> tuple[int, int] | None:
     """(major, minor) of 1.7.24~ds1 or v2.0.1; None for anything else."""
     found = re.match(r"v?(\d+)\.(\d+)", version or "")
     return (int(found[1]), int(found[2])) if found else None
+
+
+def newest_schema(version: str | None) -> int | None:
+    """The newest schema that a containerd of this version reads; None when the version is unknown."""
+    known = release(version)
+    return next((schema for since, schema in NEWEST_SCHEMA if known >= since), None) if known else None
+
+
+def dump_is_wrong(version: str | None, schema: int | None) -> bool:
+    """2.0.0 to 2.0.5 dump defaults in place of what they migrate from an older schema (containerd#11600)."""
+    return re.match(r"v?2\.0\.[0-5](?!\d)", version or "") is not None and (schema or 1) < 3
 
 
 def nri_supported(version: str | None) -> bool | None:

@@ -8,14 +8,17 @@ import time
 from typing import Any
 
 from ..host import Host
+from .distributions import distribution
+from .endpoint import kubelets_endpoint
 from .kubelet import kubelet
-from .processes import option, scan
+from .processes import scan
 from .runtime import runtime
 from .services import services
 from .system import cgroups, cpus, machine
 from .transactions import unfinished_transactions
 
 SCHEMA = 1
+OTHER_RUNTIMES = ("cri-dockerd", "crio", "dockerd", "isulad")
 
 
 def collect(host: Host) -> dict[str, Any]:
@@ -24,7 +27,6 @@ def collect(host: Host) -> dict[str, Any]:
     found = scan(host, system["booted_at"])
     agents = found["agents"]
     kubelets = agents.get("kubelet", [])
-    argv = kubelets[0]["argv"] if kubelets else []
     return {
         "schema": SCHEMA,
         "root": host.root,
@@ -35,7 +37,8 @@ def collect(host: Host) -> dict[str, Any]:
         "services": services(host),
         "containers": found["containers"],
         "kubelet": kubelet(host, kubelets),
-        "runtime": runtime(host, agents.get("containerd", []), option(argv, "--container-runtime-endpoint")),
+        "runtime": runtime(host, agents, kubelets_endpoint(host, agents)),
+        "distribution": distribution(host, agents),
         "unfinished_transactions": unfinished_transactions(host),
-        "other_runtimes": sorted(set(agents) - {"kubelet", "containerd"}),
+        "other_runtimes": [name for name in OTHER_RUNTIMES if name in agents],
     }

@@ -12,7 +12,18 @@ from typing import Any
 from ..host import Host
 from .files import kernel_text
 
-AGENTS = ("kubelet", "containerd", "crio", "dockerd")
+AGENTS = (
+    "kubelet",
+    "containerd",
+    "crio",
+    "dockerd",
+    "cri-dockerd",
+    "isulad",
+    "k3s",
+    "k3s-server",
+    "k3s-agent",
+    "rke2",
+)
 _CONTAINER = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evidence about containerd: its program, its files, what its CRI says of itself, and the NRI socket."""
+"""Evidence about the container runtime: its files, what its CRI says of itself, and the NRI socket."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ import json
 from typing import Any
 
 from ..cri.client import CriClient
-from ..cri.errors import CriFailure
+from ..cri.errors import UNIMPLEMENTED, CriError, CriFailure
 from ..host import Host
-from .files import capture, describe, kernel_text
-from .processes import option
-
-DEFAULT_CONFIG = "/etc/containerd/config.toml"
-DEFAULT_ENDPOINT = "unix:///run/containerd/containerd.sock"
-DROP_IN_FOLDER = "/etc/containerd/conf.d"
-PROGRAMS = ("/usr/bin/containerd", "/usr/local/bin/containerd")
+from .containerd import containerd_files, containerd_program, of_endpoint
+from .crio import crio
+from .docker import docker
+from .files import describe, kernel_text
 
 
 def listening_sockets(proc_net_unix: str) -> list[str]:
@@ -27,12 +24,24 @@ def listening_sockets(proc_net_unix: str) -> list[str]:
 
 def running_handlers(config_json: str) -> dict[str, Any]:
     """The part of the CRI plugin's own configuration that concerns us. The rest may hold registry passwords."""
-    section = json.loads(config_json).get("containerd") or {}
+    try:
+        section = json.loads(config_json).get("containerd") or {}
+    except (ValueError, AttributeError):
+        # Other runtimes than containerd answer with anything.
+        section = {}
     handlers = {}
     for name, handler in (section.get("runtimes") or {}).items():
         options = handler.get("options") or {}
         handlers[name] = {"type": handler.get("runtimeType"), "systemd_cgroup": options.get("SystemdCgroup")}
     return {"default": section.get("defaultRuntimeName"), "handlers": handlers}
+
+
+def _runtime_config(client: CriClient) -> dict[str, Any]:
+    """containerd 2.0 and CRI-O 1.28 have the call; kubelet asks it once at its start."""
+    try:
+        return {"cgroup_driver": client.cgroup_driver()}
+    except CriError as error:
+        return {"error": "unimplemented" if error.code == UNIMPLEMENTED else str(error)}
 
 
 def _cri(host: Host, endpoint: str) -> dict[str, Any]:
@@ -43,6 +52,7 @@ def _cri(host: Host, endpoint: str) -> dict[str, Any]:
         with CriClient(endpoint, timeout=10.0) as client:
             version = client.version()
             status = client.status()
+            runtime_config = _runtime_config(client)
             sandboxes = client.pod_sandboxes()
             containers = client.containers()
     except CriFailure as error:
@@ -54,6 +64,7 @@ def _cri(host: Host, endpoint: str) -> dict[str, Any]:
         "api": version.api,
         "ready": status.ready,
         "config": running_handlers(status.info["config"]) if "config" in status.info else None,
+        "runtime_config": runtime_config,
         "sandboxes": [
             {"id": each.id, "ready": each.state == "READY", "namespace": each.namespace, "name": each.name}
             for each in sandboxes
@@ -65,27 +76,34 @@ def _cri(host: Host, endpoint: str) -> dict[str, Any]:
     }
 
 
-def _nri_sockets(host: Host, config: str) -> dict[str, Any]:
-    """Sockets with NRI's own name, and those that containerd's file names: the controller knows which is NRI's."""
+def _nri_sockets(host: Host, texts: list[str]) -> dict[str, Any]:
+    """Sockets with NRI's own name, and those that a file of the runtime names: the controller knows which is NRI's."""
     listening = listening_sockets(kernel_text(host, "/proc/net/unix") or "")
-    return {path: describe(host, path) for path in listening if path.endswith("/nri.sock") or path in config}
-
-
-def runtime(host: Host, processes: list[dict[str, Any]], endpoint: str | None) -> dict[str, Any]:
-    """Everything found of containerd; ``files`` holds its main file and the drop-ins of its default folder."""
-    argv = processes[0]["argv"] if processes else []
-    config = option(argv, "--config", "-c") or DEFAULT_CONFIG
-    program = next((path for path in PROGRAMS if describe(host, path)["kind"] in ("regular", "symlink")), None)
-    version = host.run([program, "--version"]) if program and host.live else None
-    drop_ins = [DROP_IN_FOLDER + "/" + name for name in host.list(DROP_IN_FOLDER) if name.endswith(".toml")]
-    files = {path: capture(host, path) for path in (config, *drop_ins)}
     return {
+        path: describe(host, path)
+        for path in listening
+        if path.endswith("/nri.sock") or any(path in text for text in texts)
+    }
+
+
+def runtime(host: Host, agents: dict[str, list[dict[str, Any]]], endpoint: str) -> dict[str, Any]:
+    """Everything found of the runtime behind ``endpoint``; the first process is the containerd that serves it."""
+    processes = of_endpoint(host, agents.get("containerd", []), endpoint)
+    argv = processes[0]["argv"] if processes else []
+    program = containerd_program(host, argv)
+    version = host.run([program, "--version"]) if program and host.live else None
+    found = {
         "processes": processes,
         "program": program,
         "version": version.stdout.strip() if version and version.rc == 0 else None,
         "program_seconds": round(version.seconds, 3) if version else 0.0,
-        "config_path": config,
-        "files": files,
-        "cri": _cri(host, endpoint or DEFAULT_ENDPOINT) if program else {"endpoint": endpoint or DEFAULT_ENDPOINT},
-        "nri_sockets": _nri_sockets(host, files[config].get("text", "")),
+        **containerd_files(host, argv, program),
+        "crio": crio(host, agents.get("crio", [])),
+        "docker": docker(host, agents.get("dockerd", [])),
     }
+    found["program_seconds"] += found.get("dump", {}).get("seconds", 0.0)
+    others = found["crio"] is not None or any(name in agents for name in ("dockerd", "cri-dockerd", "isulad"))
+    found["cri"] = _cri(host, endpoint) if program or others else {"endpoint": endpoint}
+    files = [*found["files"].values(), *(found["crio"] or {}).get("files", {}).values()]
+    found["nri_sockets"] = _nri_sockets(host, [file.get("text", "") for file in files])
+    return found

@@ -31,6 +31,10 @@ class Driver(str, Enum):
         return "kubepods.slice" if self is Driver.SYSTEMD else "kubepods"
 
 
+RUNTIME_SETTINGS = ("SystemdCgroup", "cgroup_manager", "native.cgroupdriver")
+"""Beginnings of the settings that are the runtime's word on the driver."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """One source's word on one setting."""
@@ -103,6 +107,8 @@ class Handler:
     configured: Driver
     running: Driver | None
     declared: bool
+    source: str | None = None
+    binary: str | None = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,16 @@ class NriFacts:
     configured: bool
     running: bool
     socket_path: str
+    socket_stale: bool = False
+
+
+@dataclass(frozen=True)
+class Defect:
+    """Something in a runtime's files that it does not survive, or takes no notice of; ``code`` names the finding."""
+
+    code: str
+    file: str
+    message: str
 
 
 @dataclass(frozen=True)
@@ -129,6 +145,27 @@ class RuntimeFacts:
     handlers: tuple[Handler, ...]
     nri: NriFacts
     kill_mode: str | None
+    cri_cgroup_driver: Driver | None = None
+    runtime_config_supported: bool | None = None
+    layers: tuple[ConfigFile, ...] = ()
+    default_handler: str | None = None
+    defects: tuple[Defect, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """Name of the runtime's service, without its ending."""
+        return {"cri-o": "crio"}.get(self.name or "", self.name or "containerd")
+
+
+@dataclass(frozen=True)
+class LayoutFacts:
+    """Who installed the node and keeps its files; ``evidence`` is what tells. ``regenerated`` files are rewritten."""
+
+    name: str = "unknown"
+    evidence: tuple[str, ...] = ()
+    kubelet_inside: str | None = None
+    regenerated: Mapping[str, str] = field(default_factory=dict)
+    writers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -155,3 +192,5 @@ class NodeFacts:
     pods: PodFacts
     unfinished_transactions: tuple[str, ...]
     claims: tuple[Claim, ...]
+    layout: LayoutFacts = field(default_factory=LayoutFacts)
+    other_runtimes: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ from typing import Any
 from ..quantity import parse_cpu_list
 from .cgroups import interpret_cgroups
 from .kubelet import interpret_kubelet
+from .layout import interpret_layout
 from .model import NodeFacts
 from .pods import interpret_pods
 from .runtime import interpret_runtime
@@ -33,7 +34,8 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
         raise SnapshotError(f"not a whole snapshot: it lacks {', '.join(missing)}")
     system, units = snapshot["system"], snapshot["services"]["units"]
     kubelet, kubelet_claims = interpret_kubelet(snapshot["kubelet"], units)
-    runtime, runtime_claims = interpret_runtime(snapshot["runtime"], units)
+    runtime, runtime_claims = interpret_runtime(snapshot["runtime"], units, snapshot["kubelet"])
+    layout, layout_claims = interpret_layout(snapshot, units, runtime)
     pods, pod_claims = interpret_pods(snapshot["containers"], snapshot["runtime"]["cri"])
     return NodeFacts(
         hostname=system["hostname"],
@@ -46,5 +48,7 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
         runtime=runtime,
         pods=pods,
         unfinished_transactions=tuple(snapshot.get("unfinished_transactions", ())),
-        claims=(*kubelet_claims, *runtime_claims, *pod_claims),
+        claims=(*kubelet_claims, *runtime_claims, *layout_claims, *pod_claims),
+        layout=layout,
+        other_runtimes=tuple(snapshot.get("other_runtimes", ())),
     )

@@ -13,7 +13,7 @@ from ..findings.model import Finding, Verdict
 from ..kubelet_fields import FIELDS
 from ..quantity import format_cpu_list
 from ..redact import redact_argv
-from .model import ConfigFile, KubeletFacts, NodeFacts, RuntimeFacts
+from .model import RUNTIME_SETTINGS, ConfigFile, KubeletFacts, NodeFacts, RuntimeFacts
 
 SCHEMA = 1
 
@@ -74,14 +74,28 @@ def _runtime(runtime: RuntimeFacts) -> dict[str, Any]:
         "running": runtime.running,
         "version": runtime.version,
         "endpoint": runtime.endpoint,
-        "config_files": [_config(runtime.config)],
+        "config_files": [_config(config) for config in runtime.layers or (runtime.config,)],
         "config_version": runtime.config_version,
         "cgroup_driver": runtime.running_cgroup_driver or runtime.cgroup_driver,
         "handlers": {
-            handler.name: {"configured": handler.configured, "running": handler.running} for handler in runtime.handlers
+            handler.name: {
+                "configured": handler.configured,
+                "running": handler.running,
+                "source": handler.source,
+                "binary": handler.binary,
+            }
+            for handler in runtime.handlers
         },
+        "default_handler": runtime.default_handler,
+        "cri_cgroup_driver": runtime.cri_cgroup_driver,
+        "runtime_config_supported": runtime.runtime_config_supported,
         "nri": asdict(runtime.nri),
     }
+
+
+def of_runtime(claim: Mapping[str, Any]) -> bool:
+    """Whether a claim is about the runtime's side of the driver."""
+    return str(claim["setting"]).startswith(RUNTIME_SETTINGS)
 
 
 def published(facts: NodeFacts, found: Iterable[Finding], verdict: Verdict) -> dict[str, Any]:
@@ -98,8 +112,12 @@ def published(facts: NodeFacts, found: Iterable[Finding], verdict: Verdict) -> d
             "mountpoints": facts.cgroup.mountpoints,
             "trees": facts.cgroup.trees,
         },
-        "kubelet": {**_kubelet(facts.kubelet), "claims": [each for each in claims if "System" not in each["setting"]]},
-        "runtime": {**_runtime(facts.runtime), "claims": [each for each in claims if "System" in each["setting"]]},
+        "kubelet": {**_kubelet(facts.kubelet), "claims": [each for each in claims if not of_runtime(each)]},
+        "runtime": {**_runtime(facts.runtime), "claims": [each for each in claims if of_runtime(each)]},
+        "layout": facts.layout.name,
+        "layout_evidence": facts.layout.evidence,
+        "other_writers": facts.layout.writers,
+        "other_runtimes": facts.other_runtimes,
         "pods": {**asdict(facts.pods)},
         "unfinished_transactions": facts.unfinished_transactions,
         "systemd": {"pid1": facts.pid1, "version": facts.systemd_version},

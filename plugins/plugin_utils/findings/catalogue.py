@@ -6,15 +6,18 @@ from __future__ import annotations
 
 from ..facts.model import NodeFacts
 from .model import Finding, Rule
-from .rules import cgroup, checkpoint, config, driver, node, services
+from .rules import cgroup, checkpoint, config, driver, layout, node, nri, runtime, services
 
 RULES: tuple[Rule, ...] = (
     *node.RULES,
     *config.RULES,
     *services.RULES,
+    *runtime.RULES,
     *driver.RULES,
     *checkpoint.RULES,
     *cgroup.RULES,
+    *nri.RULES,
+    *layout.RULES,
 )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from math import ceil
 
 from ...module_utils.snapshot.processes import option
-from ..containerd_schema import SCHEMAS
+from ..containerd_schema import EDITABLE
 from ..facts.model import CgroupMode, ConfigFile, NodeFacts
 from ..kubelet_fields import KUBE_RESERVED, RESERVED_SYSTEM_CPUS, SYSTEM_RESERVED
 from ..profile import Profile
@@ -40,7 +40,13 @@ def _cgroup_mode(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
 
 
 def _kubelet_installed(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    if not facts.kubelet.installed:
+    if facts.layout.kubelet_inside:
+        yield Refusal(
+            "kubelet-inside",
+            f"{facts.layout.kubelet_inside} runs kubelet inside its own process and gives it flags, no file",
+            f"Set kubelet-arg in {facts.layout.kubelet_inside}'s own configuration; this release does not.",
+        )
+    elif not facts.kubelet.installed:
         yield Refusal(
             "kubelet-missing", "no kubelet program was found", "Install kubelet first; this collection does not."
         )
@@ -55,6 +61,22 @@ def _runtime_installed(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         )
 
 
+def _runtime_known(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    if facts.runtime.name not in ("containerd", None):
+        yield Refusal(
+            "runtime-unsupported",
+            f"kubelet uses {facts.runtime.name} at {facts.runtime.endpoint}",
+            "This release changes containerd only; assess tells what the node's own runtime has.",
+        )
+    for path, template in facts.layout.regenerated.items():
+        yield Refusal(
+            "config-regenerated",
+            f"{facts.layout.name} makes this file anew at each start",
+            f"Put the setting into {template}.",
+            file=path,
+        )
+
+
 def _services(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     if facts.kubelet.installed and not facts.kubelet.running and facts.kubelet.unit_state in ("inactive", None):
         yield Refusal(
@@ -62,7 +84,7 @@ def _services(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             "kubelet.service does not run, so the values in force cannot be told",
             "Start it (systemctl start kubelet), or find out who stopped it.",
         )
-    if facts.runtime.installed and not facts.runtime.running:
+    if facts.runtime.name == "containerd" and facts.runtime.installed and not facts.runtime.running:
         yield Refusal(
             "containerd-not-answering",
             f"containerd does not answer at {facts.runtime.endpoint}",
@@ -105,10 +127,10 @@ def _runtime_file(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
 
 def _containerd_schema(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     version = facts.runtime.config_version
-    if version is not None and version not in SCHEMAS:
+    if version is not None and version not in EDITABLE:
         yield Refusal(
             "containerd-schema",
-            f"its schema version is {version}; this release edits schema {', '.join(map(str, SCHEMAS))} only",
+            f"its schema version is {version}; this release edits schema {', '.join(map(str, EDITABLE))} only",
             "Migrate the file yourself: the schema of a file is never changed unasked.",
             file=facts.runtime.config.path,
         )
@@ -208,7 +230,7 @@ def _nri(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
 
 
 KUBELET_RULES: tuple[Rule, ...] = (_kubelet_installed, _kubelet_file, _flags, _reserved_cpus, _static)
-RUNTIME_RULES: tuple[Rule, ...] = (_runtime_installed, _runtime_file, _containerd_schema, _nri)
+RUNTIME_RULES: tuple[Rule, ...] = (_runtime_installed, _runtime_known, _runtime_file, _containerd_schema, _nri)
 NODE_RULES: tuple[Rule, ...] = (_pid1, _cgroup_mode, _services, *KUBELET_RULES, *RUNTIME_RULES)
 
 

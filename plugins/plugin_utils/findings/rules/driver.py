@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.model import Driver, NodeFacts
+from ...facts.model import RUNTIME_SETTINGS, Driver, NodeFacts
 from ..evidence import claims
 from ..model import Effect, Finding, Rule, Severity
 
@@ -24,7 +24,9 @@ def driver_unknown(facts: NodeFacts) -> Iterator[Finding]:
 
 
 def handlers_disagree(facts: NodeFacts) -> Iterator[Finding]:
-    if len({handler.configured for handler in facts.runtime.handlers}) > 1:
+    handlers = facts.runtime.handlers
+    running = {handler.running for handler in handlers if handler.running}
+    if len({handler.configured for handler in handlers}) > 1 or len(running) > 1:
         yield Finding(
             "runtime-handlers-disagree",
             Severity.ERROR,
@@ -43,8 +45,8 @@ def driver_mismatch(facts: NodeFacts) -> Iterator[Finding]:
             "driver-mismatch",
             Severity.ERROR,
             Effect.MISALIGNED,
-            f"kubelet uses {kubelet.value}, containerd uses {running.value}.",
-            claims(facts, "cgroupDriver", "SystemdCgroup"),
+            f"kubelet uses {kubelet.value}, {facts.runtime.name} uses {running.value}.",
+            claims(facts, "cgroupDriver", *RUNTIME_SETTINGS),
             "Align both to one driver: ansible-playbook volcano.colocation.provision.",
         )
 
@@ -76,15 +78,18 @@ def containers_of_other_driver(facts: NodeFacts) -> Iterator[Finding]:
 
 
 def next_restart_of_runtime(facts: NodeFacts) -> Iterator[Finding]:
-    changed = [each for each in facts.runtime.handlers if each.running and each.running is not each.configured]
-    if changed:
+    runtime = facts.runtime
+    changed = [each for each in runtime.handlers if each.running and each.running is not each.configured]
+    # CRI-O has one driver for all handlers.
+    one = not runtime.handlers and runtime.running_cgroup_driver and runtime.cgroup_driver
+    if changed or (one and runtime.running_cgroup_driver is not runtime.cgroup_driver):
         yield Finding(
             "runtime-restart-changes-driver",
             Severity.WARNING,
             Effect.LATENT,
-            "containerd's file says another cgroup driver than the one it runs with.",
-            claims(facts, "SystemdCgroup"),
-            "Decide which is right before containerd or the node restarts.",
+            f"{runtime.name}'s files say another cgroup driver than the one it runs with.",
+            claims(facts, *RUNTIME_SETTINGS),
+            f"Decide which is right before {runtime.name} or the node restarts.",
         )
 
 

@@ -23,7 +23,9 @@ def pid1_not_systemd(facts: NodeFacts) -> Iterator[Finding]:
 
 
 def not_a_node(facts: NodeFacts) -> Iterator[Finding]:
-    missing = [name for name, side in (("kubelet", facts.kubelet), ("containerd", facts.runtime)) if not side.installed]
+    sides = (("kubelet", facts.kubelet), ("containerd", facts.runtime))
+    inside = {"kubelet"} if facts.layout.kubelet_inside else set()
+    missing = [name for name, side in sides if not side.installed and name not in inside]
     if missing:
         yield Finding(
             "not-installed",

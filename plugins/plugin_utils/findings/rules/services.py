@@ -16,9 +16,9 @@ def runtime_silent(facts: NodeFacts) -> Iterator[Finding]:
             "runtime-silent",
             Severity.ERROR,
             Effect.UNKNOWN,
-            "containerd does not answer over CRI.",
+            f"{facts.runtime.name} does not answer over CRI.",
             (facts.runtime.endpoint,),
-            "See journalctl -u containerd.",
+            f"See journalctl -u {facts.runtime.unit}.",
         )
 
 

@@ -47,7 +47,7 @@ def test_runc_exists_without_being_declared() -> None:
 
 def test_a_declared_runc_is_read_from_the_file(aligned: Snapshot) -> None:
     found = runtime(aligned)
-    assert found.handlers == (Handler("runc", SYSTEMD, SYSTEMD, declared=True),)
+    assert found.handlers == (Handler("runc", SYSTEMD, SYSTEMD, declared=True, source=RUNTIME_FILE),)
     assert (found.cgroup_driver, found.running_cgroup_driver) == (SYSTEMD, SYSTEMD)
 
 
@@ -61,7 +61,10 @@ def test_every_handler_of_runc_type_counts_and_others_do_not(aligned: Snapshot) 
     text = "version = 2\n" + declared("runc", "true") + declared("nvidia", "true", "io.containerd.runc.v1")
     text += declared("kata", "false", "io.containerd.kata.v2")
     found = runtime(running_handlers(runtime_text(aligned, text), runc=True, nvidia=True, kata=False))
-    assert found.handlers == (Handler("nvidia", SYSTEMD, SYSTEMD, True), Handler("runc", SYSTEMD, SYSTEMD, True))
+    assert [(each.name, each.configured, each.running, each.source) for each in found.handlers] == [
+        ("nvidia", SYSTEMD, SYSTEMD, RUNTIME_FILE),
+        ("runc", SYSTEMD, SYSTEMD, RUNTIME_FILE),
+    ]
     assert found.cgroup_driver is SYSTEMD
 
 
@@ -82,7 +85,10 @@ def test_a_handler_that_is_no_table_is_passed_over(aligned: Snapshot) -> None:
 def test_a_handler_the_cri_does_not_name_runs_with_an_unknown_driver(aligned: Snapshot) -> None:
     text = "version = 2\n" + declared("runc", "true") + declared("nvidia", "true")
     found = runtime(runtime_text(aligned, text))
-    assert found.handlers == (Handler("nvidia", SYSTEMD, None, True), Handler("runc", SYSTEMD, SYSTEMD, True))
+    assert [(each.name, each.configured, each.running) for each in found.handlers] == [
+        ("nvidia", SYSTEMD, None),
+        ("runc", SYSTEMD, SYSTEMD),
+    ]
     assert found.running_cgroup_driver is None
 
 

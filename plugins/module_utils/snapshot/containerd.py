@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Evidence about containerd's files: the main one, what it imports, and what containerd itself makes of them all.
+
+A node has no TOML parser. What is gathered here is more than enough; the controller decides which of it counts.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+from typing import Any
+
+from ..host import Host
+from .files import capture, describe
+from .processes import option
+
+DEFAULT_CONFIG = "/etc/containerd/config.toml"
+DEFAULT_SOCKET = "/run/containerd/containerd.sock"
+DROP_IN_FOLDER = "/etc/containerd/conf.d"
+PROGRAMS = (
+    "/usr/bin/containerd",
+    "/usr/local/bin/containerd",
+    "/var/lib/rancher/k3s/data/current/bin/containerd",
+    "/var/lib/rancher/rke2/bin/containerd",
+)
+# Whose containerd listens elsewhere than its command line and file say.
+_SOCKETS_BY_CONFIG = (
+    ("/rancher/", "/run/k3s/containerd/containerd.sock"),
+    ("/docker/containerd/", "/run/docker/containerd/containerd.sock"),
+)
+
+MAX_FILES = 64
+MAX_BYTES = 1 << 22
+MAX_FOLDERS = 256
+
+_IMPORTS = re.compile(r"^[ \t]*[\"']?imports[\"']?[ \t]*=[ \t]*\[", re.MULTILINE)
+_ITEM = re.compile(r"""(?:\s|,|\#[^\n]*)*(?:"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)')""")
+_ADDRESS = re.compile(r"^[ \t]*address[ \t]*=[ \t]*[\"']([^\"'\n]+/containerd\.sock)[\"']", re.MULTILINE)
+_KEPT = re.compile(
+    r"[ \t]*(version|disabled_plugins|default_runtime_name|runtime_type|SystemdCgroup|BinaryName|disable|socket_path)"
+    r"[ \t]*=[ \t]*(\[.*\]|[^\[{].*)"
+)
+_KEPT_TABLE = re.compile(r"\[plugins\..*(?:\.containerd|\.runtimes\..+|io\.containerd\.nri\.v1\.nri[\"'])\]")
+
+
+def import_patterns(text: str) -> list[str]:
+    """Every string of every array called ``imports``, wherever it stands; too many are harmless."""
+    found = []
+    for start in _IMPORTS.finditer(text):
+        item = _ITEM.match(text, start.end())
+        while item and len(found) < MAX_FILES:
+            found.append(item.group(1) if item.group(1) is not None else item.group(2))
+            item = _ITEM.match(text, item.end())
+    return found
+
+
+class _Imports:
+    """Files that files import, within bounds, in no order that means anything."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._bytes = 0
+        self._folders = 0
+        self.files: dict[str, Any] = {}
+        self.cut = False
+
+    def follow(self, path: str) -> None:
+        pending = [path]
+        while pending:
+            path = pending.pop(0)
+            if path in self.files:
+                continue
+            if len(self.files) >= MAX_FILES or self._bytes > MAX_BYTES:
+                self.cut = True
+                return
+            self.files[path] = capture(self._host, path)
+            text = self.files[path].get("text", "")
+            self._bytes += len(text)
+            for pattern in import_patterns(text):
+                pending += self._matches(os.path.normpath(os.path.join(os.path.dirname(path), pattern)))
+
+    def _matches(self, pattern: str) -> list[str]:
+        """filepath.Glob of Go, which containerd asks only for patterns with a ``*``."""
+        if "*" not in pattern:
+            return [pattern]
+        found = [""]
+        for part in pattern.split("/")[1:]:
+            if any(each in part for each in "*?["):
+                found = [
+                    folder + "/" + name
+                    for folder in found
+                    for name in self._names(folder)
+                    if fnmatch.fnmatch(name, part)
+                ]
+            else:
+                found = [folder + "/" + part for folder in found]
+        return [path for path in found if describe(self._host, path)["kind"] != "missing"]
+
+    def _names(self, folder: str) -> list[str]:
+        self._folders += 1
+        if self._folders > MAX_FOLDERS:
+            self.cut = True
+            return []
+        try:
+            return self._host.list(folder or "/")
+        except (OSError, ValueError):
+            return []
+
+
+def dump_excerpt(dump: str) -> str:
+    """What ``containerd config dump`` says of handlers and NRI, and nothing else: registry passwords stand in it too."""
+    kept, wanted = [], True
+    for line in dump.splitlines():
+        stripped = line.strip()
+        if stripped.startswith("["):
+            wanted = _KEPT_TABLE.fullmatch(stripped) is not None
+            if wanted:
+                kept.append(stripped)
+        elif wanted and _KEPT.fullmatch(line):
+            kept.append(stripped)
+    return "\n".join(kept) + "\n"
+
+
+def _dump(host: Host, program: str, config: str) -> dict[str, Any]:
+    answer = host.run([program, "--config", config, "config", "dump"])
+    if answer.rc != 0:
+        lines = answer.stderr.strip().splitlines()
+        return {"error": lines[-1] if lines else "no answer", "seconds": round(answer.seconds, 3)}
+    return {"text": dump_excerpt(answer.stdout), "seconds": round(answer.seconds, 3)}
+
+
+def listens_at(host: Host, argv: list[str]) -> str:
+    """Path of the socket that a containerd started like this serves."""
+    named = option(argv, "--address", "-a")
+    config = option(argv, "--config", "-c") or DEFAULT_CONFIG
+    if not named:
+        found = _ADDRESS.search(capture(host, config).get("text", ""))
+        named = found.group(1) if found else None
+    return named or next((socket for part, socket in _SOCKETS_BY_CONFIG if part in config), DEFAULT_SOCKET)
+
+
+def of_endpoint(host: Host, processes: list[dict[str, Any]], endpoint: str) -> list[dict[str, Any]]:
+    """The processes, the one that serves ``endpoint`` first: docker and k3s both bring a containerd of their own."""
+    wanted = endpoint.replace("/var/run/", "/run/")
+    if len(processes) < 2:
+        return processes
+    return sorted(
+        processes, key=lambda each: not wanted.endswith(listens_at(host, each["argv"]).replace("/var/run/", "/run/"))
+    )
+
+
+def containerd_files(host: Host, argv: list[str], program: str | None) -> dict[str, Any]:
+    """``{config_path, files, import_limit, dump}``: the main file, its imports and the drop-ins of the usual folder."""
+    config = option(argv, "--config", "-c") or DEFAULT_CONFIG
+    imports = _Imports(host)
+    imports.follow(config)
+    imported = len(imports.files) > 1
+    for name in _drop_ins(host):
+        imports.follow(DROP_IN_FOLDER + "/" + name)
+    found: dict[str, Any] = {"config_path": config, "files": imports.files}
+    if imports.cut:
+        found["import_limit"] = True
+    # A program more only where merging matters: containerd's own reading of several files is evidence no parser gives.
+    if program and host.live and (imported or len(imports.files) > 1):
+        found["dump"] = _dump(host, program, config)
+    return found
+
+
+def _drop_ins(host: Host) -> list[str]:
+    try:
+        return [name for name in host.list(DROP_IN_FOLDER) if name.endswith(".toml")]
+    except OSError:
+        return []
+
+
+def containerd_program(host: Host, argv: list[str]) -> str | None:
+    """The program of a running containerd, else the first of the usual places."""
+    candidates = (argv[0], *PROGRAMS) if argv and os.path.isabs(argv[0]) else PROGRAMS
+    return next((path for path in candidates if describe(host, path)["kind"] in ("regular", "symlink")), None)

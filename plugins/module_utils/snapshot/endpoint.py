@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which CRI socket kubelet uses: with several runtimes on a node only kubelet knows."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ..host import Host
+from .containerd import DEFAULT_SOCKET
+from .crio import SOCKET as CRIO_SOCKET
+from .distributions import SUPERVISORS
+from .files import capture
+from .processes import option
+
+DEFAULT_ENDPOINT = "unix://" + DEFAULT_SOCKET
+RANCHER_ENDPOINT = "unix:///run/k3s/containerd/containerd.sock"
+_FIELD = re.compile(r"^containerRuntimeEndpoint[ \t]*:[ \t]*[\"']?([^\"'#\s]+)", re.MULTILINE)
+
+
+def kubelets_endpoint(host: Host, agents: dict[str, list[dict[str, Any]]]) -> str:
+    """The flag, else the field of kubelet's files (1.27 and later), else what the running agents suggest."""
+    kubelets = agents.get("kubelet", [])
+    argv = kubelets[0]["argv"] if kubelets else []
+    named = option(argv, "--container-runtime-endpoint") or _configured(host, argv)
+    if named:
+        return named
+    if any(name in agents for name in SUPERVISORS):
+        return RANCHER_ENDPOINT
+    if "crio" in agents and "containerd" not in agents:
+        return "unix://" + CRIO_SOCKET
+    return DEFAULT_ENDPOINT
+
+
+def _configured(host: Host, argv: list[str]) -> str | None:
+    """The last word of the main file and its drop-ins. A flow mapping would be missed; nobody writes one."""
+    folder = option(argv, "--config-dir")
+    paths = [option(argv, "--config") or "/var/lib/kubelet/config.yaml"]
+    if folder:
+        paths += [folder + "/" + name for name in _names(host, folder) if name.endswith(".conf")]
+    found = [each for path in paths for each in _FIELD.findall(capture(host, path).get("text", ""))]
+    return found[-1] if found else None
+
+
+def _names(host: Host, folder: str) -> list[str]:
+    try:
+        return host.list(folder)
+    except (OSError, ValueError):
+        return []

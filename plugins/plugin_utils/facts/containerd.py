@@ -1,0 +1,160 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Facts of containerd: per handler what its files say and what the CRI says is in force."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ..containerd_schema import (
+    DEFAULT_HANDLER,
+    DEFAULT_NRI_SOCKET,
+    DEFAULT_RUNTIME_TYPE,
+    NRI_ID,
+    RUNC_TYPES,
+    dump_is_wrong,
+    nri_on_by_default,
+    nri_supported,
+)
+from ..edit.errors import ParseError
+from ..edit.read import read_toml
+from .config import nested, read_config
+from .containerd_defects import defects
+from .containerd_layers import (
+    Layers,
+    Merge,
+    cri_table,
+    driver_word,
+    read_layers,
+    runtimes,
+    schema_of,
+    source_of,
+    version_in,
+)
+from .cri import runtime_config
+from .model import ConfigFile, Driver, Handler, NriFacts, RuntimeFacts
+from .nri import interpret_nri
+
+DUMP = "containerd config dump"
+
+
+def _driver(systemd_cgroup: object) -> Driver:
+    return Driver.SYSTEMD if systemd_cgroup is True else Driver.CGROUPFS
+
+
+def _is_runc(table: Mapping[str, Any]) -> bool:
+    return table.get("runtime_type", DEFAULT_RUNTIME_TYPE) in RUNC_TYPES
+
+
+def handlers(layers: Layers, running: Mapping[str, Any], dumped: Mapping[str, Any]) -> tuple[Handler, ...]:
+    """Handlers of runc type, sorted by name. ``runc`` exists without being declared: it is built in.
+
+    containerd's own dump outranks our merge where the two differ; both are only files, ``running`` is the CRI.
+    """
+    declared = runtimes(layers.cri)
+    tables: dict[str, Mapping[str, Any]] = {DEFAULT_HANDLER: {}, **declared}
+    found = []
+    for name, table in sorted(tables.items()):
+        if not _is_runc(table):
+            continue
+        live, word = running.get(name), driver_word(dumped.get(name))
+        configured, source = _driver(driver_word(table)), source_of(layers, name) if name in declared else None
+        if isinstance(word, bool) and _driver(word) is not configured:
+            configured, source = _driver(word), DUMP
+        binary = nested(table, ("options", "BinaryName"))
+        found.append(
+            Handler(
+                name=name,
+                configured=configured,
+                running=_driver(live["systemd_cgroup"]) if live else None,
+                declared=name in declared,
+                source=source,
+                binary=binary if isinstance(binary, str) and binary else None,
+            )
+        )
+    return tuple(found)
+
+
+def dumped_handlers(evidence: Mapping[str, Any], version: str | None, layers: Layers) -> Mapping[str, Any]:
+    """Handlers' tables of ``containerd config dump``; none where there is no dump that can be believed."""
+    text = (evidence.get("dump") or {}).get("text")
+    if not text or dump_is_wrong(version, layers.version):
+        return {}
+    try:
+        values = read_toml(text)
+    except ParseError:
+        return {}
+    return runtimes(cri_table(values, version_in(values), layers.merge))
+
+
+def agreed(drivers: list[Driver | None]) -> Driver | None:
+    """The one driver all handlers have; None when they differ or one is unknown."""
+    return drivers[0] if len(set(drivers)) == 1 else None
+
+
+def version_of(evidence: Mapping[str, Any]) -> str | None:
+    """The CRI's own word first, else the program's ``containerd github.com/containerd/containerd 1.7.24 …``."""
+    if evidence["cri"].get("version"):
+        return str(evidence["cri"]["version"])
+    found = re.search(r" v?(\d+\.\d+\.\d+\S*)", evidence["version"] or "")
+    return found[1] if found else None
+
+
+def texts(value: object) -> tuple[str, ...]:
+    """A list of strings as a tuple; anything else is none."""
+    return tuple(str(each) for each in value) if isinstance(value, list) else ()
+
+
+def _nri(
+    layers: Layers, version: str | None, evidence: Mapping[str, Any], process: Mapping[str, Any] | None
+) -> NriFacts:
+    plugins = layers.values.get("plugins")
+    tables = plugins if isinstance(plugins, Mapping) else {}
+    # Plugins of a schema 1 file bear their bare names, as containerd 1.x reads it.
+    bare = layers.merge is Merge.REPLACING and layers.version == 1
+    table = tables.get("nri" if bare else NRI_ID)
+    table = table if isinstance(table, Mapping) else {}
+    disabled = table.get("disable", not nri_on_by_default(version))
+    path = str(table.get("socket_path", DEFAULT_NRI_SOCKET))
+    return interpret_nri(nri_supported(version), disabled is False, path, evidence["nri_sockets"], process)
+
+
+def layers_of(evidence: Mapping[str, Any], version: str | None, process: Mapping[str, Any] | None) -> Layers:
+    """Main file and imports, parsed; drop-ins that nothing imports are parsed only to be found importable."""
+    main_path = evidence["config_path"]
+    files = {path: read_config(path, captured, process, read_toml) for path, captured in evidence["files"].items()}
+    return read_layers(files[main_path], files, version)
+
+
+def interpret_containerd(evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]]) -> RuntimeFacts:
+    """RuntimeFacts of a containerd."""
+    process = evidence["processes"][0] if evidence["processes"] else None
+    cri, version = evidence["cri"], version_of(evidence)
+    layers = layers_of(evidence, version, process)
+    config: ConfigFile = layers.files[0]
+    found = handlers(layers, (cri.get("config") or {}).get("handlers", {}), dumped_handlers(evidence, version, layers))
+    driver, supported = runtime_config(cri)
+    default = nested(layers.cri, ("containerd", "default_runtime_name"))
+    return RuntimeFacts(
+        name="containerd" if evidence["program"] else None,
+        installed=evidence["program"] is not None,
+        running=process is not None and "error" not in cri,
+        version=version,
+        endpoint=cri["endpoint"],
+        config=config,
+        config_version=schema_of(config),
+        imports=texts(config.values.get("imports")),
+        disabled_plugins=texts(layers.values.get("disabled_plugins")),
+        cgroup_driver=agreed([each.configured for each in found]) if evidence["program"] else None,
+        running_cgroup_driver=agreed([each.running for each in found]),
+        handlers=found,
+        nri=_nri(layers, version, evidence, process),
+        kill_mode=units.get("containerd.service", {}).get("KillMode"),
+        cri_cgroup_driver=driver,
+        runtime_config_supported=supported,
+        layers=layers.files,
+        default_handler=default if isinstance(default, str) and default else DEFAULT_HANDLER,
+        defects=defects(layers, version),
+    )

@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What containerd does not survive in its files at its next start, and what it silently takes no notice of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, RUNTIME_V1, newest_schema, release
+from .config import nested
+from .containerd_layers import Layers, Merge, driver_word, own_table, runtimes, version_in
+from .model import ConfigFile, Defect
+
+IGNORED = "containerd-plugin-key-ignored"
+TOO_NEW = "containerd-config-too-new"
+MISSING = "containerd-import-missing"
+MIXED = "containerd-versions-mixed"
+LEGACY = "containerd-legacy-systemd-cgroup"
+UNDECLARED = "containerd-default-runtime-undeclared"
+SHADOWED = "containerd-handler-shadowed"
+UNREADABLE = "config-unreadable"
+
+
+def defects(layers: Layers, version: str | None) -> tuple[Defect, ...]:
+    """All of them, in the order of the files."""
+    return (
+        *_unreadable(layers),
+        *_ignored(layers, version),
+        *_too_new(layers, version),
+        *(Defect(MISSING, layers.files[0].path, f"{path} does not exist") for path in layers.missing),
+        *_mixed(layers, version),
+        *_legacy(layers, version),
+        *_undeclared(layers),
+        *_shadowed(layers),
+    )
+
+
+def _plugins(config: ConfigFile) -> Mapping[str, Any]:
+    found = config.values.get("plugins")
+    return found if isinstance(found, Mapping) else {}
+
+
+def _unreadable(layers: Layers) -> Iterator[Defect]:
+    for path in layers.unseen:
+        yield Defect(UNREADABLE, path, "is imported, and the snapshot does not hold it")
+    for config in layers.files[1:]:
+        if config.problem:
+            yield Defect(UNREADABLE, config.path, config.problem.message)
+
+
+def _ignored(layers: Layers, version: str | None) -> Iterator[Defect]:
+    """Keys of another schema: "Ignoring unknown key" in the log is all that containerd says of them."""
+    for config in layers.files:
+        schema = version_in(config.values) if layers.merge is Merge.PER_FILE else layers.version
+        for key in sorted({CRI_V1, CRI_V2, CRI_V3} & set(_plugins(config))):
+            table = _plugins(config)[key]
+            if isinstance(table, Mapping) and "containerd" in table and key not in _read_keys(layers.merge, schema):
+                yield Defect(IGNORED, config.path, f'plugins."{key}" is no key of schema {schema}')
+
+
+def _read_keys(merge: Merge, schema: int | None) -> tuple[str, ...]:
+    if merge is Merge.REPLACING:
+        return {1: (CRI_V1,), 2: (CRI_V2,)}.get(schema or 0, (CRI_V3,))
+    return (CRI_V3,) if (schema or 0) >= 3 else (CRI_V1, CRI_V2, CRI_V3)
+
+
+def _too_new(layers: Layers, version: str | None) -> Iterator[Defect]:
+    newest = newest_schema(version)
+    for config in layers.files:
+        schema = version_in(config.values)
+        if newest is not None and schema is not None and schema > newest:
+            yield Defect(TOO_NEW, config.path, f"schema {schema}; containerd {version} reads up to {newest}")
+
+
+def _refuses_newer_drop_ins(version: str | None) -> bool:
+    """2.3.0 to 2.3.4; reverted by PR 13939 and 13995."""
+    return re.match(r"v?2\.3\.[0-4](?!\d)", version or "") is not None
+
+
+def _mixed(layers: Layers, version: str | None) -> Iterator[Defect]:
+    """Up to 2.2 the last version named counts for the whole; one release family refuses a newer drop-in."""
+    if layers.merge is Merge.PER_FILE and not _refuses_newer_drop_ins(version):
+        return
+    main = layers.files[0]
+    for config in layers.files[1:]:
+        own, of_main = config.values.get("version"), version_in(main.values)
+        if not isinstance(own, int) or of_main is None or own == of_main:
+            continue
+        if layers.merge is not Merge.PER_FILE or own > of_main:
+            yield Defect(MIXED, config.path, f"version {own}, while {main.path} has version {of_main}")
+
+
+def _legacy(layers: Layers, version: str | None) -> Iterator[Defect]:
+    known = release(version)
+    if known is None or known >= (2, 0):
+        return
+    for config in layers.files:
+        table = own_table(layers, config)
+        types = {each.get("runtime_type") for each in runtimes(table).values()}
+        if table.get("systemd_cgroup") is True and RUNTIME_V1 not in types:
+            yield Defect(LEGACY, config.path, "systemd_cgroup = true in the CRI plugin's own table")
+
+
+def _undeclared(layers: Layers) -> Iterator[Defect]:
+    named = nested(layers.cri, ("containerd", "default_runtime_name"))
+    if isinstance(named, str) and named not in ("", "runc") and named not in runtimes(layers.cri):
+        yield Defect(UNDECLARED, _naming(layers, "default_runtime_name"), f'default_runtime_name = "{named}"')
+
+
+def _naming(layers: Layers, key: str) -> str:
+    naming = [each.path for each in layers.files if nested(own_table(layers, each), ("containerd", key)) is not None]
+    return naming[-1] if naming else layers.files[0].path
+
+
+def _shadowed(layers: Layers) -> Iterator[Defect]:
+    """The NVIDIA toolkit's 99-nvidia.toml holds a copy of the CRI section: later edits of the main file are lost."""
+    main = layers.files[0]
+    of_main = runtimes(own_table(layers, main))
+    for config in layers.files[1:]:
+        own = own_table(layers, config)
+        for name, table in sorted(of_main.items()):
+            said, here = driver_word(table), driver_word(runtimes(own).get(name))
+            replaced = layers.merge is Merge.REPLACING and bool(own) and here is None
+            if said is not None and (replaced or (here is not None and here != said)):
+                word = "drops it" if here is None else f"says {str(here).lower()}"
+                yield Defect(
+                    SHADOWED,
+                    config.path,
+                    f"{main.path} says SystemdCgroup = {str(said).lower()} for {name}, this file {word}",
+                )

@@ -1,0 +1,233 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""containerd's main file and its imports as one document, by the merge rules of containerd's release.
+
+Source: cmd/containerd/server/config/config.go, LoadConfig and mergeConfig, of 1.7, 2.0, 2.2 and 2.3.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, newest_schema, release
+from .config import nested
+from .model import ConfigFile
+
+DEFAULT_IMPORT = "/etc/containerd/conf.d/*.toml"
+"""In the defaults of 2.2 and later, hence in force where there is no main file at all (defaults/defaults_unix.go)."""
+NEWEST = 4
+_BY_KEY = ("stream_processors", "proxy_plugins", "timeouts")
+
+
+class Merge(str, Enum):
+    """How a release makes one document of several files."""
+
+    REPLACING = "up to 1.7 a plugin's table replaces the earlier one whole"
+    DEEP = "2.0 to 2.2 merge deeply, then migrate by the last version named"
+    PER_FILE = "2.3 and later migrate each file, then merge deeply"
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Files in merge order, the main one first, and what containerd makes of them.
+
+    ``values`` has its CRI tables where containerd's release looks for them; ``missing`` are imports that
+    name no file, ``unseen`` those that the snapshot does not hold.
+    """
+
+    files: tuple[ConfigFile, ...]
+    values: Mapping[str, Any] = field(default_factory=dict)
+    version: int | None = None
+    missing: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
+    merge: Merge = Merge.REPLACING
+
+    @property
+    def cri(self) -> Mapping[str, Any]:
+        """The merged table of the CRI plugin's runtime part."""
+        return cri_table(self.values, self.version, self.merge)
+
+
+def version_in(values: Mapping[str, Any]) -> int | None:
+    """``version`` of a document, 1 where it is not named; None for a word that is no number."""
+    version = values.get("version", 1)
+    return version if isinstance(version, int) else None
+
+
+def schema_of(config: ConfigFile) -> int | None:
+    """A file without ``version`` is schema 1 (cmd/containerd/server/config); a missing file has none."""
+    if config.kind == "missing" or config.problem:
+        return None
+    return version_in(config.values)
+
+
+def cri_table(values: Mapping[str, Any], version: int | None, merge: Merge) -> Mapping[str, Any]:
+    """The table that a containerd of 1.x or 2.x reads; 2.x migrates older ones, and newer keys win."""
+    plugins = _table(values, "plugins")
+    if merge is Merge.REPLACING:
+        return _table(plugins, {1: CRI_V1, 2: CRI_V2}.get(version or 0, CRI_V3))
+    newest = _table(plugins, CRI_V3)
+    if version is not None and version >= 3:
+        return newest
+    older = _table(plugins, CRI_V2) or _table(plugins, CRI_V1)
+    # plugins/cri/runtime/plugin.go migrateConfig: what the new table lacks is copied, key by key, two levels deep
+    return {**older, **newest, "containerd": {**_table(older, "containerd"), **_table(newest, "containerd")}}
+
+
+def _table(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = values.get(key)
+    return found if isinstance(found, Mapping) else {}
+
+
+def merge_of(version: str | None, schema: int | None) -> Merge:
+    """By the program's version; for an image without one by the release that its file's schema came with."""
+    known = release(version) or {3: (2, 0), 4: (2, 3)}.get(schema or 0, (1, 7))
+    if known < (2, 0):
+        return Merge.REPLACING
+    return Merge.DEEP if known < (2, 3) else Merge.PER_FILE
+
+
+def read_layers(main: ConfigFile, files: Mapping[str, ConfigFile], version: str | None) -> Layers:
+    """Main file and imports of a containerd of ``version``; ``files`` are all captured ones by path."""
+    schema = schema_of(main)
+    merge = merge_of(version, schema)
+    if main.kind == "missing" and (release(version) or (0, 0)) < (2, 2):
+        return Layers((main,), merge=merge)
+    found, lacking = _in_order(main, files)
+    merged: dict[str, Any] = {"version": newest_schema(version)} if main.kind == "missing" else {}
+    for each in found:
+        values = _migrated(each.values) if merge is Merge.PER_FILE else each.values
+        merged = _merge_replacing(merged, values) if merge is Merge.REPLACING else _merge_deep(merged, values)
+    result = NEWEST if merge is Merge.PER_FILE else version_in(merged)
+    missing = tuple(path for path in lacking if path in files)
+    unseen = tuple(path for path in lacking if path not in files)
+    return Layers(tuple(found), merged, result, missing, unseen, merge)
+
+
+def _in_order(main: ConfigFile, files: Mapping[str, ConfigFile]) -> tuple[list[ConfigFile], list[str]]:
+    """Breadth first, each file once: an import of a file already read is passed over."""
+    found: list[ConfigFile] = []
+    lacking, pending = [], [main.path]
+    while pending:
+        path = pending.pop(0)
+        if path in {each.path for each in found}:
+            continue
+        config = main if path == main.path else files.get(path)
+        if config is None or (config.kind == "missing" and config is not main):
+            lacking.append(path)
+            continue
+        found.append(config)
+        pending += imported(config, files)
+    return found, lacking
+
+
+def imported(config: ConfigFile, files: Mapping[str, ConfigFile]) -> Iterator[str]:
+    """Paths that a file imports: globs against what was captured, other names as they are."""
+    named = config.values.get("imports", [DEFAULT_IMPORT] if config.kind == "missing" else [])
+    for pattern in named if isinstance(named, list) else []:
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(config.path), str(pattern)))
+        if "*" not in path:
+            yield path
+            continue
+        yield from (each for each in sorted(files) if files[each].kind != "missing" and _matches(each, path))
+
+
+def _matches(path: str, pattern: str) -> bool:
+    """Go's filepath.Match: ``*`` stays within one folder, ``[^a]`` negates; a pattern that is none matches nothing."""
+    names, wanted = path.split("/"), pattern.replace("[^", "[!").split("/")
+    try:
+        return len(names) == len(wanted) and all(map(fnmatch.fnmatchcase, names, wanted))
+    except re.error:
+        return False
+
+
+def _migrated(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """2.3 and later bring each file to the newest schema before they merge it."""
+    version = version_in(values)
+    if version is None or version >= 3:
+        return values
+    plugins = {key: each for key, each in _table(values, "plugins").items() if key not in (CRI_V1, CRI_V2)}
+    table = cri_table(values, version, Merge.PER_FILE)
+    if table != {"containerd": {}}:
+        plugins[CRI_V3] = table
+    return {**values, "plugins": plugins}
+
+
+def _is_zero(value: Any) -> bool:
+    return value in (None, "", 0, [])
+
+
+def _merge_top(into: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of the server's own structure: a zero cannot override (mergo), lists grow, named tables are replaced."""
+    merged = dict(into)
+    for key, value in values.items():
+        before = merged.get(key)
+        if key in _BY_KEY and isinstance(value, Mapping):
+            merged[key] = {**_table(merged, key), **value}
+        elif isinstance(value, Mapping) and isinstance(before, Mapping):
+            merged[key] = _merge_top(before, value)
+        elif isinstance(value, list) and isinstance(before, list):
+            merged[key] = [*before, *(each for each in value if each not in before)]
+        elif before is None or not _is_zero(value):
+            merged[key] = value
+    return merged
+
+
+def _merge_replacing(into: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Up to 1.7 a plugin's table is replaced whole (containerd#5837)."""
+    rest = {key: value for key, value in values.items() if key != "plugins"}
+    return {**_merge_top(into, rest), "plugins": {**_table(into, "plugins"), **_table(values, "plugins")}}
+
+
+def _merge_deep(into: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """From 2.0 on plugins' tables are merged deeply (containerd PR 9982)."""
+    rest = {key: value for key, value in values.items() if key != "plugins"}
+    return {**_merge_top(into, rest), "plugins": _deep(_table(into, "plugins"), _table(values, "plugins"))}
+
+
+def _deep(into: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Inside plugins every value overrides, false too; lists are replaced."""
+    merged = dict(into)
+    for key, value in values.items():
+        before = merged.get(key)
+        merged[key] = _deep(before, value) if isinstance(value, Mapping) and isinstance(before, Mapping) else value
+    return merged
+
+
+def runtimes(cri: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Handlers' tables by name."""
+    found = nested(cri, ("containerd", "runtimes"))
+    tables = found.items() if isinstance(found, Mapping) else ()
+    return {name: table for name, table in tables if isinstance(table, Mapping)}
+
+
+def driver_word(table: Mapping[str, Any] | None) -> Any:
+    """What a handler's table says of its driver; None when it says nothing."""
+    return nested(table or {}, ("options", "SystemdCgroup"))
+
+
+def source_of(layers: Layers, handler: str) -> str | None:
+    """The file whose word on the handler's driver counts; None when no file declares the handler."""
+    in_force = driver_word(runtimes(layers.cri).get(handler))
+    declaring = None
+    for config in reversed(layers.files):
+        own = own_table(layers, config)
+        table = runtimes(own).get(handler)
+        if in_force is not None and driver_word(table) == in_force:
+            return config.path
+        declaring = declaring or (config.path if table is not None else None)
+        if layers.merge is Merge.REPLACING and own:
+            break  # nothing of an earlier file's table is left
+    return declaring
+
+
+def own_table(layers: Layers, config: ConfigFile) -> Mapping[str, Any]:
+    """What one file says of the CRI, as containerd would read it."""
+    version = version_in(config.values) if layers.merge is Merge.PER_FILE else layers.version
+    return cri_table(config.values, version, layers.merge)

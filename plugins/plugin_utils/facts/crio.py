@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Facts of CRI-O: crio.conf(5), its drop-ins in lexical order, the last one wins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...module_utils.snapshot.processes import option
+from ..containerd_schema import release
+from ..edit.read import read_toml
+from .config import nested, read_config
+from .cri import runtime_config
+from .model import Claim, ConfigFile, Defect, Driver, NriFacts, RuntimeFacts
+from .nri import interpret_nri
+
+MANAGER = ("crio", "runtime", "cgroup_manager")
+DEFAULT_NRI_SOCKET = "/var/run/nri/nri.sock"
+FLAG = "--cgroup-manager"
+
+
+def words(files: tuple[ConfigFile, ...], keys: tuple[str, ...]) -> list[tuple[Any, str]]:
+    """What each file says of a key, the strongest first."""
+    found = [(nested(each.values, keys), each.path) for each in reversed(files)]
+    return [(value, path) for value, path in found if value is not None]
+
+
+def interpret_crio(evidence: Mapping[str, Any]) -> tuple[RuntimeFacts, list[Claim]]:
+    """RuntimeFacts of a CRI-O, and every claim on its driver."""
+    found, cri = evidence.get("crio") or {"processes": [], "files": {}}, evidence["cri"]
+    process = found["processes"][0] if found["processes"] else None
+    files = _files(found, process)
+    version = str(cri["version"]) if cri.get("version") else None
+    flag = option(process["argv"], FLAG) if process else None
+    managers = [(flag, f"CRI-O's command line, {FLAG}")] if flag else []
+    managers += words(files, MANAGER) or [("systemd", "CRI-O's default")]
+    driver, supported = runtime_config(cri)
+    facts = RuntimeFacts(
+        name="cri-o",
+        installed=True,
+        running=process is not None and "error" not in cri,
+        version=version,
+        endpoint=cri["endpoint"],
+        config=files[0],
+        config_version=None,
+        imports=(),
+        disabled_plugins=(),
+        cgroup_driver=_driver(managers[0][0]) if not any(each.problem for each in files) else None,
+        running_cgroup_driver=driver,
+        handlers=(),
+        nri=_nri(files, version, evidence, process),
+        kill_mode=None,
+        cri_cgroup_driver=driver,
+        runtime_config_supported=supported,
+        layers=files,
+        default_handler=_default_handler(files, version),
+        defects=_defects(files, managers[0][0]),
+    )
+    claims = [Claim("cgroup_manager", str(value), source) for value, source in managers]
+    if driver:
+        claims.insert(0, Claim("cgroup_manager", driver.value, "the CRI's RuntimeConfig, in force now"))
+    return facts, claims
+
+
+def _files(found: Mapping[str, Any], process: Mapping[str, Any] | None) -> tuple[ConfigFile, ...]:
+    files = tuple(read_config(path, each, process, read_toml) for path, each in found["files"].items())
+    return files or (ConfigFile("/etc/crio/crio.conf", "missing"),)
+
+
+def _driver(word: object) -> Driver | None:
+    return Driver(word) if word in ("systemd", "cgroupfs") else None
+
+
+def _default_handler(files: tuple[ConfigFile, ...], version: str | None) -> str | None:
+    """``crun`` from 1.31 on, ``runc`` before (cri-o pkg/config/config.go)."""
+    named = words(files, ("crio", "runtime", "default_runtime"))
+    if named and named[0][0]:
+        return str(named[0][0])
+    known = release(version)
+    return None if known is None else ("crun" if known >= (1, 31) else "runc")
+
+
+def _nri(
+    files: tuple[ConfigFile, ...],
+    version: str | None,
+    evidence: Mapping[str, Any],
+    process: Mapping[str, Any] | None,
+) -> NriFacts:
+    """Since 1.26, on by default since 1.30 (cri-o internal/config/nri)."""
+    known = release(version)
+    supported = None if known is None else known >= (1, 26)
+    said = words(files, ("crio", "nri", "enable_nri"))
+    configured = said[0][0] is True if said else known is not None and known >= (1, 30)
+    path = str((words(files, ("crio", "nri", "nri_listen")) or [(DEFAULT_NRI_SOCKET, "")])[0][0])
+    return interpret_nri(supported, configured, path, evidence["nri_sockets"], process)
+
+
+def _defects(files: tuple[ConfigFile, ...], manager: Any) -> tuple[Defect, ...]:
+    """conmon's cgroup must suit the manager, or CRI-O does not start (internal/config/cgmgr)."""
+    found = [Defect("config-unreadable", each.path, each.problem.message) for each in files[1:] if each.problem]
+    for value, path in words(files, ("crio", "runtime", "conmon_cgroup"))[:1]:
+        fits = value in ("", "pod") if manager == "cgroupfs" else value in ("", "pod") or str(value).endswith(".slice")
+        if not fits:
+            found.append(Defect("crio-conmon-cgroup", path, f'conmon_cgroup = "{value}", cgroup_manager = "{manager}"'))
+    return tuple(found)

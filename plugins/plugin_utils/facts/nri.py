@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""NRI: what a runtime's file says of it, and whether its socket is served by the runtime that runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .model import NriFacts
+
+CLOCK_STEP = 2.0
+"""Seconds by which a file system's clock and the one of process starts may differ."""
+
+
+def _same_place(path: str) -> str:
+    # /var/run is a link to /run, and the kernel prints the path that was bound.
+    return path.replace("/var/run/", "/run/")
+
+
+def interpret_nri(
+    supported: bool | None,
+    configured: bool,
+    socket_path: str,
+    sockets: Mapping[str, Mapping[str, Any]],
+    process: Mapping[str, Any] | None,
+) -> NriFacts:
+    """NriFacts; ``sockets`` are the listening ones by path, ``process`` is the runtime's."""
+    found = {_same_place(path): each for path, each in sockets.items()}.get(_same_place(socket_path))
+    return NriFacts(
+        supported=supported,
+        configured=supported is not False and configured,
+        running=found is not None,
+        socket_path=socket_path,
+        socket_stale=found is not None and _older(found, process),
+    )
+
+
+def _older(socket: Mapping[str, Any], process: Mapping[str, Any] | None) -> bool:
+    """A runtime binds its socket anew at each start; an older one belongs to somebody else."""
+    started, made = (process or {}).get("started_at"), socket.get("ctime")
+    return started is not None and made is not None and made + CLOCK_STEP < started

@@ -1,0 +1,53 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules about who installed the node and who else writes its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...facts.model import NodeFacts
+from ..model import Effect, Finding, Rule, Severity
+
+
+def kubelet_inside(facts: NodeFacts) -> Iterator[Finding]:
+    if facts.layout.kubelet_inside:
+        yield Finding(
+            "kubelet-inside-other-process",
+            Severity.INFO,
+            Effect.UNSUPPORTED,
+            f"{facts.layout.kubelet_inside} runs kubelet inside its own process, so its values in force cannot be read.",
+            facts.layout.evidence,
+            f"Set kubelet's values as kubelet-arg in {facts.layout.kubelet_inside}'s configuration.",
+        )
+
+
+def config_regenerated(facts: NodeFacts) -> Iterator[Finding]:
+    for path, template in facts.layout.regenerated.items():
+        yield Finding(
+            "config-regenerated",
+            Severity.INFO,
+            Effect.NONE,
+            f"{facts.layout.name} makes {path} anew at each start.",
+            facts.layout.evidence,
+            f"Change {template} instead; begin it with the base template so that upgrades still reach the node.",
+        )
+
+
+def other_writer(facts: NodeFacts) -> Iterator[Finding]:
+    if facts.layout.writers:
+        yield Finding(
+            "other-writer",
+            Severity.INFO,
+            Effect.NONE,
+            "A service on this node changes kubelet's file and restarts kubelet by itself.",
+            facts.layout.writers,
+            "Let one of the two own kubelet's policies and reservations: that service or this collection.",
+        )
+
+
+RULES: tuple[Rule, ...] = (
+    kubelet_inside,
+    config_regenerated,
+    other_writer,
+)

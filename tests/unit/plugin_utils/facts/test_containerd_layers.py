@@ -1,0 +1,239 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""containerd's merge rules, release by release: texts of a main file and its drop-in, and what is in force of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_toml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.containerd_layers import (
+    Layers,
+    driver_word,
+    merge_of,
+    read_layers,
+    runtimes,
+    source_of,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import ConfigFile, Problem
+
+MAIN = "/etc/containerd/config.toml"
+DROP = "/etc/containerd/conf.d/50-x.toml"
+V1, V2, V3 = ("plugins." + key for key in ("cri", '"io.containerd.grpc.v1.cri"', '"io.containerd.cri.v1.runtime"'))
+ALL = 'imports = ["/etc/containerd/conf.d/*.toml"]\n'
+
+
+def option(cri: str, value: str, name: str = "runc") -> str:
+    return f"[{cri}.containerd.runtimes.{name}.options]\nSystemdCgroup = {value}\n"
+
+
+def config(path: str, text: str | None) -> ConfigFile:
+    return ConfigFile(path, "missing") if text is None else ConfigFile(path, "regular", read_toml(text))
+
+
+def layers(version: str | None, main: str | None, **files: str | None) -> Layers:
+    """Layers of a main file and drop-ins in conf.d, by name."""
+    found = {f"/etc/containerd/conf.d/{name}.toml": text for name, text in files.items()}
+    configs = {path: config(path, text) for path, text in {MAIN: main, **found}.items()}
+    return read_layers(configs[MAIN], configs, version)
+
+
+# release, main file, drop-in -> SystemdCgroup of runc, and the file that says it
+TABLE = {
+    "1.7 replaces the table whole": (
+        "1.7.24",
+        ALL + "version = 2\n" + option(V2, "true"),
+        option(V2, "false"),
+        False,
+        "d",
+    ),
+    "1.7 drops what a small drop-in lacks (containerd#5837)": (
+        "1.7.24",
+        ALL + "version = 2\n" + option(V2, "true"),
+        f"version = 2\n[{V2}.registry]\nconfig_path = '/etc/certs'\n",
+        None,
+        None,
+    ),
+    "1.7 keeps tables of other plugins": (
+        "1.7.24",
+        ALL + "version = 2\n" + option(V2, "true"),
+        "version = 2\n[plugins.'io.containerd.nri.v1.nri']\ndisable = false\n",
+        True,
+        "m",
+    ),
+    "1.6 with a file of schema 1": ("1.6.20", option(V1, "true"), None, True, "m"),
+    "1.7 reads no bare name in schema 2": ("1.7.24", "version = 2\n" + option(V1, "true"), None, None, None),
+    "1.7 reads no full name in schema 1": ("1.7.24", option(V2, "true"), None, None, None),
+    "2.0 merges deeply": (
+        "2.0.5",
+        ALL + "version = 3\n" + option(V3, "true"),
+        f"version = 3\n[{V3}.containerd.runtimes.runc.options]\nBinaryName = 'crun'\n",
+        True,
+        "m",
+    ),
+    "2.1 overrides inside plugins with false too": (
+        "2.1.9",
+        ALL + "version = 3\n" + option(V3, "true"),
+        "version = 3\n" + option(V3, "false"),
+        False,
+        "d",
+    ),
+    "2.0 migrates schema 2": ("2.0.0", "version = 2\n" + option(V2, "true"), None, True, "m"),
+    "2.0 migrates schema 1": ("2.0.0", option(V1, "true"), None, True, "m"),
+    "2.1 reads new keys in an old file": ("2.1.0", "version = 2\n" + option(V3, "true"), None, True, "m"),
+    "2.1 takes no notice of old keys in a new file": ("2.1.0", "version = 3\n" + option(V2, "true"), None, None, None),
+    "2.2 goes by the last version named: the old main file is lost": (
+        "2.2.0",
+        ALL + "version = 2\n" + option(V2, "true"),
+        f"version = 3\n[{V3}.cni]\nbin_dir = '/opt'\n",
+        None,
+        None,
+    ),
+    "2.2 goes by the last version named: an old drop-in only fills gaps": (
+        "2.2.0",
+        ALL + "version = 3\n" + option(V3, "true"),
+        "version = 2\n" + option(V2, "false"),
+        True,
+        "m",
+    ),
+    "2.2 with a drop-in without version": (
+        "2.2.0",
+        ALL + "version = 3\n" + option(V3, "true"),
+        option(V3, "false"),
+        False,
+        "d",
+    ),
+    "2.3 migrates each file": (
+        "2.3.5",
+        ALL + "version = 3\n" + option(V3, "true"),
+        "version = 2\n" + option(V2, "false"),
+        False,
+        "d",
+    ),
+    "2.3 migrates a drop-in without version": (
+        "2.3.5",
+        ALL + "version = 4\n" + option(V3, "true"),
+        option(V2, "false"),
+        False,
+        "d",
+    ),
+    "2.3 with a file of schema 4": ("2.3.0", "version = 4\n" + option(V3, "true"), None, True, "m"),
+    "2.2 without a main file imports conf.d": ("2.2.0", None, "version = 3\n" + option(V3, "true"), True, "d"),
+    "2.1 without a main file imports nothing": ("2.1.0", None, "version = 3\n" + option(V3, "true"), None, None),
+    "2.2 with a main file without imports": (
+        "2.2.0",
+        "version = 3\n",
+        "version = 3\n" + option(V3, "true"),
+        None,
+        None,
+    ),
+    "an image of schema 3 is read by the rules of 2.0": (
+        None,
+        ALL + "version = 3\n" + option(V3, "true"),
+        "version = 3\n" + option(V3, "false", "kata"),
+        True,
+        "m",
+    ),
+    "an image of schema 2 is read by the rules of 1.x": (
+        None,
+        ALL + "version = 2\n" + option(V2, "true"),
+        "version = 2\n" + option(V2, "true", "kata"),
+        None,
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TABLE)
+def test_what_is_in_force(case: str) -> None:
+    version, main, drop_in, word, source = TABLE[case]
+    found = layers(version, main, **{"50-x": drop_in})
+    assert driver_word(runtimes(found.cri).get("runc")) is word
+    assert source_of(found, "runc") == {"m": MAIN, "d": DROP, None: None}[source]
+
+
+TOP = {
+    "a false cannot override": ("2.1.0", "no_pivot = true\n", "no_pivot = false\n", "no_pivot", True),
+    "an empty text cannot override": ("2.1.0", 'root = "/a"\n', 'root = ""\n', "root", "/a"),
+    "a text overrides": ("1.7.0", 'root = "/a"\n', 'root = "/b"\n', "root", "/b"),
+    "lists grow": ("1.7.0", 'disabled_plugins = ["a"]\n', 'disabled_plugins = ["b"]\n', "disabled_plugins", ["a", "b"]),
+    "an empty list takes nothing away": ("2.1.0", 'disabled_plugins = ["cri"]\n', "disabled_plugins = []\n",
+                                         "disabled_plugins", ["cri"]),
+    "lists are united": ("2.1.0", 'disabled_plugins = ["a"]\n', 'disabled_plugins = ["a", "b"]\n',
+                         "disabled_plugins", ["a", "b"]),
+    "tables of the server are merged": ("2.1.0", "[grpc]\nuid = 1\ngid = 2\n", "[grpc]\nuid = 0\ngid = 3\n",
+                                        "grpc", {"uid": 1, "gid": 3}),
+    "timeouts are replaced by name": ("2.1.0", "[timeouts]\na = '1s'\nb = '1s'\n", "[timeouts]\na = ''\n",
+                                      "timeouts", {"a": "", "b": "1s"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", TOP)
+def test_the_top_level(case: str) -> None:
+    version, main, drop_in, key, value = TOP[case]
+    assert layers(version, ALL + main, **{"50-x": drop_in}).values[key] == value
+
+
+def test_imports_are_read_breadth_first_and_once() -> None:
+    texts = {
+        MAIN: 'version = 2\nimports = ["a.toml", "b.toml", "/etc/containerd/config.toml"]\n',
+        "/etc/containerd/a.toml": 'imports = ["sub/*.toml", "b.toml"]\n',
+        "/etc/containerd/b.toml": 'imports = ["a.toml"]\n',
+        "/etc/containerd/sub/2.toml": "",
+        "/etc/containerd/sub/1.toml": "",
+        "/etc/containerd/sub/deep/3.toml": "",
+    }
+    configs = {path: config(path, text) for path, text in texts.items()}
+    found = read_layers(configs[MAIN], configs, "1.7.0")
+    assert [each.path.removeprefix("/etc/containerd/") for each in found.files] == [
+        *("config.toml", "a.toml", "b.toml", "sub/1.toml", "sub/2.toml"),
+    ]
+    assert found.missing == ()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("/x/*.toml", ["/x/a.toml", "/x/b.toml"]),
+        ("/x/[^a]*.toml", ["/x/b.toml"]),
+        ("/*/b.toml", ["/x/b.toml"]),
+        ("/x/[z-a]*", []),
+        ("/y/*", []),
+        ("/x/../x/b*", ["/x/b.toml"]),
+    ],
+)
+def test_globs_as_go_understands_them(pattern: str, names: list[str]) -> None:
+    paths = {MAIN: f'imports = ["{pattern}"]\n', "/x/a.toml": "", "/x/b.toml": "", "/x/c.conf": "", "/x/d/e.toml": ""}
+    configs = {path: config(path, text) for path, text in paths.items()}
+    assert [each.path for each in read_layers(configs[MAIN], configs, "2.1.0").files[1:]] == names
+
+
+def test_imports_that_name_no_file_and_those_nobody_captured() -> None:
+    configs = {
+        MAIN: config(MAIN, 'imports = ["/gone.toml", "/unseen.toml", 7]\n'),
+        "/gone.toml": config("/gone.toml", None),
+    }
+    found = read_layers(configs[MAIN], configs, "1.7.0")
+    assert found.missing == ("/gone.toml",)
+    assert found.unseen == ("/unseen.toml", "/etc/containerd/7")
+
+
+def test_a_file_that_cannot_be_read_is_a_layer_without_values() -> None:
+    broken = ConfigFile(DROP, "regular", problem=Problem(DROP, "garbage", 1))
+    configs = {MAIN: config(MAIN, ALL + "version = 2\n" + option(V2, "true")), DROP: broken}
+    found = read_layers(configs[MAIN], configs, "1.7.0")
+    assert found.files[1].problem
+    assert driver_word(runtimes(found.cri)["runc"]) is True
+
+
+@pytest.mark.parametrize("text", ['imports = "x"\n', "plugins = 3\n", f'[{V2}]\ncontainerd = "x"\n', 'version = "3"\n'])
+def test_shapes_that_nobody_expects(text: str) -> None:
+    for version in ("1.7.0", "2.1.0", "2.3.0", None):
+        assert runtimes(layers(version, text).cri) == {}
+        assert source_of(layers(version, text), "runc") is None
+
+
+def test_releases() -> None:
+    rules = [merge_of(version, schema).name for version, schema in
+             (("1.6.0", 3), ("2.0.0", 2), ("v2.2.3", 2), ("2.3.0", 2), ("3.0.0", 4), (None, 2), (None, 3), (None, 4))]  # fmt: skip
+    assert rules == ["REPLACING", "DEEP", "DEEP", "PER_FILE", "PER_FILE", "REPLACING", "DEEP", "PER_FILE"]

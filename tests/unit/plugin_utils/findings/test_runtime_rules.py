@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules about runtimes, NRI and the layout, each on its variant of a real node."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import findings
+from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Finding
+from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.rules.runtime import DEFECTS
+from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import judge
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import VARIANTS, crio, k3s
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    NAMES,
+    Snapshot,
+    captured,
+    facts_of,
+    put,
+    runtime_edit,
+)
+
+
+def found(snapshot: Snapshot) -> dict[str, Finding]:
+    return {each.code: each for each in findings(facts_of(snapshot))}
+
+
+@pytest.mark.parametrize("code", VARIANTS)
+def test_a_rule_fires_on_its_variant(code: str) -> None:
+    verdict, variant = VARIANTS[code]
+    node = variant(captured(ALIGNED))
+    assert code in found(node)
+    assert judge(findings(facts_of(node))) is verdict
+
+
+@pytest.mark.parametrize("code", VARIANTS)
+def test_a_finding_says_where_and_what_to_do(code: str) -> None:
+    finding = found(VARIANTS[code][1](captured(ALIGNED)))[code]
+    assert finding.summary.endswith(".")
+    assert finding.remedy.endswith(".")
+    assert finding.evidence
+    assert "{" not in finding.summary
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_snapshot_without_the_new_evidence_has_none_of_these_findings(name: str) -> None:
+    assert set(found(captured(name))) & set(VARIANTS) == set()
+
+
+def test_every_defect_has_a_variant() -> None:
+    assert set(DEFECTS) <= set(VARIANTS)
+
+
+def test_a_cri_switched_off_that_does_not_answer_is_not_put_off_to_the_next_restart() -> None:
+    node = runtime_edit(captured(ALIGNED), "version = 2\n", 'version = 2\ndisabled_plugins = ["cri"]\n')
+    node = put(node, {"endpoint": "unix:///run/containerd/containerd.sock", "error": "UNIMPLEMENTED"}, "runtime", "cri")
+    assert found(node)["cri-disabled"].effect.value == "misaligned"
+
+
+def test_a_crio_node_is_judged_like_any_other() -> None:
+    node = crio(captured(ALIGNED))
+    assert set(found(node)) == {"second-tree"}
+    wrong = put(node, {"cgroup_driver": "cgroupfs"}, "runtime", "cri", "runtime_config")
+    assert found(wrong)["driver-mismatch"].summary == "kubelet uses systemd, cri-o uses cgroupfs."
+    assert "runtime-restart-changes-driver" in found(wrong)
+
+
+def test_a_k3s_node_is_not_called_not_installed() -> None:
+    assert "not-installed" not in found(k3s(captured(ALIGNED)))
