@@ -40,14 +40,14 @@ _ITEM = re.compile(r"""(?:\s|,|\#[^\n]*)*(?:"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)')""
 _ADDRESS = re.compile(r"^[ \t]*address[ \t]*=[ \t]*[\"']([^\"'\n]+/containerd\.sock)[\"']", re.MULTILINE)
 _KEPT = re.compile(
     r"[ \t]*(version|disabled_plugins|default_runtime_name|runtime_type|SystemdCgroup|BinaryName|disable|socket_path)"
-    r"[ \t]*=[ \t]*(\[.*\]|[^\[{].*)"
+    r"[ \t]*=[ \t]*(\[.*\]|[^\[{\s].*)"
 )
 _KEPT_TABLE = re.compile(r"\[plugins\..*(?:\.containerd|\.runtimes\..+|io\.containerd\.nri\.v1\.nri[\"'])\]")
 
 
 def import_patterns(text: str) -> list[str]:
     """Every string of every array called ``imports``, wherever it stands; too many are harmless."""
-    found = []
+    found: list[str] = []
     for start in _IMPORTS.finditer(text):
         item = _ITEM.match(text, start.end())
         while item and len(found) < MAX_FILES:
@@ -110,7 +110,7 @@ class _Imports:
 
 
 def dump_excerpt(dump: str) -> str:
-    """What ``containerd config dump`` says of handlers and NRI, and nothing else: registry passwords stand in it too."""
+    """What ``containerd config dump`` says of handlers and NRI and no more: registry passwords stand in it too."""
     kept, wanted = [], True
     for line in dump.splitlines():
         stripped = line.strip()

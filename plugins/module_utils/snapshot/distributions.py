@@ -28,7 +28,7 @@ _TEMPLATES = tuple(
     for file in ("config.toml", "config-v3.toml")
 )
 MAX_FILES = 32
-_KEY = re.compile(r"(['\"]?)(kubelet-arg|container-runtime-endpoint|docker)\1\+?[ \t]*:")
+_KEY = re.compile(r"(['\"]?)(kubelet-arg|container-runtime-endpoint|docker)\+?\1[ \t]*:")
 
 
 def chosen_settings(text: str) -> str:

@@ -35,7 +35,7 @@ from .containerd_layers import (
 )
 from .cri import runtime_config
 from .model import ConfigFile, Driver, Handler, NriFacts, RuntimeFacts
-from .nri import interpret_nri
+from .nri import with_socket
 
 DUMP = "containerd config dump"
 
@@ -118,7 +118,8 @@ def _nri(
     table = table if isinstance(table, Mapping) else {}
     disabled = table.get("disable", not nri_on_by_default(version))
     path = str(table.get("socket_path", DEFAULT_NRI_SOCKET))
-    return interpret_nri(nri_supported(version), disabled is False, path, evidence["nri_sockets"], process)
+    said = NriFacts(nri_supported(version), disabled is False, running=False, socket_path=path)
+    return with_socket(said, evidence["nri_sockets"], process)
 
 
 def layers_of(evidence: Mapping[str, Any], version: str | None, process: Mapping[str, Any] | None) -> Layers:

@@ -13,7 +13,7 @@ from ..edit.read import read_toml
 from .config import nested, read_config
 from .cri import runtime_config
 from .model import Claim, ConfigFile, Defect, Driver, NriFacts, RuntimeFacts
-from .nri import interpret_nri
+from .nri import with_socket
 
 MANAGER = ("crio", "runtime", "cgroup_manager")
 DEFAULT_NRI_SOCKET = "/var/run/nri/nri.sock"
@@ -93,7 +93,8 @@ def _nri(
     said = words(files, ("crio", "nri", "enable_nri"))
     configured = said[0][0] is True if said else known is not None and known >= (1, 30)
     path = str((words(files, ("crio", "nri", "nri_listen")) or [(DEFAULT_NRI_SOCKET, "")])[0][0])
-    return interpret_nri(supported, configured, path, evidence["nri_sockets"], process)
+    written = NriFacts(supported, configured, running=False, socket_path=path)
+    return with_socket(written, evidence["nri_sockets"], process)
 
 
 def _defects(files: tuple[ConfigFile, ...], manager: Any) -> tuple[Defect, ...]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from ..edit.errors import ParseError
@@ -32,7 +33,7 @@ def read_json(text: str) -> dict[str, Any]:
 def exec_options(argv: Sequence[str]) -> list[str]:
     """Values of every ``--exec-opt``, in both forms."""
     found = [word.partition("=")[2] for word in argv if word.startswith("--exec-opt=")]
-    return found + [value for name, value in zip(argv, argv[1:], strict=False) if name == "--exec-opt"]
+    return found + [value for name, value in pairwise(argv) if name == "--exec-opt"]
 
 
 def _driver_in(options: object) -> str | None:

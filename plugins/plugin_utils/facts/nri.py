@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from .model import NriFacts
@@ -18,20 +19,15 @@ def _same_place(path: str) -> str:
     return path.replace("/var/run/", "/run/")
 
 
-def interpret_nri(
-    supported: bool | None,
-    configured: bool,
-    socket_path: str,
-    sockets: Mapping[str, Mapping[str, Any]],
-    process: Mapping[str, Any] | None,
+def with_socket(
+    said: NriFacts, sockets: Mapping[str, Mapping[str, Any]], process: Mapping[str, Any] | None
 ) -> NriFacts:
-    """NriFacts; ``sockets`` are the listening ones by path, ``process`` is the runtime's."""
-    found = {_same_place(path): each for path, each in sockets.items()}.get(_same_place(socket_path))
-    return NriFacts(
-        supported=supported,
-        configured=supported is not False and configured,
+    """What the files say, with what runs; ``sockets`` are the listening ones by path, ``process`` is the runtime's."""
+    found = {_same_place(path): each for path, each in sockets.items()}.get(_same_place(said.socket_path))
+    return replace(
+        said,
+        configured=said.supported is not False and said.configured,
         running=found is not None,
-        socket_path=socket_path,
         socket_stale=found is not None and _older(found, process),
     )
 

@@ -16,7 +16,7 @@ def kubelet_inside(facts: NodeFacts) -> Iterator[Finding]:
             "kubelet-inside-other-process",
             Severity.INFO,
             Effect.UNSUPPORTED,
-            f"{facts.layout.kubelet_inside} runs kubelet inside its own process, so its values in force cannot be read.",
+            f"{facts.layout.kubelet_inside} runs kubelet inside its own process; its values in force cannot be read.",
             facts.layout.evidence,
             f"Set kubelet's values as kubelet-arg in {facts.layout.kubelet_inside}'s configuration.",
         )

@@ -61,7 +61,7 @@ DEFECTS: dict[str, tuple[Severity, Effect, str, str]] = {
         WARNING,
         Effect.NONE,
         "{file} outranks what containerd's main file says of a handler.",
-        "Change the setting in the file that wins; the NVIDIA toolkit writes 99-nvidia.toml as a copy of the CRI section.",
+        "Change it in the file that wins; the NVIDIA toolkit writes 99-nvidia.toml as a copy of the CRI section.",
     ),
     "crio-conmon-cgroup": (
         ERROR,

@@ -233,7 +233,18 @@ def test_shapes_that_nobody_expects(text: str) -> None:
         assert source_of(layers(version, text), "runc") is None
 
 
-def test_releases() -> None:
-    rules = [merge_of(version, schema).name for version, schema in
-             (("1.6.0", 3), ("2.0.0", 2), ("v2.2.3", 2), ("2.3.0", 2), ("3.0.0", 4), (None, 2), (None, 3), (None, 4))]  # fmt: skip
-    assert rules == ["REPLACING", "DEEP", "DEEP", "PER_FILE", "PER_FILE", "REPLACING", "DEEP", "PER_FILE"]
+@pytest.mark.parametrize(
+    ("version", "schema", "rules"),
+    [
+        ("1.6.0", 3, "REPLACING"),
+        ("2.0.0", 2, "DEEP"),
+        ("v2.2.3", 2, "DEEP"),
+        ("2.3.0", 2, "PER_FILE"),
+        ("3.0.0", 4, "PER_FILE"),
+        (None, 2, "REPLACING"),
+        (None, 3, "DEEP"),
+        (None, 4, "PER_FILE"),
+    ],
+)
+def test_releases(version: str | None, schema: int, rules: str) -> None:
+    assert merge_of(version, schema).name == rules

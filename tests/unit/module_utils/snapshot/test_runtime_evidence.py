@@ -1,0 +1,323 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Evidence about runtimes: imports followed without a TOML parser, what a dump may carry, and whose socket it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.containerd import (
+    MAX_FILES,
+    containerd_files,
+    dump_excerpt,
+    import_patterns,
+    of_endpoint,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.crio import crio
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.distributions import (
+    chosen_settings,
+    distribution,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.docker import docker
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.endpoint import kubelets_endpoint
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.runtime import running_handlers
+from ansible_collections.volcano.colocation.tests.unit.module_utils.snapshot.test_snapshot import grow
+
+MAIN = "etc/containerd/config.toml"
+DUMP = """disabled_plugins = []
+imports = ["/etc/containerd/conf.d/*.toml"]
+version = 3
+
+[debug]
+  address = "/run/debug.sock"
+  disable = true
+
+[plugins]
+
+  [plugins.'io.containerd.cri.v1.images'.registry.configs.'r.example'.auth]
+    username = "u"
+    password = "hunter2"
+
+  [plugins.'io.containerd.cri.v1.runtime'.containerd]
+    default_runtime_name = "nvidia"
+    ignore_rdt_not_enabled_errors = false
+
+  [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.nvidia]
+    runtime_type = "io.containerd.runc.v2"
+    pod_annotations = ["a"]
+
+  [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.nvidia.options]
+    BinaryName = "/usr/bin/nvidia-container-runtime"
+    SystemdCgroup = true
+
+  [plugins.'io.containerd.nri.v1.nri']
+    disable = false
+    socket_path = "/var/run/nri/nri.sock"
+
+[[plugins.strange]]
+  SystemdCgroup = false
+"""
+EXCERPT = """disabled_plugins = []
+version = 3
+[plugins.'io.containerd.cri.v1.runtime'.containerd]
+default_runtime_name = "nvidia"
+[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.nvidia]
+runtime_type = "io.containerd.runc.v2"
+[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.nvidia.options]
+BinaryName = "/usr/bin/nvidia-container-runtime"
+SystemdCgroup = true
+[plugins.'io.containerd.nri.v1.nri']
+disable = false
+socket_path = "/var/run/nri/nri.sock"
+"""
+
+
+def files(root: Path, *argv: str) -> dict[str, Any]:
+    found = containerd_files(Host(str(root)), ["/usr/bin/containerd", *argv], None)
+    assert json.loads(json.dumps(found)) == found
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "patterns"),
+    [
+        ('imports = ["/a", "b/*.toml"]', ["/a", "b/*.toml"]),
+        ("imports=['/a']", ["/a"]),
+        ('imports = [\n  "/a", # "no"\n  # "/not"\n  "/b",\n]\n', ["/a", "/b"]),
+        ('"imports" = ["/a"]', ["/a"]),
+        ('# imports = ["/a"]', []),
+        ("imports = []", []),
+        ('imports = "/a"', []),
+        ('imports = ["/[ab]*"]\nother = ["/c"]', ["/[ab]*"]),
+        ('[plugins]\n  imports = ["/too-much"]', ["/too-much"]),
+        ('imports = ["/unclosed', []),
+        ('imports = ["/a" garbage "/b"]', ["/a"]),
+    ],
+)
+def test_strings_of_imports(text: str, patterns: list[str]) -> None:
+    assert import_patterns(text) == patterns
+
+
+def test_imports_are_followed_from_the_importing_file(tmp_path: Path) -> None:
+    grow(
+        tmp_path,
+        {
+            MAIN: 'imports = ["a.toml", "sub/*.toml", "/gone.toml"]\n',
+            "etc/containerd/a.toml": 'imports = ["config.toml", "/srv/*/x.toml"]\n',
+            "etc/containerd/sub/1.toml": "",
+            "etc/containerd/sub/2.conf": "",
+            "srv/one/x.toml": "",
+            "srv/two/y.toml": "",
+        },
+    )
+    found = files(tmp_path)["files"]
+    assert sorted(found) == [
+        "/etc/containerd/a.toml",
+        "/etc/containerd/config.toml",
+        "/etc/containerd/sub/1.toml",
+        "/gone.toml",
+        "/srv/one/x.toml",
+    ]
+    assert found["/gone.toml"] == {"kind": "missing"}
+
+
+def test_drop_ins_of_the_usual_folder_are_taken_along_imported_or_not(tmp_path: Path) -> None:
+    grow(
+        tmp_path, {MAIN: "", "etc/containerd/conf.d/a.toml": 'imports = ["b.toml"]', "etc/containerd/conf.d/c.txt": ""}
+    )
+    assert sorted(files(tmp_path)["files"]) == [
+        "/etc/containerd/conf.d/a.toml",
+        "/etc/containerd/conf.d/b.toml",
+        "/etc/containerd/config.toml",
+    ]
+
+
+def test_a_main_file_elsewhere(tmp_path: Path) -> None:
+    grow(tmp_path, {"srv/c.toml": 'imports = ["d.toml"]', "srv/d.toml": ""})
+    found = files(tmp_path, "--config=/srv/c.toml")
+    assert found["config_path"] == "/srv/c.toml"
+    assert sorted(found["files"]) == ["/srv/c.toml", "/srv/d.toml"]
+
+
+def test_imports_end_somewhere(tmp_path: Path) -> None:
+    chain = {f"c/{n}.toml": f'imports = ["{n + 1}.toml"]\n' for n in range(3 * MAX_FILES)}
+    grow(tmp_path, {**chain, MAIN: 'imports = ["/c/0.toml"]'})
+    found = files(tmp_path)
+    assert len(found["files"]) == MAX_FILES
+    assert found["import_limit"] is True
+
+
+def test_hostile_imports_neither_hang_nor_raise(tmp_path: Path) -> None:
+    patterns = [
+        "/*/*/*/*/*/*",
+        "\\u0000",
+        "*" * 500,
+        "[",
+        "[z-a]*",
+        "../" * 400 + "*",
+        "/loop/*/*/*",
+        "/fifo",
+        "/\udce9*",
+    ]
+    text = "imports = [" + ", ".join(f"'{each}'" for each in patterns) + ", '/nul\0*']\n"
+    grow(tmp_path, {f"d{n}/e{m}/f": "" for n in range(20) for m in range(20)})
+    (tmp_path / "loop").symlink_to(".")
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / MAIN).parent.mkdir(parents=True)
+    (tmp_path / MAIN).write_bytes(text.encode("utf-8", "surrogateescape"))
+    began = time.monotonic()
+    found = files(tmp_path)
+    assert time.monotonic() - began < 5
+    assert found["files"]["/fifo"]["kind"] == "special"
+
+
+def test_a_long_text_without_an_end(tmp_path: Path) -> None:
+    began = time.monotonic()
+    assert len(import_patterns("imports = [" + '"a",' * 250_000)) == MAX_FILES
+    assert import_patterns("imports = [" + " " * 500_000 + "\\") == []
+    assert import_patterns("imports = [\n" * 80_000) == []
+    assert time.monotonic() - began < 5
+
+
+def test_a_dump_carries_handlers_and_nri_and_nothing_secret() -> None:
+    assert dump_excerpt(DUMP) == EXCERPT
+
+
+@pytest.mark.parametrize("dump", ["", "\0", "[", "[[", "]\n[plugins.", "x = [\n1\n]\n", "version = {a = 1}\n"])
+def test_a_dump_of_anything_else(dump: str) -> None:
+    assert dump_excerpt(dump).strip() == ""
+
+
+def test_a_cri_that_shows_no_json() -> None:
+    for text in ("", "[crio]\n", "[]", "3", '{"containerd": null}'):
+        assert running_handlers(text) == {"default": None, "handlers": {}}
+
+
+def agent(*argv: str) -> list[dict[str, Any]]:
+    return [{"pid": 1, "argv": list(argv), "started_at": 1.0}]
+
+
+@pytest.mark.parametrize(
+    ("texts", "argv", "others", "endpoint"),
+    [
+        ({}, ["--container-runtime-endpoint=unix:///a.sock"], [], "unix:///a.sock"),
+        ({"var/lib/kubelet/config.yaml": "containerRuntimeEndpoint: unix:///b.sock\n"}, [], [], "unix:///b.sock"),
+        ({"k.yaml": 'containerRuntimeEndpoint: "unix:///c.sock" # x\n'}, ["--config=/k.yaml"], [], "unix:///c.sock"),
+        (
+            {"k.yaml": "containerRuntimeEndpoint: unix:///c.sock\n", "d/1.conf": "containerRuntimeEndpoint: unix:///d.sock",
+             "d/2.yaml": "containerRuntimeEndpoint: unix:///e.sock"},
+            ["--config=/k.yaml", "--config-dir=/d"],
+            [],
+            "unix:///d.sock",
+        ),
+        ({"k.yaml": "# containerRuntimeEndpoint: x\n  containerRuntimeEndpoint: y\n"}, ["--config=/k.yaml"], [],
+         "unix:///run/containerd/containerd.sock"),
+        ({}, ["--config-dir=relative"], [], "unix:///run/containerd/containerd.sock"),
+        ({}, [], ["crio"], "unix:///var/run/crio/crio.sock"),
+        ({}, [], ["crio", "containerd"], "unix:///run/containerd/containerd.sock"),
+        ({}, [], ["k3s-server", "containerd"], "unix:///run/k3s/containerd/containerd.sock"),
+        ({}, [], ["rke2", "containerd"], "unix:///run/k3s/containerd/containerd.sock"),
+    ],
+)  # fmt: skip
+def test_the_socket_kubelet_uses(
+    tmp_path: Path, texts: dict[str, str], argv: list[str], others: list[str], endpoint: str
+) -> None:
+    agents = {"kubelet": agent("/usr/bin/kubelet", *argv), **{name: agent(name) for name in others}}
+    assert kubelets_endpoint(Host(str(grow(tmp_path, texts))), agents) == endpoint
+
+
+def test_of_two_containerds_the_one_that_kubelet_uses_comes_first(tmp_path: Path) -> None:
+    host = Host(str(grow(tmp_path, {MAIN: "[debug]\naddress = '/run/debug.sock'\n"})))
+    system, k3s, own, docker_own = (
+        agent("/usr/bin/containerd"),
+        agent("containerd", "-c", "/var/lib/rancher/k3s/agent/etc/containerd/config.toml"),
+        agent("containerd", "-a", "/srv/containerd.sock"),
+        agent("containerd", "--config", "/var/run/docker/containerd/containerd.toml"),
+    )
+    every = [*docker_own, *system, *k3s, *own]
+    assert of_endpoint(host, every, "unix:///run/k3s/containerd/containerd.sock")[0] is k3s[0]
+    assert of_endpoint(host, every, "unix:///var/run/containerd/containerd.sock")[0] is system[0]
+    assert of_endpoint(host, every, "/srv/containerd.sock")[0] is own[0]
+    assert of_endpoint(host, every, "unix:///var/run/docker/containerd/containerd.sock")[0] is docker_own[0]
+    assert of_endpoint(host, [], "unix:///x") == []
+
+
+def test_a_containerd_whose_file_names_its_socket(tmp_path: Path) -> None:
+    host = Host(str(grow(tmp_path, {"srv/c.toml": '[grpc]\n  address = "/srv/run/containerd.sock"\n'})))
+    own = agent("containerd", "--config", "/srv/c.toml")
+    assert of_endpoint(host, [*agent("containerd"), *own], "unix:///srv/run/containerd.sock")[0] is own[0]
+
+
+def test_crio_and_its_drop_ins(tmp_path: Path) -> None:
+    assert crio(Host(str(tmp_path)), []) is None
+    grow(tmp_path, {"etc/crio/crio.conf": "a", "etc/crio/crio.conf.d/10.conf": "b", "usr/bin/crio": ""})
+    found = crio(Host(str(tmp_path)), [])
+    assert found
+    assert (found["program"], found["config_path"]) == ("/usr/bin/crio", "/etc/crio/crio.conf")
+    assert list(found["files"]) == ["/etc/crio/crio.conf", "/etc/crio/crio.conf.d/10.conf"]
+    found = crio(Host(str(tmp_path)), agent("crio", "--config", "/srv/x", "--config-dir=relative"))
+    assert found
+    assert list(found["files"]) == ["/srv/x"]
+
+
+def test_docker_only_where_it_runs(tmp_path: Path) -> None:
+    grow(tmp_path, {"etc/docker/daemon.json": "{}"})
+    assert docker(Host(str(tmp_path)), []) is None
+    found = docker(Host(str(tmp_path)), agent("dockerd"))
+    assert found
+    assert found["config"]["text"] == "{}"
+    found = docker(Host(str(tmp_path)), agent("dockerd", "--config-file=/gone"))
+    assert found
+    assert found["config"] == {"kind": "missing"}
+
+
+RANCHER = """token: K10abc::server:hunter2
+kubelet-arg:
+  - "cgroup-driver=systemd"
+# note
+- "max-pods=200"
+"kubelet-arg+": [x=y]
+tls-san:
+  - secret.example
+docker: false
+"""
+
+
+def test_of_k3s_settings_only_those_about_kubelet_and_the_runtime_are_kept(tmp_path: Path) -> None:
+    kept = chosen_settings(RANCHER)
+    assert "hunter2" not in kept
+    assert "secret" not in kept
+    assert kept.splitlines() == [
+        "kubelet-arg:",
+        '  - "cgroup-driver=systemd"',
+        "# note",
+        '- "max-pods=200"',
+        '"kubelet-arg+": [x=y]',
+        "docker: false",
+    ]
+    grow(
+        tmp_path,
+        {
+            "etc/rancher/k3s/config.yaml": RANCHER,
+            "etc/rancher/k3s/config.yaml.d/a.yaml": "kubelet-arg: v=1\n",
+            "etc/rancher/k3s/config.yaml.d/README": "",
+            "var/lib/rancher/k3s/agent/etc/containerd/config.toml.tmpl": "",
+        },
+    )
+    found = distribution(Host(str(tmp_path)), {"k3s-agent": agent("/usr/local/bin/k3s agent")})
+    assert list(found["settings"]) == ["/etc/rancher/k3s/config.yaml", "/etc/rancher/k3s/config.yaml.d/a.yaml"]
+    assert "hunter2" not in json.dumps(found)
+    assert found["marks"] == ["/etc/rancher/k3s", "/var/lib/rancher/k3s/agent"]
+    assert found["templates"] == ["/var/lib/rancher/k3s/agent/etc/containerd/config.toml.tmpl"]
+    assert [each["argv"] for each in found["supervisors"]] == [["/usr/local/bin/k3s agent"]]
+
+
+def test_an_empty_tree_tells_of_no_distribution(tmp_path: Path) -> None:
+    assert distribution(Host(str(tmp_path)), {}) == {"marks": [], "settings": {}, "templates": [], "supervisors": []}
