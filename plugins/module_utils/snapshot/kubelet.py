@@ -14,7 +14,13 @@ from .processes import option
 
 DEFAULT_CONFIG = "/var/lib/kubelet/config.yaml"
 DEFAULT_ROOT = "/var/lib/kubelet"
-PROGRAMS = ("/usr/bin/kubelet", "/usr/local/bin/kubelet", "/opt/bin/kubelet", "/bin/kubelet")
+PROGRAMS = (
+    "/usr/bin/kubelet",
+    "/usr/local/bin/kubelet",
+    "/opt/bin/kubelet",
+    "/bin/kubelet",
+    "/var/lib/rancher/rke2/bin/kubelet",
+)
 HEALTHZ = ("127.0.0.1", 10248)
 
 

@@ -141,7 +141,7 @@ def interpret_containerd(evidence: Mapping[str, Any], units: Mapping[str, Mappin
     return RuntimeFacts(
         name="containerd" if evidence["program"] else None,
         installed=evidence["program"] is not None,
-        running=process is not None and "error" not in cri,
+        running=process is not None and not cri.get("error"),
         version=version,
         endpoint=cri["endpoint"],
         config=config,

@@ -15,7 +15,7 @@ def runtime_config(cri: Mapping[str, Any]) -> tuple[Driver | None, bool | None]:
     answer = cri.get("runtime_config")
     if not isinstance(answer, Mapping):
         return None, None
-    if "error" in answer:
+    if answer.get("error"):
         return None, False if answer["error"] == "unimplemented" else None
     named = answer.get("cgroup_driver")
     return (Driver(named) if named in ("systemd", "cgroupfs") else None), True

@@ -39,7 +39,7 @@ def interpret_crio(evidence: Mapping[str, Any]) -> tuple[RuntimeFacts, list[Clai
     facts = RuntimeFacts(
         name="cri-o",
         installed=True,
-        running=process is not None and "error" not in cri,
+        running=process is not None and not cri.get("error"),
         version=version,
         endpoint=cri["endpoint"],
         config=files[0],

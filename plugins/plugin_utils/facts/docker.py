@@ -56,7 +56,7 @@ def interpret_other(name: str, evidence: Mapping[str, Any]) -> tuple[RuntimeFact
         RuntimeFacts(
             name=name,
             installed=True,
-            running="error" not in cri,
+            running=not cri.get("error"),
             version=str(cri["version"]) if cri.get("version") else None,
             endpoint=cri["endpoint"],
             config=config,

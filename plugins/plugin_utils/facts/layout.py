@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...module_utils.snapshot.processes import option
 from ..edit.errors import ParseError
 from ..edit.read import read_yaml
-from .model import Claim, LayoutFacts, RuntimeFacts
+from .model import Claim, Driver, KubeletFacts, LayoutFacts, RuntimeFacts
 
 RANCHER = {"k3s": "/var/lib/rancher/k3s/agent", "rke2": "/var/lib/rancher/rke2/agent"}
 CONTAINERD_FOLDER = "/etc/containerd/"
@@ -38,6 +39,18 @@ def interpret_layout(
         writers=_writers(snapshot["runtime"]["cri"]),
     )
     return facts, _claims(facts, evidence, runtime)
+
+
+def as_embedded(kubelet: KubeletFacts, claims: Sequence[Claim]) -> KubeletFacts:
+    """Facts of a kubelet that is no process of its own: neither its file nor its defaults are known to be in force."""
+    driver = claims[0] if claims else None
+    return replace(
+        kubelet,
+        cgroup_driver=Driver(driver.value) if driver and driver.value in ("systemd", "cgroupfs") else None,
+        cgroup_driver_source=driver.source if driver else None,
+        cpu_manager_policy=None,
+        cpu_manager_policy_source=None,
+    )
 
 
 def _told(

@@ -10,7 +10,7 @@ from typing import Any
 from ..quantity import parse_cpu_list
 from .cgroups import interpret_cgroups
 from .kubelet import interpret_kubelet
-from .layout import interpret_layout
+from .layout import as_embedded, interpret_layout
 from .model import NodeFacts
 from .pods import interpret_pods
 from .runtime import interpret_runtime
@@ -36,6 +36,8 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
     kubelet, kubelet_claims = interpret_kubelet(snapshot["kubelet"], units)
     runtime, runtime_claims = interpret_runtime(snapshot["runtime"], units, snapshot["kubelet"])
     layout, layout_claims = interpret_layout(snapshot, units, runtime)
+    if layout.kubelet_inside:
+        kubelet, kubelet_claims = as_embedded(kubelet, layout_claims), []
     pods, pod_claims = interpret_pods(snapshot["containers"], snapshot["runtime"]["cri"])
     return NodeFacts(
         hostname=system["hostname"],
