@@ -13,7 +13,7 @@ from .kubelet import interpret_kubelet
 from .layout import as_embedded, interpret_layout
 from .model import NodeFacts
 from .pods import interpret_pods
-from .runtime import interpret_runtime
+from .runtime import interpret_runtime, other_runtimes
 
 SNAPSHOT_SCHEMA = 1
 SECTIONS = ("system", "services", "cpus", "cgroups", "containers", "kubelet", "runtime")
@@ -52,5 +52,5 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
         unfinished_transactions=tuple(snapshot.get("unfinished_transactions", ())),
         claims=(*kubelet_claims, *runtime_claims, *layout_claims, *pod_claims),
         layout=layout,
-        other_runtimes=tuple(snapshot.get("other_runtimes", ())),
+        other_runtimes=other_runtimes(snapshot, runtime),
     )

@@ -45,6 +45,18 @@ def _uses_dockershim(kubelet: Mapping[str, Any]) -> bool:
     return option(kubelet["processes"][0]["argv"], "--container-runtime") in (None, "docker")
 
 
+def other_runtimes(snapshot: Mapping[str, Any], runtime: RuntimeFacts) -> tuple[str, ...]:
+    """Runtimes that run beside the one kubelet uses."""
+    programs = list(snapshot.get("other_runtimes", ()))
+    if snapshot["runtime"]["processes"]:
+        programs.append("containerd")
+    # docker has its containers run by a containerd.
+    own = {"cri-o": ("crio",), "docker": ("dockerd", "cri-dockerd", "containerd")}.get(
+        runtime.name or "", (runtime.name,)
+    )
+    return tuple(sorted(set(programs) - set(own)))
+
+
 def interpret_runtime(
     evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]], kubelet: Mapping[str, Any]
 ) -> tuple[RuntimeFacts, list[Claim]]:

@@ -1,0 +1,183 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""containerd's files in all schemas: handlers and their sources, its own dump, NRI, and what keeps it from starting."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import Driver, RuntimeFacts
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import (
+    NVIDIA,
+    V2,
+    V3,
+    containerd,
+    file,
+    handler,
+    imports,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    RUNTIME_FILE,
+    Snapshot,
+    captured,
+    facts_of,
+    put,
+    runtime_text,
+)
+
+SYSTEMD, CGROUPFS = Driver.SYSTEMD, Driver.CGROUPFS
+ON = "disable = false\n"
+
+
+def runtime(snapshot: Snapshot) -> RuntimeFacts:
+    return facts_of(snapshot).runtime
+
+
+def codes(snapshot: Snapshot) -> list[str]:
+    return [each.code for each in runtime(snapshot).defects]
+
+
+@pytest.fixture
+def aligned() -> Snapshot:
+    return captured(ALIGNED)
+
+
+def dumped(snapshot: Snapshot, text: str) -> Snapshot:
+    return put(snapshot, {"text": text, "seconds": 0.1}, "runtime", "dump")
+
+
+def test_a_handler_names_its_program_and_the_file_that_says_so(aligned: Snapshot) -> None:
+    drop_in = "version = 3\n" + handler(V3, "true", "nvidia") + "BinaryName = '/usr/bin/nvidia-container-runtime'\n"
+    main = 'version = 3\nimports = ["conf.d/*"]\n' + handler(V3, "true")
+    node = file(runtime_text(containerd(aligned, "2.1.0"), main), NVIDIA, drop_in)
+    assert [(each.name, each.source, each.binary) for each in runtime(node).handlers] == [
+        ("nvidia", NVIDIA, "/usr/bin/nvidia-container-runtime"),
+        ("runc", RUNTIME_FILE, None),
+    ]
+
+
+def test_containerds_own_reading_of_its_files_outranks_ours(aligned: Snapshot) -> None:
+    node = dumped(imports(aligned, ""), "version = 2\n" + handler(V2, "false"))
+    (found,) = runtime(node).handlers
+    assert (found.configured, found.source) == (CGROUPFS, "containerd config dump")
+
+
+@pytest.mark.parametrize(
+    ("version", "main", "text"),
+    [
+        ("2.0.5", "version = 2\n" + handler(V2, "true"), "version = 3\n" + handler(V3, "false")),
+        ("2.1.0", "version = 3\n" + handler(V3, "true"), "version = 3\n[broken\n"),
+        ("2.1.0", "version = 3\n" + handler(V3, "true"), "version = 3\n" + handler(V3, '"false"')),
+        ("2.1.0", "version = 3\n" + handler(V3, "true"), "version = 3\n"),
+    ],
+)
+def test_a_dump_that_cannot_be_believed_is_left_aside(aligned: Snapshot, version: str, main: str, text: str) -> None:
+    (found,) = runtime(dumped(runtime_text(containerd(aligned, version), main), text)).handlers
+    assert (found.configured, found.source) == (SYSTEMD, RUNTIME_FILE)
+
+
+@pytest.mark.parametrize("version", ["2.0.6", "2.0.50", "2.1.0"])
+def test_later_dumps_show_what_was_migrated(aligned: Snapshot, version: str) -> None:
+    node = runtime_text(containerd(aligned, version), "version = 2\n" + handler(V2, "true"))
+    (found,) = runtime(dumped(node, "version = 3\n" + handler(V3, "false"))).handlers
+    assert found.configured is CGROUPFS
+
+
+@pytest.mark.parametrize(
+    ("version", "text", "configured"),
+    [
+        ("1.7.24", "[plugins.nri]\n" + ON, True),
+        ("1.7.24", '[plugins."io.containerd.nri.v1.nri"]\n' + ON, False),
+        ("1.7.24", 'version = 2\n[plugins."io.containerd.nri.v1.nri"]\n' + ON, True),
+        ("1.7.24", "version = 2\n[plugins.nri]\n" + ON, False),
+        ("2.1.0", "version = 3\nplugins = 3\n", True),
+        ("2.1.0", "version = 3\n[plugins]\n'io.containerd.nri.v1.nri' = 3\n", True),
+        ("2.3.0", 'version = 4\n[plugins."io.containerd.nri.v1.nri"]\ndisable = true\n', False),
+    ],
+)
+def test_nri_in_each_schema(aligned: Snapshot, version: str, text: str, configured: bool) -> None:
+    assert runtime(runtime_text(containerd(aligned, version), text)).nri.configured is configured
+
+
+def test_a_socket_older_than_containerd_is_stale(aligned: Snapshot) -> None:
+    assert not runtime(aligned).nri.socket_stale
+    assert runtime(put(aligned, 4e9, "runtime", "processes", 0, "started_at")).nri.socket_stale
+    assert not runtime(put(aligned, None, "runtime", "processes", 0, "started_at")).nri.socket_stale
+
+
+SILENT = {
+    "nothing": ("1.7.24", "version = 2\n"),
+    "a key of another schema without handlers": ("1.7.24", f"version = 2\n[{V3}.cni]\nbin_dir = '/x'\n"),
+    "old and new keys where both are read": ("2.1.0", "version = 2\n" + handler(V2, "true") + handler(V3, "true")),
+    "a schema that the release reads": ("2.3.0", "version = 4\n"),
+    "an unknown release": ("unreleased", "version = 4\n"),
+    "the old runtime with its old switch": (
+        "1.6.0",
+        f"version = 2\n[{V2}]\nsystemd_cgroup = true\n[{V2}.containerd.runtimes.runc]\n"
+        'runtime_type = "io.containerd.runtime.v1.linux"\n',
+    ),
+    "the old switch where nothing reads it": ("2.0.0", f"version = 2\n[{V2}]\nsystemd_cgroup = true\n"),
+    "a default that is built in": ("1.7.24", f'version = 2\n[{V2}.containerd]\ndefault_runtime_name = "runc"\n'),
+    "a default that is declared": (
+        "1.7.24",
+        f'version = 2\n[{V2}.containerd]\ndefault_runtime_name = "x"\n' + handler(V2, "true", "x"),
+    ),
+    "a version that is no number": ("1.7.24", 'version = "2"\n'),
+}
+
+
+@pytest.mark.parametrize("case", SILENT)
+def test_files_without_a_defect(aligned: Snapshot, case: str) -> None:
+    version, text = SILENT[case]
+    assert codes(runtime_text(containerd(aligned, version), text)) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "main", "drop_in", "mixed"),
+    [
+        ("1.7.24", "version = 2\n", "version = 1\n", True),
+        ("1.7.24", "version = 2\n", "", False),
+        ("2.2.3", "version = 2\n", "version = 3\n", True),
+        ("2.3.4", "version = 2\n", "version = 3\n", True),
+        ("2.3.4", "version = 3\n", "version = 2\n", False),
+        ("2.3.5", "version = 2\n", "version = 3\n", False),
+        ("2.4.0", "version = 2\n", "version = 3\n", False),
+        ("2.2.0", 'version = "x"\n', "version = 3\n", False),
+    ],
+)
+def test_files_of_different_versions(aligned: Snapshot, version: str, main: str, drop_in: str, mixed: bool) -> None:
+    assert ("containerd-versions-mixed" in codes(imports(containerd(aligned, version), drop_in, main))) is mixed
+
+
+def test_the_default_runtime_is_looked_for_where_the_last_file_names_it(aligned: Snapshot) -> None:
+    node = imports(
+        containerd(aligned, "2.1.0"),
+        f'version = 2\n[{V2}.containerd]\ndefault_runtime_name = "nvidia"\n',
+    )
+    (found,) = runtime(node).defects
+    assert (found.code, found.file) == ("containerd-default-runtime-undeclared", NVIDIA)
+    assert runtime(node).default_handler == "nvidia"
+
+
+def test_a_drop_in_that_says_the_same_shadows_nothing(aligned: Snapshot) -> None:
+    assert codes(imports(aligned, "version = 2\n" + handler(V2, "true"))) == []
+    (found,) = runtime(imports(aligned, f"version = 2\n[{V2}.cni]\nbin_dir = '/x'\n")).defects
+    assert found.message == f"{RUNTIME_FILE} says SystemdCgroup = true for runc, this file drops it"
+
+
+def test_an_import_that_the_snapshot_does_not_hold_is_not_called_missing(aligned: Snapshot) -> None:
+    node = runtime_text(aligned, 'version = 2\nimports = ["x.toml"]\n' + handler(V2, "true"))
+    (found,) = runtime(node).defects
+    assert (found.code, found.file) == ("config-unreadable", "/etc/containerd/x.toml")
+    node = put(node, {"kind": "missing"}, "runtime", "files", "/etc/containerd/x.toml")
+    assert codes(node) == ["containerd-import-missing"]
+
+
+def test_disabled_plugins_add_up_over_the_files(aligned: Snapshot) -> None:
+    node = imports(aligned, 'version = 2\ndisabled_plugins = ["cri"]\n', 'version = 2\ndisabled_plugins = ["a"]\n')
+    assert runtime(node).disabled_plugins == ("a", "cri")
+
+
+def test_every_layer_is_published(aligned: Snapshot) -> None:
+    assert [each.path for each in runtime(imports(aligned, "")).layers] == [RUNTIME_FILE, NVIDIA]

@@ -1,0 +1,290 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""CRI-O, docker and others: their drivers, who says so, and which runtime kubelet uses at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import Claim, Driver, RuntimeFacts
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import (
+    crio,
+    distribution,
+    docker,
+    regular,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    Snapshot,
+    captured,
+    facts_of,
+    put,
+)
+
+SYSTEMD, CGROUPFS = Driver.SYSTEMD, Driver.CGROUPFS
+FOLDER = "/etc/crio/crio.conf.d/"
+
+
+def runtime(snapshot: Snapshot) -> RuntimeFacts:
+    return facts_of(snapshot).runtime
+
+
+def claims(snapshot: Snapshot, setting: str) -> list[tuple[str, str]]:
+    return [(each.value, each.source) for each in facts_of(snapshot).claims if each.setting == setting]
+
+
+def manager(value: str) -> str:
+    return f'[crio.runtime]\ncgroup_manager = "{value}"\n'
+
+
+@pytest.fixture
+def aligned() -> Snapshot:
+    return captured(ALIGNED)
+
+
+def test_crio_without_a_word_uses_systemd(aligned: Snapshot) -> None:
+    found = runtime(crio(aligned))
+    assert (found.name, found.unit, found.installed, found.running) == ("cri-o", "crio", True, True)
+    assert (found.cgroup_driver, found.running_cgroup_driver, found.cri_cgroup_driver) == (SYSTEMD, SYSTEMD, SYSTEMD)
+    assert claims(crio(aligned), "cgroup_manager") == [
+        ("systemd", "the CRI's RuntimeConfig, in force now"),
+        ("systemd", "CRI-O's default"),
+    ]
+
+
+def test_the_last_drop_in_wins_and_every_word_is_claimed(aligned: Snapshot) -> None:
+    node = crio(aligned, **{"10.conf": manager("systemd"), "20.conf": manager("cgroupfs"), "30.conf": "[crio]\n"})
+    assert runtime(node).cgroup_driver is CGROUPFS
+    assert claims(node, "cgroup_manager")[1:] == [("cgroupfs", FOLDER + "20.conf"), ("systemd", FOLDER + "10.conf")]
+    flag = put(node, ["crio", "--cgroup-manager=systemd"], "runtime", "crio", "processes", 0, "argv")
+    assert runtime(flag).cgroup_driver is SYSTEMD
+
+
+def test_a_manager_that_is_none_and_a_file_that_is_broken_give_no_driver(aligned: Snapshot) -> None:
+    assert runtime(crio(aligned, **{"10.conf": manager("Systemd")})).cgroup_driver is None
+    broken = runtime(crio(aligned, **{"10.conf": "[crio\n"}))
+    assert broken.cgroup_driver is None
+    assert [each.code for each in broken.defects] == ["config-unreadable"]
+
+
+def test_a_crio_that_does_not_answer(aligned: Snapshot) -> None:
+    silent = {"endpoint": "unix:///var/run/crio/crio.sock", "error": "refused"}
+    found = runtime(put(crio(aligned), silent, "runtime", "cri"))
+    assert (found.name, found.running, found.version, found.nri.supported) == ("cri-o", False, None, None)
+
+
+def test_a_crio_known_by_its_socket_only(aligned: Snapshot) -> None:
+    node = put(crio(aligned), {"endpoint": "unix:///var/run/crio/crio.sock", "error": "refused"}, "runtime", "cri")
+    found = runtime(put(node, None, "runtime", "crio"))
+    assert (found.name, found.config.kind) == ("cri-o", "missing")
+
+
+def test_an_installed_crio_is_the_runtime_where_there_is_no_other(aligned: Snapshot) -> None:
+    node = put(crio(aligned), {"endpoint": "unix:///run/containerd/containerd.sock"}, "runtime", "cri")
+    assert runtime(node).name == "cri-o"
+
+
+@pytest.mark.parametrize(
+    ("version", "text", "supported", "configured", "default"),
+    [
+        ("1.25.5", "", False, False, "runc"),
+        ("1.29.0", "", True, False, "runc"),
+        ("1.29.0", "[crio.nri]\nenable_nri = true\n", True, True, "runc"),
+        ("1.30.0", "", True, True, "runc"),
+        ("1.31.1", "[crio.nri]\nenable_nri = false\n", True, False, "crun"),
+        ("1.31.1", '[crio.runtime]\ndefault_runtime = "kata"\n', True, True, "kata"),
+    ],
+)
+def test_defaults_of_crio_by_version(
+    aligned: Snapshot, version: str, text: str, supported: bool, configured: bool, default: str
+) -> None:
+    found = runtime(put(crio(aligned, **{"a.conf": text}), version, "runtime", "cri", "version"))
+    assert (found.nri.supported, found.nri.configured, found.default_handler) == (supported, configured, default)
+
+
+def test_another_nri_socket_of_crio(aligned: Snapshot) -> None:
+    node = crio(aligned, **{"a.conf": '[crio.nri]\nnri_listen = "/run/x.sock"\n'})
+    assert not runtime(node).nri.running
+    assert runtime(put(node, {"/run/x.sock": {}}, "runtime", "nri_sockets")).nri.running
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        ('cgroup_manager = "cgroupfs"\nconmon_cgroup = "pod"', True),
+        ('cgroup_manager = "cgroupfs"\nconmon_cgroup = ""', True),
+        ('cgroup_manager = "cgroupfs"\nconmon_cgroup = "system.slice"', False),
+        ('conmon_cgroup = "system.slice"', True),
+        ('conmon_cgroup = "pod"', True),
+        ('conmon_cgroup = "/system"', False),
+    ],
+)
+def test_what_suits_conmon(aligned: Snapshot, text: str, fits: bool) -> None:
+    assert (runtime(crio(aligned, **{"a.conf": f"[crio.runtime]\n{text}\n"})).defects == ()) is fits
+
+
+DAEMON = '{"exec-opts": ["native.cgroupdriver=systemd"]}'
+
+
+@pytest.mark.parametrize(
+    ("text", "argv", "driver", "said"),
+    [
+        (DAEMON, (), SYSTEMD, [("systemd", "/etc/docker/daemon.json")]),
+        ("{}", ("--exec-opt", "native.cgroupdriver=cgroupfs"), CGROUPFS,
+         [("cgroupfs", "dockerd's command line, --exec-opt")]),
+        ("{}", ("--exec-opt=native.cgroupdriver=systemd",), SYSTEMD,
+         [("systemd", "dockerd's command line, --exec-opt")]),
+        ("{}", (), None, []),
+        ('{"exec-opts": "x"}', ("--exec-opt",), None, []),
+        ('{"exec-opts": ["native.cgroupdriver=odd"]}', (), None, [("odd", "/etc/docker/daemon.json")]),
+        ('{"exec-opts": ["a=b"]}', ("--exec-opt", "c=d"), None, []),
+    ],
+)  # fmt: skip
+def test_what_docker_is_told(
+    aligned: Snapshot, text: str, argv: tuple[str, ...], driver: Driver | None, said: list[tuple[str, str]]
+) -> None:
+    node = docker(aligned, text, *argv)
+    assert runtime(node).cgroup_driver is driver
+    assert claims(node, "native.cgroupdriver") == said
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "[" * 100_000, "\udce9"])
+def test_a_daemon_json_that_is_none_is_a_problem_of_the_file(aligned: Snapshot, text: str) -> None:
+    assert runtime(docker(aligned, text)).config.problem
+
+
+def test_a_docker_whose_dockerd_was_not_found(aligned: Snapshot) -> None:
+    node = put(docker(aligned, "{}"), None, "runtime", "docker")
+    assert (runtime(node).name, runtime(node).config.kind) == ("docker", "missing")
+
+
+@pytest.mark.parametrize(
+    ("version", "argv", "name"),
+    [
+        ("Kubernetes v1.23.17", ["kubelet"], "docker"),
+        ("Kubernetes v1.23.17", ["kubelet", "--container-runtime=docker"], "docker"),
+        ("Kubernetes v1.23.17", ["kubelet", "--container-runtime=remote"], "containerd"),
+        ("Kubernetes v1.24.0", ["kubelet"], "containerd"),
+        (None, ["kubelet"], "containerd"),
+    ],
+)
+def test_a_kubelet_with_docker_built_in(aligned: Snapshot, version: str | None, argv: list[str], name: str) -> None:
+    node = put(put(aligned, version, "kubelet", "version"), argv, "kubelet", "processes", 0, "argv")
+    assert runtime(node).name == name
+
+
+def test_other_runtimes_are_those_that_kubelet_does_not_use(aligned: Snapshot) -> None:
+    both = put(aligned, ["crio", "dockerd"], "other_runtimes")
+    assert facts_of(both).other_runtimes == ("crio", "dockerd")
+    assert facts_of(crio(both)).other_runtimes == ("dockerd",)
+    assert facts_of(docker(both, "{}")).other_runtimes == ("crio",)
+
+
+@pytest.mark.parametrize(
+    ("answer", "driver", "supported"),
+    [
+        (None, None, None),
+        ({"cgroup_driver": "systemd"}, SYSTEMD, True),
+        ({"cgroup_driver": "cgroupfs"}, CGROUPFS, True),
+        ({"cgroup_driver": None}, None, True),
+        ({"error": "unimplemented"}, None, False),
+        ({"error": "out of time"}, None, None),
+        ("garbage", None, None),
+    ],
+)
+def test_what_the_cri_wants_of_kubelet(
+    aligned: Snapshot, answer: Any, driver: Driver | None, supported: bool | None
+) -> None:
+    found = runtime(put(aligned, answer, "runtime", "cri", "runtime_config"))
+    assert (found.cri_cgroup_driver, found.runtime_config_supported) == (driver, supported)
+
+
+def test_a_supported_runtime_asked_of_a_node_with_isulad(aligned: Snapshot) -> None:
+    found = runtime(put(aligned, {"endpoint": "unix:///var/run/isulad.sock", "name": "iSulad"}, "runtime", "cri"))
+    assert (found.name, found.cgroup_driver, found.handlers) == ("isulad", None, ())
+
+
+def layout(snapshot: Snapshot) -> tuple[str, tuple[str, ...]]:
+    found = facts_of(snapshot).layout
+    return found.name, found.evidence
+
+
+KUBECONFIG = ["/usr/bin/kubelet", "--kubeconfig=/etc/kubernetes/kubelet.conf"]
+
+
+def argv(snapshot: Snapshot, *words: str) -> Snapshot:
+    return put(snapshot, list(words), "kubelet", "processes", 0, "argv")
+
+
+@pytest.mark.parametrize(
+    ("marks", "words", "name"),
+    [
+        ((), ["kubelet", "--config=/x"], "standalone"),
+        ((), KUBECONFIG, "unknown"),
+        (("/etc/kubernetes/kubelet.conf",), KUBECONFIG, "kubeadm"),
+        (("/var/lib/kubelet/kubeadm-flags.env",), KUBECONFIG, "kubeadm"),
+        (("/etc/kubernetes/kubelet.env", "/var/lib/kubelet/kubeadm-flags.env"), KUBECONFIG, "kubespray"),
+        (("/etc/kubernetes/kubelet.conf",), ["kubelet", "--config=/x"], "standalone"),
+        (("/var/lib/rancher/rke2/agent",), ["kubelet", "--kubeconfig=/var/lib/rancher/rke2/agent/k"], "rke2"),
+        (("/var/lib/rancher/k3s/agent", "/etc/kubernetes/kubelet.conf"), KUBECONFIG, "kubeadm"),
+    ],
+)
+def test_layouts(aligned: Snapshot, marks: tuple[str, ...], words: list[str], name: str) -> None:
+    found, evidence = layout(argv(distribution(aligned, *marks), *words))
+    assert found == name
+    assert bool(evidence) is (name != "unknown")
+
+
+def test_a_snapshot_without_evidence_has_no_layout(aligned: Snapshot) -> None:
+    assert layout(aligned) == ("unknown", ())
+
+
+@pytest.mark.parametrize(
+    ("title", "name"), [("/usr/local/bin/k3s server", "k3s"), ("/opt/rke2/bin/rke2 agent", "rke2")]
+)
+def test_a_supervisor_outranks_what_lies_around(aligned: Snapshot, title: str, name: str) -> None:
+    node = distribution(aligned, "/etc/kubernetes/kubelet.conf", title=title)
+    assert layout(node) == (name, (f"process 5: {title}",))
+
+
+def embedded(snapshot: Snapshot, **settings: str) -> Snapshot:
+    node = distribution(snapshot, title="/usr/local/bin/k3s agent", **settings)
+    return put(put(node, [], "kubelet", "processes"), None, "kubelet", "program")
+
+
+def test_k3s_gives_kubelet_the_driver_of_its_containerd(aligned: Snapshot) -> None:
+    found = facts_of(embedded(aligned))
+    assert (found.kubelet.cgroup_driver, found.kubelet.cpu_manager_policy) == (SYSTEMD, None)
+    assert Claim("cgroupDriver", "systemd", "k3s, which gives kubelet containerd's driver") in found.claims
+    assert not any(each.source == "kubelet's default" for each in found.claims)
+
+
+@pytest.mark.parametrize(
+    "text", ["kubelet-arg: cgroup-driver=cgroupfs\n", 'kubelet-arg+:\n- "--cgroup-driver=cgroupfs"\n']
+)
+def test_what_k3s_is_told_to_give_kubelet_counts_more(aligned: Snapshot, text: str) -> None:
+    found = facts_of(embedded(aligned, k3s=text))
+    assert found.kubelet.cgroup_driver is CGROUPFS
+    assert found.kubelet.cgroup_driver_source == "/etc/rancher/k3s/config.yaml, kubelet-arg"
+
+
+def test_k3s_settings_that_do_not_parse_say_nothing(aligned: Snapshot) -> None:
+    found = facts_of(embedded(aligned, k3s="kubelet-arg: [\n"))
+    assert found.kubelet.cgroup_driver is SYSTEMD
+    odd = facts_of(embedded(aligned, k3s="kubelet-arg: cgroup-driver=odd\n"))
+    assert odd.kubelet.cgroup_driver is None
+
+
+def test_an_embedded_kubelet_beside_a_runtime_of_no_known_driver(aligned: Snapshot) -> None:
+    node = embedded(docker(aligned, "{}"))
+    assert facts_of(node).kubelet.cgroup_driver_source is None
+
+
+@pytest.mark.parametrize(("schema", "template"), [("3", "config-v3.toml.tmpl"), ("2", "config.toml.tmpl")])
+def test_the_template_of_a_file_that_is_made_anew(aligned: Snapshot, schema: str, template: str) -> None:
+    folder = "/var/lib/rancher/k3s/agent/etc/containerd/"
+    node = put(embedded(aligned), folder + "config.toml", "runtime", "config_path")
+    node = put(node, regular(f"version = {schema}\n"), "runtime", "files", folder + "config.toml")
+    assert facts_of(node).layout.regenerated == {folder + "config.toml": folder + template}
