@@ -8,12 +8,17 @@ import time
 from typing import Any
 
 from ..host import Host
+from .cgroups import cgroups
+from .cpus import cpus
+from .kernel import kernel
 from .kubelet import kubelet
 from .processes import option, scan
+from .reserved import reserved
 from .runtime import runtime
 from .services import services
-from .system import cgroups, cpus, machine
+from .system import machine
 from .transactions import unfinished_transactions
+from .writers import writers
 
 SCHEMA = 1
 
@@ -25,13 +30,15 @@ def collect(host: Host) -> dict[str, Any]:
     agents = found["agents"]
     kubelets = agents.get("kubelet", [])
     argv = kubelets[0]["argv"] if kubelets else []
-    return {
+    document: dict[str, Any] = {
         "schema": SCHEMA,
         "root": host.root,
         "taken_at": time.time(),
         "system": system,
         "cpus": cpus(host),
-        "cgroups": cgroups(host),
+        "cgroups": cgroups(host, found["containers"]),
+        "kernel": kernel(host),
+        "writers": writers(host, found["writers"]),
         "services": services(host),
         "containers": found["containers"],
         "kubelet": kubelet(host, kubelets),
@@ -39,3 +46,5 @@ def collect(host: Host) -> dict[str, Any]:
         "unfinished_transactions": unfinished_transactions(host),
         "other_runtimes": sorted(set(agents) - {"kubelet", "containerd"}),
     }
+    document["cgroups"]["reserved"] = reserved(host, document["cgroups"]["tops"], document["kubelet"])
+    return document
