@@ -9,10 +9,14 @@ from typing import Any
 
 from ..quantity import parse_cpu_list
 from .cgroups import interpret_cgroups
+from .cpus import interpret_cpus
+from .kernel import interpret_kernel
 from .kubelet import interpret_kubelet
 from .model import NodeFacts
 from .pods import interpret_pods
 from .runtime import interpret_runtime
+from .systemd import interpret_systemd
+from .writers import interpret_writers
 
 SNAPSHOT_SCHEMA = 1
 SECTIONS = ("system", "services", "cpus", "cgroups", "containers", "kubelet", "runtime")
@@ -35,16 +39,21 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
     kubelet, kubelet_claims = interpret_kubelet(snapshot["kubelet"], units)
     runtime, runtime_claims = interpret_runtime(snapshot["runtime"], units)
     pods, pod_claims = interpret_pods(snapshot["containers"], snapshot["runtime"]["cri"])
+    cgroup = interpret_cgroups(snapshot["cgroups"])
     return NodeFacts(
         hostname=system["hostname"],
         kernel=system["kernel_release"],
         pid1=system["pid1"],
         systemd_version=snapshot["services"]["version"],
         online_cpus=parse_cpu_list(snapshot["cpus"]["online"] or ""),
-        cgroup=interpret_cgroups(snapshot["cgroups"]),
+        cgroup=cgroup,
         kubelet=kubelet,
         runtime=runtime,
         pods=pods,
         unfinished_transactions=tuple(snapshot.get("unfinished_transactions", ())),
         claims=(*kubelet_claims, *runtime_claims, *pod_claims),
+        cpus=interpret_cpus(snapshot["cpus"]),
+        kernel_facts=interpret_kernel(snapshot, cgroup),
+        systemd=interpret_systemd(snapshot["services"], snapshot["system"]),
+        writers=interpret_writers(snapshot.get("writers", {}), units),
     )

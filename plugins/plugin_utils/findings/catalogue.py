@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..facts.model import NodeFacts
 from .model import Finding, Rule
-from .rules import cgroup, checkpoint, config, driver, node, services
+from .rules import cgroup, checkpoint, config, cpus, driver, kernel, node, reservations, services, writers
 
 RULES: tuple[Rule, ...] = (
     *node.RULES,
@@ -15,6 +15,10 @@ RULES: tuple[Rule, ...] = (
     *driver.RULES,
     *checkpoint.RULES,
     *cgroup.RULES,
+    *kernel.RULES,
+    *cpus.RULES,
+    *reservations.RULES,
+    *writers.RULES,
 )
 
 
