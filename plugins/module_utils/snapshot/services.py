@@ -45,7 +45,8 @@ PROPERTIES = (
     "ManagedOOMSwap",
     "ManagedOOMMemoryPressure",
 )
-_LIBRARY = re.compile(r"libsystemd-shared-(\S+?)\.so$", re.MULTILINE)
+_LIBRARY = re.compile(r"libsystemd-shared-(\S+?)\.so(?: \(deleted\))?$", re.MULTILINE)
+"""An upgraded library is still mapped after its file is gone."""
 _LIBRARY_FOLDERS = ("/usr/lib/systemd", "/usr/lib64/systemd", "/lib/systemd")
 
 
