@@ -8,14 +8,19 @@ import time
 from typing import Any
 
 from ..host import Host
+from .cgroups import cgroups
+from .cpus import cpus
 from .distributions import distribution
 from .endpoint import kubelets_endpoint
+from .kernel import kernel
 from .kubelet import kubelet
 from .processes import scan
+from .reserved import reserved
 from .runtime import runtime
 from .services import services
-from .system import cgroups, cpus, machine
+from .system import machine
 from .transactions import unfinished_transactions
+from .writers import writers
 
 SCHEMA = 1
 OTHER_RUNTIMES = ("cri-dockerd", "crio", "dockerd", "isulad")
@@ -27,13 +32,15 @@ def collect(host: Host) -> dict[str, Any]:
     found = scan(host, system["booted_at"])
     agents = found["agents"]
     kubelets = agents.get("kubelet", [])
-    return {
+    document: dict[str, Any] = {
         "schema": SCHEMA,
         "root": host.root,
         "taken_at": time.time(),
         "system": system,
         "cpus": cpus(host),
-        "cgroups": cgroups(host),
+        "cgroups": cgroups(host, found["containers"]),
+        "kernel": kernel(host),
+        "writers": writers(host, found["writers"]),
         "services": services(host),
         "containers": found["containers"],
         "kubelet": kubelet(host, kubelets),
@@ -42,3 +49,5 @@ def collect(host: Host) -> dict[str, Any]:
         "unfinished_transactions": unfinished_transactions(host),
         "other_runtimes": [name for name in OTHER_RUNTIMES if name in agents],
     }
+    document["cgroups"]["reserved"] = reserved(host, document["cgroups"]["tops"], document["kubelet"])
+    return document

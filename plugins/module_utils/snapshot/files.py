@@ -71,3 +71,11 @@ def kernel_text(host: Host, path: str) -> str | None:
         return host.read_table(path).rstrip("\n")
     except OSError:
         return None
+
+
+def names(host: Host, folder: str) -> list[str]:
+    """Sorted names in a folder; empty when it is missing, vanishes or may not be read."""
+    try:
+        return host.list(folder)
+    except (OSError, ValueError):
+        return []

@@ -24,6 +24,8 @@ AGENTS = (
     "k3s-agent",
     "rke2",
 )
+WRITERS = ("koordlet", "rubik", "vc-agent", "volcano-config-", "katalyst-agent", "crane-agent", "systemd-oomd")
+"""Names, cut to 15 bytes as the kernel does, of others who write to cgroups; most of them run in pods."""
 _CONTAINER = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 
 
@@ -42,9 +44,10 @@ def _agent(host: Host, pid: str, booted: float | None) -> dict[str, Any]:
 
 
 def scan(host: Host, booted: float | None) -> dict[str, Any]:
-    """One walk over /proc: ``agents`` by name, and ``containers`` as {cgroup text: number of processes}."""
+    """One walk over /proc: ``agents`` by name; ``containers`` by cgroup text and ``writers`` by name, counted."""
     agents: dict[str, list[dict[str, Any]]] = {}
     containers: dict[str, int] = {}
+    writers: dict[str, int] = {}
     for pid in host.list("/proc"):
         if not pid.isdigit():
             continue
@@ -52,13 +55,14 @@ def scan(host: Host, booted: float | None) -> dict[str, Any]:
         cgroup = kernel_text(host, "/proc/%s/cgroup" % pid)
         if cgroup is None:
             continue
+        comm = kernel_text(host, "/proc/%s/comm" % pid) or ""
+        if comm in WRITERS:
+            writers[comm] = writers.get(comm, 0) + 1
         if _CONTAINER.search(cgroup):
             containers[cgroup] = containers.get(cgroup, 0) + 1
-            continue
-        comm = kernel_text(host, "/proc/%s/comm" % pid)
-        if comm in AGENTS:
+        elif comm in AGENTS:
             agents.setdefault(comm, []).append(_agent(host, pid, booted))
-    return {"agents": agents, "containers": containers}
+    return {"agents": agents, "containers": containers, "writers": writers}
 
 
 def option(argv: Sequence[str], *names: str) -> str | None:

@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
+
+from .mounts import Hierarchy
 
 
 class CgroupMode(str, Enum):
@@ -54,12 +56,47 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class Level:
+    """A cgroup of a v2 tree: what it is offered, what it hands down, and what of the needed it does not."""
+
+    path: str
+    controllers: tuple[str, ...]
+    enabled: tuple[str, ...]
+    missing: tuple[str, ...]
+    kind: str | None
+
+
+@dataclass(frozen=True)
+class RealtimeThread:
+    """A thread under a real-time policy outside the root cgroup."""
+
+    pid: int
+    tid: int
+    comm: str | None
+    policy: str
+    priority: int
+    cgroup: str
+
+
+@dataclass(frozen=True)
 class CgroupFacts:
+    """``controllers`` and ``mountpoints`` are those in force; ``split`` those bound to the hierarchy that is not."""
+
     mode: CgroupMode
     reason: str
     controllers: tuple[str, ...]
     mountpoints: Mapping[str, str]
     trees: tuple[str, ...]
+    hierarchies: tuple[Hierarchy, ...]
+    missing: tuple[str, ...]
+    split: Mapping[str, str]
+    levels: tuple[Level, ...]
+    idle: tuple[str, ...]
+    nested: str | None
+    links: Mapping[str, str]
+    realtime: tuple[RealtimeThread, ...]
+    group_scheduling: str | None
+    reserved: Mapping[str, Sequence[str]] | None
 
 
 @dataclass(frozen=True)
@@ -165,7 +202,6 @@ class LayoutFacts:
     evidence: tuple[str, ...] = ()
     kubelet_inside: str | None = None
     regenerated: Mapping[str, str] = field(default_factory=dict)
-    writers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -177,6 +213,49 @@ class PodFacts:
     systemd_paths: int
     cgroupfs_paths: int
     misplaced_paths: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CpuFacts:
+    """CPU lists as the kernel prints them; None where it does not say. ``numa`` is a list a node."""
+
+    offline: str | None
+    present: str | None
+    isolated: str | None
+    smt: bool | None
+    siblings: tuple[str, ...]
+    numa: Mapping[str, str | None]
+
+
+@dataclass(frozen=True)
+class KernelFacts:
+    """``features`` are True, False or None for what cannot be told; ``probed`` says by which file."""
+
+    parameters: Mapping[str, tuple[str, ...]]
+    features: Mapping[str, bool | None]
+    probed: Mapping[str, str]
+    sysctls: Mapping[str, str]
+    swaps: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class SystemdFacts:
+    """``installed`` is the version that the next boot starts; ``next_mode`` what it will make of cgroups, and why."""
+
+    running: str | None
+    installed: str | None
+    next_mode: CgroupMode | None
+    next_mode_reason: str | None
+    units: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class WriterFacts:
+    """Others who write to cgroups or to kubelet's files: who, and by what they were seen."""
+
+    seen: Mapping[str, str]
+    nri_plugins: tuple[str, ...]
+    overrides: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -192,5 +271,9 @@ class NodeFacts:
     pods: PodFacts
     unfinished_transactions: tuple[str, ...]
     claims: tuple[Claim, ...]
+    cpus: CpuFacts
+    kernel_facts: KernelFacts
+    systemd: SystemdFacts
+    writers: WriterFacts
     layout: LayoutFacts = field(default_factory=LayoutFacts)
     other_runtimes: tuple[str, ...] = ()

@@ -9,11 +9,15 @@ from typing import Any
 
 from ..quantity import parse_cpu_list
 from .cgroups import interpret_cgroups
+from .cpus import interpret_cpus
+from .kernel import interpret_kernel
 from .kubelet import interpret_kubelet
 from .layout import as_embedded, interpret_layout
 from .model import NodeFacts
 from .pods import interpret_pods
 from .runtime import interpret_runtime, other_runtimes
+from .systemd import interpret_systemd
+from .writers import interpret_writers
 
 SNAPSHOT_SCHEMA = 1
 SECTIONS = ("system", "services", "cpus", "cgroups", "containers", "kubelet", "runtime")
@@ -39,13 +43,14 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
     if layout.kubelet_inside:
         kubelet, kubelet_claims = as_embedded(kubelet, layout_claims), []
     pods, pod_claims = interpret_pods(snapshot["containers"], snapshot["runtime"]["cri"])
+    cgroup = interpret_cgroups(snapshot["cgroups"])
     return NodeFacts(
         hostname=system["hostname"],
         kernel=system["kernel_release"],
         pid1=system["pid1"],
         systemd_version=snapshot["services"]["version"],
         online_cpus=parse_cpu_list(snapshot["cpus"]["online"] or ""),
-        cgroup=interpret_cgroups(snapshot["cgroups"]),
+        cgroup=cgroup,
         kubelet=kubelet,
         runtime=runtime,
         pods=pods,
@@ -53,4 +58,8 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
         claims=(*kubelet_claims, *runtime_claims, *layout_claims, *pod_claims),
         layout=layout,
         other_runtimes=other_runtimes(snapshot, runtime),
+        cpus=interpret_cpus(snapshot["cpus"]),
+        kernel_facts=interpret_kernel(snapshot, cgroup),
+        systemd=interpret_systemd(snapshot["services"], snapshot["system"]),
+        writers=interpret_writers(snapshot.get("writers", {}), units),
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 from .model import Claim, PodFacts
 
-_SYSTEMD = re.compile(r"/kubepods(?:-\w+)*\.slice/(?:[^/:]+\.slice/)*[a-z-]+-[0-9a-f]{64}\.scope(?:/|$)")
+_SYSTEMD = re.compile(r"/(?:[^/:]+-)?kubepods(?:-\w+)*\.slice/(?:[^/:]+\.slice/)*[a-z-]+-[0-9a-f]{64}\.scope(?:/|$)")
 _CGROUPFS = re.compile(r"/kubepods/(?:[^/:]+/)*pod[^/:]+/(?:crio-)?[0-9a-f]{64}(?:/|$)")
 
 

@@ -14,6 +14,7 @@ from ..kubelet_fields import FIELDS
 from ..quantity import format_cpu_list
 from ..redact import redact_argv
 from .model import RUNTIME_SETTINGS, ConfigFile, KubeletFacts, NodeFacts, RuntimeFacts
+from .published_machine import machine_sections
 
 SCHEMA = 1
 
@@ -105,24 +106,14 @@ def published(facts: NodeFacts, found: Iterable[Finding], verdict: Verdict) -> d
         "schema": SCHEMA,
         "verdict": verdict,
         "hostname": facts.hostname,
-        "cgroup": {
-            "mode": facts.cgroup.mode,
-            "reason": facts.cgroup.reason,
-            "controllers": facts.cgroup.controllers,
-            "mountpoints": facts.cgroup.mountpoints,
-            "trees": facts.cgroup.trees,
-        },
         "kubelet": {**_kubelet(facts.kubelet), "claims": [each for each in claims if not of_runtime(each)]},
         "runtime": {**_runtime(facts.runtime), "claims": [each for each in claims if of_runtime(each)]},
         "layout": facts.layout.name,
         "layout_evidence": facts.layout.evidence,
-        "other_writers": facts.layout.writers,
         "other_runtimes": facts.other_runtimes,
+        **machine_sections(facts),
         "pods": {**asdict(facts.pods)},
         "unfinished_transactions": facts.unfinished_transactions,
-        "systemd": {"pid1": facts.pid1, "version": facts.systemd_version},
-        "kernel": {"release": facts.kernel},
-        "cpu": {"online": format_cpu_list(facts.online_cpus)},
         "findings": [asdict(finding) for finding in found],
     }
     return plain(document)

@@ -6,7 +6,21 @@ from __future__ import annotations
 
 from ..facts.model import NodeFacts
 from .model import Finding, Rule
-from .rules import cgroup, checkpoint, config, driver, layout, node, nri, runtime, services
+from .rules import (
+    cgroup,
+    checkpoint,
+    config,
+    cpus,
+    driver,
+    kernel,
+    layout,
+    node,
+    nri,
+    reservations,
+    runtime,
+    services,
+    writers,
+)
 
 RULES: tuple[Rule, ...] = (
     *node.RULES,
@@ -18,6 +32,10 @@ RULES: tuple[Rule, ...] = (
     *cgroup.RULES,
     *nri.RULES,
     *layout.RULES,
+    *kernel.RULES,
+    *cpus.RULES,
+    *reservations.RULES,
+    *writers.RULES,
 )
 
 

@@ -1,13 +1,16 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rules about how cgroups are mounted, and about the trees in them."""
+"""Rules about how cgroups are mounted, what each level hands down, and about kubelet's trees."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.model import CgroupMode, Driver, NodeFacts
+from ...facts.model import CgroupMode, Driver, NodeFacts, RealtimeThread
 from ..model import Effect, Finding, Rule, Severity
+
+ENFORCED = frozenset({"cpu", "cpuset", "memory", "pids"})
+"""What kubelet enables itself on v2; io is enabled by systemd only, and kubelet runs without it."""
 
 
 def cgroup_mode_unknown(facts: NodeFacts) -> Iterator[Finding]:
@@ -19,6 +22,120 @@ def cgroup_mode_unknown(facts: NodeFacts) -> Iterator[Finding]:
             "The cgroup mode cannot be told.",
             (facts.cgroup.reason,),
             "Mount cgroups as the distribution does and reboot.",
+        )
+
+
+def controllers_split(facts: NodeFacts) -> Iterator[Finding]:
+    split = facts.cgroup.split
+    if split:
+        yield Finding(
+            "cgroup-controllers-split",
+            Severity.ERROR,
+            Effect.MISALIGNED,
+            f"Some controllers are not in the hierarchy that kubelet uses ({facts.cgroup.mode.value}).",
+            tuple(f"{name} is at {point}" for name, point in split.items()),
+            "Boot with one hierarchy for all: systemd.unified_cgroup_hierarchy=1 and no cgroup_no_v1=NAME, or all v1.",
+        )
+
+
+def controllers_missing(facts: NodeFacts) -> Iterator[Finding]:
+    missing = set(facts.cgroup.missing) - facts.cgroup.split.keys() - {"io"}
+    if missing:
+        given = facts.kernel_facts.parameters
+        said = [f"{name}={','.join(given[name])}" for name in ("cgroup_disable", "cgroup_no_v1") if name in given]
+        yield Finding(
+            "cgroup-controllers-missing",
+            Severity.ERROR,
+            Effect.MISALIGNED,
+            f"The kernel does not offer the controller(s) {', '.join(sorted(missing))}, which kubelet needs.",
+            (f"cgroup {facts.cgroup.mode.value}: {' '.join(facts.cgroup.controllers)}", *said),
+            "Take cgroup_disable= off the kernel command line, add cgroup_enable=memory where the distribution turns it"
+            " off, or boot a kernel that has them; kernels from 6.12 on may lack v1's memory and cpuset.",
+        )
+
+
+def _unit(thread: RealtimeThread) -> str:
+    """The unit or, outside one, the cgroup that a thread is in."""
+    parts = [part for part in thread.cgroup.split("/") if part.endswith((".service", ".scope"))]
+    return parts[-1] if parts else thread.cgroup
+
+
+def realtime_blocks_cpu(facts: NodeFacts) -> Iterator[Finding]:
+    threads = facts.cgroup.realtime
+    if threads and facts.cgroup.group_scheduling != "n":
+        yield Finding(
+            "realtime-blocks-cpu",
+            Severity.ERROR,
+            Effect.MISALIGNED,
+            "The cpu controller is not enabled, and real-time threads outside the root cgroup keep it from being.",
+            tuple(
+                f"pid {each.pid} thread {each.tid} {each.comm}: {each.policy} {each.priority} in {_unit(each)}"
+                for each in threads
+            ),
+            "Give each unit named here a drop-in with RestrictRealtime=yes (or CPUSchedulingPolicy=other), then reboot;"
+            " or boot a kernel without CONFIG_RT_GROUP_SCHED (6.16 and newer: rt_group_sched=0).",
+        )
+
+
+def controllers_not_enabled(facts: NodeFacts) -> Iterator[Finding]:
+    """Only once kubelet has made its tree: before that nobody needed the controllers."""
+    driver = facts.kubelet.cgroup_driver
+    own = [tree for tree in facts.cgroup.trees if driver and tree.endswith(driver.tree)]
+    if not own:
+        return
+    lacking = [
+        f"{level.path}/cgroup.subtree_control lacks {' '.join(sorted(ENFORCED & set(level.missing)))}"
+        for level in facts.cgroup.levels
+        if ENFORCED & set(level.missing) and any(f"{tree}/".startswith(f"{level.path}/") for tree in own)
+    ]
+    if lacking:
+        yield Finding(
+            "cgroup-controllers-not-enabled",
+            Severity.ERROR,
+            Effect.MISALIGNED,
+            "A level of kubelet's cgroup tree does not hand down the controllers that pods need.",
+            tuple(lacking),
+            "Restart kubelet, which enables them; where it cannot, its log says which write the kernel refused.",
+        )
+
+
+def idle_class(facts: NodeFacts) -> Iterator[Finding]:
+    if facts.cgroup.idle:
+        yield Finding(
+            "idle-qos-class",
+            Severity.ERROR,
+            Effect.LATENT,
+            "cpu.idle is 1 on a QoS class: kubelet will not start again.",
+            facts.cgroup.idle,
+            "Write 0 to it before kubelet restarts, and find who wrote 1: idle is for pods, not for classes.",
+        )
+
+
+def read_only(facts: NodeFacts) -> Iterator[Finding]:
+    in_force = set(facts.cgroup.mountpoints.values())
+    found = tuple(
+        each.mountpoint for each in facts.cgroup.hierarchies if each.read_only and each.mountpoint in in_force
+    )
+    if found:
+        yield Finding(
+            "cgroups-read-only",
+            Severity.ERROR,
+            Effect.UNSUPPORTED,
+            "The cgroup file system is mounted read-only: nothing can make a pod's cgroup here.",
+            found,
+            "Run against the node itself; a container that is to be a node needs to be privileged.",
+        )
+
+
+def nested_root(facts: NodeFacts) -> Iterator[Finding]:
+    if facts.cgroup.nested:
+        yield Finding(
+            "cgroup-root-nested",
+            Severity.INFO,
+            Effect.NONE,
+            "This node runs inside a container: what it calls the root of cgroups is a part of its host's.",
+            (facts.cgroup.nested,),
+            "Limits of the host hold above everything set here; agents may need the path that the host sees.",
         )
 
 
@@ -42,5 +159,12 @@ def second_tree(facts: NodeFacts) -> Iterator[Finding]:
 
 RULES: tuple[Rule, ...] = (
     cgroup_mode_unknown,
+    read_only,
+    controllers_split,
+    controllers_missing,
+    realtime_blocks_cpu,
+    controllers_not_enabled,
+    idle_class,
+    nested_root,
     second_tree,
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...facts.model import NodeFacts
+from ..kubelet_values import is_true, value
 from ..model import Effect, Finding, Rule, Severity
 
 
@@ -49,8 +50,23 @@ def unfinished_transaction(facts: NodeFacts) -> Iterator[Finding]:
         )
 
 
+def swap_on(facts: NodeFacts) -> Iterator[Finding]:
+    """kubernetes pkg/kubelet/cm/container_manager_linux.go: the check is made at kubelet's start only."""
+    fails = value(facts, "failSwapOn", "--fail-swap-on")
+    if facts.kernel_facts.swaps and facts.kubelet.installed and (fails is None or is_true(fails)):
+        yield Finding(
+            "swap-on",
+            Severity.ERROR,
+            Effect.LATENT,
+            "Swap is on, and kubelet is not configured to bear it: it will not start again.",
+            (*facts.kernel_facts.swaps, f"failSwapOn = {'true by default' if fails is None else fails}"),
+            "Turn swap off for good (swapoff -a, and out of /etc/fstab or zram's unit), or set failSwapOn: false.",
+        )
+
+
 RULES: tuple[Rule, ...] = (
     pid1_not_systemd,
     not_a_node,
     unfinished_transaction,
+    swap_on,
 )

@@ -35,7 +35,24 @@ def kubelet_unhealthy(facts: NodeFacts) -> Iterator[Finding]:
         )
 
 
+def restart_kills_pods(facts: NodeFacts) -> Iterator[Finding]:
+    """containerd docs/ops.md: shims outlive containerd only with KillMode=process and Delegate=yes."""
+    unit = facts.systemd.units.get("containerd.service", {})
+    wanted = (("KillMode", "process"), ("Delegate", "yes"))
+    wrong = tuple(f"containerd.service: {key}={unit[key]}" for key, right in wanted if unit.get(key, right) != right)
+    if wrong and unit.get("LoadState") == "loaded" and facts.pods.sandboxes:
+        yield Finding(
+            "runtime-restart-kills-pods",
+            Severity.WARNING,
+            Effect.LATENT,
+            "containerd's unit does not spare its containers: a restart may kill every pod of the node.",
+            wrong,
+            "Give the unit KillMode=process and Delegate=yes in a drop-in, daemon-reload, and only then restart it.",
+        )
+
+
 RULES: tuple[Rule, ...] = (
     runtime_silent,
     kubelet_unhealthy,
+    restart_kills_pods,
 )

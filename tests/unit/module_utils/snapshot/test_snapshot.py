@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.cgroups import cgroup_mounts
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.collect import collect
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.files import (
     CONFIG_LIMIT,
@@ -31,7 +32,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.runtim
     running_handlers,
 )
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.services import parse_show, services
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.system import booted_at, cgroup_mounts
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.system import booted_at
 
 ID = "0123456789abcdef" * 4
 MOUNTINFO = """22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
@@ -113,7 +114,7 @@ def test_the_machine(evidence: dict[str, Any]) -> None:
     assert evidence["system"]["hostname"] == "node1"
     assert evidence["system"]["pid1"] == "systemd"
     assert evidence["system"]["boot_id"] is None
-    assert evidence["cpus"] == {"online": "0-3", "numa": {"0": "0-3"}}
+    assert (evidence["cpus"]["online"], evidence["cpus"]["numa"]) == ("0-3", {"0": "0-3"})
 
 
 def test_the_cgroups(evidence: dict[str, Any]) -> None:
@@ -153,7 +154,7 @@ def test_nri_sockets_by_name_and_by_configuration(evidence: dict[str, Any]) -> N
 
 
 def test_programs_of_a_tree_are_not_asked(evidence: dict[str, Any]) -> None:
-    assert evidence["services"] == {"version": None, "units": {}}
+    assert evidence["services"] == {"version": None, "installed": None, "units": {}}
     assert (evidence["kubelet"]["version"], evidence["kubelet"]["healthz"]) == (None, None)
     assert evidence["runtime"]["version"] is None
     assert evidence["cgroups"]["filesystem_types"] == {}
@@ -263,7 +264,7 @@ def test_blocks_of_systemctl_show() -> None:
 
 
 def test_an_image_has_no_services(tmp_path: Path) -> None:
-    assert services(Host(str(tmp_path))) == {"version": None, "units": {}}
+    assert services(Host(str(tmp_path))) == {"version": None, "installed": None, "units": {}}
 
 
 def test_a_regular_file_with_its_text(tmp_path: Path) -> None:

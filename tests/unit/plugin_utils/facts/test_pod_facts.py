@@ -14,7 +14,13 @@ POD = "9d1f26b3b6a0c0ffee"
 SHAPES = [
     (f"0::/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod{POD}.slice/cri-containerd-{ID}.scope", "s"),
     (f"0::/kubepods.slice/kubepods-pod{POD}.slice/crio-{ID}.scope/container", "s"),
+    (
+        "0::/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-burstable.slice/"
+        f"kubelet-kubepods-burstable-pod{POD}.slice/cri-containerd-{ID}.scope",
+        "s",
+    ),
     (f"0::/kubepods/burstable/pod{POD}/{ID}", "c"),
+    (f"0::/kubelet/kubepods/pod{POD}/{ID}", "c"),
     (f"0::/kubepods/pod{POD}/crio-{ID}", "c"),
     (f"0::/system.slice/containerd.service/kubepods-besteffort-pod{POD}.slice:cri-containerd:{ID}", "m"),
     (f"0::/kubepods-burstable-pod{POD}.slice:cri-containerd:{ID}", "m"),

@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import RULES, findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Effect, Finding, Verdict
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import judge
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings import variants_runtime
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings import variants_machine, variants_runtime
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     DIFFERING,
@@ -117,7 +117,8 @@ def test_every_rule_has_a_variant() -> None:
     fired = {
         rule
         for rule in RULES
-        for _verdict, variant in (*VARIANTS.values(), *variants_runtime.VARIANTS.values())
+        for variants in (VARIANTS, variants_machine.VARIANTS, variants_runtime.VARIANTS)
+        for _verdict, variant in variants.values()
         if any(rule(facts_of(variant(captured(ALIGNED)))))
     }
     silent = {rule.__name__ for rule in RULES if rule not in fired}

@@ -1,0 +1,142 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Evidence about cgroups: how they are mounted, what lies at the top, and what each level of kubelet's tree enables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ..host import Host
+from .files import describe, kernel_text, names
+from .realtime import realtime_threads
+
+CGROUP_ROOT = "/sys/fs/cgroup"
+MOUNT_LIMIT = 256
+"""Mount lines taken along: a node has one to fifteen, a node with mounts leaked from containers may have thousands."""
+NAME_LIMIT = 200
+"""Names of folders taken along of one hierarchy's top."""
+
+_CGROUP_MOUNT = re.compile(r" - cgroup2? | %s(/\S*)? .* - tmpfs " % re.escape(CGROUP_ROOT))
+_LEVEL_FILES = ("cgroup.controllers", "cgroup.subtree_control", "cgroup.type")
+_KERNEL_FILE = re.compile(
+    r"(?:cgroup|cpu|cpuacct|cpuset|memory|io|blkio|pids|hugetlb|devices|freezer|net_cls|net_prio|rdma|misc|perf_event"
+    r"|irq|files|dmem|debug)\.(?!slice$|service$|scope$|mount$|socket$|swap$)|(?:tasks|notify_on_release|release_agent)$"
+)
+_USUAL = ("system.slice", "kubepods.slice", "kubepods", "init.scope")
+_TREES = ("kubepods", "kubepods.slice", "kubelet/kubepods", "kubelet.slice/kubelet-kubepods.slice")
+"""kubelet's default places, and kind's (cgroupRoot /kubelet)."""
+_LIVE_TREE = re.compile(r":(/(?:[^/:\n]+/)*?(?:[^/:\n]+-)?kubepods(?:\.slice)?)/")
+
+
+def cgroup_mounts(mountinfo: str) -> list[str]:
+    """The lines of mountinfo that say how cgroups are mounted, in mount order."""
+    return [line for line in mountinfo.splitlines() if _CGROUP_MOUNT.search(line)]
+
+
+def mountpoint(line: str) -> str:
+    """Field 5 of a line of mountinfo; the kernel writes blanks in it as octal, proc(5)."""
+    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), line.split(" ")[4])
+
+
+def _filesystem(line: str) -> str:
+    return line.partition(" - ")[2].partition(" ")[0]
+
+
+def _filesystem_types(host: Host, paths: list[str]) -> dict[str, str]:
+    """statfs f_type in hexadecimal per path: Python has no call that gives it, stat(1) does."""
+    if not host.live or not paths:
+        return {}
+    answer = host.run(["stat", "--file-system", "--format=%t %n", "--", *paths])
+    return {path: magic for magic, blank, path in (line.partition(" ") for line in answer.stdout.splitlines()) if blank}
+
+
+def _top(host: Host, point: str) -> dict[str, list[str]]:
+    """``files`` and ``folders`` of a hierarchy's top. By their names: a stat call for each costs more than the list."""
+    found = names(host, point)
+    files = [name for name in found if _KERNEL_FILE.match(name)]
+    folders = [name for name in found if not _KERNEL_FILE.match(name)]
+    return {"files": files, "folders": folders[:NAME_LIMIT]}
+
+
+def _probe(host: Host, point: str, top: Mapping[str, list[str]]) -> dict[str, Any]:
+    """The kernel files of one cgroup below the top, which has more of them; of the top when nothing is below."""
+    found = [name for name in _USUAL if name in top["folders"]] or top["folders"]
+    if not found:
+        return {"cgroup": point, "files": top["files"]}
+    folder = "%s/%s" % (point, found[0])
+    return {"cgroup": folder, "files": [name for name in names(host, folder) if _KERNEL_FILE.match(name)]}
+
+
+def qos_classes(tree: str) -> tuple[str, str]:
+    """The folders of the QoS classes in kubelet's tree, k8s pkg/kubelet/cm/qos_container_manager_linux.go."""
+    folder, _slash, name = tree.rpartition("/")
+    if not name.endswith(".slice"):
+        return tree + "/burstable", tree + "/besteffort"
+    stem = "%s/%s/%s" % (folder, name, name[: -len(".slice")])
+    return stem + "-burstable.slice", stem + "-besteffort.slice"
+
+
+def live_trees(containers: Iterable[str]) -> list[str]:
+    """The trees that running containers are in, as paths in their hierarchy: cgroupRoot may be anything."""
+    return sorted({tree.lstrip("/") for text in containers for tree in _LIVE_TREE.findall(text)})
+
+
+def _trees(host: Host, points: Sequence[str], containers: Iterable[str]) -> list[str]:
+    """Which of kubelet's trees exist, as absolute folders, in every hierarchy."""
+    places = list(_TREES) + [tree for tree in live_trees(containers) if tree not in _TREES][:8]
+    paths = ["%s/%s" % (point, place) for point in points for place in places]
+    return [path for path in paths if describe(host, path)["kind"] == "directory"]
+
+
+def _texts(host: Host, paths: Iterable[str]) -> dict[str, str]:
+    found = {path: kernel_text(host, path) for path in paths}
+    return {path: text for path, text in found.items() if text is not None}
+
+
+def _level_files(host: Host, points: Mapping[str, str], trees: Sequence[str]) -> dict[str, str]:
+    """Controllers of the root, of kubelet's trees and their QoS classes, and cpu.idle of the classes, by path."""
+    levels = [folder for tree in trees for folder in (tree, *qos_classes(tree))]
+    unified = [point for point, filesystem in points.items() if filesystem == "cgroup2"]
+    in_unified = [folder for folder in levels if any(folder.startswith(point + "/") for point in unified)]
+    paths = ["%s/%s" % (folder, name) for folder in unified + in_unified for name in _LEVEL_FILES]
+    return _texts(host, paths + [folder + "/cpu.idle" for folder in levels])
+
+
+def _links(host: Host) -> dict[str, str]:
+    """Symlinks beside the v1 hierarchies, such as cpu -> cpu,cpuacct."""
+    found = {name: describe(host, "%s/%s" % (CGROUP_ROOT, name)) for name in names(host, CGROUP_ROOT)[:NAME_LIMIT]}
+    return {name: each["target"] for name, each in found.items() if "target" in each}
+
+
+def _blocked(files: Mapping[str, str]) -> bool:
+    """Whether the kernel offers cpu at the top of a v2 tree and it is not enabled below, as real-time threads cause."""
+    enabled = files.get(CGROUP_ROOT + "/cgroup.subtree_control")
+    offered = files.get(CGROUP_ROOT + "/cgroup.controllers", "").split()
+    return enabled is not None and "cpu" in offered and "cpu" not in enabled.split()
+
+
+def cgroups(host: Host, containers: Iterable[str]) -> dict[str, Any]:
+    """Mounts, statfs types, tops, trees, controller files; ``containers`` are cgroup texts of container processes."""
+    mountinfo = kernel_text(host, "/proc/self/mountinfo")
+    lines = [line for line in cgroup_mounts(mountinfo or "") if line.count(" ") > 5][:MOUNT_LIMIT]
+    mounts = {mountpoint(line): _filesystem(line) for line in lines}
+    points = {point: kind for point, kind in mounts.items() if kind in ("cgroup", "cgroup2") and point[:1] == "/"}
+    tops = {point: _top(host, point) for point in sorted(points)}
+    trees = _trees(host, sorted(points), containers)
+    files = _level_files(host, points, trees)
+    return {
+        "mountinfo": lines,
+        "mountinfo_read": mountinfo is not None,
+        "filesystem_types": _filesystem_types(host, sorted(mounts)),
+        "files": files,
+        "trees": trees,
+        "tops": tops,
+        "probes": {point: _probe(host, point, top) for point, top in tops.items()},
+        "links": _links(host) if mounts.get(CGROUP_ROOT) != "cgroup2" else {},
+        "own": kernel_text(host, "/proc/self/cgroup"),
+        "init": kernel_text(host, "/proc/1/cgroup"),
+        "kernel": kernel_text(host, "/proc/cgroups"),
+        "realtime": realtime_threads(host) if _blocked(files) else None,
+    }

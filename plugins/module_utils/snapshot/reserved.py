@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Evidence about the cgroups that kubelet's configuration names for reservations: kubelet never makes them itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..host import Host
+from .files import describe
+from .processes import option
+
+FLAGS = ("--system-reserved-cgroup", "--kube-reserved-cgroup")
+_FIELD = re.compile(r"^[ \t]*[\"']?(?:system|kube)ReservedCgroup[\"']?[ \t]*:[ \t]*[\"']?([^\"'#\s,}]+)", re.MULTILINE)
+"""A hint where to look, not a reading of YAML: that is done on the controller."""
+NAME_LIMIT = 20
+
+
+def named(kubelet: Mapping[str, Any]) -> list[str]:
+    """The values of the two fields and flags, wherever they stand in kubelet's files and command line."""
+    lines = [process["argv"] for process in kubelet["processes"]]
+    flags = [value for argv in lines for value in (option(argv, flag) for flag in FLAGS) if value]
+    texts = [each["text"] for each in kubelet["files"].values() if "text" in each]
+    return sorted({*flags, *(value for text in texts for value in _FIELD.findall(text))})[:NAME_LIMIT]
+
+
+def slice_path(name: str) -> str | None:
+    """The path of a slice by systemd's rule that a dash nests; None for what is no slice name."""
+    parts = name.split("-")
+    if not all(parts):
+        return None
+    return "/".join("-".join(parts[: count + 1]) + ".slice" for count in range(len(parts)))
+
+
+def candidates(name: str) -> list[str]:
+    """The paths a *ReservedCgroup may mean: itself under cgroupfs, a slice of that name under systemd.
+
+    Source: kubernetes pkg/kubelet/cm/cgroup_manager_linux.go ParseSystemdToCgroupName, ToSystemd.
+    """
+    base = name.rpartition("/")[2]
+    stem = base[: -len(".slice")] if base.endswith(".slice") else base
+    found = [name.strip("/"), slice_path(stem)]
+    return [path for path in found if path and ".." not in path.split("/")]
+
+
+def reserved(host: Host, points: Iterable[str], kubelet: Mapping[str, Any]) -> dict[str, list[str]]:
+    """By path below a hierarchy's top: the hierarchies in which that cgroup exists."""
+    points = sorted(points)
+    paths = sorted({path for name in named(kubelet) for path in candidates(name)})
+    return {
+        path: [point for point in points if describe(host, "%s/%s" % (point, path))["kind"] == "directory"]
+        for path in paths
+    }

@@ -1,0 +1,32 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Facts of who else writes to cgroups or to kubelet's configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .known_writers import CONFIG_WRITERS, QOS_AGENTS, UNITS
+from .model import WriterFacts
+
+NRI_FOLDER = "/opt/nri/plugins"
+OVERRIDES = ("/etc/systemd/system.control", "/run/systemd/system.control")
+
+
+def interpret_writers(evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]]) -> WriterFacts:
+    """WriterFacts of a snapshot's ``writers`` section and the units; who is only installed does not count."""
+    commands, folders = evidence.get("commands", {}), evidence.get("folders", {})
+    seen = {name: f"unit {unit}" for unit, name in UNITS.items() if units.get(unit, {}).get("ActiveState") == "active"}
+    known = {**QOS_AGENTS, **CONFIG_WRITERS}
+    seen.update({known[each]: f"{count} process(es) {each}" for each, count in commands.items() if each in known})
+    return WriterFacts(
+        seen=dict(sorted(seen.items())),
+        nri_plugins=tuple(folders.get(NRI_FOLDER, ())),
+        overrides=tuple(
+            f"{folder}/{name}"
+            for folder in OVERRIDES
+            for name in folders.get(folder, ())
+            if name.startswith("kubepods")
+        ),
+    )

@@ -1,0 +1,325 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Evidence about cgroups, CPUs, real-time threads, units and other writers, of trees as nodes have them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.cgroups import (
+    MOUNT_LIMIT,
+    NAME_LIMIT,
+    cgroups,
+    live_trees,
+    mountpoint,
+    qos_classes,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.cpus import cpus
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.files import names
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kernel import kernel
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.processes import scan
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.realtime import (
+    FOUND_LIMIT,
+    realtime_threads,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.reserved import candidates, named, reserved
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.services import (
+    installed_version,
+    mapped_version,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.system import booted_at
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.writers import writers
+
+ID = "0123456789abcdef" * 4
+ROOT = "/sys/fs/cgroup"
+V2 = f"31 23 0:26 / {ROOT} rw shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
+KTHREAD = 0x00200000
+
+
+def grow(root: Path, files: dict[str, str]) -> Host:
+    for name, text in files.items():
+        path = root / name.lstrip("/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return Host(str(root))
+
+
+def stat_line(pid: int, threads: int = 1, policy: int = 0, priority: int = 0, flags: int = 0) -> str:
+    """A line of /proc/PID/stat, proc(5): flags are field 9, threads 20, priority 40 and policy 41."""
+    fields = ["S"] + ["0"] * 49
+    fields[6], fields[17], fields[37], fields[38] = str(flags), str(threads), str(priority), str(policy)
+    return f"{pid} (a) b) {' '.join(fields)}\n"
+
+
+def task(pid: int, tid: int, cgroup: str, policy: int = 0, priority: int = 0) -> dict[str, str]:
+    folder = f"/proc/{pid}/task/{tid}"
+    return {
+        f"{folder}/stat": stat_line(tid, 1, policy, priority),
+        f"{folder}/cgroup": f"0::{cgroup}\n",
+        f"{folder}/comm": f"thread{tid}\n",
+    }
+
+
+PROCESSES = {
+    "/proc/2/stat": stat_line(2, flags=KTHREAD),
+    **task(2, 2, "/system.slice", 1, 99),
+    "/proc/40/stat": stat_line(40, threads=2),
+    **task(40, 40, "/system.slice/multipathd.service"),
+    **task(40, 41, "/system.slice/multipathd.service", 2, 99),
+    "/proc/50/stat": stat_line(50),
+    **task(50, 50, "/", 1, 50),
+    "/proc/60/stat": stat_line(60),
+    **task(60, 60, "/user.slice/x.scope", 1, 10),
+    "/proc/70/stat": "70 (cut",
+    "/proc/sys/kernel/osrelease": "6.1.0\n",
+}
+
+
+def test_real_time_threads_of_user_space_outside_the_root(tmp_path: Path) -> None:
+    found = realtime_threads(grow(tmp_path, PROCESSES))
+    assert [(each["pid"], each["tid"], each["policy"], each["priority"]) for each in found["threads"]] == [
+        (40, 41, "RR", 99),
+        (60, 60, "FIFO", 10),
+    ]
+    assert found["threads"][0]["comm"] == "thread41"
+    assert found["threads"][0]["cgroup"] == "/system.slice/multipathd.service"
+    assert (found["seen"], found["group_scheduling"]) == (4, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [("CONFIG_RT_GROUP_SCHED=y\n", "y"), ("CONFIG_SMP=y\n# CONFIG_RT_GROUP_SCHED is not set\n", "n")],
+)
+def test_the_kernels_build_file_says_whether_they_matter(tmp_path: Path, text: str, answer: str) -> None:
+    found = realtime_threads(grow(tmp_path, {**PROCESSES, "/boot/config-6.1.0": text}))
+    assert found["group_scheduling"] == answer
+
+
+def test_no_more_threads_are_told_than_people_read(tmp_path: Path) -> None:
+    many = {"/proc/40/stat": stat_line(40, threads=100)}
+    for tid in range(100, 200):
+        many.update(task(40, tid, "/system.slice/a.service", 1, 5))
+    assert len(realtime_threads(grow(tmp_path, many))["threads"]) == FOUND_LIMIT
+
+
+def v2_tree(enabled: str) -> dict[str, str]:
+    pods = f"{ROOT}/kubepods.slice"
+    return {
+        "/proc/self/mountinfo": V2,
+        f"{ROOT}/cgroup.controllers": "cpuset cpu io memory pids\n",
+        f"{ROOT}/cgroup.subtree_control": f"{enabled}\n",
+        f"{ROOT}/io.cost.qos": "",
+        f"{ROOT}/memory.slice/cgroup.procs": "",
+        f"{ROOT}/system.slice/cpu.weight": "100\n",
+        f"{ROOT}/system.slice/cpu.idle": "0\n",
+        f"{ROOT}/system.slice/cpu.service/cgroup.procs": "",
+        f"{pods}/cgroup.subtree_control": "cpuset cpu memory pids\n",
+        f"{pods}/kubepods-besteffort.slice/cgroup.subtree_control": "\n",
+        f"{pods}/kubepods-besteffort.slice/cpu.idle": "1\n",
+        f"{ROOT}/apps/kubepods/burstable/cgroup.type": "domain\n",
+    }
+
+
+def test_a_v2_hierarchy(tmp_path: Path) -> None:
+    found = cgroups(grow(tmp_path, v2_tree("cpuset cpu io memory pids")), [f"0::/apps/kubepods/burstable/pod1/{ID}"])
+    assert found["tops"][ROOT] == {
+        "files": ["cgroup.controllers", "cgroup.subtree_control", "io.cost.qos"],
+        "folders": ["apps", "kubepods.slice", "memory.slice", "system.slice"],
+    }
+    assert found["probes"][ROOT] == {"cgroup": f"{ROOT}/system.slice", "files": ["cpu.idle", "cpu.weight"]}
+    assert found["trees"] == [f"{ROOT}/kubepods.slice", f"{ROOT}/apps/kubepods"]
+    assert found["files"][f"{ROOT}/kubepods.slice/kubepods-besteffort.slice/cpu.idle"] == "1"
+    assert found["files"][f"{ROOT}/apps/kubepods/burstable/cgroup.type"] == "domain"
+    assert (found["mountinfo_read"], found["realtime"], found["links"]) == (True, None, {})
+
+
+def test_real_time_threads_are_looked_for_only_when_cpu_is_not_enabled(tmp_path: Path) -> None:
+    found = cgroups(grow(tmp_path, {**v2_tree("memory pids"), **PROCESSES}), [])
+    assert [each["pid"] for each in found["realtime"]["threads"]] == [40, 60]
+
+
+def test_v1_hierarchies_with_links(tmp_path: Path) -> None:
+    lines = (
+        f"24 22 0:21 / {ROOT} ro - tmpfs tmpfs ro\n"
+        f"31 24 0:28 / {ROOT}/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
+        f"32 24 0:29 / {ROOT}/memory rw - cgroup cgroup rw,memory\n"
+    )
+    host = grow(
+        tmp_path,
+        {
+            "/proc/self/mountinfo": lines,
+            f"{ROOT}/cpu,cpuacct/release_agent": "",
+            f"{ROOT}/cpu,cpuacct/cpu.shares": "1024\n",
+            f"{ROOT}/cpu,cpuacct/kubepods/besteffort/cpu.idle": "1\n",
+            f"{ROOT}/cpu,cpuacct/kubepods/cpu.shares": "2\n",
+            f"{ROOT}/memory/memory.limit_in_bytes": "1\n",
+        },
+    )
+    os.symlink("cpu,cpuacct", tmp_path / ROOT.lstrip("/") / "cpu")
+    found = cgroups(host, [])
+    assert found["links"] == {"cpu": "cpu,cpuacct"}
+    assert found["trees"] == [f"{ROOT}/cpu,cpuacct/kubepods"]
+    assert found["files"] == {f"{ROOT}/cpu,cpuacct/kubepods/besteffort/cpu.idle": "1"}
+    assert found["probes"][f"{ROOT}/cpu,cpuacct"]["cgroup"] == f"{ROOT}/cpu,cpuacct/kubepods"
+    assert found["probes"][f"{ROOT}/memory"] == {"cgroup": f"{ROOT}/memory", "files": ["memory.limit_in_bytes"]}
+
+
+def test_what_is_taken_along_is_bounded(tmp_path: Path) -> None:
+    leaked = "".join(f"{number} 1 0:9 / /x/{number} rw - cgroup2 none rw\n" for number in range(MOUNT_LIMIT + 50))
+    files = {f"{ROOT}/{number}.slice/cgroup.procs": "" for number in range(NAME_LIMIT + 50)}
+    found = cgroups(grow(tmp_path, {"/proc/self/mountinfo": V2 + leaked, **files}), [])
+    assert len(found["mountinfo"]) == MOUNT_LIMIT
+    assert len(found["tops"][ROOT]["folders"]) == NAME_LIMIT
+
+
+def test_garbage_in_the_mount_table_and_a_file_in_the_place_of_a_folder(tmp_path: Path) -> None:
+    text = " - cgroup2 x\nx - cgroup y\n1 2 3 4 relative rw - cgroup2 cgroup2 rw\n" + V2
+    found = cgroups(grow(tmp_path, {"/proc/self/mountinfo": text, ROOT: "not a folder"}), [])
+    assert found["tops"][ROOT] == {"files": [], "folders": []}
+    assert found["trees"] == []
+
+
+def test_no_mount_table_is_told_from_an_empty_one(tmp_path: Path) -> None:
+    assert cgroups(Host(str(tmp_path)), [])["mountinfo_read"] is False
+
+
+def test_mountpoints_with_blanks() -> None:
+    assert mountpoint("1 2 0:3 / /mnt/a\\040b rw - cgroup2 none rw") == "/mnt/a b"
+
+
+def test_qos_classes_of_either_driver_below_any_root() -> None:
+    assert qos_classes("/c/kubepods") == ("/c/kubepods/burstable", "/c/kubepods/besteffort")
+    stem = "/c/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods"
+    assert qos_classes("/c/kubelet.slice/kubelet-kubepods.slice") == (
+        f"{stem}-burstable.slice",
+        f"{stem}-besteffort.slice",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "trees"),
+    [
+        (f"0::/kubepods.slice/kubepods-pod1.slice/cri-containerd-{ID}.scope", ["kubepods.slice"]),
+        (
+            f"0::/a.slice/a-kubepods.slice/a-kubepods-pod1.slice/crio-{ID}.scope",
+            ["a.slice/a-kubepods.slice"],
+        ),
+        (f"4:memory:/kubelet/kubepods/pod1/{ID}\n1:name=systemd:/kubelet/kubepods/pod1/{ID}", ["kubelet/kubepods"]),
+        (f"0::/system.slice/kubepods-pod1.slice:cri-containerd:{ID}", []),
+        ("", []),
+    ],
+)
+def test_trees_that_containers_live_in(text: str, trees: list[str]) -> None:
+    assert live_trees([text]) == trees
+
+
+NAMES = {
+    "/system.slice": ["system.slice"],
+    "/system": ["system", "system.slice"],
+    "/kube/reserved": ["kube/reserved", "reserved.slice"],
+    "/runtime-kube.slice": ["runtime-kube.slice", "runtime.slice/runtime-kube.slice"],
+    "/../etc": ["etc.slice"],
+    "/a--b": ["a--b"],
+    "/": [],
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_paths_that_a_reserved_cgroup_may_mean(name: str) -> None:
+    assert sorted(set(candidates(name))) == sorted(NAMES[name])
+
+
+KUBELET: dict[str, Any] = {
+    "processes": [{"argv": ["kubelet", "--kube-reserved-cgroup", "/podruntime.slice"]}],
+    "files": {
+        "/a": {"text": "systemReservedCgroup: '/system.slice' # x\n#kubeReservedCgroup: /no\n"},
+        "/b": {"text": '{"kubeReservedCgroup":"/json","x":1}\n{\n "systemReservedCgroup": "/json2",\n'},
+        "/c": {"kind": "missing"},
+    },
+}
+
+
+def test_reserved_cgroups_are_found_wherever_they_are_named(tmp_path: Path) -> None:
+    assert named(KUBELET) == ["/json2", "/podruntime.slice", "/system.slice"]
+    host = grow(tmp_path, {f"{ROOT}/memory/system.slice/tasks": "", f"{ROOT}/cpu/tasks": ""})
+    found = reserved(host, [f"{ROOT}/memory", f"{ROOT}/cpu"], KUBELET)
+    assert found["system.slice"] == [f"{ROOT}/memory"]
+    assert found["podruntime.slice"] == []
+
+
+def test_cpus_with_siblings_and_without(tmp_path: Path) -> None:
+    folder = "/sys/devices/system/cpu"
+    siblings = {
+        f"{folder}/cpu{number}/topology/thread_siblings_list": f"{number % 2},{number % 2 + 2}\n" for number in range(4)
+    }
+    files = {f"{folder}/online": "0-3\n", f"{folder}/offline": "4-7\n", f"{folder}/cpufreq/x": "", **siblings}
+    found = cpus(grow(tmp_path, files))
+    assert (found["offline"], found["present"], found["siblings"]) == ("4-7", None, ["0,2", "1,3"])
+    assert cpus(grow(tmp_path, {f"{folder}/smt/active": "0\n"}))["siblings"] == []
+
+
+def test_the_kernels_switches(tmp_path: Path) -> None:
+    files = {
+        "/proc/filesystems": "nodev\tsysfs\nnodev\tresctrl\n",
+        "/proc/sys/vm/memcg_qos_enable": "1\n",
+        "/sys/fs/resctrl/schemata": "",
+    }
+    found = kernel(grow(tmp_path, files))
+    assert found["pressure"] is None
+    assert found["sysctls"]["/proc/sys/vm/memcg_qos_enable"] == "1"
+    assert found["resctrl"] == {"known": True, "files": ["schemata"]}
+
+
+def test_writers_in_pods_and_beside_them(tmp_path: Path) -> None:
+    files = {
+        "/proc/10/comm": "koordlet\n",
+        "/proc/10/cgroup": f"0::/kubepods.slice/kubepods-pod1.slice/cri-containerd-{ID}.scope\n",
+        "/proc/11/comm": "volcano-config-\n",
+        "/proc/11/cgroup": "0::/system.slice/v.service\n",
+        "/opt/nri/plugins/10-balloons": "",
+    }
+    host = grow(tmp_path, files)
+    seen = scan(host, None)
+    assert seen["writers"] == {"koordlet": 1, "volcano-config-": 1}
+    assert writers(host, seen["writers"])["folders"] == {"/opt/nri/plugins": ["10-balloons"]}
+
+
+MAPS = """7f0 r--p 0 fe:01 1 /usr/lib/x86_64-linux-gnu/libc.so.6
+7f1 r--p 0 fe:01 1 /usr/lib/x86_64-linux-gnu/systemd/libsystemd-shared-257.so
+7f2 r--p 0 fe:01 1 /usr/lib/x86_64-linux-gnu/systemd/libsystemd-shared-257.so
+"""
+
+
+@pytest.mark.parametrize(
+    ("maps", "version"),
+    [
+        (MAPS, "257"),
+        ("7f1 /usr/lib/systemd/libsystemd-shared-255.4-1.fc40.so\n", "255.4-1.fc40"),
+        ("7f1 /usr/lib/systemd/libsystemd-shared-257.so (deleted)\n", "257"),
+        ("", None),
+    ],
+)
+def test_the_version_that_pid_1_runs_with(maps: str, version: str | None) -> None:
+    assert mapped_version(maps) == version
+
+
+def test_the_version_that_the_next_boot_starts(tmp_path: Path) -> None:
+    assert installed_version(Host(str(tmp_path))) is None
+    host = grow(tmp_path, {"/usr/lib/aarch64-linux-gnu/systemd/libsystemd-shared-258.so": ""})
+    assert installed_version(host) == "258"
+
+
+def test_names_of_what_is_no_folder(tmp_path: Path) -> None:
+    os.symlink("loop", tmp_path / "loop")
+    assert names(Host(str(tmp_path)), "/loop") == []
+    assert names(Host(str(tmp_path)), "relative") == []
+
+
+@pytest.mark.parametrize("text", ["", " ", "garbage", None])
+def test_an_uptime_that_is_none(text: str | None) -> None:
+    assert booted_at(text, 5.0) is None

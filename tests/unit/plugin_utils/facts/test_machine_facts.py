@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Facts of CPUs, kernel features, systemd and the next boot, and of other writers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cgroups import interpret_cgroups
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cpus import interpret_cpus
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kernel import (
+    interpret_kernel,
+    parameters,
+    swaps,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import KernelFacts
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.systemd import major, next_mode, switch
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.writers import interpret_writers
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.test_cgroup_modes import (
+    OPENEULER_22_03,
+    ROOT,
+    V2,
+)
+
+ASKED = "systemd.unified_cgroup_hierarchy=0"
+LEGACY = "systemd.legacy_systemd_cgroup_controller"
+FORCED = "SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1"
+
+BOOTS = [
+    (None, ASKED, None),
+    (252, "quiet", None),
+    (252, ASKED, "hybrid"),
+    (252, f"{ASKED} {LEGACY}=1", "v1"),
+    (252, f"{ASKED} {LEGACY}", "v1"),
+    (252, "systemd.unified_cgroup_hierarchy=1", "v2"),
+    (252, "systemd.unified_cgroup_hierarchy", "v2"),
+    (252, f"{ASKED} systemd.unified_cgroup_hierarchy=yes", "v2"),
+    (239, "cgroup_no_v1=all", "v2"),
+    (239, "cgroup_no_v1=memory", None),
+    (255, f"cgroup_no_v1=all {ASKED}", "hybrid"),
+    (256, f"{ASKED} {LEGACY}=1", "v2"),
+    (256, f"{ASKED} {FORCED}", "hybrid"),
+    (257, f"{ASKED} {LEGACY}=true {FORCED}", "v1"),
+    (258, f"{ASKED} {LEGACY}=1 {FORCED}", "v2"),
+]
+
+
+@pytest.mark.parametrize(("version", "line", "mode"), BOOTS)
+def test_what_the_next_boot_makes_of_cgroups(version: int | None, line: str, mode: str | None) -> None:
+    found, reason = next_mode(version, parameters(line))
+    assert (found.value if found else None) == mode
+    assert (reason is None) == (mode is None)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("257.13-1~deb13u1", 257), ("v256", 256), ("239", 239), ("", None), (None, None)]
+)
+def test_systemd_versions(text: str | None, number: int | None) -> None:
+    assert major(text) == number
+
+
+def test_switches_of_the_kernel_command_line() -> None:
+    assert [switch(each) for each in (None, (), ("",), ("0", "on"), ("1", "no"))] == [None, None, True, True, False]
+
+
+def test_only_parameters_that_concern_us_are_taken_from_the_kernel_command_line() -> None:
+    line = 'root=/dev/vda psi=1 iscsi_password=hunter2 isolcpus="2-3" nosmt psi=0 systemd.unit=x'
+    assert parameters(line) == {"psi": ("1", "0"), "isolcpus": ("2-3",), "nosmt": ("",)}
+    assert parameters('psi=1 dyndbg="unended') == {"psi": ("1",)}
+    assert parameters(None) == {}
+
+
+def kernel(lines: list[str], tops: Any = None, probes: Any = None, **more: Any) -> KernelFacts:
+    files = {f"{ROOT}/cgroup.controllers": "cpuset cpu io memory pids"}
+    cgroups = {"mountinfo": lines, "filesystem_types": {}, "files": files, "trees": []}
+    cgroups.update({"tops": tops or {}, "probes": probes or {}})
+    system = {"kernel_release": "6.12", "kernel_command_line": "", "swaps": None}
+    return interpret_kernel({"cgroups": cgroups, "system": system, **more}, interpret_cgroups(cgroups))
+
+
+def test_features_of_a_v2_kernel_by_their_files() -> None:
+    slice_files = ["cpu.weight", "cpu.idle", "cpu.max.burst", "memory.max", "memory.high", "memory.min", "memory.low"]
+    slice_files += ["memory.oom.group", "io.max", "cpuset.cpus", "cpuset.cpus.partition"]
+    evidence = {"pressure": "some avg10=0", "sysctls": {}, "resctrl": {"known": True, "files": []}}
+    found = kernel(
+        [V2],
+        {ROOT: {"files": ["cgroup.procs", "io.cost.qos"]}},
+        {ROOT: {"cgroup": f"{ROOT}/system.slice", "files": slice_files}},
+        kernel=evidence,
+    )
+    assert {name for name, value in found.features.items() if value} == {
+        *("cpu_idle", "cpu_burst", "memory_high", "memory_min", "memory_low", "memory_oom_group"),
+        *("cpuset_partition", "io_cost", "psi", "resctrl"),
+    }
+    assert (found.features["io_weight"], found.features["cpu_qos_level"]) == (False, False)
+    assert found.probed["cpu_burst"] == f"{ROOT}/system.slice/cpu.max.burst"
+    assert found.features["resctrl_mounted"] is False
+
+
+def test_features_of_openeuler_are_v1_files_and_switches() -> None:
+    cpu, memory = f"{ROOT}/cpu,cpuacct", f"{ROOT}/memory"
+    evidence = {
+        "pressure": None,
+        "sysctls": {"/proc/sys/vm/memcg_qos_enable": "0", "/proc/sys/kernel/sched_core": None},
+        "resctrl": {"known": True, "files": ["info", "schemata"]},
+    }
+    found = kernel(
+        OPENEULER_22_03,
+        {f"{ROOT}/blkio": {"files": ["tasks", "blkio.cost.qos"]}},
+        {
+            cpu: {"cgroup": f"{cpu}/kubepods", "files": ["cpu.shares", "cpu.qos_level", "cpu.cfs_burst_us"]},
+            memory: {"cgroup": memory, "files": ["memory.limit_in_bytes", "memory.qos_level", "memory.high"]},
+        },
+        kernel=evidence,
+    )
+    names = ("cpu_qos_level", "cpu_burst", "cpu_idle", "memory_qos_level", "memory_high", "io_cost", "psi", "io_weight")
+    assert [found.features[name] for name in names] == [True, True, False, True, True, True, False, None]
+    assert found.sysctls == {"/proc/sys/vm/memcg_qos_enable": "0"}
+    assert (found.features["resctrl"], found.features["resctrl_mounted"]) == (True, True)
+
+
+def test_a_controller_that_is_not_enabled_hides_its_features() -> None:
+    found = kernel([V2], None, {ROOT: {"cgroup": f"{ROOT}/system.slice", "files": ["memory.max"]}})
+    assert (found.features["cpu_idle"], found.features["memory_high"]) == (None, False)
+    assert "psi" not in found.features
+
+
+def test_nothing_recorded_is_nothing_known() -> None:
+    assert set(kernel([]).features.values()) == {None}
+    unread = interpret_kernel(
+        {
+            "cgroups": {},
+            "system": {"kernel_release": None},
+            "kernel": {"pressure": None, "sysctls": {}, "resctrl": {"known": None, "files": []}},
+        },
+        interpret_cgroups({"mountinfo": [], "filesystem_types": {}, "files": {}, "trees": []}),
+    )
+    assert (unread.features["psi"], unread.features["resctrl"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        (None, None),
+        ("Filename Type Size Used Priority", ()),
+        (
+            "Filename Type Size Used Priority\n/dev/zram0 partition 1 0 100\n\n/swap file 1 0 -2\n",
+            ("/dev/zram0", "/swap"),
+        ),
+    ],
+)
+def test_swap(text: str | None, places: tuple[str, ...] | None) -> None:
+    assert swaps(text) == places
+
+
+@pytest.mark.parametrize(
+    ("evidence", "smt"),
+    [
+        ({}, None),
+        ({"smt_active": "1", "siblings": ["0,4"]}, True),
+        ({"smt_active": "0", "siblings": []}, False),
+        ({"smt_active": None, "siblings": ["0-1", "2-3"]}, True),
+        ({"smt_active": None, "siblings": ["0", "1"]}, False),
+    ],
+)
+def test_smt(evidence: dict[str, Any], smt: bool | None) -> None:
+    assert interpret_cpus(evidence).smt is smt
+
+
+def test_writers_by_process_unit_and_folder() -> None:
+    units = {"systemd-oomd.service": {"ActiveState": "active"}, "rubik.service": {"ActiveState": "inactive"}}
+    folders = {"/opt/nri/plugins": ["10-a"], "/run/systemd/system.control": ["kubepods-burstable.slice.d", "x.slice.d"]}
+    found = interpret_writers(
+        {"commands": {"koordlet": 2, "volcano-config-": 1, "cadvisor": 1}, "folders": folders}, units
+    )
+    assert found.seen == {
+        "koordlet": "2 process(es) koordlet",
+        "systemd-oomd": "unit systemd-oomd.service",
+        "volcano-config-service": "1 process(es) volcano-config-",
+    }
+    assert found.nri_plugins == ("10-a",)
+    assert found.overrides == ("/run/systemd/system.control/kubepods-burstable.slice.d",)

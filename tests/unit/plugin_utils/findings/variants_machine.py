@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Variants of the aligned node that fire the rules about cgroups, CPUs, the kernel, systemd and other writers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Verdict
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    KUBELET_FILE,
+    Snapshot,
+    kubelet_adds,
+    put,
+)
+
+ROOT = "/sys/fs/cgroup"
+BEST_EFFORT = f"{ROOT}/kubepods.slice/kubepods-besteffort.slice"
+V2_LINE = f"31 23 0:26 / {ROOT} rw,nosuid - cgroup2 cgroup2 rw,nsdelegate"
+V1_LINES = [
+    f"24 22 0:21 / {ROOT} ro,nosuid - tmpfs tmpfs ro,mode=755",
+    f"31 24 0:28 / {ROOT}/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct",
+    f"32 24 0:29 / {ROOT}/memory rw - cgroup cgroup rw,memory",
+    f"33 24 0:30 / {ROOT}/cpuset rw - cgroup cgroup rw,cpuset",
+    f"34 24 0:31 / {ROOT}/pids rw - cgroup cgroup rw,pids",
+    f"35 24 0:32 / {ROOT}/blkio rw - cgroup cgroup rw,blkio",
+]
+UNIFIED_LINE = f"25 24 0:22 / {ROOT}/unified rw - cgroup2 cgroup2 rw,nsdelegate"
+THREAD = {
+    "pid": 402,
+    "tid": 409,
+    "comm": "multipathd",
+    "policy": "RR",
+    "priority": 99,
+    "cgroup": "/system.slice/multipathd.service",
+}
+SWAPS = (
+    "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n/dev/dm-1                               partition\t976892\t0\t-2"
+)
+RESERVED = "enforceNodeAllocatable: [pods, system-reserved]\nsystemReservedCgroup: /system\n"
+
+
+def v1(snapshot: Snapshot, *more: str) -> Snapshot:
+    """A copy whose cgroups are mounted as v1."""
+    variant = put(snapshot, [*V1_LINES, *more], "cgroups", "mountinfo")
+    return put(variant, {ROOT: "1021994"}, "cgroups", "filesystem_types")
+
+
+def hybrid(snapshot: Snapshot, controllers: str = "") -> Snapshot:
+    """A copy with systemd's hybrid mounts, and these controllers on the cgroup2 side."""
+    return put(v1(snapshot, UNIFIED_LINE), controllers, "cgroups", "files", f"{ROOT}/unified/cgroup.controllers")
+
+
+def without_v1(snapshot: Snapshot, controller: str) -> Snapshot:
+    """A copy in which a controller is not mounted as v1."""
+    lines = [line for line in snapshot["cgroups"]["mountinfo"] if not line.endswith(f"rw,{controller}")]
+    return put(snapshot, lines, "cgroups", "mountinfo")
+
+
+def command_line(snapshot: Snapshot, text: str) -> Snapshot:
+    return put(snapshot, text, "system", "kernel_command_line")
+
+
+def systemd(snapshot: Snapshot, running: str, installed: str | None = None) -> Snapshot:
+    return put(put(snapshot, running, "services", "version"), installed, "services", "installed")
+
+
+def unit(snapshot: Snapshot, name: str, **properties: str) -> Snapshot:
+    """A copy with properties of a unit that systemd has loaded."""
+    units = snapshot["services"]["units"]
+    known = {"Id": name, "LoadState": "loaded", **units.get(name, {}), **properties}
+    return put(snapshot, {**units, name: known}, "services", "units")
+
+
+def commands(snapshot: Snapshot, **counts: int) -> Snapshot:
+    found = {name.replace("_", "-"): count for name, count in counts.items()}
+    return put(snapshot, {"commands": found, "folders": {}}, "writers")
+
+
+def folder(snapshot: Snapshot, path: str, *names: str) -> Snapshot:
+    return put(snapshot, {"commands": {}, "folders": {path: list(names)}}, "writers")
+
+
+def enabled(snapshot: Snapshot, controllers: str, cgroup: str = ROOT) -> Snapshot:
+    return put(snapshot, controllers, "cgroups", "files", f"{cgroup}/cgroup.subtree_control")
+
+
+def realtime(snapshot: Snapshot, group_scheduling: str | None = "y") -> Snapshot:
+    """A copy on which a real-time thread keeps the cpu controller from being enabled."""
+    threads: dict[str, Any] = {"threads": [THREAD], "seen": 310, "group_scheduling": group_scheduling}
+    return put(enabled(snapshot, "cpuset io memory pids"), threads, "cgroups", "realtime")
+
+
+def numa(snapshot: Snapshot, count: int) -> Snapshot:
+    return put(snapshot, {str(node): str(node) for node in range(count)}, "cpus", "numa")
+
+
+def reserved(snapshot: Snapshot, *places: str) -> Snapshot:
+    """A copy whose kubelet enforces a reservation on a slice that exists in these hierarchies."""
+    return put(kubelet_adds(snapshot, RESERVED), {"system": [], "system.slice": list(places)}, "cgroups", "reserved")
+
+
+def oomd(snapshot: Snapshot, swap: str) -> Snapshot:
+    variant = unit(snapshot, "systemd-oomd.service", ActiveState="active")
+    return unit(variant, "-.slice", ManagedOOMSwap=swap, ManagedOOMMemoryPressure="auto")
+
+
+VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
+    "cgroup-controllers-split": (Verdict.MISALIGNED, lambda node: without_v1(hybrid(node, "misc memory"), "memory")),
+    "cgroup-controllers-missing": (
+        Verdict.MISALIGNED,
+        lambda node: put(node, "cpuset cpu io pids", "cgroups", "files", f"{ROOT}/cgroup.controllers"),
+    ),
+    "realtime-blocks-cpu": (Verdict.MISALIGNED, realtime),
+    "cgroup-controllers-not-enabled": (Verdict.MISALIGNED, lambda node: enabled(node, "cpu memory pids")),
+    "idle-qos-class": (Verdict.LATENT, lambda node: put(node, "1", "cgroups", "files", f"{BEST_EFFORT}/cpu.idle")),
+    "cgroups-read-only": (
+        Verdict.UNSUPPORTED,
+        lambda node: put(node, [V2_LINE.replace("rw,nosuid", "ro,nosuid")], "cgroups", "mountinfo"),
+    ),
+    "cgroup-root-nested": (
+        Verdict.ALIGNED,
+        lambda node: put(node, {ROOT: {"files": ["cgroup.type"], "folders": []}}, "cgroups", "tops"),
+    ),
+    "reboot-changes-cgroup-mode": (
+        Verdict.LATENT,
+        lambda node: command_line(systemd(v1(node), "255", "258"), "quiet systemd.unified_cgroup_hierarchy=0"),
+    ),
+    "v1-asked-in-vain": (Verdict.ALIGNED, lambda node: command_line(node, "systemd.unified_cgroup_hierarchy=0")),
+    "too-many-numa-nodes": (
+        Verdict.LATENT,
+        lambda node: kubelet_adds(numa(node, 9), "topologyManagerPolicy: restricted\n"),
+    ),
+    "swap-on": (Verdict.LATENT, lambda node: put(without_fail_swap_on(node), SWAPS, "system", "swaps")),
+    "runtime-restart-kills-pods": (
+        Verdict.LATENT,
+        lambda node: unit(node, "containerd.service", KillMode="control-group"),
+    ),
+    "reserved-cgroup-missing": (Verdict.LATENT, reserved),
+    "reserved-cpus-with-cgroup": (
+        Verdict.LATENT,
+        lambda node: kubelet_adds(node, 'systemReservedCgroup: /system\nreservedSystemCPUs: "0"\n'),
+    ),
+    "two-qos-agents": (Verdict.MISALIGNED, lambda node: commands(node, koordlet=1, vc_agent=1)),
+    "rubik-needs-v1": (Verdict.MISALIGNED, lambda node: commands(node, rubik=1)),
+    "second-config-writer": (Verdict.ALIGNED, lambda node: commands(node, **{"volcano-config-": 1})),
+    "oomd-kills-pods": (Verdict.ALIGNED, lambda node: oomd(node, "kill")),
+    "kubepods-overridden": (
+        Verdict.ALIGNED,
+        lambda node: folder(node, "/etc/systemd/system.control", "kubepods.slice.d", "ssh.service.d"),
+    ),
+    "nri-backup-is-run": (Verdict.LATENT, lambda node: folder(node, "/opt/nri/plugins", "10-balloons", "10-balloons~")),
+}
+
+
+def without_fail_swap_on(snapshot: Snapshot) -> Snapshot:
+    """A copy in which kubelet's file leaves failSwapOn to its default."""
+    text = snapshot["kubelet"]["files"][KUBELET_FILE]["text"]
+    lines = [line for line in text.splitlines() if not line.startswith("failSwapOn")]
+    return put(snapshot, "\n".join(lines) + "\n", "kubelet", "files", KUBELET_FILE, "text")
