@@ -30,7 +30,7 @@ options:
     type: path
   snapshot_folder:
     description:
-      - Keep the evidence in this folder on the controller as C(NAME.snapshot.json), with what looks secret redacted, and
+      - Keep the evidence in this folder on the controller as C(NAME.snapshot.json), with what looks secret redacted,
         for its owner alone. The folder is made if it is missing.
     type: path
   return_snapshot:

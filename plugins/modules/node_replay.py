@@ -11,8 +11,8 @@ module: node_replay
 short_description: Tell what is true of recorded nodes, without reaching any
 version_added: 0.1.0
 description:
-  - Interprets every snapshot in a folder as M(volcano.colocation.node_facts) does, prints a block for each and one table
-    for all, and writes a JSON report for each.
+  - Interprets every snapshot in a folder as M(volcano.colocation.node_facts) does, prints a block for each and one
+    table for all, and writes a JSON report for each.
   - Works on the controller only, one file after the other, and reaches no node.
 author:
   - The volcano.colocation authors (@volcano-sh)

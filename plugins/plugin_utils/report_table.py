@@ -53,7 +53,7 @@ def row(node: str, facts: Mapping[str, Any], wanted: Filter = EVERYTHING) -> Row
         str(facts["cgroup"]["mode"]),
         _side(None, kubelet["version"], kubelet["cgroup_driver"]) if kubelet["installed"] else "-",
         _side(runtime["name"], runtime["version"], runtime["cgroup_driver"]) if runtime["installed"] else "-",
-        kubelet["cpu_manager_policy"] or "unknown",
+        (kubelet["cpu_manager_policy"] or "unknown") if kubelet["installed"] else "-",
         counts["error"],
         counts["warning"],
         next((each["code"] for each in by_weight(facts, wanted)), "-"),

@@ -71,7 +71,8 @@ def _config_version(config: ConfigFile) -> int | None:
 
 
 def _nri(config: ConfigFile, version: str | None, sockets: Mapping[str, Any]) -> NriFacts:
-    table = nested(config.values, NRI_TABLE) or {}
+    found = nested(config.values, NRI_TABLE)
+    table = found if isinstance(found, Mapping) else {}
     path = str(table.get("socket_path", DEFAULT_NRI_SOCKET))
     supported = nri_supported(version)
     disabled = table.get("disable", not nri_on_by_default(version))
