@@ -33,14 +33,15 @@ def main(argv: Sequence[str]) -> int:
     given = environment(os.environ)
     LOGS.mkdir(parents=True, exist_ok=True)
     try:
+        if arguments.assess_only:
+            many = _assess(arguments.assess_many, given)
+            print(f"{table.many_table(many)}\n\n{table.reach_table(many_reaches(many))}")
+            return 0
         planning = _plan(given)
         if arguments.planning_only:
             print(table.planning_table(planning))
             return 0
         many = _assess(arguments.assess_many, given)
-        if arguments.assess_only:
-            print(f"{table.many_table(many)}\n\n{table.reach_table(many_reaches(many))}")
-            return 0
         return _finish(_measure(arguments, given, planning, many), arguments)
     except (ManyError, NodeError, NoPlace, PlanningError, RunFailed) as error:
         say(f"failed: {error}")

@@ -37,9 +37,10 @@ def test_the_snapshots_are_those_of_full_nodes(tmp_path: Path) -> None:
     assert facts.pods.systemd_paths == PODS + CONTAINERS
 
 
-def test_growth_does_not_count_what_the_start_takes() -> None:
-    assert growth(costs(12.0, 14.0, 18.0)) == pytest.approx(1.0)
-    assert growth(costs(12.0, 14.0, 22.0)) == pytest.approx(2.0)
+def test_growth_is_that_of_the_cost_by_that_of_the_nodes() -> None:
+    assert growth(costs(10.0, 20.0, 40.0)) == pytest.approx(1.0)
+    assert growth(costs(10.0, 20.0, 80.0)) == pytest.approx(2.0)
+    assert growth(costs(12.0, 14.0, 18.0)) < 1.0
 
 
 def test_time_memory_and_growth_are_reached_or_not() -> None:
