@@ -4,47 +4,28 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from ..plugin_utils.arguments import NODE_FACTS
 from ..plugin_utils.controller.action import ColocationAction
+from ..plugin_utils.controller.assessment import assess
 from ..plugin_utils.controller.node import Node
-from ..plugin_utils.facts.node import SnapshotError, interpret
-from ..plugin_utils.facts.published import published
-from ..plugin_utils.findings.verdict import all_findings, judge
-from ..plugin_utils.plan.node import make_plan
-from ..plugin_utils.profile import parse_profile
+from ..plugin_utils.controller.recorded import assess_recorded, read_snapshot, save_snapshot
 from ..plugin_utils.redact import redact_snapshot
-
-
-def replay(path: str) -> dict[str, Any]:
-    """A snapshot kept in a file on the controller."""
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as stream:
-            found = json.load(stream)
-    except OSError as error:
-        raise SnapshotError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise SnapshotError(f"{path}: not a JSON document: {error}") from error
-    if not isinstance(found, dict):
-        raise SnapshotError(f"{path}: not a snapshot document")
-    return found
 
 
 class ActionModule(ColocationAction):
     ARGUMENTS = NODE_FACTS
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        profile = parse_profile(arguments)
-        snapshot = replay(arguments["snapshot"]) if arguments["snapshot"] else node.snapshot()
-        facts = interpret(snapshot)
-        found = all_findings(facts, make_plan(facts, profile, allow_disruption=True))
-        result: dict[str, Any] = {
-            "changed": False,
-            "ansible_facts": {"colocation": published(facts, found, judge(found))},
-        }
+        kept = arguments["snapshot"]
+        snapshot = read_snapshot(kept) if kept else node.snapshot()
+        facts = assess_recorded(kept, snapshot, arguments) if kept else assess(snapshot, arguments)
+        result: dict[str, Any] = {"changed": False, "ansible_facts": {"colocation": facts}}
+        if arguments["snapshot_folder"]:
+            result["path"] = str(save_snapshot(Path(arguments["snapshot_folder"]), self.host, snapshot))
         if arguments["return_snapshot"]:
             result["snapshot"] = redact_snapshot(snapshot)
         return result

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,26 +11,19 @@ from typing import Any
 from ..plugin_utils.arguments import NODE_REPORT
 from ..plugin_utils.controller.action import ColocationAction, display
 from ..plugin_utils.controller.node import Node
-from ..plugin_utils.report import node_block
-
-
-def write_report(folder: Path, name: str, facts: Mapping[str, Any]) -> Path:
-    """Replace the node's file in one step, so that nobody reads half a report."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name.replace('/', '_')}.json"
-    partial = path.with_suffix(".json.part")
-    partial.write_text(json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    os.replace(partial, path)
-    return path
+from ..plugin_utils.controller.recorded import write_report
+from ..plugin_utils.report import Filter, failing, node_block
 
 
 class ActionModule(ColocationAction):
     ARGUMENTS = NODE_REPORT
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        block = node_block(arguments["name"], arguments["facts"])
+        name, facts = arguments["name"], arguments["facts"]
+        block = node_block(name, facts, Filter(arguments["finding_codes"], arguments["finding_severities"]))
         display.display(block)
-        result: dict[str, Any] = {"changed": False, "report": block}
+        found = failing(facts, arguments["fail_severities"])
+        result: dict[str, Any] = {"changed": False, "report": block, "failing": found}
         if arguments["folder"]:
-            result["path"] = str(write_report(Path(arguments["folder"]), arguments["name"], arguments["facts"]))
+            result["path"] = str(write_report(Path(arguments["folder"]), name, facts))
         return result

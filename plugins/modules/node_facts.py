@@ -28,6 +28,11 @@ options:
   snapshot:
     description: Replay the snapshot in this file on the controller, and do not look at the node.
     type: path
+  snapshot_folder:
+    description:
+      - Keep the evidence in this folder on the controller as C(NAME.snapshot.json), with what looks secret redacted,
+        for its owner alone. The folder is made if it is missing.
+    type: path
   return_snapshot:
     description: Return the evidence too, with what looks secret redacted.
     type: bool
@@ -98,6 +103,10 @@ ansible_facts:
           description: What is wrong or will be, each with code, severity, effect, summary, evidence and remedy.
           type: list
           elements: dict
+path:
+  description: The file that the evidence was kept in.
+  returned: when O(snapshot_folder) is set
+  type: str
 snapshot:
   description: The evidence, redacted. It can be replayed with O(snapshot).
   returned: O(return_snapshot=true)

@@ -17,6 +17,8 @@ author:
 extends_documentation_fragment:
   - volcano.colocation.attributes
   - volcano.colocation.attributes.action
+  - volcano.colocation.report.filter
+  - volcano.colocation.report.failure
 options:
   facts:
     description: The facts document of M(volcano.colocation.node_facts).
@@ -46,6 +48,11 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+failing:
+  description: The codes of the findings that are failures.
+  returned: success
+  type: list
+  elements: str
 path:
   description: The file that was written.
   returned: when O(folder) is set

@@ -53,11 +53,36 @@ NODE_FACTS: Spec = {
     **ROOT,
     **PROFILE,
     "snapshot": {"type": "path"},
+    "snapshot_folder": {"type": "path"},
     "return_snapshot": {"type": "bool", "default": False},
 }
 
+SEVERITIES = ["error", "warning", "info"]
+
+FILTER: Spec = {
+    "finding_codes": {"type": "list", "elements": "str", "default": []},
+    "finding_severities": {"type": "list", "elements": "str", "choices": SEVERITIES, "default": []},
+}
+
+FAILURE: Spec = {"fail_severities": {"type": "list", "elements": "str", "choices": SEVERITIES, "default": []}}
+
 NODE_REPORT: Spec = {
+    **FILTER,
+    **FAILURE,
     "facts": {"type": "dict", "required": True},
     "folder": {"type": "path"},
     "name": {"type": "str", "required": True},
+}
+
+NODE_TABLE: Spec = {**FILTER, "nodes": {"type": "list", "elements": "str", "required": True}}
+
+RECORDED = ("root", "snapshot", "snapshot_folder", "return_snapshot")
+"""Options of node_facts about one node, which a folder of nodes has no use for."""
+
+NODE_REPLAY: Spec = {
+    **{name: option for name, option in NODE_FACTS.items() if name not in RECORDED},
+    **FILTER,
+    **FAILURE,
+    "snapshots": {"type": "path", "required": True},
+    "report_folder": {"type": "path"},
 }

@@ -1,29 +1,97 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The readable block of one node: what is true, what disagrees, what to do."""
+"""The readable block of one node: the verdict, what is true, what disagrees, what to do."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+Facts = Mapping[str, Any]
+
+SEVERITIES = ("error", "warning", "info")
+SHOWN_EVIDENCE = 3
+WIDTH = 160
+_ID = re.compile(r"(?<![0-9a-f])([0-9a-f]{12})[0-9a-f]{52}(?![0-9a-f])")
+_LEADS = {
+    "aligned": "All that runs agrees, and a restart keeps it so.",
+    "latent": "All that runs agrees today, and the next restart or reboot breaks it:",
+    "misaligned": "It does not work as wanted:",
+    "unsupported": "This is no node that can be judged:",
+    "unknown": "What is true cannot be told:",
+}
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which findings people want to see; empty means all."""
+
+    codes: Sequence[str] = ()
+    severities: Sequence[str] = ()
+
+    def admits(self, finding: Mapping[str, Any]) -> bool:
+        return (not self.codes or finding["code"] in self.codes) and (
+            not self.severities or finding["severity"] in self.severities
+        )
+
+
+EVERYTHING = Filter()
+
+
+def failing(facts: Facts, severities: Iterable[str]) -> list[str]:
+    """The codes of a node's findings of these severities, each once."""
+    wanted = set(severities)
+    return list(dict.fromkeys(each["code"] for each in facts["findings"] if each["severity"] in wanted))
+
+
+def by_weight(facts: Facts, wanted: Filter = EVERYTHING) -> list[Mapping[str, Any]]:
+    """The findings that are wanted, errors first, otherwise in the order of the rules."""
+    return sorted(filter(wanted.admits, facts["findings"]), key=lambda each: SEVERITIES.index(each["severity"]))
+
+
+def readable(text: str) -> str:
+    """One line that a terminal can show: short ids, no control characters, the middle of what is too long left out."""
+    shown = _ID.sub(r"\1", text)
+    if not shown.isprintable():
+        shown = "".join(sign if sign.isprintable() else "?" for sign in shown)
+    if len(shown) <= WIDTH:
+        return shown
+    return f"{shown[: WIDTH * 2 // 3]}…{shown[-WIDTH // 3 :]}"
 
 
 def _row(name: str, text: str) -> str:
-    return f"  {name:<10} {text}"
+    return readable(f"  {name:<10} {text}")
 
 
 def _on(value: Any) -> str:
     return {True: "on", False: "off"}.get(value, "unknown")
 
 
-def _kubelet(kubelet: Mapping[str, Any]) -> str:
+def _node(facts: Facts) -> str:
+    parts = [f"cgroup {facts['cgroup']['mode']}"]
+    if facts["cgroup"]["mode"] == "unknown":
+        parts[0] += f" ({facts['cgroup']['reason']})"
+    parts.append(f"systemd {facts['systemd']['version'] or 'unknown'}")
+    parts.append(f"kernel {facts['kernel']['release'] or 'unknown'}")
+    parts.append(f"CPUs {facts['cpu']['online'] or 'unknown'}")
+    if facts.get("layout") not in (None, "unknown", "standalone"):
+        parts.append(str(facts["layout"]))
+    return ", ".join(parts)
+
+
+def _kubelet(facts: Facts) -> str:
+    kubelet = facts["kubelet"]
     if not kubelet["installed"]:
         return "not installed"
-    source = f" ({kubelet['cgroup_driver_source']})" if kubelet["cgroup_driver_source"] else ""
-    state = "healthy" if kubelet["healthy"] else "not healthy"
+    told = kubelet["cgroup_driver_source"] if facts["verdict"] != "aligned" else None
+    source = f" ({told})" if told else ""
     driver = kubelet["cgroup_driver"] or "unknown"
+    state = "running" if kubelet["running"] else "not running"
+    healthy = {True: "healthy", False: "not healthy"}.get(kubelet["healthy"], state)
     return (
-        f"{kubelet['version'] or 'version unknown'}, {state}, cgroup driver {driver}{source},"
+        f"{kubelet['version'] or 'version unknown'}, {healthy}, cgroup driver {driver}{source},"
         f" CPU manager {kubelet['cpu_manager_policy'] or 'unknown'}"
     )
 
@@ -35,7 +103,8 @@ def _runtime(runtime: Mapping[str, Any]) -> str:
         f"{name} {each['running'] or each['configured']}" for name, each in sorted(runtime["handlers"].items())
     )
     nri = "not supported" if runtime["nri"]["supported"] is False else _on(runtime["nri"]["running"])
-    return f"{runtime['name']} {runtime['version'] or 'version unknown'}, handlers: {handlers}, NRI {nri}"
+    version = runtime["version"] or "version unknown"
+    return f"{runtime['name'] or 'runtime'} {version}, handlers: {handlers or 'none known'}, NRI {nri}"
 
 
 def _pods(pods: Mapping[str, Any]) -> str:
@@ -51,24 +120,49 @@ def _pods(pods: Mapping[str, Any]) -> str:
     return f"{pods['sandboxes']} pod(s), cgroups of processes: {', '.join(places) or 'none'}"
 
 
+def lead(facts: Facts) -> str:
+    """The verdict in one plain sentence, with the finding that decides it."""
+    verdict = str(facts["verdict"])
+    deciding = next((each for each in facts["findings"] if each["effect"] == verdict), None)
+    sentence = _LEADS.get(verdict, "")
+    return readable(f"{sentence} {deciding['summary']}" if deciding else sentence.replace(":", "."))
+
+
 def _finding(finding: Mapping[str, Any]) -> Iterator[str]:
-    yield f"  {finding['severity']:<7} {finding['summary']} [{finding['code']}]"
-    for line in finding["evidence"]:
-        yield f"          - {line}"
-    yield f"          > {finding['remedy']}"
+    yield readable(f"    {finding['severity']:<7} {finding['summary']} [{finding['code']}]")
+    evidence = finding["evidence"]
+    for line in evidence[:SHOWN_EVIDENCE]:
+        yield readable(f"              {line}")
+    if len(evidence) > SHOWN_EVIDENCE:
+        yield f"              and {len(evidence) - SHOWN_EVIDENCE} more"
 
 
-def node_block(name: str, facts: Mapping[str, Any]) -> str:
-    """Several lines about a node, from its published facts."""
+def _remedies(shown: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What to do, each thing once, in the order of the findings, with the codes that it helps against."""
+    codes: dict[str, list[str]] = {}
+    for finding in shown:
+        codes.setdefault(finding["remedy"], []).append(finding["code"])
+    for number, (remedy, helped) in enumerate(codes.items(), 1):
+        yield f"    {number}. {readable(remedy)} [{', '.join(dict.fromkeys(helped))}]"
+
+
+def node_block(name: str, facts: Facts, wanted: Filter = EVERYTHING) -> str:
+    """Several lines about a node, from its published facts. A healthy node takes five."""
+    verdict = str(facts["verdict"])
     lines = [
-        f"{name}: {facts['verdict'].upper()}",
-        _row("cgroup", f"{facts['cgroup']['mode']} ({facts['cgroup']['reason']})"),
-        _row("system", f"systemd {facts['systemd']['version']}, kernel {facts['kernel']['release']},"
-                       f" CPUs {facts['cpu']['online']}"),
-        _row("kubelet", _kubelet(facts["kubelet"])),
+        f"{readable(name)}: {verdict if verdict == 'aligned' else verdict.upper()}. {lead(facts)}",
+        _row("node", _node(facts)),
+        _row("kubelet", _kubelet(facts)),
         _row("runtime", _runtime(facts["runtime"])),
         _row("pods", _pods(facts["pods"])),
-    ]  # fmt: skip
-    for finding in facts["findings"]:
-        lines.extend(_finding(finding))
+    ]
+    shown = by_weight(facts, wanted)
+    if shown:
+        lines.append("  what disagrees" if verdict != "aligned" else "  worth knowing")
+        for finding in shown:
+            lines.extend(_finding(finding))
+        lines += ["  what to do", *_remedies(shown)]
+    hidden = len(facts["findings"]) - len(shown)
+    if hidden:
+        lines.append(f"  {hidden} finding(s) left out as asked; the JSON report has them all.")
     return "\n".join(lines)

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from . import table
 from .machine import describe_machine
+from .many import NODES, ManyCost, ManyError, assess_many, many_reaches
 from .node import BenchNode, NodeError
 from .places import DOCUMENT, LOGS, REPORT, environment
 from .planning_cost import PlanningCost, PlanningError, planning_costs
@@ -32,12 +33,17 @@ def main(argv: Sequence[str]) -> int:
     given = environment(os.environ)
     LOGS.mkdir(parents=True, exist_ok=True)
     try:
+        if arguments.assess_only:
+            many = _assess(arguments.assess_many, given)
+            print(f"{table.many_table(many)}\n\n{table.reach_table(many_reaches(many))}")
+            return 0
         planning = _plan(given)
         if arguments.planning_only:
             print(table.planning_table(planning))
             return 0
-        return _finish(_measure(arguments, given, planning), arguments)
-    except (NodeError, NoPlace, PlanningError, RunFailed) as error:
+        many = _assess(arguments.assess_many, given)
+        return _finish(_measure(arguments, given, planning, many), arguments)
+    except (ManyError, NodeError, NoPlace, PlanningError, RunFailed) as error:
         say(f"failed: {error}")
         return 1
     except KeyboardInterrupt:
@@ -50,7 +56,17 @@ def _plan(given: Mapping[str, str]) -> tuple[PlanningCost, ...]:
     return planning_costs(given)
 
 
-def _measure(arguments: argparse.Namespace, given: Mapping[str, str], planning: tuple[PlanningCost, ...]) -> Report:
+def _assess(nodes: int, given: Mapping[str, str]) -> tuple[ManyCost, ...]:
+    say(f"assessing up to {nodes} recorded nodes …")
+    return assess_many(nodes, given)
+
+
+def _measure(
+    arguments: argparse.Namespace,
+    given: Mapping[str, str],
+    planning: tuple[PlanningCost, ...],
+    many: tuple[ManyCost, ...],
+) -> Report:
     node = BenchNode(NODE, given)
     say("booting a misaligned node …")
     try:
@@ -59,7 +75,7 @@ def _measure(arguments: argparse.Namespace, given: Mapping[str, str], planning: 
         load = os.getloadavg()[0]
         say(f"{arguments.rounds} rounds; 1-minute load {load:.1f}")
         runs = all_runs(runner, arguments.rounds)
-        return Report(describe_machine(facts, (load, os.getloadavg()[0])), _command(arguments), runs, planning)
+        return Report(describe_machine(facts, (load, os.getloadavg()[0])), _command(arguments), runs, planning, many)
     finally:
         if not arguments.keep:
             _end(node)
@@ -88,7 +104,9 @@ def _finish(report: Report, arguments: argparse.Namespace) -> int:
 
 def _command(arguments: argparse.Namespace) -> str:
     """How to make the same figures."""
-    return "make bench" if arguments.rounds == ROUNDS else f"tests/bench --rounds {arguments.rounds}"
+    changed = [f" --rounds {arguments.rounds}"] * (arguments.rounds != ROUNDS)
+    changed += [f" --assess-many {arguments.assess_many}"] * (arguments.assess_many != NODES)
+    return "tests/bench" + "".join(changed) if changed else "make bench"
 
 
 def say(line: str) -> None:
@@ -100,5 +118,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"interleaved rounds on the aligned node ({ROUNDS})")
     parser.add_argument("--update-docs", action="store_true", help="write the figures into docs/benchmark.md")
     parser.add_argument("--planning-only", action="store_true", help="only plan recorded nodes; boots nothing")
+    parser.add_argument(
+        "--assess-many", type=int, default=NODES, metavar="N", help=f"recorded nodes that are assessed ({NODES})"
+    )
+    parser.add_argument("--assess-only", action="store_true", help="only assess recorded nodes; boots nothing")
     parser.add_argument("--keep", action="store_true", help="leave the node up, for a look at it")
     return parser

@@ -14,6 +14,7 @@ from typing import Any
 from . import table
 from .contestants import Contestant
 from .machine import Machine
+from .many import ManyCost, many_reaches
 from .planning_cost import PlanningCost
 from .reaches import Reach, reaches
 from .rounds import Run, Runs
@@ -28,10 +29,11 @@ class Report:
     command: str
     runs: Runs
     planning: Sequence[PlanningCost]
+    many: Sequence[ManyCost]
 
     @property
     def reaches(self) -> tuple[Reach, ...]:
-        return reaches(self.runs, self.planning)
+        return (*reaches(self.runs, self.planning), *many_reaches(self.many))
 
     @property
     def counts_are_right(self) -> bool:
@@ -48,6 +50,7 @@ class Report:
                 table.costs(self.runs),
                 table.ratio_table(self.runs),
                 table.planning_table(self.planning),
+                table.many_table(self.many),
             )
         )
 
@@ -62,6 +65,7 @@ class Report:
             "counted": {each.value: _run(run) for each, run in self.runs.counted.items()},
             "rounds": {each.value: [_run(run) for run in runs] for each, runs in self.runs.rounds.items()},
             "planning": [asdict(each) for each in self.planning],
+            "assess_many": [asdict(each) for each in self.many],
         }
 
     def write(self, path: Path) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from .contestants import Contestant
 from .figures import spread
+from .many import ManyCost
 from .planning_cost import PlanningCost
 from .reaches import Reach, compare, compare_cpu
 from .rounds import Run, Runs
@@ -84,6 +85,22 @@ def planning_table(planning: Sequence[PlanningCost]) -> str:
                 str(each.imported),
             )
             for each in planning
+        ],
+    )
+
+
+def many_table(costs: Sequence[ManyCost]) -> str:
+    return markdown(
+        ("`assess` over recorded nodes", "wall, s", "controller CPU, s", "peak memory, MiB", "CPU ms a node"),
+        [
+            (
+                str(each.nodes),
+                f"{each.cost.wall:.1f}",
+                f"{each.cost.cpu:.1f}",
+                f"{each.cost.peak_mib:.0f}",
+                f"{each.cost.cpu / each.nodes * 1000:.1f}",
+            )
+            for each in costs
         ],
     )
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from ..cri.client import CriClient
@@ -19,7 +20,7 @@ from .files import describe, kernel_text
 def listening_sockets(proc_net_unix: str) -> list[str]:
     """Paths of unix sockets somebody listens on: flag 0x10000 is SO_ACCEPTCON, proc(5)."""
     rows = (line.split() for line in proc_net_unix.splitlines()[1:])
-    return [row[7] for row in rows if len(row) > 7 and int(row[3], 16) & 0x10000]
+    return [row[7] for row in rows if len(row) > 7 and re.match("[0-9A-F]{3}[13579BDF][0-9A-F]{4}$", row[3])]
 
 
 def running_handlers(config_json: str) -> dict[str, Any]:

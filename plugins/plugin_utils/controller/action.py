@@ -48,7 +48,7 @@ class ColocationAction(ActionBase):
         except NodeFailure as failure:
             result.update(failure.result)
         except ConnectionLost as lost:
-            raise lost.cause from lost
+            raise lost.cause from None  # Not from lost, whose cause it is: Ansible would tell the circle ten times.
         except (ProfileError, SnapshotError, UneditableFile, MissingLibrary) as error:
             result.update(failed=True, msg=str(error))
         return result

@@ -43,7 +43,8 @@ def noted(register: str, path: Path) -> Task:
     return {"name": f"note {register}", "ansible.builtin.set_fact": {register: text}}
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def environment(folder: Path) -> dict[str, str]:
+    """Nothing of the user, and everything Ansible writes in the folder."""
     return {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
@@ -91,7 +92,7 @@ def run(folder: Path, tasks: Sequence[Task]) -> Run:
     done = subprocess.run(
         [sys.executable, "-m", "ansible", "playbook", "-i", "localhost,", "play.yml"],
         cwd=folder,
-        env=_environment(folder),
+        env=environment(folder),
         capture_output=True,
         text=True,
         timeout=300,

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.tests.bench import table
+from ansible_collections.volcano.colocation.tests.bench.cost import Cost
 from ansible_collections.volcano.colocation.tests.bench.machine import Machine
+from ansible_collections.volcano.colocation.tests.bench.many import ManyCost
 from ansible_collections.volcano.colocation.tests.bench.places import DOCUMENT
 from ansible_collections.volcano.colocation.tests.bench.planning_cost import PlanningCost
 from ansible_collections.volcano.colocation.tests.bench.report import BEGIN, END, NoPlace, Report, with_figures
@@ -22,7 +24,8 @@ from .runs import ALIGNED, all_runs, run, task, usage
 def report(runs: Runs) -> Report:
     machine = Machine(2, "a CPU", "3.11.7", "2.19.14", "tcg", (1.0, 2.5))
     planning = [PlanningCost("aligned", 0, 80.0, 5.0, 1.0, 4)]
-    return Report(machine, "make bench", runs, planning)
+    many = [ManyCost(nodes, 0.1, Cost(nodes / 25, nodes / 25, 100.0)) for nodes in (250, 500, 1000)]
+    return Report(machine, "make bench", runs, planning, many)
 
 
 def test_columns_are_padded() -> None:
@@ -42,6 +45,8 @@ def test_the_text_tells_of_machine_reaches_costs_and_ratios() -> None:
     assert ["wall, s", "2.00 (2.00–2.00)", "4.50 (4.00–5.00)", "15.00 (10.00–20.00)", "60.00"] in rows
     assert ["module executions", "1", "1", "4", "3"] in rows
     assert ["polls", "0", "0", "0", "4"] in rows
+    assert ["1000", "40.0", "40.0", "100", "40.0"] in rows
+    assert ["assessing 1000 recorded nodes, wall", "40.0 s", "< 60 s", "reached"] in rows
     assert ["module executions, aligned node", "1 and 0 poll(s)", "1", "reached"] in rows
     assert ["`ansible -m ping`", "1.75 (1.50–2.00)", "2.25 (2.00–2.50)"] in rows
 

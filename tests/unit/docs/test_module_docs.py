@@ -25,8 +25,10 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "kubelet_config": arguments.KUBELET_CONFIG,
     "node_align": arguments.NODE_ALIGN,
     "node_facts": arguments.NODE_FACTS,
+    "node_replay": arguments.NODE_REPLAY,
     "node_report": arguments.NODE_REPORT,
     "node_snapshot": arguments.ROOT,
+    "node_table": arguments.NODE_TABLE,
     "node_transaction": node_transaction.ARGUMENTS,
 }
 

@@ -16,7 +16,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read impor
 COLLECTION = Path(__file__).parents[3]
 ROLE = COLLECTION / "roles" / "node"
 # Those that need no other phase before them; the others work on what observe registered.
-FIRST = ("main", "observe", "assess")
+FIRST = ("main", "observe", "assess", "replay")
 
 
 def document(path: Path) -> Any:
@@ -36,7 +36,8 @@ def test_declared_defaults_are_the_defaults() -> None:
 def test_a_default_is_one_of_the_choices() -> None:
     for name, option in OPTIONS.items():
         if "choices" in option and "default" in option:
-            assert option["default"] in option["choices"], name
+            defaults = option["default"] if option["type"] == "list" else [option["default"]]
+            assert set(defaults) <= set(option["choices"]), name
 
 
 def test_every_phase_that_may_come_first_declares_the_same_variables() -> None:

@@ -4,28 +4,85 @@
 
 from __future__ import annotations
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.report import node_block
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import ALIGNED, DIFFERING, golden, put
+from typing import Any
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.report import Filter, failing, node_block, readable
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    DIFFERING,
+    FIXTURES,
+    NAMES,
+    golden,
+    put,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.write_golden import shown
 
 
-def test_the_block_of_an_aligned_node() -> None:
-    block = node_block("node1", golden("facts", ALIGNED))
-    assert block.splitlines()[:6] == [
-        "node1: ALIGNED",
-        "  cgroup     v2 (cgroup2 is mounted at /sys/fs/cgroup)",
-        "  system     systemd 257.13-1~deb13u1, kernel 6.12.107+deb13-cloud-amd64, CPUs 0-1",
-        "  kubelet    1.20.2, healthy, cgroup driver systemd (/var/lib/kubelet/config.yaml), CPU manager static",
+def finding(code: str, severity: str, *evidence: str, remedy: str = "Do it.") -> dict[str, Any]:
+    return {
+        "code": code,
+        "severity": severity,
+        "effect": "misaligned" if severity == "error" else "none",
+        "summary": f"{code} is wrong.",
+        "evidence": list(evidence),
+        "remedy": remedy,
+    }
+
+
+def with_findings(*findings: dict[str, Any]) -> dict[str, Any]:
+    return put(golden("facts", DIFFERING), list(findings), "findings")
+
+
+def test_what_people_see_of_the_captured_nodes() -> None:
+    """Read the difference before you keep it: write_golden writes it."""
+    expected = (FIXTURES / "reports" / "captured.txt").read_text(encoding="utf-8")
+    assert shown({name: golden("facts", name) for name in NAMES}) == expected
+
+
+def test_a_healthy_node_takes_five_lines() -> None:
+    block = node_block("node1", put(golden("facts", ALIGNED), [], "findings")).splitlines()
+    assert block == [
+        "node1: aligned. All that runs agrees, and a restart keeps it so.",
+        "  node       cgroup v2, systemd 257.13-1~deb13u1, kernel 6.12.107+deb13-cloud-amd64, CPUs 0-1",
+        "  kubelet    1.20.2, healthy, cgroup driver systemd, CPU manager static",
         "  runtime    containerd 1.7.24~ds1, handlers: runc systemd, NRI on",
         "  pods       3 pod(s), cgroups of processes: 6 in kubepods.slice",
     ]
 
 
-def test_the_block_of_the_mismatch_names_finding_evidence_and_remedy() -> None:
-    lines = node_block("node1", golden("facts", DIFFERING)).splitlines()
-    at = lines.index("  error   kubelet uses systemd, containerd uses cgroupfs. [driver-mismatch]")
-    assert lines[at + 1] == "          - cgroupDriver = systemd (/var/lib/kubelet/config.yaml)"
-    assert "          > Align both to one driver: ansible-playbook volcano.colocation.provision." in lines
-    assert lines[5].endswith("6 misplaced")
+def test_the_verdict_and_the_finding_that_decides_it_come_first() -> None:
+    first = node_block("node1", golden("facts", DIFFERING)).splitlines()[0]
+    assert first == "node1: MISALIGNED. It does not work as wanted: kubelet uses systemd, containerd uses cgroupfs."
+
+
+def test_errors_come_first_and_long_evidence_is_cut() -> None:
+    facts = with_findings(finding("b", "info"), finding("a", "error", *"12345"))
+    block = node_block("n", facts)
+    assert block.index("[a]") < block.index("[b]")
+    assert "              3\n              and 2 more\n" in block
+    assert "              4" not in block
+
+
+def test_what_helps_against_several_is_said_once() -> None:
+    facts = with_findings(finding("a", "error"), finding("b", "error"), finding("c", "info", remedy="Wait."))
+    assert node_block("n", facts).splitlines()[-3:] == ["  what to do", "    1. Do it. [a, b]", "    2. Wait. [c]"]
+
+
+def test_a_filter_says_how_much_it_hides_and_keeps_the_verdict() -> None:
+    facts = with_findings(finding("a", "error"), finding("b", "warning"), finding("c", "info"))
+    block = node_block("n", facts, Filter(codes=("b", "c"), severities=("warning",)))
+    assert "[b]" in block
+    assert "[a]" not in block
+    assert "[c]" not in block
+    assert block.startswith("n: MISALIGNED. It does not work as wanted: a is wrong.")
+    assert block.endswith("  2 finding(s) left out as asked; the JSON report has them all.")
+
+
+def test_failing_codes_are_those_of_the_severities_each_once() -> None:
+    facts = with_findings(finding("a", "error"), finding("b", "warning"), finding("a", "error"))
+    assert failing(facts, ["error"]) == ["a"]
+    assert failing(facts, ["error", "warning"]) == ["a", "b"]
+    assert failing(facts, []) == []
 
 
 def test_what_is_missing_or_unknown_is_said() -> None:
@@ -36,13 +93,31 @@ def test_what_is_missing_or_unknown_is_said() -> None:
     vague = put(put(facts, None, "kubelet", "version"), None, "kubelet", "cgroup_driver")
     vague = put(put(vague, None, "kubelet", "cgroup_driver_source"), False, "kubelet", "healthy")
     vague = put(put(vague, None, "kubelet", "cpu_manager_policy"), None, "runtime", "version")
-    vague = put(put(vague, None, "runtime", "nri", "running"), 0, "pods", "cgroupfs_paths")
-    vague = put(vague, [], "pods", "misplaced_paths")
+    vague = put(put(vague, None, "runtime", "nri", "running"), {}, "runtime", "handlers")
+    vague = put(put(vague, [], "pods", "misplaced_paths"), "unknown", "cgroup", "mode")
     block = node_block("n", vague)
+    assert "cgroup unknown (cgroup2 is mounted at /sys/fs/cgroup)" in block
     assert "version unknown, not healthy, cgroup driver unknown, CPU manager unknown" in block
-    assert "containerd version unknown, handlers: runc cgroupfs, NRI unknown" in block
+    assert "containerd version unknown, handlers: none known, NRI unknown" in block
     assert "cgroups of processes: none" in block
+
+
+def test_an_image_is_neither_healthy_nor_not() -> None:
+    facts = put(put(golden("facts", ALIGNED), None, "kubelet", "healthy"), False, "kubelet", "running")
+    assert "1.20.2, not running, cgroup driver systemd" in node_block("n", facts)
+
+
+def test_the_layout_is_named_when_it_is_a_distributions() -> None:
+    assert ", k3s\n" in node_block("n", {**golden("facts", ALIGNED), "layout": "k3s"})
+    assert "standalone" not in node_block("n", {**golden("facts", ALIGNED), "layout": "standalone"})
 
 
 def test_a_containerd_without_nri() -> None:
     assert "NRI not supported" in node_block("n", put(golden("facts", DIFFERING), False, "runtime", "nri", "supported"))
+
+
+def test_lines_are_short_and_safe_for_a_terminal() -> None:
+    assert readable("cri-containerd-" + "ab" * 32 + ".scope") == "cri-containerd-abababababab.scope"
+    assert readable("a\x1b[31mb\nc\udcff") == "a?[31mb?c?"
+    assert len(readable("/long" * 100)) <= 161
+    assert readable("/long" * 100).endswith("/long")

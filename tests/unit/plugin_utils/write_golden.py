@@ -15,6 +15,8 @@ from typing import Any
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.document import transaction_document
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.report import node_block
+from ansible_collections.volcano.colocation.plugins.plugin_utils.report_table import row, table
 from ansible_collections.volcano.colocation.tests.unit.hosts import host as hosts
 from ansible_collections.volcano.colocation.tests.unit.hosts.document import facts_document
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
@@ -42,6 +44,12 @@ def host_document(name: str) -> dict[str, Any]:
         return facts_document(hosts.snapshot_of(hosts.described(name).host, Path(folder)))
 
 
+def shown(documents: dict[str, dict[str, Any]]) -> str:
+    """What people see of some nodes: a block for each, and the table."""
+    blocks = [node_block(name, document) for name, document in documents.items()]
+    return "\n\n".join((*blocks, table(row(name, document) for name, document in documents.items()))) + "\n"
+
+
 def _write(path: Path, document: dict[str, Any]) -> None:
     path.write_text(json.dumps(document, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
@@ -51,4 +59,6 @@ if __name__ == "__main__":
         _write(FIXTURES / "facts" / f"{each}.json", facts_document(captured(each)))
     for each in hosts.NAMES:
         _write(hosts.described(each).golden, host_document(each))
+    texts = shown({each: facts_document(captured(each)) for each in NAMES})
+    (FIXTURES / "reports" / "captured.txt").write_text(texts, encoding="utf-8")
     _write(FIXTURES / "documents" / f"{DIFFERING}.json", alignment_document(DIFFERING))

@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Controller half of node_table, and all of it: all nodes of a play in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..plugin_utils.arguments import NODE_TABLE
+from ..plugin_utils.controller.action import ColocationAction, display
+from ..plugin_utils.controller.builtins import untagged
+from ..plugin_utils.controller.node import Node
+from ..plugin_utils.report import Filter
+from ..plugin_utils.report_table import Row, missed, row, table
+
+
+class ActionModule(ColocationAction):
+    ARGUMENTS = NODE_TABLE
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        self._hosts = (task_vars or {}).get("hostvars", {})
+        return super().run(tmp, task_vars)
+
+    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        if len(arguments["nodes"]) < 2:
+            return {"changed": False, "table": ""}
+        wanted = Filter(arguments["finding_codes"], arguments["finding_severities"])
+        shown = table(self._row(name, wanted) for name in arguments["nodes"])
+        display.display(f"\n{shown}")
+        return {"changed": False, "table": shown}
+
+    def _row(self, name: str, wanted: Filter) -> Row:
+        # Not hostvars[name]: that would template every variable of every host.
+        known = self._hosts.raw_get(name)
+        facts = (known.get("ansible_facts") or {}).get("colocation")
+        return row(name, untagged(facts), wanted) if facts else missed(name)

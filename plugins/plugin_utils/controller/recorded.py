@@ -1,0 +1,131 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Snapshots kept in files on the controller: written redacted, read with suspicion."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from ..facts.node import SNAPSHOT_SCHEMA, SnapshotError
+from ..facts.shape import misshapen
+from ..profile import ProfileError
+from ..redact import redact_snapshot
+from .assessment import assess
+
+SUFFIX = ".snapshot.json"
+SIZE_LIMIT = 1 << 26
+"""Bytes; a node with 110 pods gives less than one of them in a hundred."""
+
+
+def file_name(node: str) -> str:
+    """The name of a node as part of a file's name."""
+    return node.replace("/", "_").replace("\0", "_")
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file for its owner alone, in one step, so that nobody reads half of it."""
+    handle, partial = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        os.replace(partial, path)
+    except BaseException:
+        os.unlink(partial)
+        raise
+
+
+def write_report(folder: Path, node: str, facts: Mapping[str, Any]) -> Path:
+    """Replace a node's report in one step; there is no secret in it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{file_name(node)}.json"
+    partial = path.with_suffix(".json.part")
+    partial.write_text(json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    os.replace(partial, path)
+    return path
+
+
+def save_snapshot(folder: Path, node: str, snapshot: Mapping[str, Any]) -> Path:
+    """Keep a node's evidence, redacted; a folder that is made for it is its owner's alone."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / (file_name(node) + SUFFIX)
+    document = {**redact_snapshot(snapshot), "redacted": True}
+    replace_file(path, json.dumps(document, indent=1, sort_keys=True) + "\n")
+    return path
+
+
+def read_snapshot(path: str) -> dict[str, Any]:
+    """The document in a file, whose shape has been checked; SnapshotError names the file and the place."""
+    try:
+        found = json.loads(_content(path))
+    except OSError as error:
+        raise SnapshotError(f"{path}: {error.strerror}") from error
+    except RecursionError as error:
+        raise SnapshotError(f"{path}: not a snapshot document: nested too deeply") from error
+    except ValueError as error:
+        raise SnapshotError(f"{path}: not a JSON document: {error}") from error
+    if not isinstance(found, dict):
+        raise SnapshotError(f"{path}: not a snapshot document")
+    wrong = misshapen(found) if found.get("schema") == SNAPSHOT_SCHEMA else None
+    if wrong:
+        raise SnapshotError(f"{path}: {wrong}")
+    return found
+
+
+def _content(path: str) -> str:
+    # O_NONBLOCK: a FIFO among the files must not hang us.
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as stream:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise SnapshotError(f"{path}: not a regular file")
+        if status.st_size > SIZE_LIMIT:
+            raise SnapshotError(f"{path}: {status.st_size} bytes are more than a snapshot has")
+        return stream.read(SIZE_LIMIT).decode("utf-8", "surrogateescape")
+
+
+def assess_recorded(path: str, snapshot: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts document of what ``path`` holds. Whatever is wrong with it is a SnapshotError that names the file."""
+    try:
+        return assess(snapshot, arguments)
+    except ProfileError:
+        raise
+    except SnapshotError as error:
+        raise SnapshotError(f"{path}: {error}") from error
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
+        # The shape table knows what every snapshot has; the rest is found here, where somebody stumbles over it.
+        said = f"{type(error).__name__}: {error}"
+        raise SnapshotError(
+            f"{path}: not a snapshot that can be read: {said}, {_subject(error.__traceback__)}"
+        ) from error
+
+
+def _subject(trace: TracebackType | None) -> str:
+    """Which part of a node was being read: our files are named after them."""
+    name = "document"
+    while trace:
+        path = Path(trace.tb_frame.f_code.co_filename)
+        name = path.stem if path.parent.name in ("facts", "rules", "plan") else name
+        trace = trace.tb_next
+    return f"reading its {name}"
+
+
+def recorded(place: Path) -> Iterator[tuple[str, str]]:
+    """(node, path) of each snapshot in a folder, by name; a file is a folder of one. SnapshotError if there is none."""
+    try:
+        names = sorted(each.name for each in os.scandir(place) if each.name.endswith(".json") and each.name[0] != ".")
+        paths = [place / name for name in names]
+    except NotADirectoryError:
+        paths = [place]
+    except OSError as error:
+        raise SnapshotError(f"{place}: {error.strerror}") from error
+    if not paths:
+        raise SnapshotError(f"{place}: no snapshot in it (no file whose name ends with .json)")
+    for path in paths:
+        yield path.name.removesuffix(".json").removesuffix(".snapshot"), str(path)

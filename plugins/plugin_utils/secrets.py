@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What looks secret: names of settings, and the shapes of tokens. Rather too much than too little."""
+
+from __future__ import annotations
+
+import re
+
+MARK = "REDACTED"
+
+_IN_NAME = re.compile(
+    r"pass(?:word|wd|phrase)|secret|token|credential|header|cookie|bearer|dockerconfig|dockercfg"
+    r"|(?:access|account|api|client|deploy|encryption|host|hmac|license|pre-?shared|private|server|shared|signing|ssh|tls)"
+    r"[-_]?key|key[-_.]?data|(?:cert|certificate|authority)[-_.]?data",
+    re.IGNORECASE,
+)
+_WHOLE_NAME = re.compile(r"[\w.-]*auths?|authorization|(?:[\w.-]*[-_.])?(?:pass|pwd|psk|jwt|sas)", re.IGNORECASE)
+_PUBLIC = re.compile(r"true|false|null|~|/(?:etc|home|lib|mnt|opt|proc|root|run|srv|sys|tmp|usr|var)/[\w./@-]*")
+"""Values that are no secret under any name: switches, and where a secret is kept."""
+_SHAPE = re.compile(
+    # user:password@ of a URL, or a token in its place; bounded, since a hostile text holds many ://
+    r"""(?<=://)(?:[^\s"'/?\#]{1,512}|[^\s"'/@:]{1,256}:[^\s"']{1,512})(?=@)"""
+    r"|\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?"  # JSON web token
+    r"|(?<![\w.])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w.])"  # bootstrap token, kubeadm
+    r"|\bK10[0-9a-f]{16,}\S*"  # join token, k3s
+    r"|\bLS0tLS1CRUdJTi[\w+/=-]*"  # base64 of a PEM block
+    r"|\bA[KS]IA[0-9A-Z]{16}\b|\bgh[a-z]_\w{16,}|\bgithub_pat_\w{16,}"
+    r"|(?<=[Bb]earer )\s*[\w.~+/=-]{8,}"
+)
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a setting of this name holds a secret: an option with its dashes, a variable, a key of a file."""
+    bare = name.lstrip("-")
+    return _IN_NAME.search(bare) is not None or _WHOLE_NAME.fullmatch(bare) is not None
+
+
+def is_public_value(value: str) -> bool:
+    """Whether a value is no secret whatever its name: nothing, a switch, or the path of a file."""
+    bare = value.strip().strip("\"'")
+    return not bare or bare == MARK or _PUBLIC.fullmatch(bare) is not None
+
+
+def without_tokens(text: str) -> str:
+    """The text without what gives itself away: tokens of known shapes, passwords in URLs."""
+    return _SHAPE.sub(MARK, text)

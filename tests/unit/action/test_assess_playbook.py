@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The playbook assess, by its name: over recorded nodes without an inventory, and over hosts."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import environment
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import DIFFERING, NAMES, captured, golden
+
+PLAYBOOK = (sys.executable, "-m", "ansible", "playbook", "volcano.colocation.assess")
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    output: str
+    folder: Path
+
+    def report(self, name: str) -> Any:
+        return json.loads((self.folder / "colocation-reports" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def assess(folder: Path, *arguments: str, **variables: Any) -> Answer:
+    """Run the playbook in a folder, where its reports are written."""
+    folder.mkdir(exist_ok=True)
+    (folder / "ansible.cfg").touch()
+    done = subprocess.run(
+        [*PLAYBOOK, *arguments, "-e", json.dumps({"ansible_python_interpreter": sys.executable, **variables})],
+        cwd=folder,
+        env={**environment(folder), "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert "Traceback" not in done.stdout + done.stderr
+    return Answer(done.returncode, done.stdout + done.stderr, folder)
+
+
+@pytest.fixture(scope="module")
+def snapshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("snapshots")
+    for name in NAMES:
+        (folder / f"{name}.snapshot.json").write_text(json.dumps(captured(name)), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def replayed(snapshots: Path, tmp_path_factory: pytest.TempPathFactory) -> Answer:
+    return assess(
+        tmp_path_factory.mktemp("replay"),
+        colocation_snapshots=str(snapshots),
+        colocation_fail_severities=["error"],
+        colocation_finding_severities=["warning", "error"],
+    )
+
+
+def test_a_folder_is_reported_without_an_inventory(replayed: Answer) -> None:
+    for name in NAMES:
+        assert f"{name}: " in replayed.output
+    assert replayed.output.count("FIRST FINDING") == 1
+    assert f"{len(NAMES)} nodes: " in replayed.output
+
+
+def test_filters_are_for_the_eye_and_reports_are_whole(replayed: Answer) -> None:
+    assert "[second-tree]" not in replayed.output
+    assert "second-tree" in {each["code"] for each in replayed.report(DIFFERING)["findings"]}
+    assert replayed.report(DIFFERING)["kubelet"] == golden("facts", DIFFERING)["kubelet"]
+
+
+def test_it_fails_in_the_end_and_names_nodes_and_codes(replayed: Answer) -> None:
+    assert replayed.status == 2
+    assert "2 node(s) have findings of error." in replayed.output
+    assert f"{DIFFERING}: driver-mismatch" in replayed.output
+
+
+def test_without_severities_it_does_not_fail(snapshots: Path, tmp_path: Path) -> None:
+    answer = assess(tmp_path, "--check", colocation_snapshots=str(snapshots / f"{DIFFERING}.snapshot.json"))
+    assert answer.status == 0, answer.output
+    assert "MISALIGNED" in answer.output
+    assert "FIRST FINDING" not in answer.output
+
+
+def test_a_broken_file_stops_nobody_else(snapshots: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "snapshots"
+    folder.mkdir()
+    (folder / "a.snapshot.json").write_text("{", encoding="utf-8")
+    (folder / "b.snapshot.json").write_text((snapshots / f"{DIFFERING}.snapshot.json").read_text(), encoding="utf-8")
+    answer = assess(tmp_path / "run", colocation_snapshots=str(folder))
+    assert answer.status == 2
+    assert "a: NOT READ." in answer.output
+    assert "a.snapshot.json: not a JSON document" in answer.output
+    assert "b: MISALIGNED" in answer.output
+    assert answer.output.index("\na     ") < answer.output.index("\nb     ")
+
+
+def test_a_wrong_severity_is_refused(snapshots: Path, tmp_path: Path) -> None:
+    answer = assess(tmp_path, colocation_snapshots=str(snapshots), colocation_fail_severities=["fatal"])
+    assert answer.status == 2
+    assert "error, warning, info" in answer.output
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Answer:
+    """Two names for this machine, whatever it is, and one that cannot be reached."""
+    folder = tmp_path_factory.mktemp("hosts")
+    local = {"ansible_connection": "local", "ansible_become": False}
+    gone = {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 1, "ansible_become": False}
+    inventory = {"all": {"hosts": {"one": local, "two": local, "gone": gone}}}
+    (folder / "inventory.json").write_text(json.dumps(inventory), encoding="utf-8")
+    return assess(folder, "-i", "inventory.json", colocation_snapshot_folder="kept")
+
+
+def test_every_host_is_in_the_table_once(hosts: Answer) -> None:
+    assert hosts.output.count("FIRST FINDING") == 1
+    table = hosts.output[hosts.output.index("NODE ") :].splitlines()[1:4]
+    assert [line.split()[0] for line in table] == ["gone", "one", "two"]
+    assert "not looked at" in table[0]
+    assert hosts.output.count("Connection refused") <= 4
+
+
+def test_what_was_kept_is_replayed_as_it_was(hosts: Answer, tmp_path: Path) -> None:
+    kept = hosts.folder / "kept"
+    assert sorted(os.listdir(kept)) == ["one.snapshot.json", "two.snapshot.json"]
+    answer = assess(tmp_path, colocation_snapshots=str(kept))
+    for name in ("one", "two"):
+        assert answer.report(name) == hosts.report(name)

@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""docs/assess.md: its commands run, and what it shows is what they print."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import environment
+from ansible_collections.volcano.colocation.tests.unit.docs.test_role_docs import OPTIONS
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import DIFFERING, NAMES, captured
+
+PAGE = (Path(__file__).parents[3] / "docs" / "assess.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+COMMANDS = [line for kind, text in BLOCKS if not kind for line in text.splitlines()]
+SHOWN = [line for kind, text in BLOCKS if kind == "text" for line in text.splitlines()]
+REPLAYS = [line for line in COMMANDS if "colocation_snapshots=" in line]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("page")
+    (folder / "snapshots").mkdir()
+    (folder / "ansible.cfg").touch()
+    for name in NAMES:
+        path = folder / "snapshots" / f"{name}.snapshot.json"
+        path.write_text(json.dumps(captured(name)), encoding="utf-8")
+    return folder
+
+
+def output(folder: Path, command: str) -> str:
+    program, *arguments = shlex.split(command, comments=True)
+    assert program == "ansible-playbook"
+    done = subprocess.run(
+        [sys.executable, "-m", "ansible", "playbook", *arguments],
+        cwd=folder,
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("command", REPLAYS)
+def test_its_replays_run(folder: Path, command: str) -> None:
+    assert f"{DIFFERING}: MISALIGNED" in output(folder, command)
+
+
+def test_what_it_shows_is_what_is_printed(folder: Path) -> None:
+    printed = [re.sub(r"^( +)\d+\. ", r"\1", line) for line in output(folder, REPLAYS[0]).splitlines()]
+    missing = [line for line in SHOWN if re.sub(r"^( +)\d+\. ", r"\1", line) not in printed]
+    assert missing == []
+
+
+def test_its_variables_are_the_roles() -> None:
+    named = set(re.findall(r"\bcolocation_\w+", PAGE)) - {"colocation_nodes"}
+    assert named <= set(OPTIONS)
+    assert {name for name in OPTIONS if "finding" in name or "fail" in name or "snapshot" in name} <= named
