@@ -6,7 +6,19 @@ from __future__ import annotations
 
 from ..facts.model import NodeFacts
 from .model import Finding, Rule
-from .rules import cgroup, checkpoint, config, cpus, driver, kernel, node, reservations, services, writers
+from .rules import (
+    cgroup,
+    cgroup_version,
+    checkpoint,
+    config,
+    cpus,
+    driver,
+    kernel,
+    node,
+    reservations,
+    services,
+    writers,
+)
 
 RULES: tuple[Rule, ...] = (
     *node.RULES,
@@ -15,6 +27,7 @@ RULES: tuple[Rule, ...] = (
     *driver.RULES,
     *checkpoint.RULES,
     *cgroup.RULES,
+    *cgroup_version.RULES,
     *kernel.RULES,
     *cpus.RULES,
     *reservations.RULES,
