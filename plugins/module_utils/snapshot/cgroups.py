@@ -27,6 +27,7 @@ _KERNEL_FILE = re.compile(
 _USUAL = ("system.slice", "kubepods.slice", "kubepods", "init.scope")
 _TREES = ("kubepods", "kubepods.slice", "kubelet/kubepods", "kubelet.slice/kubelet-kubepods.slice")
 """kubelet's default places, and kind's (cgroupRoot /kubelet)."""
+_POD = re.compile(r"pod[0-9a-f]|.*-pod[0-9a-f_]+\.slice$")
 _LIVE_TREE = re.compile(r":(/(?:[^/:\n]+/)*?(?:[^/:\n]+-)?kubepods(?:\.slice)?)/")
 
 
@@ -90,6 +91,12 @@ def _trees(host: Host, points: Sequence[str], containers: Iterable[str]) -> list
     return [path for path in paths if describe(host, path)["kind"] == "directory"]
 
 
+def _pod_folders(host: Host, tree: str) -> int:
+    """How many pods have a folder in a tree, of whatever class: pod<uid> or ...-pod<uid>.slice."""
+    found = (name for folder in (tree, *qos_classes(tree)) for name in names(host, folder))
+    return sum(bool(_POD.match(name)) for name in found)
+
+
 def _texts(host: Host, paths: Iterable[str]) -> dict[str, str]:
     found = {path: kernel_text(host, path) for path in paths}
     return {path: text for path, text in found.items() if text is not None}
@@ -132,6 +139,7 @@ def cgroups(host: Host, containers: Iterable[str]) -> dict[str, Any]:
         "filesystem_types": _filesystem_types(host, sorted(mounts)),
         "files": files,
         "trees": trees,
+        "pods": {tree: _pod_folders(host, tree) for tree in trees},
         "tops": tops,
         "probes": {point: _probe(host, point, top) for point, top in tops.items()},
         "links": _links(host) if mounts.get(CGROUP_ROOT) != "cgroup2" else {},

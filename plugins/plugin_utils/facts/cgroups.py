@@ -132,4 +132,5 @@ def interpret_cgroups(evidence: Mapping[str, Any]) -> CgroupFacts:
         realtime=_realtime(evidence),
         group_scheduling=realtime.get("group_scheduling"),
         reserved=evidence.get("reserved"),
+        pods=dict(evidence.get("pods", {})),
     )

@@ -80,7 +80,10 @@ class RealtimeThread:
 
 @dataclass(frozen=True)
 class CgroupFacts:
-    """``controllers`` and ``mountpoints`` are those in force; ``split`` those bound to the hierarchy that is not."""
+    """``controllers`` and ``mountpoints`` are those in force; ``split`` those bound to the hierarchy that is not.
+
+    ``reserved``: in which hierarchies each cgroup exists that kubelet names; ``pods``: folders of pods by tree.
+    """
 
     mode: CgroupMode
     reason: str
@@ -97,6 +100,7 @@ class CgroupFacts:
     realtime: tuple[RealtimeThread, ...]
     group_scheduling: str | None
     reserved: Mapping[str, Sequence[str]] | None
+    pods: Mapping[str, int]
 
 
 @dataclass(frozen=True)

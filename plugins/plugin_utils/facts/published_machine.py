@@ -26,6 +26,7 @@ def _cgroup(cgroup: CgroupFacts) -> dict[str, Any]:
         "levels": {each.path: {"enabled": each.enabled, "missing": each.missing} for each in cgroup.levels},
         "nested": cgroup.nested,
         "trees": cgroup.trees,
+        "pods": cgroup.pods,
         "idle": cgroup.idle,
         "realtime": [asdict(each) for each in cgroup.realtime],
     }

@@ -8,6 +8,7 @@ from ..facts.model import NodeFacts
 from .model import Finding, Rule
 from .rules import (
     cgroup,
+    cgroup_version,
     checkpoint,
     config,
     cpus,
@@ -32,6 +33,7 @@ RULES: tuple[Rule, ...] = (
     *cgroup.RULES,
     *nri.RULES,
     *layout.RULES,
+    *cgroup_version.RULES,
     *kernel.RULES,
     *cpus.RULES,
     *reservations.RULES,

@@ -139,6 +139,11 @@ def nested_root(facts: NodeFacts) -> Iterator[Finding]:
         )
 
 
+def _inhabitants(facts: NodeFacts, tree: str) -> str:
+    count = facts.cgroup.pods.get(tree)
+    return "" if count is None else f": {count} folder(s) of pods"
+
+
 def second_tree(facts: NodeFacts) -> Iterator[Finding]:
     driver = facts.kubelet.cgroup_driver
     if driver is None:
@@ -151,7 +156,7 @@ def second_tree(facts: NodeFacts) -> Iterator[Finding]:
             Severity.INFO,
             Effect.NONE,
             f"A cgroup tree of the {other.value} driver lies beside kubelet's own.",
-            stale,
+            tuple(f"{tree}{_inhabitants(facts, tree)}" for tree in stale),
             "Agents and monitoring may read the wrong one. kubelet 1.20 makes one itself with the systemd driver on"
             " v2; otherwise a reboot of the drained node removes it.",
         )

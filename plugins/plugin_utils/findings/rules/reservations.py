@@ -63,21 +63,4 @@ def reserved_cgroup_missing(facts: NodeFacts) -> Iterator[Finding]:
             )
 
 
-def reserved_cpus_and_cgroup(facts: NodeFacts) -> Iterator[Finding]:
-    cpus = value(facts, "reservedSystemCPUs", "--reserved-cpus")
-    named = [f"{key} = {found}" for _word, key, flag in RESERVED if (found := value(facts, key, flag))]
-    if cpus and named:
-        yield Finding(
-            "reserved-cpus-with-cgroup",
-            Severity.ERROR,
-            Effect.LATENT,
-            "reservedSystemCPUs stands beside a reserved cgroup: kubelet refuses to start with both.",
-            (f"reservedSystemCPUs = {cpus}", *named),
-            "Keep reservedSystemCPUs and remove systemReservedCgroup and kubeReservedCgroup, or the other way round.",
-        )
-
-
-RULES: tuple[Rule, ...] = (
-    reserved_cgroup_missing,
-    reserved_cpus_and_cgroup,
-)
+RULES: tuple[Rule, ...] = (reserved_cgroup_missing,)

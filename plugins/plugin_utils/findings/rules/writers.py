@@ -44,17 +44,22 @@ def rubik_without_v1(facts: NodeFacts) -> Iterator[Finding]:
         )
 
 
-def second_config_writer(facts: NodeFacts) -> Iterator[Finding]:
-    writer = _seen(facts, "volcano-config-service")
-    if writer:
+def rubik_without_kernel(facts: NodeFacts) -> Iterator[Finding]:
+    """rubik docs/config.md: preemption needs openEuler's qos_level files, psi their pressure files on v1."""
+    features = facts.kernel_facts.features
+    lacking = tuple(
+        f"{name}: {facts.kernel_facts.probed[name]} does not exist"
+        for name in ("cpu_qos_level", "memory_qos_level")
+        if features.get(name) is False
+    )
+    if lacking and "rubik" in facts.writers.seen and facts.cgroup.mode is not CgroupMode.V2:
         yield Finding(
-            "second-config-writer",
+            "rubik-lacks-kernel",
             Severity.WARNING,
             Effect.NONE,
-            "openFuyao's volcano-config-service runs here: it edits kubelet's file and restarts kubelet itself.",
-            writer,
-            "Leave the CPU and topology manager's keys to one of the two: remove the service, or leave them out of the"
-            " profile.",
+            "rubik runs here, and this kernel has not all that its preemption writes to.",
+            lacking,
+            "Boot openEuler's kernel (22.03 SP2 or newer), or turn preemption off in /var/lib/rubik/config.json.",
         )
 
 
@@ -107,7 +112,7 @@ def nri_backup(facts: NodeFacts) -> Iterator[Finding]:
 RULES: tuple[Rule, ...] = (
     two_qos_agents,
     rubik_without_v1,
-    second_config_writer,
+    rubik_without_kernel,
     oomd_kills,
     overridden_tree,
     nri_backup,

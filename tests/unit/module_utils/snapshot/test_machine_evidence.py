@@ -201,6 +201,18 @@ def test_qos_classes_of_either_driver_below_any_root() -> None:
     )
 
 
+def test_pods_are_counted_in_each_tree(tmp_path: Path) -> None:
+    files = {
+        f"{ROOT}/kubepods/pod1f/cgroup.procs": "",
+        f"{ROOT}/kubepods/burstable/pod2f/cgroup.procs": "",
+        f"{ROOT}/kubepods.slice/kubepods-pod1_f.slice/cgroup.procs": "",
+        f"{ROOT}/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podf3.slice/cgroup.procs": "",
+        f"{ROOT}/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podf4.slice/cgroup.procs": "",
+    }
+    found = cgroups(grow(tmp_path, {"/proc/self/mountinfo": V2, **files}), [])
+    assert found["pods"] == {f"{ROOT}/kubepods": 2, f"{ROOT}/kubepods.slice": 3}
+
+
 @pytest.mark.parametrize(
     ("text", "trees"),
     [

@@ -13,10 +13,12 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import judge
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_machine import (
     ROOT,
+    SINGLE,
     SWAPS,
     VARIANTS,
     command_line,
     commands,
+    cpu_files,
     enabled,
     folder,
     hybrid,
@@ -27,6 +29,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.var
     systemd,
     unit,
     v1,
+    v1_252,
     without_fail_swap_on,
 )
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
@@ -154,6 +157,19 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
     ),
     "one QoS agent": ("two-qos-agents", lambda node: commands(node, koordlet=3)),
     "rubik on v1": ("rubik-needs-v1", lambda node: commands(v1(node), rubik=1)),
+    "rubik on openEuler's kernel": (
+        "rubik-lacks-kernel",
+        lambda node: cpu_files(commands(v1(node), rubik=1), "cpu.shares", "cpu.qos_level"),
+    ),
+    "an old kernel with v1": (
+        "below-v2-minimum",
+        lambda node: put(v1_252(node), "4.19.90", "system", "kernel_release"),
+    ),
+    "v1 that kills single processes as always": (
+        "single-process-oom-kill-on-v1",
+        lambda node: kubelet_adds(v1(node), "singleProcessOOMKill: true\n"),
+    ),
+    "v2 that kills single processes": ("single-process-oom-kill-on-v1", lambda node: kubelet_adds(node, SINGLE)),
     "oomd that leaves slices alone": ("oomd-kills-pods", lambda node: oomd(node, "auto")),
     "oomd that does not run": (
         "oomd-kills-pods",
@@ -211,3 +227,12 @@ def test_reservations_by_flags_count() -> None:
     flags = ("--enforce-node-allocatable=pods,kube-reserved", "--kube-reserved-cgroup=/podruntime.slice")
     node = put(kubelet_flags(captured(ALIGNED), *flags), {"podruntime.slice": []}, "cgroups", "reserved")
     assert found(node)["reserved-cgroup-missing"].evidence[0] == "kubeReservedCgroup = /podruntime.slice"
+
+
+def test_an_old_systemd_is_below_the_minimum_of_v2() -> None:
+    assert found(systemd(captured(ALIGNED), "239"))["below-v2-minimum"].evidence == ("systemd 239, wanted is 244",)
+
+
+def test_what_lives_in_the_second_tree_is_told() -> None:
+    node = put(captured(ALIGNED), {f"{ROOT}/kubepods": 2, f"{ROOT}/kubepods.slice": 3}, "cgroups", "pods")
+    assert found(node)["second-tree"].evidence == (f"{ROOT}/kubepods: 2 folder(s) of pods",)

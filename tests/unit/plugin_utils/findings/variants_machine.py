@@ -38,6 +38,7 @@ THREAD = {
 SWAPS = (
     "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n/dev/dm-1                               partition\t976892\t0\t-2"
 )
+SINGLE = "singleProcessOOMKill: false\n"
 RESERVED = "enforceNodeAllocatable: [pods, system-reserved]\nsystemReservedCgroup: /system\n"
 
 
@@ -64,6 +65,17 @@ def command_line(snapshot: Snapshot, text: str) -> Snapshot:
 
 def systemd(snapshot: Snapshot, running: str, installed: str | None = None) -> Snapshot:
     return put(put(snapshot, running, "services", "version"), installed, "services", "installed")
+
+
+def v1_252(snapshot: Snapshot) -> Snapshot:
+    """A copy with v1 that the next boot gives again."""
+    return command_line(systemd(v1(snapshot), "252.39-1~deb12u1"), "systemd.unified_cgroup_hierarchy=0")
+
+
+def cpu_files(snapshot: Snapshot, *names: str) -> Snapshot:
+    """A copy of a v1 node with these files in a cgroup of the cpu hierarchy."""
+    point = f"{ROOT}/cpu,cpuacct"
+    return put(snapshot, {point: {"cgroup": f"{point}/kubepods", "files": list(names)}}, "cgroups", "probes")
 
 
 def unit(snapshot: Snapshot, name: str, **properties: str) -> Snapshot:
@@ -138,13 +150,11 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
         lambda node: unit(node, "containerd.service", KillMode="control-group"),
     ),
     "reserved-cgroup-missing": (Verdict.LATENT, reserved),
-    "reserved-cpus-with-cgroup": (
-        Verdict.LATENT,
-        lambda node: kubelet_adds(node, 'systemReservedCgroup: /system\nreservedSystemCPUs: "0"\n'),
-    ),
+    "below-v2-minimum": (Verdict.ALIGNED, lambda node: put(node, "5.4.0-216-generic", "system", "kernel_release")),
+    "single-process-oom-kill-on-v1": (Verdict.LATENT, lambda node: kubelet_adds(v1_252(node), SINGLE)),
+    "rubik-lacks-kernel": (Verdict.ALIGNED, lambda node: cpu_files(commands(v1_252(node), rubik=1), "cpu.shares")),
     "two-qos-agents": (Verdict.MISALIGNED, lambda node: commands(node, koordlet=1, vc_agent=1)),
     "rubik-needs-v1": (Verdict.MISALIGNED, lambda node: commands(node, rubik=1)),
-    "second-config-writer": (Verdict.ALIGNED, lambda node: commands(node, **{"volcano-config-": 1})),
     "oomd-kills-pods": (Verdict.ALIGNED, lambda node: oomd(node, "kill")),
     "kubepods-overridden": (
         Verdict.ALIGNED,

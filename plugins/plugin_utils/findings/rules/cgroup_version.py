@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules about what goes with only one of the two cgroup versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...facts.model import CgroupMode, NodeFacts
+from ...facts.systemd import major
+from ...versions import minor
+from ..kubelet_values import value
+from ..model import Effect, Finding, Rule, Severity
+
+LEAST_KERNEL = (5, 8)
+"""Kubernetes "About cgroup v2"; before 5.8 the root cgroup has no cpu.stat."""
+LEAST_SYSTEMD = 244
+"""The first with cpuset properties (AllowedCPUs=), systemd NEWS."""
+
+
+def below_v2_minimum(facts: NodeFacts) -> Iterator[Finding]:
+    if facts.cgroup.mode is not CgroupMode.V2:
+        return
+    kernel, systemd = minor(facts.kernel), major(facts.systemd.running)
+    found = []
+    if kernel is not None and kernel < LEAST_KERNEL:
+        found.append(f"kernel {facts.kernel}, wanted is 5.8")
+    if systemd is not None and systemd < LEAST_SYSTEMD:
+        found.append(f"systemd {facts.systemd.running}, wanted is {LEAST_SYSTEMD}")
+    if found:
+        yield Finding(
+            "below-v2-minimum",
+            Severity.WARNING,
+            Effect.NONE,
+            "This node is older than what Kubernetes asks of cgroup v2.",
+            tuple(found),
+            "Upgrade the distribution, or boot with cgroup v1 while kubelet still takes it.",
+        )
+
+
+def single_process_oom_kill(facts: NodeFacts) -> Iterator[Finding]:
+    """kubernetes pkg/kubelet/apis/config/validation/validation.go, since 1.32."""
+    if facts.cgroup.mode not in (CgroupMode.V1, CgroupMode.HYBRID):
+        return
+    found = value(facts, "singleProcessOOMKill", "--single-process-oom-kill")
+    if found is False:
+        yield Finding(
+            "single-process-oom-kill-on-v1",
+            Severity.ERROR,
+            Effect.LATENT,
+            "kubelet refuses singleProcessOOMKill: false on cgroup v1, and will not start again.",
+            ("singleProcessOOMKill = false", facts.cgroup.reason),
+            "Remove singleProcessOOMKill: v1 always kills single processes.",
+        )
+
+
+RULES: tuple[Rule, ...] = (
+    below_v2_minimum,
+    single_process_oom_kill,
+)
