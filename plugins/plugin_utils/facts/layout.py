@@ -16,8 +16,6 @@ from .model import Claim, Driver, KubeletFacts, LayoutFacts, RuntimeFacts
 RANCHER = {"k3s": "/var/lib/rancher/k3s/agent", "rke2": "/var/lib/rancher/rke2/agent"}
 CONTAINERD_FOLDER = "/etc/containerd/"
 KUBECONFIGS = ("--kubeconfig", "--bootstrap-kubeconfig")
-WRITERS = ("volcano-config",)
-"""Beginnings of names of containers that write kubelet's file themselves: openFuyao's volcano-config-service."""
 
 
 def interpret_layout(
@@ -36,7 +34,6 @@ def interpret_layout(
         evidence=told,
         kubelet_inside=inside,
         regenerated=_regenerated(name, runtime),
-        writers=_writers(snapshot["runtime"]["cri"]),
     )
     return facts, _claims(facts, evidence, runtime)
 
@@ -89,11 +86,6 @@ def _regenerated(name: str, runtime: RuntimeFacts) -> dict[str, str]:
     # k3s and RKE2 read the template of the schema that their containerd knows: config-v3 from 2.0 on.
     modern = (runtime.config_version or 2) >= 3
     return {runtime.config.path: f"{folder}{CONTAINERD_FOLDER}{'config-v3' if modern else 'config'}.toml.tmpl"}
-
-
-def _writers(cri: Mapping[str, Any]) -> tuple[str, ...]:
-    running = [each for each in cri.get("containers", []) if each.get("running")]
-    return tuple(sorted({str(each["name"]) for each in running if str(each["name"]).startswith(WRITERS)}))
 
 
 def _claims(facts: LayoutFacts, evidence: Mapping[str, Any], runtime: RuntimeFacts) -> list[Claim]:

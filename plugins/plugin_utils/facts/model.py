@@ -165,7 +165,6 @@ class LayoutFacts:
     evidence: tuple[str, ...] = ()
     kubelet_inside: str | None = None
     regenerated: Mapping[str, str] = field(default_factory=dict)
-    writers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,6 @@ def published(facts: NodeFacts, found: Iterable[Finding], verdict: Verdict) -> d
         "runtime": {**_runtime(facts.runtime), "claims": [each for each in claims if of_runtime(each)]},
         "layout": facts.layout.name,
         "layout_evidence": facts.layout.evidence,
-        "other_writers": facts.layout.writers,
         "other_runtimes": facts.other_runtimes,
         "pods": {**asdict(facts.pods)},
         "unfinished_transactions": facts.unfinished_transactions,

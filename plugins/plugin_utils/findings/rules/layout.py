@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rules about who installed the node and who else writes its files."""
+"""Rules about who installed the node and keeps its files."""
 
 from __future__ import annotations
 
@@ -34,20 +34,7 @@ def config_regenerated(facts: NodeFacts) -> Iterator[Finding]:
         )
 
 
-def other_writer(facts: NodeFacts) -> Iterator[Finding]:
-    if facts.layout.writers:
-        yield Finding(
-            "other-writer",
-            Severity.INFO,
-            Effect.NONE,
-            "A service on this node changes kubelet's file and restarts kubelet by itself.",
-            facts.layout.writers,
-            "Let one of the two own kubelet's policies and reservations: that service or this collection.",
-        )
-
-
 RULES: tuple[Rule, ...] = (
     kubelet_inside,
     config_regenerated,
-    other_writer,
 )

@@ -176,12 +176,4 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
             "/var/lib/rancher/rke2/agent/etc/containerd/config.toml",
         ),
     ),
-    "other-writer": (
-        Verdict.ALIGNED,
-        lambda node: put(
-            distribution(node),
-            "volcano-config-service",
-            *("runtime", "cri", "containers", 0, "name"),
-        ),
-    ),
 }
