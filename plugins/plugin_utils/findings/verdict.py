@@ -19,13 +19,22 @@ _WORST_FIRST = (
 )
 DRIFT = "differs-from-profile"
 REFUSED = "cannot-be-aligned"
+NOT_OURS = ("runtime-unsupported", "kubelet-inside", "config-regenerated")
+"""Refusals that say nothing of the node, only that its kind is not changed by this release."""
 
 
 def profile_findings(plan: Plan) -> tuple[Finding, ...]:
     """What the plan says of a node as findings: what differs, and why it could not be put right."""
     differing = plan.changes + plan.pending
     found = [
-        Finding(REFUSED, Severity.ERROR, Effect.MISALIGNED, f"{each.message}.", (each.code,), each.remedy)
+        Finding(
+            REFUSED,
+            Severity.INFO if each.code in NOT_OURS else Severity.ERROR,
+            Effect.NONE if each.code in NOT_OURS else Effect.MISALIGNED,
+            f"{each.message}.",
+            (each.code,),
+            each.remedy,
+        )
         for each in plan.refusals
     ]
     if differing:

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Verdict
+from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import all_findings, judge
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import (
     VARIANTS,
@@ -31,6 +33,13 @@ def refused(snapshot: Snapshot) -> dict[str, str]:
 def test_crio_is_not_called_a_missing_containerd() -> None:
     found = refused(crio(captured(ALIGNED)))
     assert found == {"runtime-unsupported": "kubelet uses cri-o at unix:///var/run/crio/crio.sock"}
+
+
+def test_a_crio_node_is_judged_by_its_drivers_and_not_by_what_we_can_change() -> None:
+    facts = facts_of(crio(captured(ALIGNED)))
+    found = all_findings(facts, make_plan(facts, wanted(), allow_disruption=True))
+    assert judge(found) is Verdict.ALIGNED
+    assert [each.code for each in found] == ["second-tree", "cannot-be-aligned"]
 
 
 def test_a_silent_crio_is_not_called_a_silent_containerd() -> None:
