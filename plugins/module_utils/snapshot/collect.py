@@ -25,6 +25,7 @@ def collect(host: Host) -> dict[str, Any]:
     agents = found["agents"]
     kubelets = agents.get("kubelet", [])
     argv = kubelets[0]["argv"] if kubelets else []
+    managed = services(host)
     return {
         "schema": SCHEMA,
         "root": host.root,
@@ -32,9 +33,9 @@ def collect(host: Host) -> dict[str, Any]:
         "system": system,
         "cpus": cpus(host),
         "cgroups": cgroups(host),
-        "services": services(host),
+        "services": managed,
         "containers": found["containers"],
-        "kubelet": kubelet(host, kubelets),
+        "kubelet": kubelet(host, kubelets, managed["units"]),
         "runtime": runtime(host, agents.get("containerd", []), option(argv, "--container-runtime-endpoint")),
         "unfinished_transactions": unfinished_transactions(host),
         "other_runtimes": sorted(set(agents) - {"kubelet", "containerd"}),

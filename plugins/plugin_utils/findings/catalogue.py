@@ -6,13 +6,15 @@ from __future__ import annotations
 
 from ..facts.model import NodeFacts
 from .model import Finding, Rule
-from .rules import cgroup, checkpoint, config, driver, node, services
+from .rules import cgroup, checkpoint, config, driver, kubelet, node, resource_managers, services
 
 RULES: tuple[Rule, ...] = (
     *node.RULES,
     *config.RULES,
     *services.RULES,
     *driver.RULES,
+    *kubelet.RULES,
+    *resource_managers.RULES,
     *checkpoint.RULES,
     *cgroup.RULES,
 )
