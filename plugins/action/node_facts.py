@@ -13,10 +13,12 @@ from ..plugin_utils.controller.action import ColocationAction
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.facts.node import SnapshotError, interpret
 from ..plugin_utils.facts.published import published
+from ..plugin_utils.findings.rules.upgrade import upgrade_findings
 from ..plugin_utils.findings.verdict import all_findings, judge
 from ..plugin_utils.plan.node import make_plan
 from ..plugin_utils.profile import parse_profile
 from ..plugin_utils.redact import redact_snapshot
+from ..plugin_utils.targets import parse_targets
 
 
 def replay(path: str) -> dict[str, Any]:
@@ -37,10 +39,11 @@ class ActionModule(ColocationAction):
     ARGUMENTS = NODE_FACTS
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        profile = parse_profile(arguments)
+        profile, targets = parse_profile(arguments), parse_targets(arguments)
         snapshot = replay(arguments["snapshot"]) if arguments["snapshot"] else node.snapshot()
         facts = interpret(snapshot)
         found = all_findings(facts, make_plan(facts, profile, allow_disruption=True))
+        found += upgrade_findings(facts, targets)
         result: dict[str, Any] = {
             "changed": False,
             "ansible_facts": {"colocation": published(facts, found, judge(found))},

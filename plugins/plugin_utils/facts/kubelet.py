@@ -14,7 +14,7 @@ from ..versions import minor
 from .checkpoints import interpret_checkpoint, interpret_memory_checkpoint
 from .config import read_config
 from .kubelet_driver import CRI_SOURCE, driver_in_force
-from .kubelet_flags import flag_source, flag_values, flags, next_line, running
+from .kubelet_flags import environment_flags, flag_source, flag_values, flags, next_line, running
 from .kubelet_layers import DEFAULT_SOURCE, claims_of, dropins_read, refused_dropin, settings_in_force, shown
 from .kubelet_model import Flag, Start
 from .model import Checkpoint, Claim, ConfigFile, Driver, KubeletFacts
@@ -52,6 +52,7 @@ def _start(evidence: Mapping[str, Any], argv: Sequence[str]) -> Start:
         config_dir=folder.get("folder"),
         config_dir_exists=folder.get("exists"),
         dropin_variable=evidence.get("dropin_variable"),
+        environment=environment_flags(evidence),
     )
 
 

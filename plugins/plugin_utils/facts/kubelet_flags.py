@@ -13,6 +13,7 @@ from ..kubelet_fields import OBSERVED, KubeletField
 from .kubelet_model import Flag
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_ARGUMENTS = re.compile(r"KUBELET_\w*ARGS")
 PROGRAMS = ("kubelet", "hyperkube")
 
 
@@ -54,6 +55,18 @@ def next_line(evidence: Mapping[str, Any]) -> tuple[Word, ...]:
         return ()
     line = _expanded(command[0].lstrip("@-:+!"), command[1], variables)
     return line if line and line[0][0].rpartition("/")[2] in PROGRAMS else ()
+
+
+def environment_flags(evidence: Mapping[str, Any]) -> tuple[Flag, ...]:
+    """Flags in KUBELET_*ARGS of every environment file that was seen."""
+    line = [
+        (word, f"{name} in {path}")
+        for path in evidence.get("environment_files", ())
+        for name, value in environment(evidence["files"].get(path, {}).get("text", "")).items()
+        if _ARGUMENTS.fullmatch(name)
+        for word in words(value)
+    ]
+    return flags(line)
 
 
 def _variables(texts: Mapping[str, str | None], files: Mapping[str, Any]) -> dict[str, Word]:

@@ -27,10 +27,14 @@ class Setting:
 
 @dataclass(frozen=True)
 class Start:
-    """How kubelet was started, and how its unit would start it next; ``following`` is None when no unit was seen."""
+    """How kubelet was started, and how its unit would start it next; ``following`` is None when no unit was seen.
+
+    ``environment``: what the environment files that were seen hold, whether anybody reads them or not.
+    """
 
     running: tuple[Flag, ...] = ()
     following: tuple[Flag, ...] | None = None
     config_dir: str | None = None
     config_dir_exists: bool | None = None
     dropin_variable: bool | None = None
+    environment: tuple[Flag, ...] = ()

@@ -119,10 +119,8 @@ def test_environment_files_of_the_unit_and_the_well_known(tmp_path: Path) -> Non
 
 
 def test_the_variable_of_the_running_process(tmp_path: Path) -> None:
-    host = grow(
-        tmp_path,
-        **{"/proc/7/environ": "PATH=/bin\0KUBELET_CONFIG_DROPIN_DIR_ALPHA=on\0", "/proc/8/environ": "X=KUBELET"},
-    )
+    block = "PATH=/bin\0KUBELET_CONFIG_DROPIN_DIR_ALPHA=on\0"
+    host = grow(tmp_path, **{"/proc/7/environ": block, "/proc/8/environ": "X=KUBELET"})
     assert [kubelet_files.dropin_variable(host, pid) for pid in (7, 8, 9, None)] == [True, False, None, None]
 
 

@@ -128,17 +128,13 @@ def test_false_and_zero_override_nothing_on_1_28() -> None:
 
 @pytest.mark.parametrize("version", ["1.27.9", "1.28.0", "1.29.0"])
 def test_dropins_are_not_read_without_the_variable(version: str) -> None:
-    found = {
-        **evidence(version, "cgroupDriver: systemd\n", a=TYPE + "cgroupDriver: cgroupfs\n"),
-        "dropin_variable": False,
-    }
-    assert facts(found).cgroup_driver_source == MAIN
+    found = evidence(version, "cgroupDriver: systemd\n", a=TYPE + "cgroupDriver: cgroupfs\n")
+    assert facts({**found, "dropin_variable": False}).cgroup_driver_source == MAIN
 
 
 def test_a_refused_dropin_gives_no_value() -> None:
-    found = facts(
-        evidence("1.30.0", "cgroupDriver: systemd\n", a="kind: KubeletConfiguration\ncgroupDriver: cgroupfs\n")
-    )
+    dropin = "kind: KubeletConfiguration\ncgroupDriver: cgroupfs\n"
+    found = facts(evidence("1.30.0", "cgroupDriver: systemd\n", a=dropin))
     assert found.cgroup_driver_source == MAIN
     problem = found.dropins[0].problem
     assert problem is not None
@@ -146,21 +142,10 @@ def test_a_refused_dropin_gives_no_value() -> None:
 
 
 def test_flags_win_over_dropins_and_gates_alone_are_merged() -> None:
-    given = (
-        "--cgroup_driver=cgroupfs",
-        "--feature-gates",
-        "A=true,B=false",
-        "--feature-gates=C=true",
-        "--system-reserved=cpu=2",
-    )
-    found = facts(
-        evidence(
-            "1.30.0",
-            "featureGates: {A: false, D: true}\nsystemReserved: {memory: 1Gi}\n",
-            given,
-            a=TYPE + "cgroupDriver: systemd\n",
-        )
-    )
+    given = ("--cgroup_driver=cgroupfs", "--feature-gates", "A=true,B=false", "--feature-gates=C=true")
+    main = "featureGates: {A: false, D: true}\nsystemReserved: {memory: 1Gi}\n"
+    dropin = TYPE + "cgroupDriver: systemd\n"
+    found = facts(evidence("1.30.0", main, (*given, "--system-reserved=cpu=2"), a=dropin))
     assert found.cgroup_driver_authority == "flag"
     assert value(found, "featureGates")[0] == {"A": "true", "B": "false", "C": "true", "D": True}
     assert value(found, "systemReserved") == ({"cpu": "2"}, "kubelet's command line, --system-reserved")
@@ -258,6 +243,7 @@ def test_the_default_and_the_broken_file_as_authority() -> None:
     assert facts(evidence("1.20.2", "a: [\n")).cgroup_driver_authority is None
 
 
+RESET = "[Service]\nExecStart=\n"
 KUBEADM_TEXT = """[Service]
 Environment="KUBELET_KUBECONFIG_ARGS=--bootstrap-kubeconfig=/etc/kubernetes/b.conf --kubeconfig=/etc/kubernetes/k.conf"
 Environment="KUBELET_CONFIG_ARGS=--config=/var/lib/kubelet/config.yaml"
@@ -308,9 +294,7 @@ def test_a_variable_within_a_word_and_what_resets() -> None:
     assert [word for word, _source in line] == ["/opt/kubelet", "--a=", "--b=x2", ""]
 
 
-@pytest.mark.parametrize(
-    "drop_in", ["", "[Service]\nExecStart=\n", "[Service]\nExecStart=\nExecStart=/usr/bin/k3s agent\n"]
-)
+@pytest.mark.parametrize("drop_in", ["", RESET, f"{RESET}ExecStart=/usr/bin/k3s agent\n"])
 def test_a_unit_that_starts_something_else_says_nothing(drop_in: str) -> None:
     found = with_unit(drop_in)
     assert [word for word, _source in next_line(found)] == (["/usr/bin/kubelet"] if not drop_in else [])
