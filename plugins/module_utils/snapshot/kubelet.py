@@ -12,7 +12,7 @@ from typing import Any
 from ..host import Host
 from .configz import configz
 from .files import capture, describe
-from .kubelet_files import UNIT, sources
+from .kubelet_files import UNIT, dropin_sources, dropin_variable, unit_sources, written_words
 from .processes import option
 
 DEFAULT_CONFIG = "/var/lib/kubelet/config.yaml"
@@ -54,24 +54,29 @@ def kubelet(
 ) -> dict[str, Any]:
     """Everything found of kubelet; ``files`` holds its configuration, checkpoints and flag files by path."""
     argv = processes[0]["argv"] if processes else []
-    config = option(argv, "--config") or DEFAULT_CONFIG
-    root = (option(argv, "--root-dir") or DEFAULT_ROOT).rstrip("/")
+    starts = unit_sources(host, (units or {}).get(UNIT, {}))
+    given = argv or written_words(starts)
+    config = option(given, "--config") or DEFAULT_CONFIG
+    root = (option(given, "--root-dir") or DEFAULT_ROOT).rstrip("/")
     checkpoints = [root + "/cpu_manager_state", root + "/memory_manager_state"]
     program = _program(host, argv)
     version = host.run([program, "--version"]) if program and host.live else None
-    pid = processes[0]["pid"] if processes else None
-    others = sources(host, option(argv, "--config-dir"), (units or {}).get(UNIT, {}), pid)
+    folder = dropin_sources(host, option(given, "--config-dir"))
     answering = bool(processes) and host.live
+    own = {path: capture(host, path) for path in (config, *checkpoints)}
     return {
-        **others,
         "processes": processes,
         "program": program,
         "version": version.stdout.strip() if version and version.rc == 0 else None,
         "program_seconds": round(version.seconds, 3) if version else 0.0,
         "config_path": config,
+        "config_dir": folder["config_dir"],
+        "dropin_variable": dropin_variable(host, processes[0]["pid"] if processes else None),
+        "unit_files": starts["unit_files"],
+        "environment_files": starts["environment_files"],
         "checkpoint_path": checkpoints[0],
         "memory_checkpoint_path": checkpoints[1],
         "healthz": healthz(HEALTHZ) if answering else None,
         "configz": configz(("127.0.0.1", _api_port(argv))) if answering else None,
-        "files": {**others["files"], **{path: capture(host, path) for path in (config, *checkpoints)}},
+        "files": {**starts["files"], **folder["files"], **own},
     }

@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..host import Host
 from .files import capture
-from .unit_file import environment_files
+from .unit_file import environment, environment_files, settings, words
 
 UNIT = "kubelet.service"
 UNIT_FOLDERS = (
@@ -107,17 +108,26 @@ def dropin_variable(host: Host, pid: int | None) -> bool | None:
     return any(each.startswith(DROPIN_VARIABLE.encode() + b"=") for each in block.split(b"\0"))
 
 
-def sources(host: Host, config_dir: str | None, unit: Mapping[str, str], pid: int | None) -> dict[str, Any]:
-    """``{config_dir, unit_files, environment_files, dropin_variable, files}``: where else flags and values stand."""
-    folder = dropins(host, config_dir)
+def unit_sources(host: Host, unit: Mapping[str, str]) -> dict[str, Any]:
+    """``{unit_files, environment_files, files}``: where the flags of the next start stand."""
     units = unit_paths(host, unit)
-    files = {path: capture(host, path) for path in (*folder["paths"], *units)}
+    files = {path: capture(host, path) for path in units}
     variables = environment_paths([files[path].get("text", "") for path in units])
     files.update({path: capture(host, path) for path in variables})
-    return {
-        "config_dir": folder,
-        "unit_files": units,
-        "environment_files": variables,
-        "dropin_variable": dropin_variable(host, pid),
-        "files": files,
-    }
+    return {"unit_files": units, "environment_files": variables, "files": files}
+
+
+def written_words(found: Mapping[str, Any]) -> list[str]:
+    """All words of ``unit_sources`` that a kubelet may be started with: they tell where its files are when none runs."""
+    texts = [found["files"][path].get("text", "") for path in found["unit_files"]]
+    written = [value for text in texts for key, value in settings(text) if key in ("ExecStart", "Environment")]
+    for path in found["environment_files"]:
+        written += environment(found["files"][path].get("text", "")).values()
+    # Environment=NAME="--a --b" is one word with two flags in it
+    return [word for value in written for each in words(value) for word in re.sub(r"^\w+=", "", each).split()]
+
+
+def dropin_sources(host: Host, folder: str | None) -> dict[str, Any]:
+    """``{config_dir, files}``: the drop-ins of --config-dir with their texts."""
+    found = dropins(host, folder)
+    return {"config_dir": found, "files": {path: capture(host, path) for path in found["paths"]}}

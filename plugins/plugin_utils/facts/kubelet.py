@@ -47,7 +47,7 @@ def _start(evidence: Mapping[str, Any], argv: Sequence[str]) -> Start:
     line = next_line(evidence)
     folder = evidence.get("config_dir") or {}
     return Start(
-        running=running(argv),
+        running=running(argv) if argv else flags(line),
         following=flags(line) if line else None,
         config_dir=folder.get("folder"),
         config_dir_exists=folder.get("exists"),

@@ -83,7 +83,7 @@ def test_links_in_a_circle_are_one_dropin_that_cannot_be_read(tmp_path: Path) ->
     place.mkdir(parents=True)
     (place / "loop.conf").symlink_to("loop.conf")
     os.mkfifo(place / "pipe.conf")
-    found = kubelet_files.sources(Host(str(tmp_path)), FOLDER, {}, None)
+    found = kubelet_files.dropin_sources(Host(str(tmp_path)), FOLDER)
     assert found["files"][f"{FOLDER}/loop.conf"]["error"]
     assert found["files"][f"{FOLDER}/pipe.conf"]["kind"] == "special"
 
@@ -146,6 +146,21 @@ def test_all_of_it_is_in_the_evidence(tmp_path: Path) -> None:
     assert found["files"]["/etc/own.env"]["text"] == "KUBELET_EXTRA_ARGS=--v=2\n"
     assert found["files"]["/etc/default/kubelet"] == {"kind": "missing"}
     assert (found["configz"], found["dropin_variable"]) == (None, None)
+
+
+def test_a_kubelet_that_does_not_run_is_looked_for_where_its_unit_says(tmp_path: Path) -> None:
+    host = grow(
+        tmp_path,
+        **{
+            UNIT: '[Service]\nEnvironment="A=--config=/etc/k.yaml --v=2"\nEnvironmentFile=/etc/own.env\n',
+            "/etc/own.env": f"B='--root-dir /data --config-dir {FOLDER}'\n",
+            "/etc/k.yaml": "x",
+            f"{FOLDER}/a.conf": "y",
+        },
+    )
+    found = kubelet(host, [])
+    assert (found["config_path"], found["checkpoint_path"]) == ("/etc/k.yaml", "/data/cpu_manager_state")
+    assert found["config_dir"]["paths"] == [f"{FOLDER}/a.conf"]
 
 
 def test_settings_of_a_unit() -> None:

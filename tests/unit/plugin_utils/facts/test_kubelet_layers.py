@@ -318,6 +318,13 @@ def test_what_the_next_start_would_take_is_a_claim() -> None:
     ]
 
 
+def test_a_kubelet_that_does_not_run_has_the_flags_of_its_next_start() -> None:
+    found = {**with_unit(KUBEADM_TEXT, extra="KUBELET_EXTRA_ARGS=--cgroup-driver=systemd\n"), "processes": []}
+    stopped = facts(found)
+    assert stopped.cgroup_driver_source == "KUBELET_EXTRA_ARGS in /etc/default/kubelet, --cgroup-driver"
+    assert (stopped.running, stopped.command_line) == (False, ())
+
+
 @pytest.mark.parametrize(
     ("answer", "error"),
     [
