@@ -118,7 +118,7 @@ def unit_sources(host: Host, unit: Mapping[str, str]) -> dict[str, Any]:
 
 
 def written_words(found: Mapping[str, Any]) -> list[str]:
-    """All words of ``unit_sources`` that a kubelet may be started with: they tell where its files are when none runs."""
+    """All words of ``unit_sources`` that kubelet may be started with: they tell where its files are when none runs."""
     texts = [found["files"][path].get("text", "") for path in found["unit_files"]]
     written = [value for text in texts for key, value in settings(text) if key in ("ExecStart", "Environment")]
     for path in found["environment_files"]:

@@ -13,13 +13,12 @@ from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, OBSERVED
 from ..versions import minor
 from .checkpoints import interpret_checkpoint, interpret_memory_checkpoint
 from .config import read_config
-from .kubelet_driver import CRI_SOURCE, driver_in_force
+from .kubelet_driver import CONFIGZ_SOURCE, CRI_SOURCE, driver_at_restart, running_driver
 from .kubelet_flags import environment_flags, flag_source, flag_values, flags, next_line, running
 from .kubelet_layers import DEFAULT_SOURCE, claims_of, dropins_read, refused_dropin, settings_in_force, shown
 from .kubelet_model import Flag, Start
 from .model import Checkpoint, Claim, ConfigFile, Driver, KubeletFacts
 
-CONFIGZ_SOURCE = "kubelet's /configz"
 _NAIVE_DRIVER = re.compile(r"cgroupDriver:(.*)")
 
 
@@ -107,10 +106,11 @@ def interpret_kubelet(
     layers = dropins if dropins_read(version, start) else ()
     settings = settings_in_force(config, layers, start.running, version)
     runtime_config = cri.get("runtime_config") or {}
-    driver, source, authority = driver_in_force(settings, start.running, version, runtime_config)
+    answer = evidence.get("configz") or {}
+    at_restart = driver_at_restart(settings, start.running, version, runtime_config)
+    driver, source, authority = running_driver(at_restart, version, answer.get("config"))
     policy = settings.get(CPU_MANAGER_POLICY.key)
     checkpoint, memory_checkpoint = _checkpoints(evidence, version)
-    answer = evidence.get("configz") or {}
     facts = KubeletFacts(
         installed=evidence["program"] is not None,
         running=process is not None,
@@ -131,6 +131,7 @@ def interpret_kubelet(
         memory_checkpoint=memory_checkpoint,
         configz=answer.get("config"),
         configz_error=_configz_error(answer),
+        driver_at_restart=at_restart[0],
         odd_driver_line=odd_driver_line(captured.get("text", "")) if not config.problem else None,
     )
     claims = [claim for field in OBSERVED for claim in _claims(field, config, layers, start.running)]

@@ -18,6 +18,7 @@ ALPHA, BETA, LOCKED = (1, 28), (1, 31), (1, 34)
 EFFECTIVE_CONFIGZ = (1, 35)
 """initConfigz runs after the CRI was asked (cmd/kubelet/app/server.go); earlier, /configz has the configured one."""
 CRI_SOURCE = "the CRI's RuntimeConfig"
+CONFIGZ_SOURCE = "kubelet's /configz"
 
 InForce = tuple[str | None, str | None, str | None]
 """Word, source, authority (``cri``, ``config``, ``flag``, ``default``)."""
@@ -45,13 +46,24 @@ def configured(settings: Mapping[str, Setting], running: tuple[Flag, ...]) -> In
     return str(setting.value), setting.source, authority
 
 
-def driver_in_force(
+def running_driver(at_restart: InForce, version: tuple[int, int] | None, configz: Mapping[str, Any] | None) -> InForce:
+    """What kubelet runs with by its own word, where that is not what it would start with now."""
+    told = (configz or {}).get(CGROUP_DRIVER.key)
+    if told in (None, "", at_restart[0]):
+        return at_restart
+    effective = version is not None and version >= EFFECTIVE_CONFIGZ
+    if effective or at_restart[2] in ("config", "flag", "default"):
+        return str(told), CONFIGZ_SOURCE, at_restart[2]
+    return at_restart
+
+
+def driver_at_restart(
     settings: Mapping[str, Setting],
     running: tuple[Flag, ...],
     version: tuple[int, int] | None,
     runtime_config: Mapping[str, Any] | None,
 ) -> InForce:
-    """The driver kubelet uses. Where it asks the CRI and we have no answer, who decides stays open (None)."""
+    """The driver kubelet would start with. Where it asks the CRI and we have no answer, who decides is left open."""
     own = configured(settings, running)
     gates = settings[FEATURE_GATES.key].value if FEATURE_GATES.key in settings else None
     if not asks_cri(version, gates):

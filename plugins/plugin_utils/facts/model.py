@@ -108,6 +108,7 @@ class KubeletFacts:
     configz: Mapping[str, Any] | None = None
     configz_error: str | None = None
     odd_driver_line: int | None = None
+    driver_at_restart: str | None = None
 
 
 @dataclass(frozen=True)

@@ -130,7 +130,7 @@ def _expected(kubelet: KubeletFacts, field: KubeletField) -> Any:
     """What /configz should say of a field by the files; from 1.35 on it has the driver in force."""
     version = minor(kubelet.version)
     if field is CGROUP_DRIVER and kubelet.cgroup_driver_authority == "cri" and version and version >= EFFECTIVE_CONFIGZ:
-        return _plain(kubelet.cgroup_driver.value if kubelet.cgroup_driver else None)
+        return _plain(kubelet.driver_at_restart)
     setting = kubelet.settings.get(field.key)
     return _plain(setting.value) if setting else None
 
@@ -190,27 +190,29 @@ def driver_hidden_from_agents(facts: NodeFacts) -> Iterator[Finding]:
     if kubelet.odd_driver_line is not None:
         evidence = f"{kubelet.config.path}:{kubelet.odd_driver_line}: cgroupDriver with quotes or a comment"
     elif _only_elsewhere(kubelet):
-        evidence = f"{kubelet.config.path}: no cgroupDriver; it comes from {kubelet.cgroup_driver_source}"
+        own = kubelet.config.values.get(CGROUP_DRIVER.key)
+        said = f"cgroupDriver {shown(own)}" if own else "no cgroupDriver"
+        evidence = f"{kubelet.config.path}: {said}; kubelet's comes from {kubelet.cgroup_driver_source}"
     else:
         return
     yield Finding(
         "driver-hidden-from-agents",
         Severity.INFO,
         Effect.NONE,
-        "Agents that read kubelet's file for the cgroup driver, such as Volcano's, do not find it.",
+        "Agents that read kubelet's file for the cgroup driver, such as Volcano's, do not find the right one.",
         (evidence,),
         "Write the line as cgroupDriver: systemd (or cgroupfs), without quotes and comment.",
     )
 
 
 def _only_elsewhere(kubelet: KubeletFacts) -> bool:
-    return (
-        kubelet.config.kind == "regular"
-        and kubelet.config.problem is None
-        and kubelet.cgroup_driver is not None
-        and CGROUP_DRIVER.key not in kubelet.config.values
-        and kubelet.cgroup_driver_source != DEFAULT_SOURCE
-    )
+    """Whether the main file lacks the driver in force; what the CRI overrules is another finding."""
+    if kubelet.config.kind != "regular" or kubelet.config.problem or kubelet.cgroup_driver is None:
+        return False
+    own = kubelet.config.values.get(CGROUP_DRIVER.key)
+    if own is None:
+        return kubelet.cgroup_driver_source != DEFAULT_SOURCE
+    return bool(own != kubelet.cgroup_driver.value) and kubelet.cgroup_driver_authority != "cri"
 
 
 def v1_refused(facts: NodeFacts) -> Iterator[Finding]:

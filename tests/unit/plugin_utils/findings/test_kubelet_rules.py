@@ -180,7 +180,7 @@ def test_a_driver_that_the_cri_confirms_is_not_ignored(node: Snapshot) -> None:
 def test_a_driver_that_no_file_names_is_hidden_from_agents(node: Snapshot) -> None:
     snapshot = cri_driver(without_old_flag(kubelet_edit(node, "cgroupDriver: systemd\n", ""), "1.34.1"), "systemd")
     assert one(snapshot, "driver-hidden-from-agents").evidence == (
-        f"{KUBELET_FILE}: no cgroupDriver; it comes from the CRI's RuntimeConfig",
+        f"{KUBELET_FILE}: no cgroupDriver; kubelet's comes from the CRI's RuntimeConfig",
     )
 
 
