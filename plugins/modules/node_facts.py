@@ -24,6 +24,7 @@ extends_documentation_fragment:
   - volcano.colocation.profile.kubelet
   - volcano.colocation.profile.runtime
   - volcano.colocation.profile.root
+  - volcano.colocation.targets
 options:
   snapshot:
     description: Replay the snapshot in this file on the controller, and do not look at the node.
@@ -53,6 +54,10 @@ EXAMPLES = r"""
   ansible.builtin.assert:
     that: colocation.verdict == 'aligned'
     fail_msg: "{{ colocation.findings | map(attribute='summary') | join(' ') }}"
+
+- name: Tell what would stop working with the next release
+  volcano.colocation.node_facts:
+    target_kubernetes: "1.36"
 
 - name: Examine what somebody sent
   volcano.colocation.node_facts:

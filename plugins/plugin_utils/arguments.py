@@ -49,9 +49,16 @@ NODE_ALIGN: Spec = {
     "observation": {"type": "str"},
 }
 
+TARGETS: Spec = {
+    "target_kubernetes": {"type": "str"},
+    "target_containerd": {"type": "str"},
+    "target_systemd": {"type": "str"},
+}
+
 NODE_FACTS: Spec = {
     **ROOT,
     **PROFILE,
+    **TARGETS,
     "snapshot": {"type": "path"},
     "snapshot_folder": {"type": "path"},
     "return_snapshot": {"type": "bool", "default": False},

@@ -32,6 +32,7 @@ def collect(host: Host) -> dict[str, Any]:
     found = scan(host, system["booted_at"])
     agents = found["agents"]
     kubelets = agents.get("kubelet", [])
+    managed = services(host)
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "root": host.root,
@@ -41,9 +42,9 @@ def collect(host: Host) -> dict[str, Any]:
         "cgroups": cgroups(host, found["containers"]),
         "kernel": kernel(host),
         "writers": writers(host, found["writers"]),
-        "services": services(host),
+        "services": managed,
         "containers": found["containers"],
-        "kubelet": kubelet(host, kubelets),
+        "kubelet": kubelet(host, kubelets, managed["units"]),
         "runtime": runtime(host, agents, kubelets_endpoint(host, agents)),
         "distribution": distribution(host, agents),
         "unfinished_transactions": unfinished_transactions(host),

@@ -1,15 +1,18 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evidence about kubelet: its program, its configuration file, its checkpoint and whether it answers."""
+"""Evidence about kubelet: its program, its configuration, its checkpoints and whether it answers."""
 
 from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Mapping
 from typing import Any
 
 from ..host import Host
+from .configz import configz
 from .files import capture, describe
+from .kubelet_files import UNIT, dropin_sources, dropin_variable, unit_sources, written_words
 from .processes import option
 
 DEFAULT_CONFIG = "/var/lib/kubelet/config.yaml"
@@ -22,6 +25,7 @@ PROGRAMS = (
     "/var/lib/rancher/rke2/bin/kubelet",
 )
 HEALTHZ = ("127.0.0.1", 10248)
+API_PORT = 10250
 
 
 def _program(host: Host, argv: list[str]) -> str | None:
@@ -46,20 +50,39 @@ def healthz(address: tuple[str, int], timeout: float = 3.0) -> str | None:
     return answer.partition(b"\r\n\r\n")[2].decode("utf-8", "replace").strip()
 
 
-def kubelet(host: Host, processes: list[dict[str, Any]]) -> dict[str, Any]:
-    """Everything found of kubelet; ``files`` holds its configuration and checkpoint by path."""
+def _api_port(argv: list[str]) -> int:
+    value = option(argv, "--port") or ""
+    return int(value) if value.isdecimal() and len(value) < 6 and 0 < int(value) < 65536 else API_PORT
+
+
+def kubelet(
+    host: Host, processes: list[dict[str, Any]], units: Mapping[str, Mapping[str, str]] | None = None
+) -> dict[str, Any]:
+    """Everything found of kubelet; ``files`` holds its configuration, checkpoints and flag files by path."""
     argv = processes[0]["argv"] if processes else []
-    config = option(argv, "--config") or DEFAULT_CONFIG
-    root = option(argv, "--root-dir") or DEFAULT_ROOT
+    starts = unit_sources(host, (units or {}).get(UNIT, {}))
+    given = argv or written_words(starts)
+    config = option(given, "--config") or DEFAULT_CONFIG
+    root = (option(given, "--root-dir") or DEFAULT_ROOT).rstrip("/")
+    checkpoints = [root + "/cpu_manager_state", root + "/memory_manager_state"]
     program = _program(host, argv)
     version = host.run([program, "--version"]) if program and host.live else None
+    folder = dropin_sources(host, option(given, "--config-dir"))
+    answering = bool(processes) and host.live
+    own = {path: capture(host, path) for path in (config, *checkpoints)}
     return {
         "processes": processes,
         "program": program,
         "version": version.stdout.strip() if version and version.rc == 0 else None,
         "program_seconds": round(version.seconds, 3) if version else 0.0,
         "config_path": config,
-        "checkpoint_path": root + "/cpu_manager_state",
-        "healthz": healthz(HEALTHZ) if processes and host.live else None,
-        "files": {path: capture(host, path) for path in (config, root + "/cpu_manager_state")},
+        "config_dir": folder["config_dir"],
+        "dropin_variable": dropin_variable(host, processes[0]["pid"] if processes else None),
+        "unit_files": starts["unit_files"],
+        "environment_files": starts["environment_files"],
+        "checkpoint_path": checkpoints[0],
+        "memory_checkpoint_path": checkpoints[1],
+        "healthz": healthz(HEALTHZ) if answering else None,
+        "configz": configz(("127.0.0.1", _api_port(argv))) if answering else None,
+        "files": {**starts["files"], **folder["files"], **own},
     }

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ..facts.published import plain
+from ..facts.published_values import plain
 from ..plan.edits import FileEdit
 from ..plan.model import Change, Plan
 from ..redact import redact_text

@@ -1,33 +1,25 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Facts of kubelet: which value is in force, and which source says so. Flags beat the file, the file the default."""
+"""Facts of kubelet: which value is in force, and which source says so."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...module_utils.snapshot.processes import option
 from ..edit.read import read_yaml
-from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, KubeletField
-from ..quantity import parse_cpu_list
+from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, OBSERVED
+from ..versions import minor
+from .checkpoints import interpret_checkpoint, interpret_memory_checkpoint
 from .config import read_config
+from .kubelet_driver import CONFIGZ_SOURCE, CRI_SOURCE, driver_at_restart, running_driver
+from .kubelet_flags import environment_flags, flag_source, flag_values, flags, next_line, running
+from .kubelet_layers import DEFAULT_SOURCE, claims_of, dropins_read, refused_dropin, settings_in_force, shown
+from .kubelet_model import Flag, Start
 from .model import Checkpoint, Claim, ConfigFile, Driver, KubeletFacts
 
-
-def claims_of(setting: KubeletField, argv: Sequence[str], config: ConfigFile) -> list[Claim]:
-    """What each source says of a field, the strongest first; the default only where nothing else speaks."""
-    claims = []
-    flag = option(argv, setting.flag)
-    if flag is not None:
-        claims.append(Claim(setting.key, flag, f"kubelet's command line, {setting.flag}"))
-    if setting.key in config.values:
-        claims.append(Claim(setting.key, str(config.values[setting.key]), config.path))
-    if not claims and setting.default is not None and config.problem is None:
-        claims.append(Claim(setting.key, setting.default, "kubelet's default"))
-    return claims
+_NAIVE_DRIVER = re.compile(r"cgroupDriver:(.*)")
 
 
 def as_driver(value: str | None) -> Driver | None:
@@ -40,43 +32,122 @@ def _version(text: str | None) -> str | None:
     return found[1] if found else None
 
 
-def interpret_checkpoint(path: str, captured: Mapping[str, Any]) -> Checkpoint:
-    """cpu_manager_state, JSON of pkg/kubelet/cm/cpumanager/state: unreadable content has no policy."""
-    if "text" not in captured:
-        return Checkpoint(path, captured["kind"] != "missing")
-    try:
-        state = json.loads(captured["text"])
-        lists = [state.get("defaultCpuSet", "")]
-        lists += [cpus for containers in state.get("entries", {}).values() for cpus in containers.values()]
-        cpus = frozenset().union(*map(parse_cpu_list, lists))
-        return Checkpoint(path, True, str(state["policyName"]), cpus)
-    except (ValueError, KeyError, AttributeError, RecursionError):
-        return Checkpoint(path, True)
+def odd_driver_line(text: str) -> int | None:
+    """The line of ``cgroupDriver`` when agents that look for the plain words miss it: quotes, a comment behind it."""
+    for number, line in enumerate(text.splitlines(), 1):
+        found = _NAIVE_DRIVER.match(line)
+        if found:
+            plain = re.fullmatch(r" (?:systemd|cgroupfs)\s*", found[1])
+            return None if plain or as_driver(found[1].partition("#")[0].strip(" \t'\"")) is None else number
+    return None
+
+
+def _start(evidence: Mapping[str, Any], argv: Sequence[str]) -> Start:
+    line = next_line(evidence)
+    folder = evidence.get("config_dir") or {}
+    return Start(
+        running=running(argv) if argv else flags(line),
+        following=flags(line) if line else None,
+        config_dir=folder.get("folder"),
+        config_dir_exists=folder.get("exists"),
+        dropin_variable=evidence.get("dropin_variable"),
+        environment=environment_flags(evidence),
+    )
+
+
+def _dropins(evidence: Mapping[str, Any], process: Mapping[str, Any] | None) -> tuple[ConfigFile, ...]:
+    paths = (evidence.get("config_dir") or {}).get("paths", ())
+    read = (read_config(path, evidence["files"][path], process, read_yaml) for path in paths)
+    return tuple(refused_dropin(each) for each in read)
+
+
+def _later_claims(found: Start) -> list[Claim]:
+    """What the unit and its environment files would start kubelet with, where it does not run with that."""
+    following = found.following or ()
+    now, then = flag_values(found.running), flag_values(following)
+    return [
+        Claim(field.key, shown(then[field.key]), f"{flag_source(field, following)}, at the next start")
+        for field in OBSERVED
+        if field.key in then and then[field.key] != now.get(field.key)
+    ]
+
+
+def _answers(configz: Mapping[str, Any], runtime_config: Mapping[str, Any]) -> list[Claim]:
+    said = [
+        Claim(field.key, shown(configz[field.key]), CONFIGZ_SOURCE)
+        for field in (CGROUP_DRIVER, CPU_MANAGER_POLICY)
+        if field.key in configz
+    ]
+    if runtime_config.get("cgroup_driver"):
+        said.append(Claim(CGROUP_DRIVER.key, str(runtime_config["cgroup_driver"]), CRI_SOURCE))
+    return said
+
+
+def _checkpoints(evidence: Mapping[str, Any], version: tuple[int, int] | None) -> tuple[Checkpoint, Checkpoint | None]:
+    files, path, memory = evidence["files"], evidence["checkpoint_path"], evidence.get("memory_checkpoint_path")
+    return (
+        interpret_checkpoint(path, files[path], version),
+        interpret_memory_checkpoint(memory, files[memory]) if memory else None,
+    )
 
 
 def interpret_kubelet(
-    evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]]
+    evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]], cri: Mapping[str, Any]
 ) -> tuple[KubeletFacts, list[Claim]]:
-    """KubeletFacts of a snapshot's ``kubelet`` section, and every claim on its driver and CPU manager policy."""
+    """KubeletFacts of a snapshot's ``kubelet`` section, and every claim on the fields we observe."""
     process = evidence["processes"][0] if evidence["processes"] else None
     argv = process["argv"] if process else []
-    files = evidence["files"]
-    config = read_config(evidence["config_path"], files[evidence["config_path"]], process, read_yaml)
-    drivers = claims_of(CGROUP_DRIVER, argv, config)
-    policies = claims_of(CPU_MANAGER_POLICY, argv, config)
-    unit = units.get("kubelet.service", {})
+    captured = evidence["files"][evidence["config_path"]]
+    config = read_config(evidence["config_path"], captured, process, read_yaml)
+    release = _version(evidence["version"])
+    version = minor(release)
+    start = _start(evidence, argv)
+    dropins = _dropins(evidence, process)
+    layers = dropins if dropins_read(version, start) else ()
+    settings = settings_in_force(config, layers, start.running, version)
+    runtime_config = cri.get("runtime_config") or {}
+    answer = evidence.get("configz") or {}
+    at_restart = driver_at_restart(settings, start.running, version, runtime_config)
+    driver, source, authority = running_driver(at_restart, version, answer.get("config"))
+    policy = settings.get(CPU_MANAGER_POLICY.key)
+    checkpoint, memory_checkpoint = _checkpoints(evidence, version)
     facts = KubeletFacts(
         installed=evidence["program"] is not None,
         running=process is not None,
-        unit_state=unit.get("ActiveState"),
-        version=_version(evidence["version"]),
+        unit_state=units.get("kubelet.service", {}).get("ActiveState"),
+        version=release,
         command_line=tuple(argv),
         config=config,
-        cgroup_driver=as_driver(drivers[0].value) if drivers else None,
-        cgroup_driver_source=drivers[0].source if drivers else None,
-        cpu_manager_policy=policies[0].value if policies else None,
-        cpu_manager_policy_source=policies[0].source if policies else None,
-        checkpoint=interpret_checkpoint(evidence["checkpoint_path"], files[evidence["checkpoint_path"]]),
+        cgroup_driver=as_driver(driver),
+        cgroup_driver_source=source,
+        cpu_manager_policy=shown(policy.value) if policy else None,
+        cpu_manager_policy_source=policy.source if policy else None,
+        checkpoint=checkpoint,
         healthy=None if process is None else evidence["healthz"] == "ok",
+        cgroup_driver_authority=authority,
+        settings=settings,
+        dropins=dropins,
+        start=start,
+        memory_checkpoint=memory_checkpoint,
+        configz=answer.get("config"),
+        configz_error=_configz_error(answer),
+        driver_at_restart=at_restart[0],
+        odd_driver_line=odd_driver_line(captured.get("text", "")) if not config.problem else None,
     )
-    return facts, drivers + policies
+    claims = [claim for field in OBSERVED for claim in _claims(field, config, layers, start.running)]
+    return facts, claims + _later_claims(start) + _answers(answer.get("config") or {}, runtime_config)
+
+
+def _configz_error(answer: Mapping[str, Any]) -> str | None:
+    if not answer or "config" in answer:
+        return None
+    status = answer.get("status")
+    return f"HTTP {status}" if status else str(answer.get("error"))
+
+
+def _claims(field: Any, config: ConfigFile, layers: Sequence[ConfigFile], found: Sequence[Flag]) -> list[Claim]:
+    """All claims on a field; the default is worth a line only of the driver and the CPU manager's policy."""
+    said = claims_of(field, config, layers, found)
+    if field in (CGROUP_DRIVER, CPU_MANAGER_POLICY):
+        return said
+    return [claim for claim in said if claim.source != DEFAULT_SOURCE]

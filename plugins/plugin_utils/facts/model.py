@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from .kubelet_model import Setting, Start
 from .mounts import Hierarchy
 
 
@@ -105,12 +106,17 @@ class CgroupFacts:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """kubelet's cpu_manager_state."""
+    """kubelet's cpu_manager_state, or memory_manager_state, which knows no CPUs.
+
+    ``shared`` of its ``cpus`` belong to all pods. ``checksum``: valid, invalid, absent, unverified; None: unreadable.
+    """
 
     path: str
     exists: bool
     policy: str | None = None
     cpus: frozenset[int] | None = None
+    shared: frozenset[int] | None = None
+    checksum: str | None = None
 
 
 @dataclass(frozen=True)
@@ -138,6 +144,15 @@ class KubeletFacts:
     cpu_manager_policy_source: str | None
     checkpoint: Checkpoint
     healthy: bool | None
+    cgroup_driver_authority: str | None = None
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    dropins: tuple[ConfigFile, ...] = ()
+    start: Start = field(default_factory=Start)
+    memory_checkpoint: Checkpoint | None = None
+    configz: Mapping[str, Any] | None = None
+    configz_error: str | None = None
+    odd_driver_line: int | None = None
+    driver_at_restart: str | None = None
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
     if missing:
         raise SnapshotError(f"not a whole snapshot: it lacks {', '.join(missing)}")
     system, units = snapshot["system"], snapshot["services"]["units"]
-    kubelet, kubelet_claims = interpret_kubelet(snapshot["kubelet"], units)
+    kubelet, kubelet_claims = interpret_kubelet(snapshot["kubelet"], units, snapshot["runtime"]["cri"])
     runtime, runtime_claims = interpret_runtime(snapshot["runtime"], units, snapshot["kubelet"])
     layout, layout_claims = interpret_layout(snapshot, units, runtime)
     if layout.kubelet_inside:

@@ -4,68 +4,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict
-from enum import Enum
 from typing import Any
 
 from ..findings.model import Finding, Verdict
-from ..kubelet_fields import FIELDS
-from ..quantity import format_cpu_list
-from ..redact import redact_argv
-from .model import RUNTIME_SETTINGS, ConfigFile, KubeletFacts, NodeFacts, RuntimeFacts
+from .model import RUNTIME_SETTINGS, Claim, NodeFacts, RuntimeFacts
+from .published_kubelet import kubelet_section
 from .published_machine import machine_sections
+from .published_values import config_file, plain
 
 SCHEMA = 1
 
 
-def plain(value: Any) -> Any:
-    """Dataclasses, Enums, tuples and sets as builtins that JSON and YAML know."""
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, frozenset):
-        return sorted(plain(each) for each in value)
-    if isinstance(value, (list, tuple)):
-        return [plain(each) for each in value]
-    return value
-
-
-def _config(config: ConfigFile) -> dict[str, Any]:
-    problem = config.problem
-    return {
-        "path": config.path,
-        "kind": config.kind,
-        "changed_after_start": config.changed_after_start,
-        "problem": {"line": problem.line, "message": problem.message} if problem else None,
-    }
-
-
-def _kubelet(kubelet: KubeletFacts) -> dict[str, Any]:
-    managed = {field.key: kubelet.config.values[field.key] for field in FIELDS if field.key in kubelet.config.values}
-    checkpoint = kubelet.checkpoint
-    return {
-        "installed": kubelet.installed,
-        "running": kubelet.running,
-        "healthy": kubelet.healthy,
-        "version": kubelet.version,
-        "command_line": redact_argv(list(kubelet.command_line)),
-        "config_files": [_config(kubelet.config)],
-        "config": managed,
-        "cgroup_driver": kubelet.cgroup_driver,
-        "cgroup_driver_source": kubelet.cgroup_driver_source,
-        "cpu_manager_policy": kubelet.cpu_manager_policy,
-        "cpu_manager_policy_source": kubelet.cpu_manager_policy_source,
-        "checkpoints": [
-            {
-                "path": checkpoint.path,
-                "exists": checkpoint.exists,
-                "policy": checkpoint.policy,
-                "cpus": None if checkpoint.cpus is None else format_cpu_list(checkpoint.cpus),
-            }
-        ],
-    }
+def _side(claim: Claim) -> str:
+    return "runtime" if claim.setting.startswith(RUNTIME_SETTINGS) else "kubelet"
 
 
 def _runtime(runtime: RuntimeFacts) -> dict[str, Any]:
@@ -75,7 +28,7 @@ def _runtime(runtime: RuntimeFacts) -> dict[str, Any]:
         "running": runtime.running,
         "version": runtime.version,
         "endpoint": runtime.endpoint,
-        "config_files": [_config(config) for config in runtime.layers or (runtime.config,)],
+        "config_files": [config_file(config) for config in runtime.layers or (runtime.config,)],
         "config_version": runtime.config_version,
         "cgroup_driver": runtime.running_cgroup_driver or runtime.cgroup_driver,
         "handlers": {
@@ -94,20 +47,15 @@ def _runtime(runtime: RuntimeFacts) -> dict[str, Any]:
     }
 
 
-def of_runtime(claim: Mapping[str, Any]) -> bool:
-    """Whether a claim is about the runtime's side of the driver."""
-    return str(claim["setting"]).startswith(RUNTIME_SETTINGS)
-
-
 def published(facts: NodeFacts, found: Iterable[Finding], verdict: Verdict) -> dict[str, Any]:
     """The facts document, schema 1. Nothing in it is secret: file texts stay out, command lines are redacted."""
-    claims = [asdict(claim) for claim in facts.claims]
+    claims = {side: [asdict(each) for each in facts.claims if _side(each) == side] for side in ("kubelet", "runtime")}
     document = {
         "schema": SCHEMA,
         "verdict": verdict,
         "hostname": facts.hostname,
-        "kubelet": {**_kubelet(facts.kubelet), "claims": [each for each in claims if not of_runtime(each)]},
-        "runtime": {**_runtime(facts.runtime), "claims": [each for each in claims if of_runtime(each)]},
+        "kubelet": {**kubelet_section(facts.kubelet), "claims": claims["kubelet"]},
+        "runtime": {**_runtime(facts.runtime), "claims": claims["runtime"]},
         "layout": facts.layout.name,
         "layout_evidence": facts.layout.evidence,
         "other_runtimes": facts.other_runtimes,

@@ -41,6 +41,7 @@ WRONG: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "nri_path": ("node_align", {"nri": {"plugin_path": "opt/nri"}}, ("nri.plugin_path", "not an absolute path")),
     "option": ("node_align", {"cgroupdriver": "systemd"}, ("cgroupdriver", "cgroup_driver")),
     "disruption": ("node_align", {"allow_disruption": "perhaps"}, ("allow_disruption", "bool")),
+    "target": ("node_facts", {"target_kubernetes": "newest"}, ("target_kubernetes", "not a version")),
     "gone": ("node_facts", {"snapshot": "gone.json"}, ("gone.json", "No such file")),
     "no_json": ("node_facts", {"snapshot": "play.yml.txt"}, ("play.yml.txt", "not a JSON document")),
     "list": ("node_facts", {"snapshot": "list.json"}, ("list.json", "not a snapshot document")),
@@ -76,6 +77,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Run:
     tasks += [
         checked(task("replay_checked", "node_facts", snapshot=mismatch)),
         task("profile", "node_facts", snapshot=mismatch, **WANTED),
+        task("target", "node_facts", snapshot=mismatch, target_kubernetes="1.36"),
         task("secret", "node_facts", snapshot="secret.json", return_snapshot=True),
         task(
             "report",
@@ -105,6 +107,12 @@ def test_check_mode_gives_the_same_answer(answers: Run) -> None:
 def test_with_a_profile_what_differs_is_a_finding(answers: Run) -> None:
     found = answers.results["profile"]["ansible_facts"]["colocation"]
     assert "differs-from-profile" in {each["code"] for each in found["findings"]}
+
+
+def test_with_a_target_what_would_stop_working_is_a_finding(answers: Run) -> None:
+    found = answers.results["target"]["ansible_facts"]["colocation"]
+    assert "upgrade-flags-removed" in {each["code"] for each in found["findings"]}
+    assert found["verdict"] == golden("facts", DIFFERING)["verdict"]
 
 
 def test_a_returned_snapshot_is_redacted_and_can_be_replayed(answers: Run) -> None:

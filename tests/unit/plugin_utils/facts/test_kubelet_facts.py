@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet import interpret_checkpoint
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.checkpoints import interpret_checkpoint
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import Checkpoint, Driver, KubeletFacts
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
@@ -146,12 +146,12 @@ def test_version(aligned: Snapshot, text: str | None, version: str | None) -> No
 def test_the_checkpoint_of_a_static_node_counts_shared_and_exclusive_cpus() -> None:
     text = '{"policyName":"static","defaultCpuSet":"0,2-3","entries":{"uid":{"main":"1","side":"4-5"}},"checksum":1}'
     found = interpret_checkpoint(CHECKPOINT, {"kind": "regular", "text": text})
-    assert found == Checkpoint(CHECKPOINT, True, "static", frozenset(range(6)))
+    assert found == Checkpoint(CHECKPOINT, True, "static", frozenset(range(6)), frozenset((0, 2, 3)), "unverified")
 
 
 def test_the_checkpoint_of_policy_none_knows_no_cpu() -> None:
     found = interpret_checkpoint(CHECKPOINT, {"kind": "regular", "text": '{"policyName":"none","checksum":1}'})
-    assert found == Checkpoint(CHECKPOINT, True, "none", frozenset())
+    assert found == Checkpoint(CHECKPOINT, True, "none", frozenset(), frozenset(), "unverified")
 
 
 @pytest.mark.parametrize(

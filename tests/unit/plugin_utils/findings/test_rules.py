@@ -11,7 +11,11 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import RULES, findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Effect, Finding, Verdict
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import judge
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings import variants_machine, variants_runtime
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings import (
+    variants_kubelet,
+    variants_machine,
+    variants_runtime,
+)
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     DIFFERING,
@@ -89,14 +93,18 @@ def one(snapshot: Snapshot, code: str) -> Finding:
     return next(finding for finding in findings(facts_of(snapshot)) if finding.code == code)
 
 
-def test_the_aligned_node_has_nothing_but_kubelets_own_second_tree() -> None:
+def test_the_aligned_node_has_nothing_but_its_commented_driver_and_kubelets_own_second_tree() -> None:
     found = findings(facts_of(captured(ALIGNED)))
-    assert [(finding.code, finding.effect) for finding in found] == [("second-tree", Effect.NONE)]
+    assert [(finding.code, finding.effect) for finding in found] == [
+        ("driver-hidden-from-agents", Effect.NONE),
+        ("second-tree", Effect.NONE),
+    ]
     assert judge(found) is Verdict.ALIGNED
 
 
 def test_a_single_tree_is_no_finding() -> None:
-    assert codes(put(captured(ALIGNED), ["/sys/fs/cgroup/kubepods.slice"], "cgroups", "trees")) == []
+    found = codes(put(captured(ALIGNED), ["/sys/fs/cgroup/kubepods.slice"], "cgroups", "trees"))
+    assert found == ["driver-hidden-from-agents"]
 
 
 def test_the_mismatch_of_the_captured_node_is_named() -> None:
@@ -117,7 +125,7 @@ def test_every_rule_has_a_variant() -> None:
     fired = {
         rule
         for rule in RULES
-        for variants in (VARIANTS, variants_machine.VARIANTS, variants_runtime.VARIANTS)
+        for variants in (VARIANTS, variants_kubelet.VARIANTS, variants_machine.VARIANTS, variants_runtime.VARIANTS)
         for _verdict, variant in variants.values()
         if any(rule(facts_of(variant(captured(ALIGNED)))))
     }

@@ -47,7 +47,8 @@ def test_nothing_found_is_aligned() -> None:
 def test_an_aligned_node_has_no_finding_of_the_profile() -> None:
     facts = facts_of(captured(ALIGNED))
     assert [each.code for each in all_findings(facts, make_plan(facts, wanted(), allow_disruption=True))] == [
-        "second-tree"
+        "driver-hidden-from-agents",
+        "second-tree",
     ]
 
 

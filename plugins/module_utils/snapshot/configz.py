@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Evidence from kubelet's own /configz: what it runs with, where it tells that to anybody."""
+
+from __future__ import annotations
+
+import json
+import socket
+from typing import Any
+
+TIMEOUT = 2.0
+LIMIT = 1 << 20
+FIELDS = (
+    "cgroupDriver",
+    "cgroupRoot",
+    "cgroupsPerQOS",
+    "cpuManagerPolicy",
+    "cpuManagerPolicyOptions",
+    "topologyManagerPolicy",
+    "topologyManagerPolicyOptions",
+    "topologyManagerScope",
+    "memoryManagerPolicy",
+    "reservedMemory",
+    "systemReserved",
+    "kubeReserved",
+    "reservedSystemCPUs",
+    "evictionHard",
+    "enforceNodeAllocatable",
+    "systemReservedCgroup",
+    "kubeReservedCgroup",
+    "readOnlyPort",
+    "failCgroupV1",
+    "failSwapOn",
+    "featureGates",
+    "containerRuntimeEndpoint",
+)
+"""All that is kept: the rest of the document may hold secrets, such as staticPodURLHeader."""
+
+
+def kept(body: bytes) -> dict[str, Any]:
+    """The fields of a /configz document that we know; ValueError for what is none."""
+    document = json.loads(body.decode("utf-8"))
+    whole = document.get("kubeletconfig") if isinstance(document, dict) else None
+    if not isinstance(whole, dict):
+        raise ValueError("no kubeletconfig in the answer")
+    return {key: whole[key] for key in FIELDS if key in whole}
+
+
+def reading(answer: bytes) -> dict[str, Any]:
+    """``{status, config}`` or ``{status, error}`` of an HTTP/1.0 answer."""
+    head, _gap, body = answer.partition(b"\r\n\r\n")
+    status = head.split(b" ", 2)[1:2]
+    if not head.startswith(b"HTTP/") or not status or not status[0].isdigit() or len(status[0]) != 3:
+        return {"status": None, "error": "no HTTP answer"}
+    code = int(status[0])
+    if code != 200:
+        return {"status": code, "error": "refused"}
+    try:
+        return {"status": code, "config": kept(body)}
+    except (ValueError, RecursionError):
+        return {"status": code, "error": "not a configz document"}
+
+
+def configz(address: tuple[str, int]) -> dict[str, Any]:
+    """``reading`` of GET /configz without credentials. The certificate proves nothing on one's own loopback."""
+    import ssl  # here, because only a live node needs it and it is half of our import time
+
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    request = b"GET /configz HTTP/1.0\r\nHost: localhost\r\n\r\n"
+    try:
+        with socket.create_connection(address, TIMEOUT) as plain, context.wrap_socket(plain) as connection:
+            connection.sendall(request)
+            return reading(_received(connection))
+    except OSError as error:
+        return {"status": None, "error": str(error.strerror or error)}
+
+
+def _received(connection: socket.socket) -> bytes:
+    answer = b""
+    while len(answer) <= LIMIT:
+        piece = connection.recv(65536)
+        if not piece:
+            break
+        answer += piece
+    return answer

@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kubelet's command line, the one it runs with and the one its unit would start next, as values of its fields."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...module_utils.snapshot.unit_file import environment, settings, words
+from ..kubelet_fields import OBSERVED, KubeletField
+from .kubelet_model import Flag
+
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_ARGUMENTS = re.compile(r"KUBELET_\w*ARGS")
+PROGRAMS = ("kubelet", "hyperkube")
+
+
+Word = tuple[str, str]
+"""A word of a command line and where it stands."""
+
+
+def flags(line: Sequence[Word]) -> tuple[Flag, ...]:
+    """The long flags of a command line, ``--name=value`` or ``--name value``; ``_`` in a name is ``-`` (pflag)."""
+    found = []
+    for position, (word, source) in enumerate(line):
+        if not word.startswith("--") or word == "--":
+            continue
+        name, equals, value = word.partition("=")
+        following = line[position + 1][0] if position + 1 < len(line) else None
+        found.append(Flag(name.replace("_", "-"), value if equals else following, source))
+    return tuple(found)
+
+
+def running(argv: Sequence[str]) -> tuple[Flag, ...]:
+    """Flags of the running kubelet."""
+    return flags([(word, "kubelet's command line") for word in argv])
+
+
+def next_line(evidence: Mapping[str, Any]) -> tuple[Word, ...]:
+    """The command line of kubelet's unit with its environment put in; empty when no unit that starts kubelet was seen.
+
+    systemd.service(5): an empty ExecStart= resets; $NAME alone is split at white space, ${NAME} is not.
+    EnvironmentFile= beats Environment=, the later file the earlier one.
+    """
+    texts = {path: evidence["files"].get(path, {}).get("text") for path in evidence.get("unit_files", ())}
+    variables = _variables(texts, evidence["files"])
+    command: tuple[str, str] | None = None
+    for path, text in texts.items():
+        for key, value in settings(text or ""):
+            if key == "ExecStart":
+                command = (value, path) if value else None
+    if command is None:
+        return ()
+    line = _expanded(command[0].lstrip("@-:+!"), command[1], variables)
+    return line if line and line[0][0].rpartition("/")[2] in PROGRAMS else ()
+
+
+def environment_flags(evidence: Mapping[str, Any]) -> tuple[Flag, ...]:
+    """Flags in KUBELET_*ARGS of every environment file that was seen."""
+    line = [
+        (word, f"{name} in {path}")
+        for path in evidence.get("environment_files", ())
+        for name, value in environment(evidence["files"].get(path, {}).get("text", "")).items()
+        if _ARGUMENTS.fullmatch(name)
+        for word in words(value)
+    ]
+    return flags(line)
+
+
+def _variables(texts: Mapping[str, str | None], files: Mapping[str, Any]) -> dict[str, Word]:
+    """Each variable of the unit with its value and the file that gives it."""
+    inline: dict[str, Word] = {}
+    paths: list[str] = []
+    for unit, text in texts.items():
+        for key, value in settings(text or ""):
+            if key == "Environment":
+                assigned = [each.partition("=") for each in words(value)]
+                inline = {**inline, **{name: (given, f"{name} in {unit}") for name, _equals, given in assigned}}
+                inline = inline if value else {}
+            elif key == "EnvironmentFile":
+                paths = [*paths, value.lstrip("-")] if value else []
+    for path in paths:
+        found = environment(files.get(path, {}).get("text", ""))
+        inline.update({name: (value, f"{name} in {path}") for name, value in found.items()})
+    return inline
+
+
+def _expanded(command: str, path: str, variables: Mapping[str, Word]) -> tuple[Word, ...]:
+    line: list[Word] = []
+    for word in words(command):
+        whole = re.fullmatch(r"\$(\w+)", word)
+        if whole:
+            value, source = variables.get(whole[1], ("", path))
+            line += [(each, source) for each in words(value)]
+        else:
+            line.append((_VARIABLE.sub(lambda found: variables.get(found[1] or found[2], ("", ""))[0], word), path))
+    return tuple(line)
+
+
+def flag_value(field: KubeletField, found: Sequence[Flag]) -> Any:
+    """What a field's flags say in the shape the file would have it; None without one. Texts keep their quotes."""
+    given = [flag for flag in found if flag.name == field.flag]
+    if not given:
+        return None
+    if field.shape == "switch":
+        return _switch(given[-1])
+    texts = [flag.value or "" for flag in given]
+    if field.shape == "table":
+        return dict(_pair(each, "=") for text in texts for each in text.split(",") if each)
+    if field.shape == "thresholds":
+        return dict(_pair(each, "<") for text in texts for each in text.split(",") if each)
+    if field.shape == "list":
+        return [each for text in texts for each in text.split(",") if each]
+    if field.shape == "memory":
+        return [_reserved_memory(each) for text in texts for each in text.split(";") if each]
+    return given[-1].value
+
+
+def _switch(flag: Flag) -> Any:
+    """pflag takes no following word for a switch's value; without ``=`` it means true."""
+    value = "true" if flag.value is None or flag.value.startswith("-") else flag.value
+    return {"true": True, "1": True, "t": True, "false": False, "0": False, "f": False}.get(value.lower(), True)
+
+
+def _pair(text: str, separator: str) -> tuple[str, str]:
+    key, _separator, value = text.partition(separator)
+    return key.strip(), value.strip()
+
+
+def _reserved_memory(text: str) -> dict[str, Any]:
+    """``0:memory=1Gi,hugepages-2Mi=2Gi`` of --reserved-memory, options.go ReservedMemoryVar."""
+    node, _colon, limits = text.partition(":")
+    return {"numaNode": node, "limits": dict(_pair(each, "=") for each in limits.split(",") if each)}
+
+
+def flag_values(found: Sequence[Flag]) -> dict[str, Any]:
+    """Every observed field that a flag sets."""
+    values = {field.key: flag_value(field, found) for field in OBSERVED}
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def flag_source(field: KubeletField, found: Sequence[Flag]) -> str:
+    """Who gives the flag of a field that has one."""
+    return next(f"{flag.source}, {flag.name}" for flag in reversed(found) if flag.name == field.flag)

@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kubelet's layers put together in its own order: default, --config, --config-dir, flags.
+
+Source: kubernetes cmd/kubelet/app/server.go, mergeKubeletConfigurations and kubeletConfigFlagPrecedence; KEP-3983.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..kubelet_fields import CGROUP_DRIVER, FEATURE_GATES, OBSERVED, KubeletField
+from .kubelet_flags import flag_source, flag_values
+from .kubelet_model import Flag, Setting, Start
+from .model import Claim, ConfigFile, Problem
+
+API_VERSION = "kubelet.config.k8s.io/v1beta1"
+KIND = "KubeletConfiguration"
+DROPINS_SINCE = (1, 28)
+JSON_MERGE_SINCE = (1, 29)
+DROPINS_FREE_SINCE = (1, 30)
+DEFAULT_SOURCE = "kubelet's default"
+
+
+Layer = tuple[str, Mapping[str, Any]]
+"""One source with the fields it sets."""
+
+Merge = Callable[[Any, Any], Any]
+
+
+def overridden(base: Any, patch: Any) -> Any:
+    """1.28's mergo.Merge(WithOverride): tables are merged, and what is empty overrides nothing."""
+    if patch in (None, "", 0, False, [], {}):
+        return base
+    if isinstance(base, Mapping) and isinstance(patch, Mapping):
+        return {**base, **{key: overridden(base.get(key), value) for key, value in patch.items()}}
+    return patch
+
+
+def patched(base: Any, patch: Any) -> Any:
+    """RFC 7386 as 1.29 and later do it: tables are merged, lists replaced, null takes a key away."""
+    if not isinstance(patch, Mapping):
+        return patch
+    result = dict(base) if isinstance(base, Mapping) else {}
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        else:
+            result[key] = patched(result.get(key), value)
+    return result
+
+
+def refused_dropin(config: ConfigFile) -> ConfigFile:
+    """The drop-in with a problem where kubelet would not take it: each has to name its version and kind."""
+    wrong = [
+        f"{key} is not {wanted}"
+        for key, wanted in (("apiVersion", API_VERSION), ("kind", KIND))
+        if config.values.get(key) != wanted
+    ]
+    if config.problem or not wrong:
+        return config
+    return replace(config, values={}, problem=Problem(config.path, "; ".join(wrong), 1))
+
+
+def dropins_read(version: tuple[int, int] | None, start: Start) -> bool:
+    """Whether this kubelet takes --config-dir at all: 1.28 and 1.29 only with KUBELET_CONFIG_DROPIN_DIR_ALPHA."""
+    if version is None or version >= DROPINS_FREE_SINCE:
+        return True
+    return version >= DROPINS_SINCE and start.dropin_variable is not False
+
+
+def settings_in_force(
+    main: ConfigFile, dropins: Sequence[ConfigFile], found: Sequence[Flag], version: tuple[int, int] | None
+) -> dict[str, Setting]:
+    """The value in force of each observed field that any source or default gives."""
+    merge = overridden if version and version < JSON_MERGE_SINCE else patched
+    layers = [(each.path, each.values) for each in (main, *dropins)]
+    by_flag = flag_values(found)
+    result = {}
+    for field in OBSERVED:
+        setting = _of_files(field, layers, merge)
+        if field.key in by_flag:
+            setting = _with_flag(field, setting, Setting(by_flag[field.key], flag_source(field, found)))
+        if setting and setting.value in (None, "") and field is not CGROUP_DRIVER:
+            setting = None
+        if setting is None and field.default is not None and main.problem is None:
+            setting = Setting(field.default, DEFAULT_SOURCE)
+        if setting is not None:
+            result[field.key] = setting
+    return result
+
+
+def _of_files(field: KubeletField, layers: Sequence[Layer], merge: Merge) -> Setting | None:
+    """The first layer is the main file, whose word is taken as it stands; the others are merged into it."""
+    (path, values), *following = layers
+    setting = Setting(values[field.key], path) if field.key in values else None
+    for path, values in following:
+        if field.key in values:
+            setting = _merged(setting, field.key, Setting(values[field.key], path), merge)
+    return setting
+
+
+def _merged(below: Setting | None, key: str, above: Setting, merge: Merge) -> Setting | None:
+    whole = merge({key: below.value} if below else {}, {key: above.value})
+    if key not in whole:
+        return None
+    if below is None or not isinstance(below.value, Mapping) or not isinstance(above.value, Mapping):
+        return below if below and whole[key] == below.value else Setting(whole[key], above.source)
+    return below if whole[key] == below.value else Setting(whole[key], f"{below.source} and {above.source}")
+
+
+def _with_flag(field: KubeletField, below: Setting | None, flag: Setting) -> Setting:
+    """A flag replaces the whole field; feature gates alone are merged, gate by gate (cmd/kubelet/app/server.go)."""
+    if field is not FEATURE_GATES or below is None or not isinstance(below.value, Mapping):
+        return flag
+    return Setting({**below.value, **flag.value}, f"{below.source} and {flag.source}")
+
+
+def shown(value: Any) -> str:
+    """A value as one line: tables as key=value, lists with commas, switches as YAML has them."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}={shown(each)}" for key, each in sorted(value.items()))
+    if isinstance(value, list):
+        return ", ".join(f"({shown(each)})" if isinstance(each, Mapping) else shown(each) for each in value)
+    return str(value)
+
+
+def claims_of(
+    field: KubeletField,
+    main: ConfigFile,
+    dropins: Sequence[ConfigFile],
+    found: Sequence[Flag],
+) -> list[Claim]:
+    """What each source says of a field now, the strongest first; the default only where nothing else speaks."""
+    said = []
+    by_flag = flag_values([flag for flag in found if flag.name == field.flag])
+    if field.key in by_flag:
+        said.append(Claim(field.key, shown(by_flag[field.key]), flag_source(field, found)))
+    for each in (*reversed(dropins), main):
+        if field.key in each.values:
+            said.append(Claim(field.key, shown(each.values[field.key]), each.path))
+    if not said and field.default is not None and main.problem is None:
+        said.append(Claim(field.key, field.default, DEFAULT_SOURCE))
+    return said

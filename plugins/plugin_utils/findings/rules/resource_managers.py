@@ -1,0 +1,208 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules about reservations and resource managers that kubelet checks when it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ... import kubelet_policy_options as history
+from ...facts.model import NodeFacts
+from ...facts.reservations import UnreadableReservation, cpu_reservation, memory_kept_back, numa_memory, reserved
+from ...kubelet_fields import (
+    CGROUPS_PER_QOS,
+    CPU_MANAGER_OPTIONS,
+    CPU_MANAGER_POLICY,
+    ENFORCE_NODE_ALLOCATABLE,
+    FEATURE_GATES,
+    KUBE_RESERVED_CGROUP,
+    MEMORY_MANAGER_POLICY,
+    RESERVED_MEMORY,
+    RESERVED_SYSTEM_CPUS,
+    SYSTEM_RESERVED_CGROUP,
+    TOPOLOGY_MANAGER_OPTIONS,
+    TOPOLOGY_MANAGER_POLICY,
+    TOPOLOGY_MANAGER_SCOPE,
+    KubeletField,
+)
+from ...quantity import format_cpu_list
+from ...versions import minor
+from ..evidence import claims
+from ..model import Effect, Finding, Rule, Severity
+
+MEMORY_MANAGER_SINCE = (1, 21)
+POLICIES = (
+    (CPU_MANAGER_POLICY, ("none", "static")),
+    (TOPOLOGY_MANAGER_POLICY, ("none", "best-effort", "restricted", "single-numa-node")),
+    (TOPOLOGY_MANAGER_SCOPE, ("container", "pod")),
+    (MEMORY_MANAGER_POLICY, ("None", "Static")),
+)
+MANAGERS = ((CPU_MANAGER_OPTIONS, history.CPU_MANAGER), (TOPOLOGY_MANAGER_OPTIONS, history.TOPOLOGY_MANAGER))
+RESERVATIONS = ("systemReserved", "kubeReserved", "reservedSystemCPUs")
+
+
+def _value(facts: NodeFacts, field: KubeletField) -> Any:
+    setting = facts.kubelet.settings.get(field.key)
+    return setting.value if setting else None
+
+
+def _refused(code: str, summary: str, evidence: tuple[str, ...], remedy: str) -> Finding:
+    """Something over which kubelet exits when it starts the next time."""
+    return Finding(code, Severity.ERROR, Effect.LATENT, summary, evidence, remedy)
+
+
+def policy_unknown(facts: NodeFacts) -> Iterator[Finding]:
+    for field, known in POLICIES:
+        value = _value(facts, field)
+        if value is not None and str(value) not in known:
+            yield _refused(
+                "policy-unknown",
+                f"kubelet knows no {field.key} {value!s}; it does not start with it.",
+                claims(facts, field.key),
+                f"Write {' or '.join(known)}; capital letters count.",
+            )
+
+
+def reservation_unreadable(facts: NodeFacts) -> Iterator[Finding]:
+    try:
+        cpu_reservation(facts.kubelet.settings)
+        reserved(facts.kubelet.settings, "memory")
+    except UnreadableReservation as error:
+        yield _refused(
+            "reservation-unreadable",
+            "kubelet cannot read a reservation; it does not start with it.",
+            (str(error), *claims(facts, *RESERVATIONS)),
+            'Write amounts as texts such as "500m", "2" or 1Gi, and CPUs as a list such as 0-1.',
+        )
+
+
+def cpu_reservation_impossible(facts: NodeFacts) -> Iterator[Finding]:
+    try:
+        found = cpu_reservation(facts.kubelet.settings)
+    except UnreadableReservation:
+        return
+    online, static = facts.online_cpus, facts.kubelet.cpu_manager_policy == "static"
+    missing = (found.ids or frozenset()) - online
+    if online and missing:
+        yield _refused(
+            "reserved-cpus-offline",
+            f"reservedSystemCPUs names CPU {format_cpu_list(missing)}, which is not online; kubelet does not start.",
+            (f"online: {format_cpu_list(online)}", *claims(facts, "reservedSystemCPUs")),
+            "Reserve online CPUs, or bring these online.",
+        )
+    elif static and not found.count:
+        yield _refused(
+            "static-without-reservation",
+            "The static CPU manager has no CPU reserved for the system; kubelet does not start with it.",
+            (*claims(facts, "cpuManagerPolicy"), *claims(facts, *RESERVATIONS)),
+            "Reserve CPU in systemReserved or kubeReserved, or name reservedSystemCPUs.",
+        )
+    elif online and found.count >= len(online):
+        yield Finding(
+            "reservation-too-large",
+            Severity.ERROR,
+            Effect.LATENT if static and found.count > len(online) else Effect.MISALIGNED,
+            f"{found.count} CPU(s) are reserved of {len(online)} online, which leaves none for pods.",
+            claims(facts, *RESERVATIONS),
+            "Reserve fewer.",
+        )
+
+
+def reserved_cpus_with_cgroups(facts: NodeFacts) -> Iterator[Finding]:
+    cgroups = [each for each in (SYSTEM_RESERVED_CGROUP, KUBE_RESERVED_CGROUP) if _value(facts, each)]
+    if cgroups and _value(facts, RESERVED_SYSTEM_CPUS):
+        yield _refused(
+            "reserved-cpus-with-cgroups",
+            f"kubelet takes reservedSystemCPUs and {' or '.join(each.key for each in cgroups)} not together.",
+            claims(facts, "reservedSystemCPUs", *(each.key for each in cgroups)),
+            "Keep one of them; systemReserved and kubeReserved go with the cgroups.",
+        )
+
+
+def _allocatable(facts: NodeFacts, levels: list[str]) -> Iterator[str]:
+    if "none" in levels and len(levels) > 1:
+        yield "none does not go with others"
+    for side, field in (("system-reserved", SYSTEM_RESERVED_CGROUP), ("kube-reserved", KUBE_RESERVED_CGROUP)):
+        named = [each for each in levels if each in (side, side + "-compressible")]
+        if named and not _value(facts, field):
+            yield f"{named[0]} needs {field.key}"
+        if len(named) > 1:
+            yield f"{side} and {side}-compressible exclude each other"
+    if str(_value(facts, CGROUPS_PER_QOS)).lower() == "false" and set(levels) - {"none"}:
+        yield "cgroupsPerQOS is off"
+
+
+def enforcement_refused(facts: NodeFacts) -> Iterator[Finding]:
+    levels = _value(facts, ENFORCE_NODE_ALLOCATABLE)
+    reasons = tuple(_allocatable(facts, [str(each) for each in levels])) if isinstance(levels, list) else ()
+    if reasons:
+        yield _refused(
+            "enforcement-refused",
+            "kubelet does not start with this enforceNodeAllocatable.",
+            (*reasons, *claims(facts, "enforceNodeAllocatable")),
+            "Name the cgroups that the reservations are enforced on, or enforce pods only.",
+        )
+
+
+def _options(facts: NodeFacts, field: KubeletField) -> dict[str, object]:
+    value = _value(facts, field)
+    return {str(key): each for key, each in value.items()} if isinstance(value, dict) else {}
+
+
+def manager_options_refused(facts: NodeFacts) -> Iterator[Finding]:
+    version = minor(facts.kubelet.version)
+    gates = _options(facts, FEATURE_GATES)
+    for field, manager in MANAGERS:
+        options = _options(facts, field)
+        reasons = list(history.refusals(manager, options, gates, version)) if options and version else []
+        if field is CPU_MANAGER_OPTIONS:
+            reasons += history.incompatible(options, _value(facts, TOPOLOGY_MANAGER_POLICY))
+            if options and facts.kubelet.cpu_manager_policy == "none":
+                reasons.append("cpuManagerPolicy none takes no options")
+        if reasons:
+            yield _refused(
+                "manager-options-refused",
+                f"kubelet does not start with these {field.key}.",
+                (*reasons, *claims(facts, field.key, "featureGates")),
+                "Take out what this version does not take, or switch its gate on; drain first, the checkpoint changes.",
+            )
+
+
+def memory_equation(facts: NodeFacts) -> Iterator[Finding]:
+    """memorymanager: the sum over NUMA nodes has to be what Node Allocatable keeps back (kubernetes#102073)."""
+    version = minor(facts.kubelet.version)
+    if _value(facts, MEMORY_MANAGER_POLICY) != "Static" or (version and version < MEMORY_MANAGER_SINCE):
+        return
+    try:
+        wanted, found = memory_kept_back(facts.kubelet.settings), numa_memory(facts.kubelet.settings)
+    except UnreadableReservation as error:
+        yield _refused(
+            "reserved-memory-unreadable",
+            "kubelet cannot read a reservation of memory; it does not start with it.",
+            (str(error),),
+            "Write amounts of memory such as 1Gi.",
+        )
+        return
+    if wanted is not None and (found != wanted or not found):
+        yield _refused(
+            "reserved-memory-unequal",
+            "The Static memory manager needs reservedMemory equal to what is kept back; kubelet does not start.",
+            (
+                f"reservedMemory: {int(found)} bytes",
+                f"systemReserved + kubeReserved + evictionHard: {int(wanted)} bytes",
+                *claims(facts, RESERVED_MEMORY.key, "systemReserved", "kubeReserved", "evictionHard"),
+            ),
+            "Spread exactly that sum over the NUMA nodes in reservedMemory; 100Mi of it is evictionHard's default.",
+        )
+
+
+RULES: tuple[Rule, ...] = (
+    policy_unknown,
+    reservation_unreadable,
+    cpu_reservation_impossible,
+    reserved_cpus_with_cgroups,
+    enforcement_refused,
+    manager_options_refused,
+    memory_equation,
+)

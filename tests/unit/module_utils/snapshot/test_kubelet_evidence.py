@@ -1,0 +1,245 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where kubelet's values stand on a node, and what is taken of its own answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from socket import create_server
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot import kubelet_files
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.configz import FIELDS, configz, reading
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet import kubelet
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.unit_file import (
+    environment,
+    environment_files,
+    settings,
+    words,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED
+
+FOLDER = "/etc/kubernetes/kubelet.conf.d"
+UNIT = "/usr/lib/systemd/system/kubelet.service"
+OVER = "/etc/systemd/system/kubelet.service"
+
+
+def grow(root: Path, **files: str) -> Host:
+    for path, text in files.items():
+        write(root, path, text)
+    return Host(str(root))
+
+
+def write(root: Path, path: str, text: str) -> None:
+    place = root / path.lstrip("/")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, encoding="utf-8")
+
+
+def test_the_fields_told_are_the_fields_kept() -> None:
+    assert sorted(FIELDS) == sorted(field.key for field in OBSERVED)
+
+
+def test_dropins_come_in_the_order_of_walkdir(tmp_path: Path) -> None:
+    for name in ("b.conf", "a/z.conf", "a.conf", "a/README", "c.conf/inner.conf", ".conf", "d.yaml"):
+        write(tmp_path, f"{FOLDER}/{name}", "")
+    (tmp_path / FOLDER.lstrip("/") / "linked").symlink_to("a")
+    (tmp_path / FOLDER.lstrip("/") / "linked.conf").symlink_to("a.conf")
+    found = kubelet_files.dropins(Host(str(tmp_path)), FOLDER)
+    names = [path[len(FOLDER) + 1 :] for path in found["paths"]]
+    assert names == [".conf", "a/z.conf", "a.conf", "b.conf", "c.conf/inner.conf", "linked.conf"]
+    assert (found["exists"], found["left_out"]) == (True, 0)
+
+
+def test_too_many_dropins_are_counted(tmp_path: Path) -> None:
+    for number in range(kubelet_files.MAX_DROPINS + 3):
+        write(tmp_path, f"{FOLDER}/{number:03}.conf", "")
+    found = kubelet_files.dropins(Host(str(tmp_path)), FOLDER)
+    assert (len(found["paths"]), found["left_out"]) == (kubelet_files.MAX_DROPINS, 3)
+
+
+@pytest.mark.parametrize("folder", [None, "", "relative"])
+def test_no_folder_is_looked_at_without_the_flag(tmp_path: Path, folder: str | None) -> None:
+    found = kubelet_files.dropins(Host(str(tmp_path)), folder)
+    assert found == {"folder": folder, "exists": None, "paths": [], "left_out": 0}
+
+
+def test_a_folder_that_is_none(tmp_path: Path) -> None:
+    assert kubelet_files.dropins(Host(str(tmp_path)), "/nowhere")["exists"] is False
+    write(tmp_path, "/etc/file", "")
+    assert kubelet_files.dropins(Host(str(tmp_path)), "/etc/file")["exists"] is False
+
+
+def test_links_in_a_circle_are_one_dropin_that_cannot_be_read(tmp_path: Path) -> None:
+    place = tmp_path / FOLDER.lstrip("/")
+    place.mkdir(parents=True)
+    (place / "loop.conf").symlink_to("loop.conf")
+    os.mkfifo(place / "pipe.conf")
+    found = kubelet_files.dropin_sources(Host(str(tmp_path)), FOLDER)
+    assert found["files"][f"{FOLDER}/loop.conf"]["error"]
+    assert found["files"][f"{FOLDER}/pipe.conf"]["kind"] == "special"
+
+
+def test_the_unit_is_where_systemd_says(tmp_path: Path) -> None:
+    shown = {"FragmentPath": UNIT, "DropInPaths": f"{UNIT}.d/10-kubeadm.conf {OVER}.d/20-own.conf"}
+    assert kubelet_files.unit_paths(Host(str(tmp_path)), shown) == [
+        UNIT,
+        f"{UNIT}.d/10-kubeadm.conf",
+        f"{OVER}.d/20-own.conf",
+    ]
+
+
+def test_without_systemd_the_unit_is_found_on_its_search_path(tmp_path: Path) -> None:
+    host = grow(
+        tmp_path,
+        **{
+            UNIT: "",
+            f"{UNIT}.d/10-kubeadm.conf": "lower",
+            f"{OVER}.d/10-kubeadm.conf": "higher",
+            f"{OVER}.d/05-first.conf": "",
+            f"{OVER}.d/README": "",
+        },
+    )
+    assert kubelet_files.unit_paths(host, {}) == [UNIT, f"{OVER}.d/05-first.conf", f"{OVER}.d/10-kubeadm.conf"]
+    assert kubelet_files.unit_paths(Host(str(tmp_path / "etc")), {}) == []
+
+
+def test_environment_files_of_the_unit_and_the_well_known(tmp_path: Path) -> None:
+    text = "[Service]\nEnvironmentFile=-/etc/own.env\nEnvironmentFile=/etc/*.env\nEnvironmentFile=\n"
+    found = kubelet_files.environment_paths([text])
+    assert found == ["/etc/own.env", *kubelet_files.ENVIRONMENT_FILES]
+
+
+def test_the_variable_of_the_running_process(tmp_path: Path) -> None:
+    block = "PATH=/bin\0KUBELET_CONFIG_DROPIN_DIR_ALPHA=on\0"
+    host = grow(tmp_path, **{"/proc/7/environ": block, "/proc/8/environ": "X=KUBELET"})
+    assert [kubelet_files.dropin_variable(host, pid) for pid in (7, 8, 9, None)] == [True, False, None, None]
+
+
+def test_all_of_it_is_in_the_evidence(tmp_path: Path) -> None:
+    host = grow(
+        tmp_path,
+        **{
+            "/etc/k.yaml": "cgroupDriver: systemd\n",
+            f"{FOLDER}/a.conf": "x",
+            UNIT: "[Service]\nEnvironmentFile=-/etc/own.env\n",
+            "/etc/own.env": "KUBELET_EXTRA_ARGS=--v=2\n",
+            "/data/memory_manager_state": "{}",
+        },
+    )
+    argv = ["/usr/bin/kubelet", "--config", "/etc/k.yaml", f"--config-dir={FOLDER}", "--root-dir=/data/", "--port=x"]
+    found = kubelet(host, [{"pid": 7, "argv": argv}])
+    assert json.loads(json.dumps(found)) == found
+    assert found["config_dir"]["paths"] == [f"{FOLDER}/a.conf"]
+    assert (found["checkpoint_path"], found["memory_checkpoint_path"]) == (
+        "/data/cpu_manager_state",
+        "/data/memory_manager_state",
+    )
+    assert found["files"]["/etc/own.env"]["text"] == "KUBELET_EXTRA_ARGS=--v=2\n"
+    assert found["files"]["/etc/default/kubelet"] == {"kind": "missing"}
+    assert (found["configz"], found["dropin_variable"]) == (None, None)
+
+
+def test_a_kubelet_that_does_not_run_is_looked_for_where_its_unit_says(tmp_path: Path) -> None:
+    host = grow(
+        tmp_path,
+        **{
+            UNIT: '[Service]\nEnvironment="A=--config=/etc/k.yaml --v=2"\nEnvironmentFile=/etc/own.env\n',
+            "/etc/own.env": f"B='--root-dir /data --config-dir {FOLDER}'\n",
+            "/etc/k.yaml": "x",
+            f"{FOLDER}/a.conf": "y",
+        },
+    )
+    found = kubelet(host, [])
+    assert (found["config_path"], found["checkpoint_path"]) == ("/etc/k.yaml", "/data/cpu_manager_state")
+    assert found["config_dir"]["paths"] == [f"{FOLDER}/a.conf"]
+
+
+def test_settings_of_a_unit() -> None:
+    text = (
+        "[Unit]\nDescription=x\n[Service]\n# ExecStart=no\nExecStart=/usr/bin/kubelet \\\n; between\n  --v=2 \\\n"
+        "  --config=/x\nRestart = always\nnonsense\n[Install]\nExecStart=other\n"
+    )
+    assert settings(text) == [("ExecStart", "/usr/bin/kubelet    --v=2    --config=/x"), ("Restart", "always")]
+    assert settings("[Service]\nExecStart=a \\") == [("ExecStart", "a")]
+    assert environment_files(text) == []
+
+
+def test_variables_of_an_environment_file() -> None:
+    text = (
+        '# c\nKUBELET_KUBEADM_ARGS="--a=b --c=\'d\'"\nEMPTY=\n export X=1\nKUBELET_EXTRA_ARGS=--v=2 "x"\n'
+        "TWICE=1\nTWICE='2'\nJOINED=a \\\nb\nno assignment\n"
+    )
+    assert environment(text) == {
+        "KUBELET_KUBEADM_ARGS": "--a=b --c='d'",
+        "EMPTY": "",
+        "KUBELET_EXTRA_ARGS": '--v=2 "x"',
+        "TWICE": "2",
+        "JOINED": "a  b",
+    }
+
+
+def test_words() -> None:
+    assert words("--a='b c' --d \"e\"") == ["--a=b c", "--d", "e"]
+    assert words("--a='b c") == ["--a='b", "c"]
+
+
+OK = b"HTTP/1.0 200 OK\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        (b"", {"status": None, "error": "no HTTP answer"}),
+        (b"HTTP/1.0 2000 x\r\n\r\n", {"status": None, "error": "no HTTP answer"}),
+        (b"HTTP/1.0 401 Unauthorized\r\n\r\nUnauthorized", {"status": 401, "error": "refused"}),
+        (OK + b"{", {"status": 200, "error": "not a configz document"}),
+        (OK + b"[]", {"status": 200, "error": "not a configz document"}),
+        (OK + b"[" * 100_000, {"status": 200, "error": "not a configz document"}),
+        (OK + b'{"kubeletconfig": 5}', {"status": 200, "error": "not a configz document"}),
+        (
+            OK + b'{"kubeletconfig": {"cgroupDriver": "systemd", "staticPodURLHeader": {"Authorization": ["s"]}}}',
+            {"status": 200, "config": {"cgroupDriver": "systemd"}},
+        ),
+    ],
+)
+def test_only_known_fields_of_configz_are_kept(answer: bytes, found: dict[str, Any]) -> None:
+    assert reading(answer) == found
+
+
+@contextmanager
+def plain_server() -> Iterator[tuple[str, int]]:
+    """Something on kubelet's port that speaks no TLS."""
+    with create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            connection, _peer = server.accept()
+            with connection:
+                connection.recv(1)
+                connection.sendall(b"HTTP/1.0 400 Bad Request\r\n\r\n")
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield server.getsockname()
+        thread.join()
+
+
+def test_what_speaks_no_tls_is_recorded_as_unreachable() -> None:
+    with plain_server() as address:
+        found = configz(address)
+    assert found["status"] is None
+    assert found["error"]
+
+
+def test_a_closed_port_is_recorded_as_unreachable() -> None:
+    with create_server(("127.0.0.1", 0)) as server:
+        address = server.getsockname()
+    assert configz(address) == {"status": None, "error": "Connection refused"}

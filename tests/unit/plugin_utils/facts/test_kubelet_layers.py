@@ -1,0 +1,401 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kubelet's layers by version, who decides its driver, and what its unit starts next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.checkpoints import cpu_checksum, fnv32a
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet import interpret_kubelet, odd_driver_line
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_driver import asks_cri
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_flags import (
+    flag_values,
+    flags,
+    next_line,
+    running,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import overridden, patched, shown
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import Claim, KubeletFacts
+from ansible_collections.volcano.colocation.plugins.plugin_utils.versions import minor
+
+MAIN = "/var/lib/kubelet/config.yaml"
+STATE = "/var/lib/kubelet/cpu_manager_state"
+FOLDER = "/etc/kubernetes/kubelet.conf.d"
+UNIT = "/usr/lib/systemd/system/kubelet.service"
+KUBEADM = f"{UNIT}.d/10-kubeadm.conf"
+TYPE = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
+
+
+def text(content: str) -> dict[str, Any]:
+    return {"kind": "regular", "text": content, "ctime": 0.0}
+
+
+def evidence(version: str | None, main: str = "", flags_given: tuple[str, ...] = (), **dropins: str) -> dict[str, Any]:
+    """The kubelet section of a snapshot."""
+    paths = {f"{FOLDER}/{name}.conf": content for name, content in dropins.items()}
+    return {
+        "processes": [{"pid": 1, "argv": ["/usr/bin/kubelet", *flags_given], "started_at": 10.0}],
+        "program": "/usr/bin/kubelet",
+        "version": f"Kubernetes v{version}" if version else None,
+        "config_path": MAIN,
+        "checkpoint_path": STATE,
+        "healthz": "ok",
+        "config_dir": {"folder": FOLDER, "exists": True, "paths": list(paths), "left_out": 0},
+        "dropin_variable": True,
+        "files": {MAIN: text(main), STATE: {"kind": "missing"}, **{path: text(each) for path, each in paths.items()}},
+    }
+
+
+def facts(found: dict[str, Any], cri: dict[str, Any] | None = None) -> KubeletFacts:
+    return interpret_kubelet(found, {}, cri or {})[0]
+
+
+def value(found: KubeletFacts, key: str) -> tuple[Any, str]:
+    return found.settings[key].value, found.settings[key].source
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("v1.34.2", (1, 34)),
+        ("2.1.0-rc.1", (2, 1)),
+        ("1.6.20~ds1", (1, 6)),
+        ("Kubernetes v1.20.2", (1, 20)),
+        ("1.36", (1, 36)),
+        ("257.13-1~deb13u1", (257, 13)),
+        ("", None),
+        ("none", None),
+        (None, None),
+    ],
+)
+def test_minor(written: str | None, read: tuple[int, int] | None) -> None:
+    assert minor(written) == read
+
+
+def test_the_last_dropin_wins_over_the_file() -> None:
+    found = facts(
+        evidence(
+            "1.30.0",
+            "cpuManagerPolicy: none\n",
+            a=TYPE + "cpuManagerPolicy: static\n",
+            b=TYPE + "topologyManagerPolicy: restricted\n",
+        )
+    )
+    assert value(found, "cpuManagerPolicy") == ("static", f"{FOLDER}/a.conf")
+    assert value(found, "topologyManagerPolicy") == ("restricted", f"{FOLDER}/b.conf")
+
+
+def test_tables_are_put_together_and_name_both_sources() -> None:
+    found = facts(
+        evidence("1.30.0", "systemReserved: {cpu: 500m, memory: 1Gi}\n", a=TYPE + "systemReserved: {cpu: '1'}\n")
+    )
+    assert value(found, "systemReserved") == ({"cpu": "1", "memory": "1Gi"}, f"{MAIN} and {FOLDER}/a.conf")
+
+
+def test_a_table_of_a_dropin_that_changes_nothing_is_no_source() -> None:
+    found = facts(evidence("1.30.0", "systemReserved: {cpu: '1'}\n", a=TYPE + "systemReserved: {cpu: '1'}\n"))
+    assert value(found, "systemReserved") == ({"cpu": "1"}, MAIN)
+
+
+def test_lists_are_replaced() -> None:
+    found = facts(
+        evidence(
+            "1.30.0",
+            "enforceNodeAllocatable: [pods, system-reserved]\n",
+            a=TYPE + "enforceNodeAllocatable: [pods]\n",
+        )
+    )
+    assert value(found, "enforceNodeAllocatable") == (["pods"], f"{FOLDER}/a.conf")
+
+
+@pytest.mark.parametrize(
+    ("version", "driver", "source"),
+    [("1.29.0", "cgroupfs", "kubelet's default"), ("1.28.0", "systemd", MAIN)],
+)
+def test_null_resets_to_the_default_from_1_29(version: str, driver: str, source: str) -> None:
+    found = facts(evidence(version, "cgroupDriver: systemd\n", a=TYPE + "cgroupDriver: null\n"))
+    assert found.cgroup_driver is not None
+    assert (found.cgroup_driver.value, found.cgroup_driver_source) == (driver, source)
+
+
+def test_false_and_zero_override_nothing_on_1_28() -> None:
+    found = facts(evidence("1.28.0", "failSwapOn: true\n", a=TYPE + "failSwapOn: false\n"))
+    assert value(found, "failSwapOn") == (True, MAIN)
+
+
+@pytest.mark.parametrize("version", ["1.27.9", "1.28.0", "1.29.0"])
+def test_dropins_are_not_read_without_the_variable(version: str) -> None:
+    found = evidence(version, "cgroupDriver: systemd\n", a=TYPE + "cgroupDriver: cgroupfs\n")
+    assert facts({**found, "dropin_variable": False}).cgroup_driver_source == MAIN
+
+
+def test_a_refused_dropin_gives_no_value() -> None:
+    dropin = "kind: KubeletConfiguration\ncgroupDriver: cgroupfs\n"
+    found = facts(evidence("1.30.0", "cgroupDriver: systemd\n", a=dropin))
+    assert found.cgroup_driver_source == MAIN
+    problem = found.dropins[0].problem
+    assert problem is not None
+    assert problem.message == "apiVersion is not kubelet.config.k8s.io/v1beta1"
+
+
+def test_flags_win_over_dropins_and_gates_alone_are_merged() -> None:
+    given = ("--cgroup_driver=cgroupfs", "--feature-gates", "A=true,B=false", "--feature-gates=C=true")
+    main = "featureGates: {A: false, D: true}\nsystemReserved: {memory: 1Gi}\n"
+    dropin = TYPE + "cgroupDriver: systemd\n"
+    found = facts(evidence("1.30.0", main, (*given, "--system-reserved=cpu=2"), a=dropin))
+    assert found.cgroup_driver_authority == "flag"
+    assert value(found, "featureGates")[0] == {"A": "true", "B": "false", "C": "true", "D": True}
+    assert value(found, "systemReserved") == ({"cpu": "2"}, "kubelet's command line, --system-reserved")
+
+
+def test_flags_in_every_shape() -> None:
+    argv = [
+        "kubelet",
+        "--eviction-hard=memory.available<100Mi,nodefs.available<10%",
+        "--enforce-node-allocatable=pods,",
+        "--reserved-memory",
+        "0:memory=1Gi,hugepages-2Mi=2Gi;1:memory=1Gi",
+        "--fail-swap-on",
+        "--cgroups-per-qos=false",
+        "--fail-cgroupv1",
+        "--read-only-port",
+        "--",
+        "--cgroup-root",
+    ]
+    assert flag_values(running(argv)) == {
+        "evictionHard": {"memory.available": "100Mi", "nodefs.available": "10%"},
+        "enforceNodeAllocatable": ["pods"],
+        "reservedMemory": [
+            {"numaNode": "0", "limits": {"memory": "1Gi", "hugepages-2Mi": "2Gi"}},
+            {"numaNode": "1", "limits": {"memory": "1Gi"}},
+        ],
+        "failSwapOn": True,
+        "cgroupsPerQOS": False,
+        "failCgroupV1": True,
+        "readOnlyPort": "--",
+    }
+
+
+def test_the_rules_of_merging() -> None:
+    base = {"a": {"x": 1, "y": [1]}, "b": 1}
+    assert patched(base, {"a": {"x": None, "y": [2], "z": {"n": 1}}, "c": {"d": None}}) == {
+        "a": {"y": [2], "z": {"n": 1}},
+        "b": 1,
+        "c": {},
+    }
+    assert overridden(base, {"a": {"x": 0, "y": [2]}, "b": None}) == {"a": {"x": 1, "y": [2]}, "b": 1}
+
+
+def test_values_as_people_read_them() -> None:
+    assert shown({"b": False, "a": [1, {"x": None}]}) == "a=1, (x=None), b=false"
+
+
+@pytest.mark.parametrize(
+    ("version", "gates", "asks"),
+    [
+        (None, None, False),
+        ((1, 20), None, False),
+        ((1, 27), {"KubeletCgroupDriverFromCRI": True}, False),
+        ((1, 28), None, False),
+        ((1, 28), {"KubeletCgroupDriverFromCRI": True}, True),
+        ((1, 30), {"KubeletCgroupDriverFromCRI": "true"}, True),
+        ((1, 31), None, True),
+        ((1, 33), {"KubeletCgroupDriverFromCRI": False}, False),
+        ((1, 33), "broken", True),
+        ((1, 34), {"KubeletCgroupDriverFromCRI": False}, True),
+        ((1, 37), None, True),
+    ],
+)
+def test_who_is_asked_by_version(version: tuple[int, int] | None, gates: Any, asks: bool) -> None:
+    assert asks_cri(version, gates) is asks
+
+
+@pytest.mark.parametrize(
+    ("version", "answer", "driver", "source", "authority"),
+    [
+        ("1.20.2", {"cgroup_driver": "cgroupfs"}, "systemd", MAIN, "config"),
+        ("1.30.0", {"cgroup_driver": "cgroupfs"}, "systemd", MAIN, "config"),
+        ("1.31.0", {"cgroup_driver": "cgroupfs"}, "cgroupfs", "the CRI's RuntimeConfig", "cri"),
+        ("1.34.0", {"cgroup_driver": "cgroupfs"}, "cgroupfs", "the CRI's RuntimeConfig", "cri"),
+        ("1.36.0", {"error": "unimplemented"}, "systemd", MAIN, "config"),
+        ("1.36.0", {"error": "deadline exceeded"}, "systemd", MAIN, None),
+        ("1.36.0", None, "systemd", MAIN, None),
+        (None, {"cgroup_driver": "cgroupfs"}, "systemd", MAIN, "config"),
+    ],
+)
+def test_the_authority_of_the_driver(
+    version: str | None, answer: dict[str, str] | None, driver: str, source: str, authority: str | None
+) -> None:
+    found = facts(evidence(version, "cgroupDriver: systemd\n"), {"runtime_config": answer} if answer else {})
+    assert found.cgroup_driver is not None
+    assert (found.cgroup_driver.value, found.cgroup_driver_source, found.cgroup_driver_authority) == (
+        driver,
+        source,
+        authority,
+    )
+
+
+def test_the_default_and_the_broken_file_as_authority() -> None:
+    assert facts(evidence("1.20.2")).cgroup_driver_authority == "default"
+    assert facts(evidence("1.20.2", "a: [\n")).cgroup_driver_authority is None
+
+
+RESET = "[Service]\nExecStart=\n"
+KUBEADM_TEXT = """[Service]
+Environment="KUBELET_KUBECONFIG_ARGS=--bootstrap-kubeconfig=/etc/kubernetes/b.conf --kubeconfig=/etc/kubernetes/k.conf"
+Environment="KUBELET_CONFIG_ARGS=--config=/var/lib/kubelet/config.yaml"
+EnvironmentFile=-/var/lib/kubelet/kubeadm-flags.env
+EnvironmentFile=-/etc/default/kubelet
+ExecStart=
+ExecStart=/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS $KUBELET_KUBEADM_ARGS $KUBELET_EXTRA_ARGS
+"""
+
+
+def with_unit(drop_in: str, **variables: str) -> dict[str, Any]:
+    found = evidence("1.30.0")
+    found["unit_files"] = [UNIT, KUBEADM]
+    found["files"].update({UNIT: text("[Service]\nExecStart=/usr/bin/kubelet\n"), KUBEADM: text(drop_in)})
+    names = {"kubeadm": "/var/lib/kubelet/kubeadm-flags.env", "extra": "/etc/default/kubelet"}
+    found["files"].update({names[key]: text(content) for key, content in variables.items()})
+    return found
+
+
+def test_the_unit_of_kubeadm() -> None:
+    line = next_line(
+        with_unit(
+            KUBEADM_TEXT,
+            kubeadm='KUBELET_KUBEADM_ARGS="--cgroup-driver=systemd --v=2"\n',
+            extra="KUBELET_EXTRA_ARGS=--cgroup-driver='cgroupfs'\n",
+        )
+    )
+    assert [word for word, _source in line] == [
+        "/usr/bin/kubelet",
+        "--bootstrap-kubeconfig=/etc/kubernetes/b.conf",
+        "--kubeconfig=/etc/kubernetes/k.conf",
+        "--config=/var/lib/kubelet/config.yaml",
+        "--cgroup-driver=systemd",
+        "--v=2",
+        "--cgroup-driver=cgroupfs",
+    ]
+    assert line[-1][1] == "KUBELET_EXTRA_ARGS in /etc/default/kubelet"
+    assert line[3][1] == f"KUBELET_CONFIG_ARGS in {KUBEADM}"
+    assert flag_values(flags(line)) == {"cgroupDriver": "cgroupfs"}
+
+
+def test_a_variable_within_a_word_and_what_resets() -> None:
+    drop_in = (
+        "[Service]\nEnvironment=A=1\nEnvironment=\nEnvironment=B=2\nEnvironmentFile=/etc/default/kubelet\n"
+        "EnvironmentFile=\nExecStart=\nExecStart=-/opt/kubelet --a=${A} --b=x$B ${C}\n"
+    )
+    line = next_line(with_unit(drop_in, extra="B=3\n"))
+    assert [word for word, _source in line] == ["/opt/kubelet", "--a=", "--b=x2", ""]
+
+
+@pytest.mark.parametrize("drop_in", ["", RESET, f"{RESET}ExecStart=/usr/bin/k3s agent\n"])
+def test_a_unit_that_starts_something_else_says_nothing(drop_in: str) -> None:
+    found = with_unit(drop_in)
+    assert [word for word, _source in next_line(found)] == (["/usr/bin/kubelet"] if not drop_in else [])
+    assert next_line(evidence("1.30.0")) == ()
+
+
+def test_what_the_next_start_would_take_is_a_claim() -> None:
+    found = with_unit(KUBEADM_TEXT, extra="KUBELET_EXTRA_ARGS=--cgroup-driver=cgroupfs\n")
+    found["configz"] = {"status": 200, "config": {"cgroupDriver": "systemd"}}
+    cri = {"runtime_config": {"cgroup_driver": "systemd"}}
+    claims = [each for each in interpret_kubelet(found, {}, cri)[1] if each.setting == "cgroupDriver"]
+    assert claims == [
+        Claim("cgroupDriver", "cgroupfs", "kubelet's default"),
+        Claim(
+            "cgroupDriver",
+            "cgroupfs",
+            "KUBELET_EXTRA_ARGS in /etc/default/kubelet, --cgroup-driver, at the next start",
+        ),
+        Claim("cgroupDriver", "systemd", "kubelet's /configz"),
+        Claim("cgroupDriver", "systemd", "the CRI's RuntimeConfig"),
+    ]
+
+
+def test_a_kubelet_that_does_not_run_has_the_flags_of_its_next_start() -> None:
+    found = {**with_unit(KUBEADM_TEXT, extra="KUBELET_EXTRA_ARGS=--cgroup-driver=systemd\n"), "processes": []}
+    stopped = facts(found)
+    assert stopped.cgroup_driver_source == "KUBELET_EXTRA_ARGS in /etc/default/kubelet, --cgroup-driver"
+    assert (stopped.running, stopped.command_line) == (False, ())
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        ({"status": 401, "error": "refused"}, "HTTP 401"),
+        ({"status": None, "error": "Connection refused"}, "Connection refused"),
+        ({"status": 200, "config": {}}, None),
+        (None, None),
+    ],
+)
+def test_why_configz_says_nothing(answer: dict[str, Any] | None, error: str | None) -> None:
+    assert facts({**evidence("1.30.0"), "configz": answer}).configz_error == error
+
+
+@pytest.mark.parametrize(
+    ("line", "odd"),
+    [
+        ("cgroupDriver: systemd", None),
+        ("cgroupDriver: systemd  ", None),
+        ("cgroupDriver: cgroupfs", None),
+        ("cgroupDriver: Systemd", None),
+        (" cgroupDriver: 'systemd'", None),
+        ("cgroupDriver:  systemd", 2),
+        ("cgroupDriver: 'systemd'", 2),
+        ('cgroupDriver: "cgroupfs"  # x', 2),
+        ("cgroupDriver: systemd # x", 2),
+    ],
+)
+def test_driver_lines_that_agents_do_not_read(line: str, odd: int | None) -> None:
+    assert odd_driver_line(f"kind: x\n{line}\n") == odd
+
+
+REAL = [
+    # Kubernetes 1.20.2, the fixtures of this collection
+    ({"policyName": "none", "defaultCpuSet": ""}, 1353318690),
+    (
+        {
+            "policyName": "static",
+            "defaultCpuSet": "0",
+            "entries": {"32448b79bf3d93d9e37de5f9dd040171": {"main": "1"}},
+        },
+        2061421388,
+    ),
+    # Seen in the field, OpenShift 4.10 and a GPU node of 2025
+    (
+        {
+            "policyName": "static",
+            "defaultCpuSet": "0,2-7",
+            "entries": {"2b38ebd9-1cf8-483f-8aac-57cba7afaf98": {"cpumanager": "1"}},
+        },
+        4088866743,
+    ),
+    (
+        {
+            "policyName": "static",
+            "defaultCpuSet": "0,50-127,178-255",
+            "entries": {
+                "d633f2d8-f174-43b3-8713-0b80d38d9259": {"node-exporter": "129"},
+                "b200f08b-399a-4079-bfce-e415cb5344b8": {"gengwg-test": "2-49,130-177"},
+                "d6a85864-cf3f-45a3-baee-a9b3d5c2c4bc": {"registrar": "1", "driver": "128"},
+            },
+        },
+        1279870076,
+    ),
+]
+
+
+@pytest.mark.parametrize(("state", "checksum"), REAL)
+def test_checksums_of_real_kubelets(state: dict[str, Any], checksum: int) -> None:
+    assert cpu_checksum(state) == checksum
+
+
+def test_fnv() -> None:
+    assert fnv32a(b"") == 0x811C9DC5
+    assert fnv32a(b"a") == 0xE40C292C
