@@ -25,6 +25,7 @@ extends_documentation_fragment:
   - volcano.colocation.profile.runtime
   - volcano.colocation.report.filter
   - volcano.colocation.report.failure
+  - volcano.colocation.targets
 options:
   report_folder:
     description: The folder for the JSON reports, made if it is missing. Without it none is written.

@@ -105,7 +105,8 @@ def interpret_kubelet(
     dropins = _dropins(evidence, process)
     layers = dropins if dropins_read(version, start) else ()
     settings = settings_in_force(config, layers, start.running, version)
-    runtime_config = cri.get("runtime_config") or {}
+    said = cri.get("runtime_config")
+    runtime_config = said if isinstance(said, Mapping) else {}
     answer = evidence.get("configz") or {}
     at_restart = driver_at_restart(settings, start.running, version, runtime_config)
     driver, source, authority = running_driver(at_restart, version, answer.get("config"))

@@ -25,10 +25,10 @@ def container_path(cgroup_text: str) -> str:
 
 def interpret_pods(containers: Mapping[str, int], cri: Mapping[str, Any]) -> tuple[PodFacts, list[Claim]]:
     """PodFacts, and the live tree's claim on the driver. Other runtimes' containers outside kubepods do not count."""
-    paths = [container_path(text) for text in containers]
+    paths = sorted(map(container_path, containers))
     systemd = [path for path in paths if _SYSTEMD.search(path)]
     cgroupfs = [path for path in paths if _CGROUPFS.search(path)]
-    misplaced = sorted(path for path in paths if "kubepods" in path and path not in systemd and path not in cgroupfs)
+    misplaced = [path for path in paths if "kubepods" in path and path not in systemd and path not in cgroupfs]
     pods = PodFacts(
         sandboxes=sum(each["ready"] for each in cri.get("sandboxes", [])),
         containers=sum(each["running"] for each in cri.get("containers", [])),

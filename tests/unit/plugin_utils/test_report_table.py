@@ -18,7 +18,7 @@ def test_the_worst_node_comes_first_and_columns_are_aligned() -> None:
         "long-name  misaligned     v2      1.20.2 systemd  containerd 1.7.24~ds1 cgroupfs  none         2/0"
         "       driver-mismatch",
         "a          aligned        v2      1.20.2 systemd  containerd 1.7.24~ds1 systemd   static       0/0"
-        "       second-tree",
+        "       driver-hidden-from-agents",
         "3 nodes: 1 not looked at, 1 misaligned, 1 aligned",
     ]
 

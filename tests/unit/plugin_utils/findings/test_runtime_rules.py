@@ -60,7 +60,7 @@ def test_a_cri_switched_off_that_does_not_answer_is_not_put_off_to_the_next_rest
 
 def test_a_crio_node_is_judged_like_any_other() -> None:
     node = crio(captured(ALIGNED))
-    assert set(found(node)) == {"second-tree"}
+    assert set(found(node)) == {"driver-hidden-from-agents", "second-tree"}
     wrong = put(node, {"cgroup_driver": "cgroupfs"}, "runtime", "cri", "runtime_config")
     assert found(wrong)["driver-mismatch"].summary == "kubelet uses systemd, cri-o uses cgroupfs."
     assert "runtime-restart-changes-driver" in found(wrong)

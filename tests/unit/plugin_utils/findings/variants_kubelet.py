@@ -25,7 +25,10 @@ TYPE = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
 RESERVED = "systemReserved:\n  cpu: 500m\n"
 V1 = [
     "24 22 0:21 / /sys/fs/cgroup ro - tmpfs tmpfs ro,mode=755",
-    "32 24 0:29 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory",
+    *(
+        f"{32 + index} 24 0:{29 + index} / /sys/fs/cgroup/{name} rw - cgroup cgroup rw,{name}"
+        for index, name in enumerate(("memory", "cpu,cpuacct", "cpuset", "pids", "blkio", "hugetlb"))
+    ),
 ]
 
 

@@ -39,7 +39,7 @@ def test_a_crio_node_is_judged_by_its_drivers_and_not_by_what_we_can_change() ->
     facts = facts_of(crio(captured(ALIGNED)))
     found = all_findings(facts, make_plan(facts, wanted(), allow_disruption=True))
     assert judge(found) is Verdict.ALIGNED
-    assert [each.code for each in found] == ["second-tree", "cannot-be-aligned"]
+    assert [each.code for each in found] == ["driver-hidden-from-agents", "second-tree", "cannot-be-aligned"]
 
 
 def test_a_silent_crio_is_not_called_a_silent_containerd() -> None:
