@@ -39,6 +39,12 @@ DEFECTS: dict[str, tuple[Severity, Effect, str, str]] = {
         "Give every file the version of the main one: up to containerd 2.2 the last version counts for all of them and"
         " settings of the others are lost; 2.3.0 to 2.3.4 do not start.",
     ),
+    containerd.INVALID: (
+        ERROR,
+        Effect.LATENT,
+        "{file} names a plugin in a way that containerd refuses, and it will not start.",
+        "Write the full name, such as io.containerd.grpc.v1.cri; bare names are schema 1's.",
+    ),
     containerd.IGNORED: (
         WARNING,
         Effect.NONE,
