@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, RUNTIME_V1, newest_schema, release
+from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, DEFAULT_HANDLER, RUNTIME_V1, newest_schema, release
 from .config import nested
-from .containerd_layers import Layers, Merge, driver_word, own_table, runtimes, version_in
+from .containerd_layers import Layers, Merge, driver_word, own_table, runtimes, source_of, version_in
 from .model import ConfigFile, Defect
 
 IGNORED = "containerd-plugin-key-ignored"
@@ -19,6 +19,7 @@ TOO_NEW = "containerd-config-too-new"
 MISSING = "containerd-import-missing"
 MIXED = "containerd-versions-mixed"
 LEGACY = "containerd-legacy-systemd-cgroup"
+UNTYPED = "containerd-handler-without-type"
 UNDECLARED = "containerd-default-runtime-undeclared"
 SHADOWED = "containerd-handler-shadowed"
 UNREADABLE = "config-unreadable"
@@ -35,6 +36,7 @@ def defects(layers: Layers, version: str | None) -> tuple[Defect, ...]:
         *_mixed(layers, version),
         *_legacy(layers, version),
         *_undeclared(layers),
+        *_untyped(layers),
         *_shadowed(layers),
     )
 
@@ -130,6 +132,14 @@ def _undeclared(layers: Layers) -> Iterator[Defect]:
     named = nested(layers.cri, ("containerd", "default_runtime_name"))
     if isinstance(named, str) and named not in ("", "runc") and named not in runtimes(layers.cri):
         yield Defect(UNDECLARED, _naming(layers, "default_runtime_name"), f'default_runtime_name = "{named}"')
+
+
+def _untyped(layers: Layers) -> Iterator[Defect]:
+    """containerd#6964: up to 1.7 a declared runc loses its built-in type; other handlers never had one."""
+    for name, table in sorted(runtimes(layers.cri).items()):
+        if not table.get("runtime_type") and (layers.merge is Merge.REPLACING or name != DEFAULT_HANDLER):
+            file = source_of(layers, name) or layers.files[0].path
+            yield Defect(UNTYPED, file, f"handler {name} has no runtime_type")
 
 
 def _naming(layers: Layers, key: str) -> str:

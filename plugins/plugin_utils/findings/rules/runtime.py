@@ -57,6 +57,12 @@ DEFECTS: dict[str, tuple[Severity, Effect, str, str]] = {
         "{file} sets systemd_cgroup where only the runtime of containerd 1.2 reads it; the CRI plugin will not start.",
         "Take the line out and set SystemdCgroup in the options of each handler.",
     ),
+    containerd.UNTYPED: (
+        ERROR,
+        Effect.LATENT,
+        "{file} declares a runtime handler without its type, and no pod can be made with it.",
+        'Add runtime_type = "io.containerd.runc.v2" to the handler\'s table.',
+    ),
     containerd.UNDECLARED: (
         ERROR,
         Effect.LATENT,

@@ -114,6 +114,12 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
         Verdict.LATENT,
         lambda node: runtime_edit(node, "version = 2\n", 'version = 2\nrequired_plugins = ["cri"]\n'),
     ),
+    "containerd-handler-without-type": (
+        Verdict.LATENT,
+        lambda node: runtime_text(
+            node, f"version = 2\n[{V2}.containerd.runtimes.runc.options]\nSystemdCgroup = true\n" + NRI_ON
+        ),
+    ),
     "containerd-config-too-new": (
         Verdict.LATENT,
         lambda node: runtime_text(node, "version = 3\n" + handler(V3, "true") + NRI_ON),
