@@ -225,6 +225,7 @@ def agent(*argv: str) -> list[dict[str, Any]]:
         ({}, [], ["crio", "containerd"], "unix:///run/containerd/containerd.sock"),
         ({}, [], ["k3s-server", "containerd"], "unix:///run/k3s/containerd/containerd.sock"),
         ({}, [], ["rke2", "containerd"], "unix:///run/k3s/containerd/containerd.sock"),
+        ({"etc/rancher/k3s/config.yaml": "container-runtime-endpoint: /run/x.sock\n"}, [], ["k3s"], "/run/x.sock"),
     ],
 )  # fmt: skip
 def test_the_socket_kubelet_uses(

@@ -184,6 +184,10 @@ def test_an_import_that_the_snapshot_does_not_hold_is_not_called_missing(aligned
     assert codes(node) == ["containerd-import-missing"]
 
 
+def test_imports_without_an_end_leave_the_node_unknown(aligned: Snapshot) -> None:
+    assert codes(put(aligned, True, "runtime", "import_limit")) == ["config-unreadable"]
+
+
 def test_disabled_plugins_add_up_over_the_files(aligned: Snapshot) -> None:
     node = imports(aligned, 'version = 2\ndisabled_plugins = ["cri"]\n', 'version = 2\ndisabled_plugins = ["a"]\n')
     assert runtime(node).disabled_plugins == ("a", "cri")
