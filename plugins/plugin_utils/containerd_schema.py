@@ -48,8 +48,10 @@ SCHEMAS = {
 EDITABLE = (2,)
 """A file of another schema is refused rather than edited."""
 
-NEWEST_SCHEMA = (((2, 3), 4), ((2, 0), 3), ((1, 3), 2), ((0, 0), 1))
-"""From which release on a schema is read: version/version.go of each; a newer one keeps containerd from starting."""
+NEWEST_SCHEMA = (((2, 3), 4), ((2, 0), 3), ((1, 7), 2))
+"""From which release on a schema is read: version/version.go of each; a newer one keeps containerd from starting.
+Releases before 1.7 take every schema above 1 for 2.
+"""
 
 
 def release(version: str | None) -> tuple[int, int] | None:
@@ -59,9 +61,15 @@ def release(version: str | None) -> tuple[int, int] | None:
 
 
 def newest_schema(version: str | None) -> int | None:
-    """The newest schema that a containerd of this version reads; None when the version is unknown."""
+    """The newest schema that a containerd of this version reads; None when it is unknown or any is."""
     known = release(version)
     return next((schema for since, schema in NEWEST_SCHEMA if known >= since), None) if known else None
+
+
+def checks_schema(version: str | None) -> bool:
+    """Whether a containerd of this version refuses a schema that is too new for it."""
+    known = release(version)
+    return known is None or known >= (1, 7)
 
 
 def dump_is_wrong(version: str | None, schema: int | None) -> bool:

@@ -176,6 +176,8 @@ def _drop_ins(host: Host) -> list[str]:
 
 
 def containerd_program(host: Host, argv: list[str]) -> str | None:
-    """The program of a running containerd, else the first of the usual places."""
-    candidates = (argv[0], *PROGRAMS) if argv and os.path.isabs(argv[0]) else PROGRAMS
+    """The program of a running containerd, else of the usual places; k3s and RKE2 name theirs without a path."""
+    config = option(argv, "--config", "-c") or DEFAULT_CONFIG
+    rancher = [path for path in PROGRAMS if path.startswith("/".join(config.split("/")[:5]) + "/")]
+    candidates = (*(argv[:1] if argv and os.path.isabs(argv[0]) else ()), *rancher, *PROGRAMS)
     return next((path for path in candidates if describe(host, path)["kind"] in ("regular", "symlink")), None)

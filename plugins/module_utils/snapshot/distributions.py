@@ -21,7 +21,7 @@ MARKS = (
     "/var/lib/rancher/k3s/agent",
     "/var/lib/rancher/rke2/agent",
 )
-_FOLDERS = ("/etc/rancher/k3s", "/etc/rancher/rke2")
+FOLDERS = ("/etc/rancher/k3s", "/etc/rancher/rke2")
 _TEMPLATES = tuple(
     "/var/lib/rancher/%s/agent/etc/containerd/%s.tmpl" % (name, file)
     for name in ("k3s", "rke2")
@@ -45,7 +45,7 @@ def chosen_settings(text: str) -> str:
 def _settings(host: Host) -> dict[str, Any]:
     """Configuration files by path, in the order in which k3s and RKE2 read them."""
     found = {}
-    for folder in _FOLDERS:
+    for folder in FOLDERS:
         paths = [folder + "/config.yaml"] + [folder + "/config.yaml.d/" + name for name in _names(host, folder)]
         for path in paths[:MAX_FILES]:
             file = capture(host, path)

@@ -10,12 +10,14 @@ from typing import Any
 from ..host import Host
 from .containerd import DEFAULT_SOCKET
 from .crio import SOCKET as CRIO_SOCKET
+from .distributions import FOLDERS as RANCHER_FOLDERS
 from .distributions import SUPERVISORS
 from .files import capture
 from .processes import option
 
 DEFAULT_ENDPOINT = "unix://" + DEFAULT_SOCKET
 RANCHER_ENDPOINT = "unix:///run/k3s/containerd/containerd.sock"
+_RANCHER_FIELD = re.compile(r"^container-runtime-endpoint[ \t]*:[ \t]*[\"']?([^\"'#\s]+)", re.MULTILINE)
 _FIELD = re.compile(r"^containerRuntimeEndpoint[ \t]*:[ \t]*[\"']?([^\"'#\s]+)", re.MULTILINE)
 
 
@@ -27,10 +29,17 @@ def kubelets_endpoint(host: Host, agents: dict[str, list[dict[str, Any]]]) -> st
     if named:
         return named
     if any(name in agents for name in SUPERVISORS):
-        return RANCHER_ENDPOINT
+        return _given_to_rancher(host) or RANCHER_ENDPOINT
     if "crio" in agents and "containerd" not in agents:
         return "unix://" + CRIO_SOCKET
     return DEFAULT_ENDPOINT
+
+
+def _given_to_rancher(host: Host) -> str | None:
+    """k3s and RKE2 can be told to use a runtime that is there already."""
+    texts = (capture(host, folder + "/config.yaml").get("text", "") for folder in RANCHER_FOLDERS)
+    found = [each for text in texts for each in _RANCHER_FIELD.findall(text)]
+    return found[-1] if found else None
 
 
 def _configured(host: Host, argv: list[str]) -> str | None:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..containerd_schema import (
@@ -21,7 +21,7 @@ from ..containerd_schema import (
 from ..edit.errors import ParseError
 from ..edit.read import read_toml
 from .config import nested, read_config
-from .containerd_defects import defects
+from .containerd_defects import UNREADABLE, defects
 from .containerd_layers import (
     Layers,
     Merge,
@@ -34,7 +34,7 @@ from .containerd_layers import (
     version_in,
 )
 from .cri import runtime_config
-from .model import ConfigFile, Driver, Handler, NriFacts, RuntimeFacts
+from .model import ConfigFile, Defect, Driver, Handler, NriFacts, RuntimeFacts
 from .nri import with_socket
 
 DUMP = "containerd config dump"
@@ -129,6 +129,11 @@ def layers_of(evidence: Mapping[str, Any], version: str | None, process: Mapping
     return read_layers(files[main_path], files, version)
 
 
+def _cut(evidence: Mapping[str, Any]) -> Iterator[Defect]:
+    if evidence.get("import_limit"):
+        yield Defect(UNREADABLE, evidence["config_path"], "imports more than was looked at")
+
+
 def interpret_containerd(evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]]) -> RuntimeFacts:
     """RuntimeFacts of a containerd."""
     process = evidence["processes"][0] if evidence["processes"] else None
@@ -157,5 +162,5 @@ def interpret_containerd(evidence: Mapping[str, Any], units: Mapping[str, Mappin
         runtime_config_supported=supported,
         layers=layers.files,
         default_handler=default if isinstance(default, str) and default else DEFAULT_HANDLER,
-        defects=defects(layers, version),
+        defects=(*_cut(evidence), *defects(layers, version)),
     )

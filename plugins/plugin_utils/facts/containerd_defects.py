@@ -8,16 +8,18 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, RUNTIME_V1, newest_schema, release
+from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, DEFAULT_HANDLER, RUNTIME_V1, newest_schema, release
 from .config import nested
-from .containerd_layers import Layers, Merge, driver_word, own_table, runtimes, version_in
+from .containerd_layers import Layers, Merge, driver_word, own_table, runtimes, source_of, version_in
 from .model import ConfigFile, Defect
 
 IGNORED = "containerd-plugin-key-ignored"
+INVALID = "containerd-plugin-name-invalid"
 TOO_NEW = "containerd-config-too-new"
 MISSING = "containerd-import-missing"
 MIXED = "containerd-versions-mixed"
 LEGACY = "containerd-legacy-systemd-cgroup"
+UNTYPED = "containerd-handler-without-type"
 UNDECLARED = "containerd-default-runtime-undeclared"
 SHADOWED = "containerd-handler-shadowed"
 UNREADABLE = "config-unreadable"
@@ -27,12 +29,14 @@ def defects(layers: Layers, version: str | None) -> tuple[Defect, ...]:
     """All of them, in the order of the files."""
     return (
         *_unreadable(layers),
-        *_ignored(layers, version),
+        *_ignored(layers),
+        *_invalid(layers),
         *_too_new(layers, version),
         *(Defect(MISSING, layers.files[0].path, f"{path} does not exist") for path in layers.missing),
         *_mixed(layers, version),
         *_legacy(layers, version),
         *_undeclared(layers),
+        *_untyped(layers),
         *_shadowed(layers),
     )
 
@@ -50,20 +54,41 @@ def _unreadable(layers: Layers) -> Iterator[Defect]:
             yield Defect(UNREADABLE, config.path, config.problem.message)
 
 
-def _ignored(layers: Layers, version: str | None) -> Iterator[Defect]:
+def _ignored(layers: Layers) -> Iterator[Defect]:
     """Keys of another schema: "Ignoring unknown key" in the log is all that containerd says of them."""
     for config in layers.files:
-        schema = version_in(config.values) if layers.merge is Merge.PER_FILE else layers.version
+        own = version_in(config.values)
+        counting = own if layers.merge is Merge.PER_FILE else layers.version
         for key in sorted({CRI_V1, CRI_V2, CRI_V3} & set(_plugins(config))):
             table = _plugins(config)[key]
-            if isinstance(table, Mapping) and "containerd" in table and key not in _read_keys(layers.merge, schema):
-                yield Defect(IGNORED, config.path, f'plugins."{key}" is no key of schema {schema}')
+            if isinstance(table, Mapping) and "containerd" in table and key not in _keys_read(layers, own, counting):
+                as_if = ", which a file without version is taken for" if own == 1 and counting != 1 else ""
+                yield Defect(IGNORED, config.path, f'plugins."{key}" is no key of schema {counting}{as_if}')
 
 
-def _read_keys(merge: Merge, schema: int | None) -> tuple[str, ...]:
-    if merge is Merge.REPLACING:
-        return {1: (CRI_V1,), 2: (CRI_V2,)}.get(schema or 0, (CRI_V3,))
-    return (CRI_V3,) if (schema or 0) >= 3 else (CRI_V1, CRI_V2, CRI_V3)
+def _keys_read(layers: Layers, own: int | None, counting: int | None) -> tuple[str, ...]:
+    """``own`` is the file's schema, ``counting`` the one that decides."""
+    if layers.merge is Merge.REPLACING:
+        return {1: (CRI_V1,), 2: (CRI_V2,)}.get(counting or 0, (CRI_V3,))
+    if (counting or 0) >= 3:
+        return (CRI_V3,)
+    return (CRI_V1, CRI_V2, CRI_V3) if own == 1 else (CRI_V2, CRI_V3)
+
+
+def _invalid(layers: Layers) -> Iterator[Defect]:
+    """ValidateV2 and ValidateVersion: from schema 2 on plugins have full names."""
+    for config in layers.files:
+        schema = layers.version if layers.merge is Merge.REPLACING else version_in(config.values)
+        if schema is None or schema < 2:
+            continue
+        named = [each for key in ("disabled_plugins", "required_plugins") for each in _texts(config.values.get(key))]
+        named += _plugins(config) if layers.merge is Merge.REPLACING else ()
+        for name in sorted({each for each in named if "." not in each}):
+            yield Defect(INVALID, config.path, f'"{name}" is no name of a plugin in schema {schema}')
+
+
+def _texts(value: Any) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def _too_new(layers: Layers, version: str | None) -> Iterator[Defect]:
@@ -107,6 +132,14 @@ def _undeclared(layers: Layers) -> Iterator[Defect]:
     named = nested(layers.cri, ("containerd", "default_runtime_name"))
     if isinstance(named, str) and named not in ("", "runc") and named not in runtimes(layers.cri):
         yield Defect(UNDECLARED, _naming(layers, "default_runtime_name"), f'default_runtime_name = "{named}"')
+
+
+def _untyped(layers: Layers) -> Iterator[Defect]:
+    """containerd#6964: up to 1.7 a declared runc loses its built-in type; other handlers never had one."""
+    for name, table in sorted(runtimes(layers.cri).items()):
+        if not table.get("runtime_type") and (layers.merge is Merge.REPLACING or name != DEFAULT_HANDLER):
+            file = source_of(layers, name) or layers.files[0].path
+            yield Defect(UNTYPED, file, f"handler {name} has no runtime_type")
 
 
 def _naming(layers: Layers, key: str) -> str:

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """containerd's main file and its imports as one document, by the merge rules of containerd's release.
 
-Source: cmd/containerd/server/config/config.go, LoadConfig and mergeConfig, of 1.7, 2.0, 2.2 and 2.3.
+Source: cmd/containerd/server/config/config.go, LoadConfig and mergeConfig, of 1.7, 2.0, 2.2 and 2.3; what the
+programs of 1.6.20, 1.7.24 and 2.1.9 make of these files was looked at with ``containerd config dump``.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import reduce
 from typing import Any
 
-from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, newest_schema, release
+from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, checks_schema, newest_schema, release
 from .config import nested
 from .model import ConfigFile
 
@@ -75,7 +77,7 @@ def cri_table(values: Mapping[str, Any], version: int | None, merge: Merge) -> M
     newest = _table(plugins, CRI_V3)
     if version is not None and version >= 3:
         return newest
-    older = _table(plugins, CRI_V2) or _table(plugins, CRI_V1)
+    older = _table(plugins, CRI_V2)
     # plugins/cri/runtime/plugin.go migrateConfig: what the new table lacks is copied, key by key, two levels deep
     return {**older, **newest, "containerd": {**_table(older, "containerd"), **_table(newest, "containerd")}}
 
@@ -99,18 +101,26 @@ def read_layers(main: ConfigFile, files: Mapping[str, ConfigFile], version: str 
     merge = merge_of(version, schema)
     if main.kind == "missing" and (release(version) or (0, 0)) < (2, 2):
         return Layers((main,), merge=merge)
-    found, lacking = _in_order(main, files)
-    merged: dict[str, Any] = {"version": newest_schema(version)} if main.kind == "missing" else {}
-    for each in found:
-        values = _migrated(each.values) if merge is Merge.PER_FILE else each.values
-        merged = _merge_replacing(merged, values) if merge is Merge.REPLACING else _merge_deep(merged, values)
-    result = NEWEST if merge is Merge.PER_FILE else version_in(merged)
+    found, lacking = _in_order(main, files, version)
+    if merge is Merge.REPLACING:
+        nothing: dict[str, Any] = {}
+        merged = reduce(_merge_replacing, (each.values for each in found), nothing)
+    else:
+        prepared = _migrated if merge is Merge.PER_FILE else _renamed
+        # The defaults come first: a file without version takes over what they have, not schema 1.
+        start = {"version": newest_schema(version) or NEWEST}
+        merged = reduce(_merge_deep, (prepared(each.values) for each in found), start)
+    result = version_in(merged)
+    if merge is Merge.REPLACING and result is not None and not checks_schema(version):
+        result = min(result, 2)
     missing = tuple(path for path in lacking if path in files)
     unseen = tuple(path for path in lacking if path not in files)
     return Layers(tuple(found), merged, result, missing, unseen, merge)
 
 
-def _in_order(main: ConfigFile, files: Mapping[str, ConfigFile]) -> tuple[list[ConfigFile], list[str]]:
+def _in_order(
+    main: ConfigFile, files: Mapping[str, ConfigFile], version: str | None
+) -> tuple[list[ConfigFile], list[str]]:
     """Breadth first, each file once: an import of a file already read is passed over."""
     found: list[ConfigFile] = []
     lacking, pending = [], [main.path]
@@ -123,15 +133,18 @@ def _in_order(main: ConfigFile, files: Mapping[str, ConfigFile]) -> tuple[list[C
             lacking.append(path)
             continue
         found.append(config)
-        pending += imported(config, files)
+        pending += imported(config, files, version)
     return found, lacking
 
 
-def imported(config: ConfigFile, files: Mapping[str, ConfigFile]) -> Iterator[str]:
+def imported(config: ConfigFile, files: Mapping[str, ConfigFile], version: str | None) -> Iterator[str]:
     """Paths that a file imports: globs against what was captured, other names as they are."""
+    folder = posixpath.dirname(config.path)
+    # Up to 1.6 a relative glob is taken from where containerd runs.
+    glob_folder = "/" if (release(version) or (1, 7)) < (1, 7) else folder
     named = config.values.get("imports", [DEFAULT_IMPORT] if config.kind == "missing" else [])
     for pattern in named if isinstance(named, list) else []:
-        path = posixpath.normpath(posixpath.join(posixpath.dirname(config.path), str(pattern)))
+        path = posixpath.normpath(posixpath.join(glob_folder if "*" in str(pattern) else folder, str(pattern)))
         if "*" not in path:
             yield path
             continue
@@ -147,16 +160,24 @@ def _matches(path: str, pattern: str) -> bool:
         return False
 
 
+def _renamed(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A file of schema 1 with full names (v1Migrate). It leaves the version as the files before it had it."""
+    if version_in(values) not in (0, 1):
+        return values
+    plugins = {CRI_V2 if key == CRI_V1 else key: each for key, each in _table(values, "plugins").items()}
+    return {**{key: each for key, each in values.items() if key != "version"}, "plugins": plugins}
+
+
 def _migrated(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """2.3 and later bring each file to the newest schema before they merge it."""
-    version = version_in(values)
+    version, renamed = version_in(values), _renamed(values)
     if version is None or version >= 3:
         return values
-    plugins = {key: each for key, each in _table(values, "plugins").items() if key not in (CRI_V1, CRI_V2)}
-    table = cri_table(values, version, Merge.PER_FILE)
+    plugins = {key: each for key, each in _table(renamed, "plugins").items() if key != CRI_V2}
+    table = cri_table(renamed, version, Merge.PER_FILE)
     if table != {"containerd": {}}:
         plugins[CRI_V3] = table
-    return {**values, "plugins": plugins}
+    return {**renamed, "version": NEWEST, "plugins": plugins}
 
 
 def _is_zero(value: Any) -> bool:
@@ -229,5 +250,7 @@ def source_of(layers: Layers, handler: str) -> str | None:
 
 def own_table(layers: Layers, config: ConfigFile) -> Mapping[str, Any]:
     """What one file says of the CRI, as containerd would read it."""
+    if layers.merge is Merge.REPLACING:
+        return cri_table(config.values, layers.version, layers.merge)
     version = version_in(config.values) if layers.merge is Merge.PER_FILE else layers.version
-    return cri_table(config.values, version, layers.merge)
+    return cri_table(_renamed(config.values), version, layers.merge)

@@ -34,6 +34,7 @@ def interpret_layout(
         evidence=told,
         kubelet_inside=inside,
         regenerated=_regenerated(name, runtime),
+        templates=tuple(evidence["templates"]),
     )
     return facts, _claims(facts, evidence, runtime)
 

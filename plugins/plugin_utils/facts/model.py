@@ -221,6 +221,7 @@ class LayoutFacts:
     evidence: tuple[str, ...] = ()
     kubelet_inside: str | None = None
     regenerated: Mapping[str, str] = field(default_factory=dict)
+    templates: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,13 @@ def kubelet_inside(facts: NodeFacts) -> Iterator[Finding]:
 
 def config_regenerated(facts: NodeFacts) -> Iterator[Finding]:
     for path, template in facts.layout.regenerated.items():
+        state = "is there" if template in facts.layout.templates else "is not there yet"
         yield Finding(
             "config-regenerated",
             Severity.INFO,
             Effect.NONE,
             f"{facts.layout.name} makes {path} anew at each start.",
-            facts.layout.evidence,
+            (*facts.layout.evidence, f"{template} {state}"),
             f"Change {template} instead; begin it with the base template so that upgrades still reach the node.",
         )
 

@@ -39,6 +39,12 @@ DEFECTS: dict[str, tuple[Severity, Effect, str, str]] = {
         "Give every file the version of the main one: up to containerd 2.2 the last version counts for all of them and"
         " settings of the others are lost; 2.3.0 to 2.3.4 do not start.",
     ),
+    containerd.INVALID: (
+        ERROR,
+        Effect.LATENT,
+        "{file} names a plugin in a way that containerd refuses, and it will not start.",
+        "Write the full name, such as io.containerd.grpc.v1.cri; bare names are schema 1's.",
+    ),
     containerd.IGNORED: (
         WARNING,
         Effect.NONE,
@@ -50,6 +56,12 @@ DEFECTS: dict[str, tuple[Severity, Effect, str, str]] = {
         Effect.LATENT,
         "{file} sets systemd_cgroup where only the runtime of containerd 1.2 reads it; the CRI plugin will not start.",
         "Take the line out and set SystemdCgroup in the options of each handler.",
+    ),
+    containerd.UNTYPED: (
+        ERROR,
+        Effect.LATENT,
+        "{file} declares a runtime handler without its type, and no pod can be made with it.",
+        'Add runtime_type = "io.containerd.runc.v2" to the handler\'s table.',
     ),
     containerd.UNDECLARED: (
         ERROR,

@@ -16,6 +16,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.host import Hos
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.containerd import (
     MAX_FILES,
     containerd_files,
+    containerd_program,
     dump_excerpt,
     import_patterns,
     of_endpoint,
@@ -224,6 +225,7 @@ def agent(*argv: str) -> list[dict[str, Any]]:
         ({}, [], ["crio", "containerd"], "unix:///run/containerd/containerd.sock"),
         ({}, [], ["k3s-server", "containerd"], "unix:///run/k3s/containerd/containerd.sock"),
         ({}, [], ["rke2", "containerd"], "unix:///run/k3s/containerd/containerd.sock"),
+        ({"etc/rancher/k3s/config.yaml": "container-runtime-endpoint: /run/x.sock\n"}, [], ["k3s"], "/run/x.sock"),
     ],
 )  # fmt: skip
 def test_the_socket_kubelet_uses(
@@ -247,6 +249,23 @@ def test_of_two_containerds_the_one_that_kubelet_uses_comes_first(tmp_path: Path
     assert of_endpoint(host, every, "/srv/containerd.sock")[0] is own[0]
     assert of_endpoint(host, every, "unix:///var/run/docker/containerd/containerd.sock")[0] is docker_own[0]
     assert of_endpoint(host, [], "unix:///x") == []
+
+
+@pytest.mark.parametrize(
+    ("argv", "program"),
+    [
+        (["/opt/bin/containerd"], "/opt/bin/containerd"),
+        (["/gone/containerd"], "/usr/bin/containerd"),
+        (["containerd", "-c", "/var/lib/rancher/k3s/agent/etc/containerd/config.toml"],
+         "/var/lib/rancher/k3s/data/current/bin/containerd"),
+        (["containerd", "-c", "/etc/containerd/config.toml"], "/usr/bin/containerd"),
+        ([], "/usr/bin/containerd"),
+    ],
+)  # fmt: skip
+def test_whose_program_it_is(tmp_path: Path, argv: list[str], program: str) -> None:
+    places = ("opt/bin", "usr/bin", "var/lib/rancher/k3s/data/current/bin", "var/lib/rancher/rke2/bin")
+    host = Host(str(grow(tmp_path, {f"{place}/containerd": "" for place in places})))
+    assert containerd_program(host, argv) == program
 
 
 def test_a_containerd_whose_file_names_its_socket(tmp_path: Path) -> None:

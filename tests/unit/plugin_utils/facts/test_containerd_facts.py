@@ -107,6 +107,10 @@ def test_a_socket_older_than_containerd_is_stale(aligned: Snapshot) -> None:
 
 
 SILENT = {
+    "a built-in handler with an option on 2.x": (
+        "2.1.0",
+        f"version = 3\n[{V3}.containerd.runtimes.runc.options]\nSystemdCgroup = true\n",
+    ),
     "nothing": ("1.7.24", "version = 2\n"),
     "a key of another schema without handlers": ("1.7.24", f"version = 2\n[{V3}.cni]\nbin_dir = '/x'\n"),
     "old and new keys where both are read": ("2.1.0", "version = 2\n" + handler(V2, "true") + handler(V3, "true")),
@@ -160,6 +164,12 @@ def test_the_default_runtime_is_looked_for_where_the_last_file_names_it(aligned:
     assert runtime(node).default_handler == "nvidia"
 
 
+def test_handlers_other_than_runc_have_no_type_built_in(aligned: Snapshot) -> None:
+    text = f"version = 3\n[{V3}.containerd.runtimes.nvidia.options]\nBinaryName = '/x'\n"
+    (found,) = runtime(runtime_text(containerd(aligned, "2.1.0"), text)).defects
+    assert (found.code, found.message) == ("containerd-handler-without-type", "handler nvidia has no runtime_type")
+
+
 def test_a_drop_in_that_says_the_same_shadows_nothing(aligned: Snapshot) -> None:
     assert codes(imports(aligned, "version = 2\n" + handler(V2, "true"))) == []
     (found,) = runtime(imports(aligned, f"version = 2\n[{V2}.cni]\nbin_dir = '/x'\n")).defects
@@ -172,6 +182,10 @@ def test_an_import_that_the_snapshot_does_not_hold_is_not_called_missing(aligned
     assert (found.code, found.file) == ("config-unreadable", "/etc/containerd/x.toml")
     node = put(node, {"kind": "missing"}, "runtime", "files", "/etc/containerd/x.toml")
     assert codes(node) == ["containerd-import-missing"]
+
+
+def test_imports_without_an_end_leave_the_node_unknown(aligned: Snapshot) -> None:
+    assert codes(put(aligned, True, "runtime", "import_limit")) == ["config-unreadable"]
 
 
 def test_disabled_plugins_add_up_over_the_files(aligned: Snapshot) -> None:

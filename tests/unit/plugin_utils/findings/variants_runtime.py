@@ -110,6 +110,16 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
         Verdict.ALIGNED,
         lambda node: runtime_text(node, "version = 2\n" + handler(V2, "true") + handler(V3, "true") + NRI_ON),
     ),
+    "containerd-plugin-name-invalid": (
+        Verdict.LATENT,
+        lambda node: runtime_edit(node, "version = 2\n", 'version = 2\nrequired_plugins = ["cri"]\n'),
+    ),
+    "containerd-handler-without-type": (
+        Verdict.LATENT,
+        lambda node: runtime_text(
+            node, f"version = 2\n[{V2}.containerd.runtimes.runc.options]\nSystemdCgroup = true\n" + NRI_ON
+        ),
+    ),
     "containerd-config-too-new": (
         Verdict.LATENT,
         lambda node: runtime_text(node, "version = 3\n" + handler(V3, "true") + NRI_ON),
@@ -144,7 +154,9 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
     "config-unreadable": (Verdict.UNKNOWN, lambda node: imports(node, "version = \n")),
     "cri-disabled": (
         Verdict.LATENT,
-        lambda node: runtime_edit(node, "version = 2\n", 'version = 2\ndisabled_plugins = ["cri"]\n'),
+        lambda node: runtime_edit(
+            node, "version = 2\n", 'version = 2\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n'
+        ),
     ),
     "runtime-unsupported": (Verdict.UNSUPPORTED, lambda node: docker(node, "{}")),
     "docker-exec-opts-twice": (
