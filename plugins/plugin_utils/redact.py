@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -57,7 +58,13 @@ def redact_snapshot(value: Any, key: str = "") -> Any:
         return [redact_snapshot(each) for each in value]
     if not isinstance(value, str):
         return value
-    return " ".join(redact_argv(value.split(" "))) if key == "kernel_command_line" else redact_text(value)
+    return _redact_kernel_line(value) if key == "kernel_command_line" else redact_text(value)
+
+
+def _redact_kernel_line(line: str) -> str:
+    """Its words end at spaces outside of double quotes, lib/cmdline.c."""
+    words = re.findall(r'(?:[^\s"]|"[^"]*"?)+', line)
+    return " ".join(redact_argv(words))
 
 
 def _is_command_line(value: Sequence[Any]) -> bool:

@@ -11,7 +11,7 @@ from .redact_place import Block, Inside, closing_quote, indent_of, is_comment
 from .secrets import MARK, is_public_value, is_secret_name, without_tokens
 
 _NAMED = re.compile(
-    r"""(?<![\w.-])(?P<key>[\w.-]+)["']?(?:[ \t]*(?P<sep>:=|[:=])[ \t]*|(?P<gap>[ \t]*,[ \t]*|[ \t]+))"""
+    r"""(?<![\w.-])(?P<key>[\w.-]+)\\{0,3}["']?(?:[ \t]*(?P<sep>:=|[:=])[ \t]*|(?P<gap>[ \t]*,[ \t]*|[ \t]+))"""
 )
 _TABLE = re.compile(r"\s*\[\[?(?P<name>[^,{}=\[\]]+)\]\]?\s*(?:#.*)?")
 _COMPONENT = re.compile(r""""([^"]*)"|'([^']*)'|([^.\s"']+)""")

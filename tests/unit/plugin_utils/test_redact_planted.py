@@ -23,6 +23,8 @@ YAML = {
     "comment after": f"a: 1\npassword: {S} # {S}\nb: 2\n",
     "comment after nothing": f"headers: # {S}\n  X: {S}\nb: 2\n",
     "quoted": f"a: 1\npassword: \"{S}\"\ntoken: '{S}'\nb: 2\n",
+    "doubled quotes": f"a: 1\npassword: 'it''s {S}'\nb: 2\n",
+    "tagged": f"a: 1\npassword: !!str {S}\ntoken: &x {S}\nb: 2\n",
     "quoted key": f'a: 1\n"password": "{S}"\nb: 2\n',
     "quoted, over lines": f'a: 1\npassword: "{S}\n  {S}"\nb: 2\n',
     "plain, over lines": f"a: 1\npassword: {S}\n  {S}\nb: 2\n",
@@ -64,6 +66,9 @@ JSON = {
     "command": json.dumps({"a": 1, "args": ["--token", S, "--password=" + S, "--v=2"], "b": 2}),
     "command over lines": json.dumps({"a": 1, "args": ["--token", S, "--v=2"], "b": 2}, indent=1),
     "pem": json.dumps({"a": 1, "ca": PEM, "b": 2}),
+    "inside a string": json.dumps({"a": 1, "x": json.dumps({"auths": {"r": {"auth": S}}, "token": S}), "b": 2}),
+    "twice inside": json.dumps({"a": 1, "x": json.dumps({"y": json.dumps({"password": S})}), "b": 2}),
+    "escaped": json.dumps({"a": 1, "password": f'x"{S}\\"{S}', "b": 2}),
     "proxy": json.dumps({"a": 1, "proxies": {"http-proxy": f"http://u:{S}@p:3128"}, "b": 2}, indent=1),
 }
 TEXTS = {
@@ -81,6 +86,10 @@ TEXTS = {
     "command": f"[Service]\nExecStart=/usr/bin/kubelet --token {S} --password={S} --token '{S}' --v=2\nRestart=no\n",
     "command over lines": f"[Service]\nExecStart=/x --token \\\n  {S} \\\n  --password={S} \\\n  --v=2\nRestart=no\n",
     "header option": f'[Service]\nExecStart=/usr/bin/curl -H "Authorization: Bearer {S}" https://x\nRestart=no\n',
+    "quoted unit": f"[Service]\nEnvironment='API_TOKEN={S}' C=d\nExecStart=/x\n",
+    "shell": f'[Service]\nExecStart=/bin/sh -c "API_TOKEN={S} exec kubelet"\nRestart=no\n',
+    "data source": f"A=1\nDATASTORE=user=k password={S} host=x\nB=2\n",
+    "proxy header": f"A=1\nProxy-Authorization: Basic {S}\nB=2\n",
     "credential": f"[Service]\nSetCredential=db:{S}\nRestart=no\n",
     "kubeconfig": f"users:\n- name: b\n  user:\n    token: {S}\n    client-certificate-data: {S}\n",
     "pem": f"before\n{PEM}after\n",
@@ -152,6 +161,7 @@ UNKNOWN: dict[str, Any] = {
     "tuple": {"argv": ("kubelet", f"--bootstrap-token={S}")},
     "list that nobody knows": {"words": ["/usr/bin/x", "--token", S]},
     "kernel": {"system": {"kernel_command_line": f"quiet my.password={S} root=/dev/vda1 token={S}"}},
+    "kernel, quoted": {"system": {"kernel_command_line": f'quiet iscsi_password="{S} {S}" root=/dev/vda1'}},
     "answer": {"configz": {"staticPodURLHeader": {"X": [S]}, "authorization": {"mode": "Webhook"}}},
     "registry": {"config": {"registry": {"configs": {"r": {"auth": {"username": S, "password": S}}}}}},
     "unit": {"units": {"kubelet.service": {"Environment": f"A=1 API_TOKEN={S}", "ExecStart": f"x --token={S} ;"}}},
@@ -201,3 +211,62 @@ def test_any_text_is_redacted_without_an_error_and_line_for_line(text: str) -> N
 def test_a_hostile_line_takes_no_time(piece: str) -> None:
     text = piece * (300_000 // len(piece))
     assert len(redact_text(text)) > 0
+
+
+KNOWN = {
+    "web token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl",
+    "bootstrap token": "abcdef.0123456789abcdef",
+    "k3s": "K10" + "ab" * 16 + "::server:secret",
+    "pem in base64": "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUM=",
+    "der in base64": "MIIC" + "x9Az" * 20 + "==",
+    "cloud key": "AKIA" + "ABCDEFGH01234567",
+    "forge": "ghp_" + "a1B2" * 9,
+}
+
+
+@pytest.mark.parametrize("token", KNOWN.values(), ids=KNOWN)
+def test_what_gives_itself_away_is_hidden_under_any_name(token: str) -> None:
+    shown = redact_snapshot({"text": f"a: {token}\nb = '{token}'\n", "argv": ["x", token, f"--x={token}"], "y": token})
+    assert token not in json.dumps(shown)
+
+
+def test_a_proxy_without_a_scheme() -> None:
+    assert redact_text("HTTP_PROXY=user:hunter2@proxy.example:3128\n") == f"HTTP_PROXY={MARK}@proxy.example:3128\n"
+
+
+HARMLESS = """\
+[Unit]
+After=network-online.target containerd.service
+Wants=foo@bar:1.service
+[Service]
+Environment="KUBELET_KUBECONFIG_ARGS=--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf --kubeconfig=/etc/x"
+ExecStart=/usr/bin/kubelet $KUBELET_ARGS --authentication-token-webhook=true --tls-private-key-file=/etc/k.pem
+EnvironmentFile=-/var/lib/kubelet/kubeadm-flags.env
+KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=unix:///run/c.sock --pod-infra-container-image=r.io/p:3"
+authentication:
+  x509:
+    clientCAFile: /etc/kubernetes/pki/ca.crt
+  webhook: {cacheTTL: 0s, enabled: true}
+authorization:
+  mode: Webhook
+featureGates: {LegacyServiceAccountTokenNoAutoGeneration: false, MemoryQoS: true}
+tlsPrivateKeyFile: /var/lib/kubelet/pki/kubelet.key
+registerWithTaints:
+- {key: dedicated, value: x, effect: NoSchedule}
+[plugins."io.containerd.grpc.v1.cri".registry]
+  config_path = "/etc/containerd/certs.d"
+[plugins."io.containerd.grpc.v1.cri".registry.configs."r".tls]
+  key_file = "/etc/certs/x.key"
+31 23 0:26 / /sys/fs/cgroup rw,nosuid,nodev shared:9 - cgroup2 cgroup2 rw,nsdelegate
+0::/system.slice/kubepods-pod1.slice:cri-containerd:%s
+{"policyName":"none","defaultCpuSet":"","checksum":1353318690}
+""" % ("ab" * 32)
+
+
+@pytest.mark.parametrize("line", HARMLESS.splitlines())
+def test_a_line_without_a_secret_stays_as_it_is(line: str) -> None:
+    assert redact_text(line) == line
+
+
+def test_a_text_without_a_secret_stays_as_it_is() -> None:
+    assert redact_text(HARMLESS) == HARMLESS
