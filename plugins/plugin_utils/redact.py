@@ -75,15 +75,20 @@ def _redact_mapping(value: Mapping[Any, Any]) -> dict[Any, Any]:
     shown = {}
     for name, each in value.items():
         text = str(name)
-        # A path is the name of a file, which may well be called token.conf and hold evidence.
-        hidden = (
-            "/" not in text and is_secret_name(text) and not (text == "authorization" and isinstance(each, Mapping))
-        )
-        shown[without_tokens(text)] = _hide(each) if hidden else redact_snapshot(each, text)
+        shown[without_tokens(text)] = _hide(each) if _is_secret(text, value) else redact_snapshot(each, text)
     if "sha256" in shown and shown.get("text") != value.get("text"):
         # Who knows the rest of a file could find a short secret by its hash.
         shown["sha256"] = MARK
     return shown
+
+
+def _is_secret(name: str, siblings: Mapping[Any, Any]) -> bool:
+    """Whether an entry of a mapping is secret by its name, or by the name beside a ``value``."""
+    if name == "value":
+        return is_secret_name(str(siblings.get("name") or siblings.get("key") or ""))
+    # A path is the name of a file, which may well be called token.conf and hold evidence.
+    is_group = name == "authorization" and isinstance(siblings[name], Mapping)
+    return "/" not in name and is_secret_name(name) and not is_group
 
 
 def _hide(value: Any) -> Any:

@@ -15,7 +15,8 @@ _IN_NAME = re.compile(
     re.IGNORECASE,
 )
 _WHOLE_NAME = re.compile(
-    r"[\w.-]*auths?|(?:[\w.]+-)?authorization|(?:[\w.-]*[-_.])?(?:pass|pwd|psk|jwt|sas)", re.IGNORECASE
+    r"[\w.-]*auths?|(?:[\w.]+-)?authorization|(?:[\w.-]*(?:[-_.]|(?-i:[a-z](?=[A-Z]))))?(?:pass|pwd|psk|jwt|sas)",
+    re.IGNORECASE,
 )
 _PUBLIC = re.compile(r"true|false|null|~|/(?:etc|home|lib|mnt|opt|proc|root|run|srv|sys|tmp|usr|var)/[\w./@-]*")
 """Values that are no secret under any name: switches, and where a secret is kept."""
@@ -35,7 +36,7 @@ _SHAPE = re.compile(
 def is_secret_name(name: str) -> bool:
     """Whether a setting of this name holds a secret: an option with its dashes, a variable, a key of a file."""
     bare = name.lstrip("-")
-    return _IN_NAME.search(bare) is not None or _WHOLE_NAME.fullmatch(bare) is not None
+    return _IN_NAME.search(bare) is not None or any(map(_WHOLE_NAME.fullmatch, (bare, *bare.split("."))))
 
 
 def is_public_value(value: str) -> bool:
