@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -279,3 +280,14 @@ def test_a_line_without_a_secret_stays_as_it_is(line: str) -> None:
 
 def test_a_text_without_a_secret_stays_as_it_is() -> None:
     assert redact_text(HARMLESS) == HARMLESS
+
+
+REAL = [path for path in (Path(__file__).parent / "edit" / "fixtures").iterdir() if path.name != "README.md"]
+
+
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
+def test_a_real_file_says_the_same(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    read = read_toml if path.suffix == ".toml" else read_yaml
+    # One of them holds a registry's user and password.
+    assert read(redact_text(text)) == read(text.replace("planted-secret", MARK).replace("someone", MARK))
