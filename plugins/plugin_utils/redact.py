@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -57,7 +58,13 @@ def redact_snapshot(value: Any, key: str = "") -> Any:
         return [redact_snapshot(each) for each in value]
     if not isinstance(value, str):
         return value
-    return " ".join(redact_argv(value.split(" "))) if key == "kernel_command_line" else redact_text(value)
+    return _redact_kernel_line(value) if key == "kernel_command_line" else redact_text(value)
+
+
+def _redact_kernel_line(line: str) -> str:
+    """Its words end at spaces outside of double quotes, lib/cmdline.c."""
+    words = re.findall(r'(?:[^\s"]|"[^"]*"?)+', line)
+    return " ".join(redact_argv(words))
 
 
 def _is_command_line(value: Sequence[Any]) -> bool:
@@ -68,15 +75,20 @@ def _redact_mapping(value: Mapping[Any, Any]) -> dict[Any, Any]:
     shown = {}
     for name, each in value.items():
         text = str(name)
-        # A path is the name of a file, which may well be called token.conf and hold evidence.
-        hidden = (
-            "/" not in text and is_secret_name(text) and not (text == "authorization" and isinstance(each, Mapping))
-        )
-        shown[without_tokens(text)] = _hide(each) if hidden else redact_snapshot(each, text)
+        shown[without_tokens(text)] = _hide(each) if _is_secret(text, value) else redact_snapshot(each, text)
     if "sha256" in shown and shown.get("text") != value.get("text"):
         # Who knows the rest of a file could find a short secret by its hash.
         shown["sha256"] = MARK
     return shown
+
+
+def _is_secret(name: str, siblings: Mapping[Any, Any]) -> bool:
+    """Whether an entry of a mapping is secret by its name, or by the name beside a ``value``."""
+    if name == "value":
+        return is_secret_name(str(siblings.get("name") or siblings.get("key") or ""))
+    # A path is the name of a file, which may well be called token.conf and hold evidence.
+    is_group = name == "authorization" and isinstance(siblings[name], Mapping)
+    return "/" not in name and is_secret_name(name) and not is_group
 
 
 def _hide(value: Any) -> Any:

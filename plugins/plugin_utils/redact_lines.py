@@ -11,7 +11,7 @@ from .redact_place import Block, Inside, closing_quote, indent_of, is_comment
 from .secrets import MARK, is_public_value, is_secret_name, without_tokens
 
 _NAMED = re.compile(
-    r"""(?<![\w.-])(?P<key>[\w.-]+)["']?(?:[ \t]*(?P<sep>:=|[:=])[ \t]*|(?P<gap>[ \t]*,[ \t]*|[ \t]+))"""
+    r"""(?<![\w.-])(?P<key>[\w.-]+)\\{0,3}["']?(?:[ \t]*(?P<sep>:=|[:=])[ \t]*|(?P<gap>[ \t]*,[ \t]*|[ \t]+))"""
 )
 _TABLE = re.compile(r"\s*\[\[?(?P<name>[^,{}=\[\]]+)\]\]?\s*(?:#.*)?")
 _COMPONENT = re.compile(r""""([^"]*)"|'([^']*)'|([^.\s"']+)""")
@@ -23,6 +23,11 @@ _BLOCK_SCALAR = re.compile(r"[|>][-+\d]*\s*(?:#.*)?")
 _ENDS_CLEANLY = re.compile(r"\s*(?:$|[,}\])]|\s#|\\$)")
 _TAIL = re.compile(r"[\]},;]*\s*\\?$")
 _OPTION_ALONE = re.compile(r"""\s*(?:-\s+)?["']?(?P<key>--?[\w.-]+)["']?\s*[,\\]?\s*$""")
+_VALUE_ALONE = re.compile(r"""\s*(?=[\[{]|"(?:\\.|[^"\\])*"?(?!\s*:)|'[^']*'?(?!\s*:))""")
+_KEY_ALONE = re.compile(r"""(?:^\s*\?\s+|["'])([\w.-]+)["']?\s*$""")
+_COLON = re.compile(r"\s*:[ \t]+(?=\S)")
+_COLLECTION = re.compile(r"""[\[{]\s*(?:[\[{"'\]}]|[\w.-]+\s*=|$)""")
+_NAME_GIVEN = re.compile(r"""\\{0,3}["']?([\w.-]+)""")
 _PEM_BEGIN, _PEM_END = "-----BEGIN ", re.compile(r"-----END [^-]*-----")
 
 
@@ -37,10 +42,15 @@ class LineRedactor:
         self._table = False
         self._continued = False
         self._next_word = False
+        self._next_value = self._next_colon = False
+        self._names_secret = False
 
     def line(self, line: str) -> str:
         """The line without its secrets."""
-        return without_tokens(self._open(line) or self._plain(line))
+        shown = self._open(line) or self._plain(line)
+        key = _KEY_ALONE.search(line)
+        self._next_colon = key is not None and is_secret_name(key[1])
+        return without_tokens(shown)
 
     def _open(self, line: str) -> str | None:
         """The line when it continues a secret of the lines before it."""
@@ -59,6 +69,9 @@ class LineRedactor:
         return None
 
     def _plain(self, line: str) -> str:
+        value = self._awaited(line)
+        if value:
+            return self._forced(line, value.end(), ":")
         if self._block and line.strip():
             if self._block.covers(line):
                 return self._in_block(line, self._block)
@@ -79,6 +92,15 @@ class LineRedactor:
         if alone and line.lstrip().startswith("- "):
             self._next_word = is_secret_name(alone["key"])
         return self._scan(line, 0)
+
+    def _awaited(self, line: str) -> re.Match[str] | None:
+        """Up to the value, if this line begins with that of a secret key that stood at the end of the last one."""
+        if self._next_colon:
+            return _COLON.match(line)
+        if not self._next_value or not line.strip():
+            return None
+        self._next_value = False
+        return _VALUE_ALONE.match(line)
 
     def _in_pem(self, line: str) -> str:
         begin = 0 if self._pem else line.index(_PEM_BEGIN)
@@ -144,22 +166,27 @@ class LineRedactor:
             shown += [line[start : found.end()], value]
             start = position = end
 
-    @staticmethod
-    def _secret_name(line: str, start: int, inside: Inside) -> re.Match[str] | None:
+    def _secret_name(self, line: str, start: int, inside: Inside) -> re.Match[str] | None:
         position = start
         for found in _NAMED.finditer(line, start):
             # The quotes of a quoted key do not enclose its value.
-            before, after = (
-                line[max(0, found.start() - 1) : found.start()],
-                line[found.end("key") : found.end("key") + 1],
-            )
-            is_quoted = before == after and before in ("'", '"')
-            inside.pass_over(line, position, found.start() - is_quoted)
-            position = found.end("key") + 1 if is_quoted else found.start()
-            is_option = found["key"].startswith("-")
-            if (found["sep"] or is_option) and is_secret_name(found["key"]):
+            begin, end = found.span("key")
+            is_quoted = begin > 0 and line[begin - 1] in "\"'" and line[begin - 1] == line[end : end + 1]
+            inside.pass_over(line, position, begin - is_quoted)
+            position = end + 1 if is_quoted else begin
+            if not is_quoted and inside.quote and line[end : end + 1] == inside.quote:
+                inside.quote, position = "", end + 1  # a quoted key of several words
+            if (found["sep"] or found["key"].startswith("-")) and self._is_secret(line, found):
                 return found
         return None
+
+    def _is_secret(self, line: str, found: re.Match[str]) -> bool:
+        """Whether a setting is secret by its name, or because it is the value of what was named before it."""
+        key = found["key"].lower()
+        if key in ("name", "key") and found["sep"]:
+            named = _NAME_GIVEN.match(line, found.end())
+            self._names_secret = named is not None and is_secret_name(named[1])
+        return (key == "value" and self._names_secret) or is_secret_name(found["key"])
 
     def _named_value(self, line: str, found: re.Match[str], inside: Inside) -> tuple[int, str]:
         key, start = found["key"], found.end()
@@ -192,6 +219,7 @@ class LineRedactor:
             column = self._column(line, found)
             scalar = _BLOCK_SCALAR.fullmatch(rest) is not None
             self._block = Block(column, is_comment(line), scalar, column if scalar else None)
+            self._next_value = column < found.start("key")  # a quoted key may be one of JSON
         shown = rest.partition("#")[0] + ("# " + MARK if "#" in rest else "")
         return len(line), shown
 
@@ -217,7 +245,7 @@ class LineRedactor:
         rest = line[start:]
         if rest[0] in "\"'":
             return self._quoted(line, start, kind)
-        if rest[0] in "{[" and kind != "word" and (kind != "=" or line[start - 1] == " "):
+        if rest[0] in "{[" and kind != "word" and (kind != "=" or _COLLECTION.match(rest)):
             return (len(line), MARK) if is_comment(line) else self._feed(SecretFlow(), line, start)
         if kind == "word":
             word = re.match(r"\S*?(?=[\]},;]*(?:\s|$))", rest)

@@ -11,10 +11,13 @@ MARK = "REDACTED"
 _IN_NAME = re.compile(
     r"pass(?:word|wd|phrase)|secret|token|credential|header|cookie|bearer|dockerconfig|dockercfg"
     r"|(?:access|account|api|client|deploy|encryption|host|hmac|license|pre-?shared|private|server|shared|signing|ssh|tls)"
-    r"[-_]?key|key[-_.]?data|(?:cert|certificate|authority)[-_.]?data",
+    r"[-_]?key|(?:key|cert|certificate|authority|\bca)[-_.]?(?:data|bundle)",
     re.IGNORECASE,
 )
-_WHOLE_NAME = re.compile(r"[\w.-]*auths?|authorization|(?:[\w.-]*[-_.])?(?:pass|pwd|psk|jwt|sas)", re.IGNORECASE)
+_WHOLE_NAME = re.compile(
+    r"[\w.-]*auths?|(?:[\w.]+-)?authorization|(?:[\w.-]*(?:[-_.]|(?-i:[a-z](?=[A-Z]))))?(?:pass|pwd|psk|jwt|sas)",
+    re.IGNORECASE,
+)
 _PUBLIC = re.compile(r"true|false|null|~|/(?:etc|home|lib|mnt|opt|proc|root|run|srv|sys|tmp|usr|var)/[\w./@-]*")
 """Values that are no secret under any name: switches, and where a secret is kept."""
 _SHAPE = re.compile(
@@ -23,7 +26,8 @@ _SHAPE = re.compile(
     r"|\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?"  # JSON web token
     r"|(?<![\w.])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w.])"  # bootstrap token, kubeadm
     r"|\bK10[0-9a-f]{16,}\S*"  # join token, k3s
-    r"|\bLS0tLS1CRUdJTi[\w+/=-]*"  # base64 of a PEM block
+    r"|(?<![\w.:-])[\w.%-]{1,64}:[^\s@/\"':,]{1,256}(?=@[\w.-]{1,253}:\d)"  # user:password@host:port of a proxy
+    r"|\bLS0tLS1CRUdJTi[\w+/=-]*|\bMII[\w+/]{61,}=*"  # base64 of a PEM block, or what is inside of one
     r"|\bA[KS]IA[0-9A-Z]{16}\b|\bgh[a-z]_\w{16,}|\bgithub_pat_\w{16,}"
     r"|(?<=[Bb]earer )\s*[\w.~+/=-]{8,}"
 )
@@ -32,7 +36,7 @@ _SHAPE = re.compile(
 def is_secret_name(name: str) -> bool:
     """Whether a setting of this name holds a secret: an option with its dashes, a variable, a key of a file."""
     bare = name.lstrip("-")
-    return _IN_NAME.search(bare) is not None or _WHOLE_NAME.fullmatch(bare) is not None
+    return _IN_NAME.search(bare) is not None or any(map(_WHOLE_NAME.fullmatch, (bare, *bare.split("."))))
 
 
 def is_public_value(value: str) -> bool:

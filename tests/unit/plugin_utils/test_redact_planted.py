@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,8 @@ YAML = {
     "comment after": f"a: 1\npassword: {S} # {S}\nb: 2\n",
     "comment after nothing": f"headers: # {S}\n  X: {S}\nb: 2\n",
     "quoted": f"a: 1\npassword: \"{S}\"\ntoken: '{S}'\nb: 2\n",
+    "doubled quotes": f"a: 1\npassword: 'it''s {S}'\nb: 2\n",
+    "tagged": f"a: 1\npassword: !!str {S}\ntoken: &x {S}\nb: 2\n",
     "quoted key": f'a: 1\n"password": "{S}"\nb: 2\n',
     "quoted, over lines": f'a: 1\npassword: "{S}\n  {S}"\nb: 2\n',
     "plain, over lines": f"a: 1\npassword: {S}\n  {S}\nb: 2\n",
@@ -31,6 +34,10 @@ YAML = {
     "comment below": f"a: 1\nheaders:\n# a note\n  X: {S}\n  # {S}\n  Y: {S}\nb: 2\n",
     "list at key level": f"a: 1\ntokens:\n- {S}\n- |\n  {S}\n- x: {S}\n  y: {S}\nb: 2\n",
     "list of mappings": f"a: 1\nusers:\n- name: u\n  user:\n    token: {S}\n    client-key-data: {S}\nb: 2\n",
+    "named values": f"a: 1\nenv:\n- name: API_TOKEN\n  value: {S}\n- {{key: DB_PASSWORD, value: '{S}'}}\nb: 2\n",
+    "complex key": f"a: 1\nx:\n  ? password\n  : {S}\nb: 2\n",
+    "camel case": f"a: 1\ndbPass: {S}\nb: 2\n",
+    "key of words": f'a: 1\n"my password": {S}\n"your password": "{S}"\nb: 2\n',
     "mapping in list": f"a: 1\nusers:\n- token: {S}\n  name: u\nb: 2\n",
     "block scalar": f"a: 1\npassword: |-\n  {S}\n\n  {S}: x\nb: 2\n",
     "block scalar below": f"a: 1\nheaders:\n  X: >\n    {S}: {S}\n  Y: z\nb: 2\n",
@@ -53,6 +60,8 @@ TOML = {
     "multi-line literal": f"a = 1\nidentitytoken = '''{S}\n{S}'''\nb = 2\n",
     "multi-line array": f'a = 1\nheaders = [\n  "{S}", # {S}\n  "{S}",\n]\nb = 2\n',
     "header table": f'a = 1\n[host."https://r".header]\n  x-auth = ["{S}"]\n[t]\nb = 2\n',
+    "dotted parent": f'a = 1\nreg."r.io".auth.username = "{S}"\nauth.user = "{S}"\nb = 2\n',
+    "narrow": f'a=1\nheaders=[\n"{S}",\n"{S}"]\nauth={{u="{S}"}}\nb=2\n',
     "dotted": f'a = 1\nreg.auth.password = "{S}"\nb = 2\n',
     "url": f'a = "https://oauth2:{S}@r.example/v2"\nb = 2\n',
     "crlf": f'a = 1\r\npassword = "{S}"\r\nb = 2\r\n',
@@ -60,10 +69,15 @@ TOML = {
 JSON = {
     "daemon": json.dumps({"a": 1, "auths": {"r": {"auth": S}}, "identitytoken": S, "b": 2}, indent=2),
     "one line": json.dumps({"a": 1, "env": ["X_TOKEN=" + S, "B=1"], "password": S, "b": 2}),
+    "named values": json.dumps({"a": 1, "envs": [{"key": "API_TOKEN", "value": S}], "b": 2}),
+    "in the next line": f'{{"a": 1,\n"password":\n"{S}",\n"token":\n["{S}",\n"{S}"], "pwd"\n: "{S}", "b": 2}}\n',
     "narrow": json.dumps({"a": 1, "secret": [S, {"x": S}], "b": 2}, separators=(",", ":")),
     "command": json.dumps({"a": 1, "args": ["--token", S, "--password=" + S, "--v=2"], "b": 2}),
     "command over lines": json.dumps({"a": 1, "args": ["--token", S, "--v=2"], "b": 2}, indent=1),
     "pem": json.dumps({"a": 1, "ca": PEM, "b": 2}),
+    "inside a string": json.dumps({"a": 1, "x": json.dumps({"auths": {"r": {"auth": S}}, "token": S}), "b": 2}),
+    "twice inside": json.dumps({"a": 1, "x": json.dumps({"y": json.dumps({"password": S})}), "b": 2}),
+    "escaped": json.dumps({"a": 1, "password": f'x"{S}\\"{S}', "b": 2}),
     "proxy": json.dumps({"a": 1, "proxies": {"http-proxy": f"http://u:{S}@p:3128"}, "b": 2}, indent=1),
 }
 TEXTS = {
@@ -81,6 +95,10 @@ TEXTS = {
     "command": f"[Service]\nExecStart=/usr/bin/kubelet --token {S} --password={S} --token '{S}' --v=2\nRestart=no\n",
     "command over lines": f"[Service]\nExecStart=/x --token \\\n  {S} \\\n  --password={S} \\\n  --v=2\nRestart=no\n",
     "header option": f'[Service]\nExecStart=/usr/bin/curl -H "Authorization: Bearer {S}" https://x\nRestart=no\n',
+    "quoted unit": f"[Service]\nEnvironment='API_TOKEN={S}' C=d\nExecStart=/x\n",
+    "shell": f'[Service]\nExecStart=/bin/sh -c "API_TOKEN={S} exec kubelet"\nRestart=no\n',
+    "data source": f"A=1\nDATASTORE=user=k password={S} host=x\nB=2\n",
+    "proxy header": f"A=1\nProxy-Authorization: Basic {S}\nB=2\n",
     "credential": f"[Service]\nSetCredential=db:{S}\nRestart=no\n",
     "kubeconfig": f"users:\n- name: b\n  user:\n    token: {S}\n    client-certificate-data: {S}\n",
     "pem": f"before\n{PEM}after\n",
@@ -152,10 +170,12 @@ UNKNOWN: dict[str, Any] = {
     "tuple": {"argv": ("kubelet", f"--bootstrap-token={S}")},
     "list that nobody knows": {"words": ["/usr/bin/x", "--token", S]},
     "kernel": {"system": {"kernel_command_line": f"quiet my.password={S} root=/dev/vda1 token={S}"}},
+    "kernel, quoted": {"system": {"kernel_command_line": f'quiet iscsi_password="{S} {S}" root=/dev/vda1'}},
     "answer": {"configz": {"staticPodURLHeader": {"X": [S]}, "authorization": {"mode": "Webhook"}}},
     "registry": {"config": {"registry": {"configs": {"r": {"auth": {"username": S, "password": S}}}}}},
     "unit": {"units": {"kubelet.service": {"Environment": f"A=1 API_TOKEN={S}", "ExecStart": f"x --token={S} ;"}}},
     "key": {f"http://user:{S}@host": 1},
+    "named value": {"envs": [{"key": "API_TOKEN", "value": S}, {"name": "TOKEN", "value": [S]}]},
     "number": {"pin_token": 12345678},
     "error": {"error": f"cannot pull: password={S}"},
 }
@@ -201,3 +221,73 @@ def test_any_text_is_redacted_without_an_error_and_line_for_line(text: str) -> N
 def test_a_hostile_line_takes_no_time(piece: str) -> None:
     text = piece * (300_000 // len(piece))
     assert len(redact_text(text)) > 0
+
+
+KNOWN = {
+    "web token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl",
+    "bootstrap token": "abcdef.0123456789abcdef",
+    "k3s": "K10" + "ab" * 16 + "::server:secret",
+    "pem in base64": "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUM=",
+    "der in base64": "MIIC" + "x9Az" * 20 + "==",
+    "cloud key": "AKIA" + "ABCDEFGH01234567",
+    "forge": "ghp_" + "a1B2" * 9,
+}
+
+
+@pytest.mark.parametrize("token", KNOWN.values(), ids=KNOWN)
+def test_what_gives_itself_away_is_hidden_under_any_name(token: str) -> None:
+    shown = redact_snapshot({"text": f"a: {token}\nb = '{token}'\n", "argv": ["x", token, f"--x={token}"], "y": token})
+    assert token not in json.dumps(shown)
+
+
+def test_a_proxy_without_a_scheme() -> None:
+    assert redact_text("HTTP_PROXY=user:hunter2@proxy.example:3128\n") == f"HTTP_PROXY={MARK}@proxy.example:3128\n"
+
+
+HARMLESS = """\
+[Unit]
+After=network-online.target containerd.service
+Wants=foo@bar:1.service
+[Service]
+Environment="KUBELET_KUBECONFIG_ARGS=--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf --kubeconfig=/etc/x"
+ExecStart=/usr/bin/kubelet $KUBELET_ARGS --authentication-token-webhook=true --tls-private-key-file=/etc/k.pem
+EnvironmentFile=-/var/lib/kubelet/kubeadm-flags.env
+KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=unix:///run/c.sock --pod-infra-container-image=r.io/p:3"
+authentication:
+  x509:
+    clientCAFile: /etc/kubernetes/pki/ca.crt
+  webhook: {cacheTTL: 0s, enabled: true}
+authorization:
+  mode: Webhook
+featureGates: {LegacyServiceAccountTokenNoAutoGeneration: false, MemoryQoS: true}
+tlsPrivateKeyFile: /var/lib/kubelet/pki/kubelet.key
+registerWithTaints:
+- {key: dedicated, value: x, effect: NoSchedule}
+[plugins."io.containerd.grpc.v1.cri".registry]
+  config_path = "/etc/containerd/certs.d"
+[plugins."io.containerd.grpc.v1.cri".registry.configs."r".tls]
+  key_file = "/etc/certs/x.key"
+31 23 0:26 / /sys/fs/cgroup rw,nosuid,nodev shared:9 - cgroup2 cgroup2 rw,nsdelegate
+0::/system.slice/kubepods-pod1.slice:cri-containerd:%s
+{"policyName":"none","defaultCpuSet":"","checksum":1353318690}
+""" % ("ab" * 32)
+
+
+@pytest.mark.parametrize("line", HARMLESS.splitlines())
+def test_a_line_without_a_secret_stays_as_it_is(line: str) -> None:
+    assert redact_text(line) == line
+
+
+def test_a_text_without_a_secret_stays_as_it_is() -> None:
+    assert redact_text(HARMLESS) == HARMLESS
+
+
+REAL = [path for path in (Path(__file__).parent / "edit" / "fixtures").iterdir() if path.name != "README.md"]
+
+
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
+def test_a_real_file_says_the_same(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    read = read_toml if path.suffix == ".toml" else read_yaml
+    # One of them holds a registry's user and password.
+    assert read(redact_text(text)) == read(text.replace("planted-secret", MARK).replace("someone", MARK))
