@@ -243,3 +243,16 @@ def test_a_closed_port_is_recorded_as_unreachable() -> None:
     with create_server(("127.0.0.1", 0)) as server:
         address = server.getsockname()
     assert configz(address) == {"status": None, "error": "Connection refused"}
+
+
+def test_what_is_taken_along_is_bounded(tmp_path: Path) -> None:
+    paths = [f"/etc/{number}" for number in range(6)]
+    for path in paths:
+        write(tmp_path, path, "x" * (1 << 20))
+    found = kubelet_files.captured(Host(str(tmp_path)), paths)
+    assert ["text" in found[path] for path in paths] == [True, True, True, True, False, False]
+    assert "not taken along" in found[paths[4]]["error"]
+
+
+def test_a_text_that_is_no_command_line_has_no_words() -> None:
+    assert words("a " * 40_000) == []
