@@ -83,8 +83,8 @@ ansible_facts:
           type: dict
         kubelet:
           description:
-            - Whether it is installed and runs, version, driver and CPU manager policy with their sources, and who decides
-              the driver (V(flag), V(config), V(default) or V(cri)).
+            - Whether it is installed and runs, version, driver and CPU manager policy with their sources, and who
+              decides the driver (V(flag), V(config), V(default) or V(cri)).
             - Every field that matters as it is in force, what each source claims, and the checkpoints.
           type: dict
         runtime:
