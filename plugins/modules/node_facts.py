@@ -87,7 +87,10 @@ ansible_facts:
           description: Mode (V(v1), V(v2), V(hybrid), V(unknown)) with its reason, controllers, mount points.
           type: dict
         kubelet:
-          description: Whether it is installed and runs, version, driver and CPU manager policy with their sources.
+          description:
+            - Whether it is installed and runs, version, driver and CPU manager policy with their sources, and who
+              decides the driver (V(flag), V(config), V(default) or V(cri)).
+            - Every field that matters as it is in force, what each source claims, and the checkpoints.
           type: dict
         runtime:
           description: containerd, its version, file schema, handlers as configured and as running, NRI.

@@ -28,16 +28,21 @@ DROPIN_VARIABLE = "KUBELET_CONFIG_DROPIN_DIR_ALPHA"
 MAX_DROPINS = 64
 MAX_UNIT_FILES = 32
 MAX_ENVIRONMENT_FILES = 16
+MAX_TEXT = 1 << 22
 _MAX_ENTRIES = 4096
 _MAX_DEPTH = 16
 
 
 def _walk(host: Host, folder: str, depth: int = 0) -> Iterator[str]:
-    """Paths below a folder in the order of Go's filepath.WalkDir: lexical, links to folders not followed."""
+    """Paths below a folder in the order of Go's filepath.WalkDir: lexical, links to folders not followed.
+
+    A folder is given too, with a slash at its end.
+    """
     for name in host.list(folder):
         path = folder.rstrip("/") + "/" + name
         real = host.path(path)
         if os.path.isdir(real) and not os.path.islink(real):
+            yield path + "/"
             if depth < _MAX_DEPTH:
                 yield from _walk(host, path, depth + 1)
         else:
@@ -108,12 +113,25 @@ def dropin_variable(host: Host, pid: int | None) -> bool | None:
     return any(each.startswith(DROPIN_VARIABLE.encode() + b"=") for each in block.split(b"\0"))
 
 
+def captured(host: Host, paths: list[str]) -> dict[str, Any]:
+    """``capture`` of each path, until together they have more text than any node needs."""
+    found: dict[str, Any] = {}
+    taken = 0
+    for path in paths:
+        found[path] = capture(host, path)
+        taken += len(found[path].get("text", ""))
+        if taken > MAX_TEXT:
+            found[path].pop("text", None)
+            found[path]["error"] = "not taken along: these files have more than %d bytes together" % MAX_TEXT
+    return found
+
+
 def unit_sources(host: Host, unit: Mapping[str, str]) -> dict[str, Any]:
     """``{unit_files, environment_files, files}``: where the flags of the next start stand."""
     units = unit_paths(host, unit)
-    files = {path: capture(host, path) for path in units}
+    files = captured(host, units)
     variables = environment_paths([files[path].get("text", "") for path in units])
-    files.update({path: capture(host, path) for path in variables})
+    files.update(captured(host, variables))
     return {"unit_files": units, "environment_files": variables, "files": files}
 
 
@@ -130,4 +148,4 @@ def written_words(found: Mapping[str, Any]) -> list[str]:
 def dropin_sources(host: Host, folder: str | None) -> dict[str, Any]:
     """``{config_dir, files}``: the drop-ins of --config-dir with their texts."""
     found = dropins(host, folder)
-    return {"config_dir": found, "files": {path: capture(host, path) for path in found["paths"]}}
+    return {"config_dir": found, "files": captured(host, found["paths"])}

@@ -8,6 +8,8 @@ import re
 import shlex
 from collections.abc import Iterator
 
+LONGEST = 1 << 16
+"""Characters; a longer text is no command line, and taking it apart word by word would take seconds."""
 _ASSIGNMENT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)", re.DOTALL)
 
 
@@ -42,6 +44,8 @@ def settings(text: str, section: str = "Service") -> list[tuple[str, str]]:
 
 def words(text: str) -> list[str]:
     """Words as systemd splits them: at white space, quotes taken off. A text with unpaired quotes is split plainly."""
+    if len(text) > LONGEST:
+        return []
     try:
         return shlex.split(text)
     except ValueError:

@@ -108,8 +108,9 @@ def interpret_kubelet(
     said = cri.get("runtime_config")
     runtime_config = said if isinstance(said, Mapping) else {}
     answer = evidence.get("configz") or {}
+    told = shallow(answer.get("config") or {})
     at_restart = driver_at_restart(settings, start.running, version, runtime_config)
-    driver, source, authority = running_driver(at_restart, version, answer.get("config"))
+    driver, source, authority = running_driver(at_restart, version, told)
     policy = settings.get(CPU_MANAGER_POLICY.key)
     checkpoint, memory_checkpoint = _checkpoints(evidence, version)
     facts = KubeletFacts(
@@ -130,13 +131,23 @@ def interpret_kubelet(
         dropins=dropins,
         start=start,
         memory_checkpoint=memory_checkpoint,
-        configz=answer.get("config"),
+        configz=told if "config" in answer else None,
         configz_error=_configz_error(answer),
         driver_at_restart=at_restart[0],
         odd_driver_line=odd_driver_line(captured.get("text", "")) if not config.problem else None,
     )
     claims = [claim for field in OBSERVED for claim in _claims(field, config, layers, start.running)]
-    return facts, claims + _later_claims(start) + _answers(answer.get("config") or {}, runtime_config)
+    return facts, claims + _later_claims(start) + _answers(told, runtime_config)
+
+
+def shallow(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that are no deeper than kubelet's are; a node is less trusted than the controller."""
+    return {key: value for key, value in values.items() if _depth_left(value, 6)}
+
+
+def _depth_left(value: Any, levels: int) -> bool:
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return levels > 0 and all(_depth_left(each, levels - 1) for each in inner)
 
 
 def _configz_error(answer: Mapping[str, Any]) -> str | None:

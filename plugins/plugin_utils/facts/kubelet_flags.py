@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...module_utils.snapshot.unit_file import environment, settings, words
+from ...module_utils.snapshot.unit_file import LONGEST, environment, settings, words
 from ..kubelet_fields import OBSERVED, KubeletField
 from .kubelet_model import Flag
 
@@ -88,8 +88,14 @@ def _variables(texts: Mapping[str, str | None], files: Mapping[str, Any]) -> dic
 
 
 def _expanded(command: str, path: str, variables: Mapping[str, Word]) -> tuple[Word, ...]:
+    """The words of a command; () where its variables would make it longer than any command line."""
     line: list[Word] = []
+    size = 0
     for word in words(command):
+        names = [found[1] or found[2] for found in _VARIABLE.finditer(word)]
+        size += len(word) + sum(len(variables[name][0]) for name in names if name in variables)
+        if size > LONGEST:
+            return ()
         whole = re.fullmatch(r"\$(\w+)", word)
         if whole:
             value, source = variables.get(whole[1], ("", path))

@@ -25,6 +25,8 @@ from .kubelet_model import Setting
 EVICTION_DEFAULT = "100Mi"
 """memory.available where evictionHard is not set at all (pkg/kubelet/apis/config/v1beta1/defaults_linux.go)."""
 
+LARGEST = 1 << 63
+
 Settings = Mapping[str, Setting]
 
 
@@ -55,9 +57,12 @@ def _amount(key: str, resource: str, value: Any) -> Fraction:
     if not isinstance(value, str):
         raise UnreadableReservation(f"{key}.{resource} is not written as a text")
     try:
-        return parse_quantity(value)
+        amount = parse_quantity(value)
     except ValueError as error:
         raise UnreadableReservation(f"{key}.{resource}: {error}") from None
+    if abs(amount) >= LARGEST:
+        raise UnreadableReservation(f"{key}.{resource} is more than a number of 64 bits")
+    return amount
 
 
 def reserved(settings: Settings, resource: str) -> Fraction:
@@ -101,6 +106,8 @@ def numa_memory(settings: Settings) -> Fraction:
 
 def _numa_limits(settings: Settings) -> Iterator[Fraction]:
     entries = settings[RESERVED_MEMORY.key].value if RESERVED_MEMORY.key in settings else None
+    if not isinstance(entries, (list, type(None))):
+        raise UnreadableReservation(f"{RESERVED_MEMORY.key} is not a list")
     for entry in entries or ():
         limits = entry.get("limits") if isinstance(entry, Mapping) else None
         if not isinstance(limits, Mapping):

@@ -201,7 +201,7 @@ def driver_hidden_from_agents(facts: NodeFacts) -> Iterator[Finding]:
         Effect.NONE,
         "Agents that read kubelet's file for the cgroup driver, such as Volcano's, do not find the right one.",
         (evidence,),
-        "Write the line as cgroupDriver: systemd (or cgroupfs), without quotes and comment.",
+        "Write the driver to that file as cgroupDriver: systemd or cgroupfs, without quotes and comment.",
     )
 
 

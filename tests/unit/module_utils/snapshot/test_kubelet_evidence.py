@@ -6,6 +6,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import ssl
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +20,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot import kubelet_files
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.configz import FIELDS, configz, reading
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.configz import FIELDS, LIMIT, configz, reading
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet import kubelet
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.unit_file import (
     environment,
@@ -243,3 +246,53 @@ def test_a_closed_port_is_recorded_as_unreachable() -> None:
     with create_server(("127.0.0.1", 0)) as server:
         address = server.getsockname()
     assert configz(address) == {"status": None, "error": "Connection refused"}
+
+
+def test_what_is_taken_along_is_bounded(tmp_path: Path) -> None:
+    paths = [f"/etc/{number}" for number in range(6)]
+    for path in paths:
+        write(tmp_path, path, "x" * (1 << 20))
+    found = kubelet_files.captured(Host(str(tmp_path)), paths)
+    assert ["text" in found[path] for path in paths] == [True, True, True, True, False, False]
+    assert "not taken along" in found[paths[4]]["error"]
+
+
+def test_a_text_that_is_no_command_line_has_no_words() -> None:
+    assert words("a " * 40_000) == []
+
+
+@contextmanager
+def kubelet_server(folder: Path, answer: bytes) -> Iterator[tuple[str, int]]:
+    """A TLS server with a certificate that nobody signed, as kubelet has one; it answers one request."""
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=node", "-days", "1"]
+    subprocess.run([*made, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            plain, _peer = server.accept()
+            with context.wrap_socket(plain, server_side=True) as connection:
+                assert connection.recv(4096).startswith(b"GET /configz HTTP/1.0\r\n")
+                connection.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield server.getsockname()
+        thread.join()
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the server's certificate")
+def test_configz_over_tls(tmp_path: Path) -> None:
+    body = json.dumps({"kubeletconfig": {"cgroupDriver": "systemd", "staticPodURLHeader": {"X": ["secret"]}}})
+    with kubelet_server(tmp_path, OK + body.encode()) as address:
+        found = configz(address)
+    assert found == {"status": 200, "config": {"cgroupDriver": "systemd"}}
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the server's certificate")
+def test_an_answer_without_an_end_is_cut_off(tmp_path: Path) -> None:
+    with kubelet_server(tmp_path, OK + b"[" * (LIMIT + 70_000)) as address:
+        found = configz(address)
+    assert found == {"status": 200, "error": "not a configz document"}

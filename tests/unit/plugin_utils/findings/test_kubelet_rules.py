@@ -8,11 +8,15 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Finding
+from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.rules.upgrade import upgrade_findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import judge
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED
+from ansible_collections.volcano.colocation.plugins.plugin_utils.targets import Targets
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_kubelet import (
     DROPIN,
     ENVIRONMENT,
     TYPE,
+    UNIT,
     VARIANTS,
     configz,
     cri_driver,
@@ -303,3 +307,52 @@ def test_the_memory_checkpoint_of_the_same_policy(node: Snapshot) -> None:
 
 def test_the_checkpoint_path_is_in_the_evidence(node: Snapshot) -> None:
     assert one(VARIANTS["checkpoint-corrupt"][1](node), "checkpoint-corrupt").evidence == (CHECKPOINT,)
+
+
+TEXT = ("kubelet", "files", KUBELET_FILE, "text")
+ODD = [
+    "5",
+    "[1]",
+    "[[]]",
+    "{a: {b: c}}",
+    "x",
+    "null",
+    "true",
+    '""',
+    "[{limits: 5}]",
+    "{cpu: null, memory: [1]}",
+    "1e999",
+]
+FIELDS = [field.key for field in OBSERVED]
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("key", FIELDS)
+def test_no_shape_of_a_field_makes_a_rule_stumble(node: Snapshot, key: str, odd: str) -> None:
+    text = "cpuManagerPolicy: static\nmemoryManagerPolicy: Static\n"
+    lines = [line for line in text.splitlines() if not line.startswith(key + ":")]
+    snapshot = put(without_old_flag(node, "1.36.0"), "\n".join([*lines, f"{key}: {odd}\n"]), *TEXT)
+    snapshot = configz(dropins(snapshot, a=f"{TYPE}{key}: {odd}\n"), **{key: odd})
+    found = findings(facts_of(snapshot))
+    upgrade_findings(facts_of(snapshot), Targets((1, 38), (2, 1), 260))
+    assert all(isinstance(line, str) for each in found for line in each.evidence)
+
+
+@pytest.mark.parametrize("amount", ["9" * 4200 + "e999", "9" * 5000, "-1e999", "1e20"])
+def test_amounts_beyond_any_machine(node: Snapshot, amount: str) -> None:
+    snapshot = kubelet_edit(node, "cpu: 500m", f'cpu: "{amount}"')
+    assert "reservation-unreadable" in codes(snapshot)
+
+
+def test_a_unit_that_would_grow_beyond_any_command_line_is_not_expanded(node: Snapshot) -> None:
+    snapshot = unit(node, f'A="{"x " * 20000}"\n')
+    text = snapshot["kubelet"]["files"][UNIT]["text"] + "ExecStart=\nExecStart=/usr/bin/kubelet " + "$A " * 10000 + "\n"
+    assert facts_of(put(snapshot, text, "kubelet", "files", UNIT, "text")).kubelet.start.following is None
+
+
+def test_deep_answers_of_configz_are_left_out(node: Snapshot) -> None:
+    deep: list[object] = []
+    for _level in range(500):
+        deep = [deep]
+    found = facts_of(configz(node, cpuManagerPolicy="static", systemReserved={"cpu": deep})).kubelet
+    assert found.configz == {"cpuManagerPolicy": "static"}

@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Options of the CPU and topology manager, by version, gate and pair."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_policy_options import (
+    CPU_MANAGER,
+    TOPOLOGY_MANAGER,
+    Version,
+    incompatible,
+    refusals,
+    switched_on,
+)
+
+NO_CORES = "Kubernetes 1.30 has no option distribute-cpus-across-cores"
+ALPHA = {"CPUManagerPolicyAlphaOptions": True}
+
+
+@pytest.mark.parametrize(
+    ("options", "gates", "version", "said"),
+    [
+        ({}, {}, (1, 20), []),
+        (
+            {"full-pcpus-only": "true"},
+            {},
+            (1, 21),
+            ["the gate CPUManagerPolicyOptions is off", "Kubernetes 1.21 has no option full-pcpus-only"],
+        ),
+        (
+            {"full-pcpus-only": "true"},
+            {"CPUManagerPolicyOptions": True},
+            (1, 22),
+            ["full-pcpus-only needs the gate CPUManagerPolicyAlphaOptions"],
+        ),
+        ({"full-pcpus-only": "true"}, {}, (1, 23), []),
+        (
+            {"full-pcpus-only": "true"},
+            {"CPUManagerPolicyBetaOptions": "false"},
+            (1, 30),
+            ["full-pcpus-only needs the gate CPUManagerPolicyBetaOptions"],
+        ),
+        ({"full-pcpus-only": "true"}, {"CPUManagerPolicyBetaOptions": "false"}, (1, 33), []),
+        (
+            {"distribute-cpus-across-numa": "true"},
+            {},
+            (1, 32),
+            ["distribute-cpus-across-numa needs the gate CPUManagerPolicyAlphaOptions"],
+        ),
+        ({"distribute-cpus-across-numa": "true"}, ALPHA, (1, 32), []),
+        ({"distribute-cpus-across-numa": "true"}, {}, (1, 33), []),
+        ({"align-by-socket": "true"}, ALPHA, (1, 25), []),
+        ({"distribute-cpus-across-cores": "1"}, ALPHA, (1, 31), []),
+        ({"distribute-cpus-across-cores": "1"}, ALPHA, (1, 30), [NO_CORES]),
+        ({"strict-cpu-reservation": "true"}, {}, (1, 33), []),
+        ({"strict-cpu-reservation": "yes"}, {}, (1, 35), ["strict-cpu-reservation=yes is neither true nor false"]),
+        ({"prefer-align-cpus-by-uncorecache": "f"}, {}, (1, 36), []),
+        ({"full-pcpus": "true"}, {}, (1, 36), ["Kubernetes 1.36 has no option full-pcpus"]),
+    ],
+)  # fmt: skip
+def test_the_cpu_manager(
+    options: dict[str, object], gates: dict[str, object], version: Version, said: list[str]
+) -> None:
+    assert list(refusals(CPU_MANAGER, options, gates, version)) == said
+
+
+@pytest.mark.parametrize(
+    ("options", "version", "said"),
+    [
+        (
+            {"prefer-closest-numa-nodes": "true"},
+            (1, 27),
+            [
+                "the gate TopologyManagerPolicyOptions is off",
+                "prefer-closest-numa-nodes needs the gate TopologyManagerPolicyAlphaOptions",
+            ],
+        ),
+        ({"prefer-closest-numa-nodes": "true"}, (1, 28), []),
+        ({"max-allowable-numa-nodes": "16"}, (1, 31), []),
+        ({"max-allowable-numa-nodes": "4"}, (1, 35), ["max-allowable-numa-nodes=4 is not a number of 8 or more"]),
+        ({"max-allowable-numa-nodes": "x"}, (1, 35), ["max-allowable-numa-nodes=x is not a number of 8 or more"]),
+    ],
+)
+def test_the_topology_manager(options: dict[str, object], version: Version, said: list[str]) -> None:
+    assert list(refusals(TOPOLOGY_MANAGER, options, {}, version)) == said
+
+
+@pytest.mark.parametrize(
+    ("options", "policy", "said"),
+    [
+        ({"full-pcpus-only": "true", "distribute-cpus-across-numa": "true"}, None, []),
+        ({"full-pcpus-only": "true", "distribute-cpus-across-cores": "false"}, None, []),
+        (
+            {"full-pcpus-only": "true", "distribute-cpus-across-cores": "true"},
+            None,
+            ["full-pcpus-only and distribute-cpus-across-cores exclude each other"],
+        ),
+        ({"align-by-socket": "true"}, "restricted", []),
+        (
+            {"align-by-socket": "true"},
+            "single-numa-node",
+            ["align-by-socket does not go with topologyManagerPolicy single-numa-node"],
+        ),
+    ],
+)
+def test_pairs(options: dict[str, object], policy: str | None, said: list[str]) -> None:
+    assert list(incompatible(options, policy)) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "on"), [(True, True), (False, False), ("T", True), ("0", False), ("on", None), (1, True)]
+)
+def test_switches_as_go_reads_them(value: object, on: bool | None) -> None:
+    assert switched_on(value) is on
