@@ -26,7 +26,7 @@ BY_SOCKET = (
 
 def runtime_name(evidence: Mapping[str, Any], kubelet: Mapping[str, Any]) -> str:
     """The CRI's own name, else what kubelet's socket is called, else what is installed."""
-    if _uses_dockershim(kubelet):
+    if evidence.get("docker") and _uses_dockershim(kubelet):
         return "docker"
     cri = evidence["cri"]
     if cri.get("name"):
