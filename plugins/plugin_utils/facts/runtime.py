@@ -63,7 +63,7 @@ def interpret_runtime(
     """RuntimeFacts of a snapshot's ``runtime`` section, and every claim on its driver."""
     name = runtime_name(evidence, kubelet)
     if name == "cri-o":
-        return interpret_crio(evidence)
+        return interpret_crio(evidence, units)
     if name != "containerd":
         return interpret_other(name, evidence)
     facts = interpret_containerd(evidence, units)

@@ -14,6 +14,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.containerd import (
+    MAX_BYTES,
     MAX_FILES,
     containerd_files,
     containerd_program,
@@ -154,6 +155,14 @@ def test_imports_end_somewhere(tmp_path: Path) -> None:
     grow(tmp_path, {**chain, MAIN: 'imports = ["/c/0.toml"]'})
     found = files(tmp_path)
     assert len(found["files"]) == MAX_FILES
+    assert found["import_limit"] is True
+
+
+def test_imports_that_are_too_long_are_left_out(tmp_path: Path) -> None:
+    big = "#" * (MAX_BYTES // 2 + 1)
+    grow(tmp_path, {MAIN: 'imports = ["a", "b", "c"]\n', **{f"etc/containerd/{name}": big for name in "abc"}})
+    found = files(tmp_path)
+    assert sorted(found["files"]) == ["/etc/containerd/a", "/etc/containerd/b", "/etc/containerd/config.toml"]
     assert found["import_limit"] is True
 
 
