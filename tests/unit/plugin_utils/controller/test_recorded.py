@@ -158,7 +158,7 @@ MISSHAPEN: dict[str, tuple[Any, tuple[str | int, ...], str]] = {
     "section": ([], ("kubelet",), "not a whole snapshot: it lacks kubelet"),
     "schema": (2, ("schema",), "snapshot schema 2"),
     "cpus": ("3-", ("cpus", "online"), "reading its node"),
-    "mount line": (["x"], ("cgroups", "mountinfo"), "reading its"),
+    "checkpoint path": ("/gone", ("kubelet", "checkpoint_path"), "KeyError"),
 }
 
 
