@@ -32,7 +32,8 @@ _SOCKETS_BY_CONFIG = (
 )
 
 MAX_FILES = 64
-MAX_BYTES = 1 << 22
+MAX_BYTES = 1 << 20
+"""Of text, after which no further file is taken: the controller parses all of it."""
 MAX_FOLDERS = 256
 
 _IMPORTS = re.compile(r"^[ \t]*[\"']?imports[\"']?[ \t]*=[ \t]*\[", re.MULTILINE)

@@ -45,7 +45,7 @@ def _runtime_config(client: CriClient) -> dict[str, Any]:
         return {"error": "unimplemented" if error.code == UNIMPLEMENTED else str(error)}
 
 
-def _cri(host: Host, endpoint: str) -> dict[str, Any]:
+def cri_evidence(host: Host, endpoint: str) -> dict[str, Any]:
     """What the CRI answers; ``error`` instead when it does not."""
     if not host.live:
         return {"endpoint": endpoint}
@@ -104,7 +104,7 @@ def runtime(host: Host, agents: dict[str, list[dict[str, Any]]], endpoint: str) 
     }
     found["program_seconds"] += found.get("dump", {}).get("seconds", 0.0)
     others = found["crio"] is not None or any(name in agents for name in ("dockerd", "cri-dockerd", "isulad"))
-    found["cri"] = _cri(host, endpoint) if program or others else {"endpoint": endpoint}
+    found["cri"] = cri_evidence(host, endpoint) if program or others else {"endpoint": endpoint}
     files = [*found["files"].values(), *(found["crio"] or {}).get("files", {}).values()]
     found["nri_sockets"] = _nri_sockets(host, [file.get("text", "") for file in files])
     return found

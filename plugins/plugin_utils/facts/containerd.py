@@ -126,7 +126,7 @@ def layers_of(evidence: Mapping[str, Any], version: str | None, process: Mapping
     """Main file and imports, parsed; drop-ins that nothing imports are parsed only to be found importable."""
     main_path = evidence["config_path"]
     files = {path: read_config(path, captured, process, read_toml) for path, captured in evidence["files"].items()}
-    return read_layers(files[main_path], files, version)
+    return read_layers(files.get(main_path, ConfigFile(main_path, "missing")), files, version)
 
 
 def _cut(evidence: Mapping[str, Any]) -> Iterator[Defect]:

@@ -26,7 +26,9 @@ def words(files: tuple[ConfigFile, ...], keys: tuple[str, ...]) -> list[tuple[An
     return [(value, path) for value, path in found if value is not None]
 
 
-def interpret_crio(evidence: Mapping[str, Any]) -> tuple[RuntimeFacts, list[Claim]]:
+def interpret_crio(
+    evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]]
+) -> tuple[RuntimeFacts, list[Claim]]:
     """RuntimeFacts of a CRI-O, and every claim on its driver."""
     found, cri = evidence.get("crio") or {"processes": [], "files": {}}, evidence["cri"]
     process = found["processes"][0] if found["processes"] else None
@@ -50,7 +52,7 @@ def interpret_crio(evidence: Mapping[str, Any]) -> tuple[RuntimeFacts, list[Clai
         running_cgroup_driver=driver,
         handlers=(),
         nri=_nri(files, version, evidence, process),
-        kill_mode=None,
+        kill_mode=units.get("crio.service", {}).get("KillMode"),
         cri_cgroup_driver=driver,
         runtime_config_supported=supported,
         layers=files,

@@ -26,7 +26,7 @@ BY_SOCKET = (
 
 def runtime_name(evidence: Mapping[str, Any], kubelet: Mapping[str, Any]) -> str:
     """The CRI's own name, else what kubelet's socket is called, else what is installed."""
-    if _uses_dockershim(kubelet):
+    if evidence.get("docker") and _uses_dockershim(kubelet):
         return "docker"
     cri = evidence["cri"]
     if cri.get("name"):
@@ -63,7 +63,7 @@ def interpret_runtime(
     """RuntimeFacts of a snapshot's ``runtime`` section, and every claim on its driver."""
     name = runtime_name(evidence, kubelet)
     if name == "cri-o":
-        return interpret_crio(evidence)
+        return interpret_crio(evidence, units)
     if name != "containerd":
         return interpret_other(name, evidence)
     facts = interpret_containerd(evidence, units)

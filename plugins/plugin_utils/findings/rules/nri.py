@@ -26,15 +26,18 @@ def socket_stale(facts: NodeFacts) -> Iterator[Finding]:
 
 def next_restart_changes_nri(facts: NodeFacts) -> Iterator[Finding]:
     nri = facts.runtime.nri
-    known = facts.runtime.running and nri.supported and not any(each.problem for each in facts.runtime.layers)
-    if known and nri.configured is not nri.running:
+    layers = facts.runtime.layers
+    known = facts.runtime.running and nri.supported and not any(each.problem for each in layers)
+    # A socket that is lacking although its runtime read these very files is not put right by a restart.
+    restarts = nri.running or any(each.changed_after_start for each in layers)
+    if known and restarts and nri.configured is not nri.running:
         yield Finding(
             "runtime-restart-changes-nri",
             Severity.WARNING,
             # Plugins that run today lose their runtime; switching it on takes nothing from anybody.
             Effect.LATENT if nri.running else Effect.NONE,
             f"NRI is {STATE[nri.running]} now and will be {STATE[nri.configured]} once {facts.runtime.name} restarts.",
-            (f"socket {nri.socket_path}", *(each.path for each in facts.runtime.layers if each.kind != "missing")),
+            (f"socket {nri.socket_path}", *(each.path for each in layers if each.kind != "missing")),
             "Decide which is right; plugins must connect again after the restart.",
         )
 

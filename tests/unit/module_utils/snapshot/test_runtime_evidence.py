@@ -14,6 +14,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.containerd import (
+    MAX_BYTES,
     MAX_FILES,
     containerd_files,
     containerd_program,
@@ -28,7 +29,9 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.distri
 )
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.docker import docker
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.endpoint import kubelets_endpoint
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.runtime import running_handlers
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.runtime import cri_evidence, running_handlers
+from ansible_collections.volcano.colocation.tests.unit.module_utils.cri import server
+from ansible_collections.volcano.colocation.tests.unit.module_utils.cri.server import Runtime, serving
 from ansible_collections.volcano.colocation.tests.unit.module_utils.snapshot.test_snapshot import grow
 
 MAIN = "etc/containerd/config.toml"
@@ -152,6 +155,14 @@ def test_imports_end_somewhere(tmp_path: Path) -> None:
     grow(tmp_path, {**chain, MAIN: 'imports = ["/c/0.toml"]'})
     found = files(tmp_path)
     assert len(found["files"]) == MAX_FILES
+    assert found["import_limit"] is True
+
+
+def test_imports_that_are_too_long_are_left_out(tmp_path: Path) -> None:
+    big = "#" * (MAX_BYTES // 2 + 1)
+    grow(tmp_path, {MAIN: 'imports = ["a", "b", "c"]\n', **{f"etc/containerd/{name}": big for name in "abc"}})
+    found = files(tmp_path)
+    assert sorted(found["files"]) == ["/etc/containerd/a", "/etc/containerd/b", "/etc/containerd/config.toml"]
     assert found["import_limit"] is True
 
 
@@ -340,3 +351,70 @@ def test_of_k3s_settings_only_those_about_kubelet_and_the_runtime_are_kept(tmp_p
 
 def test_an_empty_tree_tells_of_no_distribution(tmp_path: Path) -> None:
     assert distribution(Host(str(tmp_path)), {}) == {"marks": [], "settings": {}, "templates": [], "supervisors": []}
+
+
+def answered(path: Path, served: Runtime) -> dict[str, Any]:
+    """What is recorded of a runtime that answers like this."""
+    with serving(path, served.converse):
+        found = cri_evidence(Host("/"), f"unix://{path}")
+    assert json.loads(json.dumps(found)) == found
+    return found
+
+
+@pytest.mark.parametrize(
+    ("driver", "recorded"),
+    [(0, {"cgroup_driver": "systemd"}), (1, {"cgroup_driver": "cgroupfs"}), (None, {"error": "unimplemented"})],
+)
+def test_the_runtime_config_that_is_recorded(tmp_path: Path, driver: int | None, recorded: dict[str, str]) -> None:
+    found = answered(tmp_path / "s", Runtime(version="2.1.4", cgroup_driver=driver))
+    assert found["runtime_config"] == recorded
+    assert (found["name"], found["version"], found["ready"]) == ("containerd", "2.1.4", True)
+
+
+def test_a_runtime_that_refuses_to_tell_its_driver(tmp_path: Path) -> None:
+    class Stubborn(Runtime):
+        def answer(self, stream: int, path: str, message: bytes) -> list[bytes]:
+            if path.endswith("/RuntimeConfig"):
+                return server.failed(stream, 2, "not now")
+            return super().answer(stream, path, message)
+
+    found = answered(tmp_path / "s", Stubborn())
+    assert found["runtime_config"] == {"error": "the container runtime answered UNKNOWN: not now"}
+    assert found["sandboxes"] == []
+
+
+def program(folder: Path, script: str) -> str:
+    path = folder / "containerd"
+    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
+def dump_of(folder: Path, script: str, main: str) -> dict[str, Any] | None:
+    config = folder / "config.toml"
+    config.write_text(main, encoding="utf-8")
+    found = containerd_files(Host("/"), ["containerd", "-c", str(config)], program(folder, script))
+    dump: dict[str, Any] | None = found.get("dump")
+    return dump
+
+
+def test_containerd_is_asked_what_it_makes_of_several_files(tmp_path: Path) -> None:
+    (tmp_path / "dump").write_text(DUMP, encoding="utf-8")
+    (tmp_path / "a.toml").touch()
+    script = f'test "$*" = "--config {tmp_path}/config.toml config dump" && cat {tmp_path}/dump'
+    found = dump_of(tmp_path, script, 'imports = ["a.toml"]\n')
+    assert found
+    assert found["text"] == EXCERPT
+
+
+def test_a_containerd_that_does_not_dump_says_why(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").touch()
+    found = dump_of(tmp_path, "echo noise >&2; echo 'broken: a.toml' >&2; exit 1", 'imports = ["a.toml"]\n')
+    assert found
+    assert found["error"] == "broken: a.toml"
+
+
+def test_a_single_file_needs_no_dump(tmp_path: Path) -> None:
+    if Path("/etc/containerd/conf.d").exists():
+        pytest.skip("this machine has drop-ins of its own")
+    assert dump_of(tmp_path, "echo no", "version = 2\n") is None

@@ -188,6 +188,10 @@ def test_imports_without_an_end_leave_the_node_unknown(aligned: Snapshot) -> Non
     assert codes(put(aligned, True, "runtime", "import_limit")) == ["config-unreadable"]
 
 
+def test_a_snapshot_without_its_own_main_file_is_read_as_one_without_any(aligned: Snapshot) -> None:
+    assert runtime(put(aligned, {}, "runtime", "files")).config.kind == "missing"
+
+
 def test_disabled_plugins_add_up_over_the_files(aligned: Snapshot) -> None:
     node = imports(aligned, 'version = 2\ndisabled_plugins = ["cri"]\n', 'version = 2\ndisabled_plugins = ["a"]\n')
     assert runtime(node).disabled_plugins == ("a", "cri")

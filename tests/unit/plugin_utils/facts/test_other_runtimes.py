@@ -172,7 +172,8 @@ def test_a_docker_whose_dockerd_was_not_found(aligned: Snapshot) -> None:
 )
 def test_a_kubelet_with_docker_built_in(aligned: Snapshot, version: str | None, argv: list[str], name: str) -> None:
     node = put(put(aligned, version, "kubelet", "version"), argv, "kubelet", "processes", 0, "argv")
-    assert runtime(node).name == name
+    assert runtime(node).name == "containerd", "without a dockerd there is nothing to use"
+    assert runtime(put(node, docker(aligned, "{}")["runtime"]["docker"], "runtime", "docker")).name == name
 
 
 def test_other_runtimes_are_those_that_kubelet_does_not_use(aligned: Snapshot) -> None:

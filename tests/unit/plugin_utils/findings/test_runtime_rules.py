@@ -14,6 +14,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.var
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     NAMES,
+    RUNTIME_FILE,
     Snapshot,
     captured,
     facts_of,
@@ -56,6 +57,13 @@ def test_a_cri_switched_off_that_does_not_answer_is_not_put_off_to_the_next_rest
     node = runtime_edit(captured(ALIGNED), "version = 2\n", 'version = 2\ndisabled_plugins = ["cri"]\n')
     node = put(node, {"endpoint": "unix:///run/containerd/containerd.sock", "error": "UNIMPLEMENTED"}, "runtime", "cri")
     assert found(node)["cri-disabled"].effect.value == "misaligned"
+
+
+def test_nri_that_only_a_changed_file_switches_on_takes_nothing_from_anybody() -> None:
+    off = put(captured(ALIGNED), {}, "runtime", "nri_sockets")
+    assert "runtime-restart-changes-nri" not in found(off), "the file is older than containerd"
+    changed = put(off, 4e9, "runtime", "files", RUNTIME_FILE, "ctime")
+    assert found(changed)["runtime-restart-changes-nri"].effect.value == "none"
 
 
 def test_a_crio_node_is_judged_like_any_other() -> None:
