@@ -34,6 +34,12 @@ SNAPSHOT: dict[str, Any] = {
         "checkpoint_path": TEXT,
         "healthz": TEXT + NOTHING,
         "files": FILES,
+        "?config_dir": {"folder": TEXT + NOTHING, "exists": SWITCH + NOTHING, "paths": [TEXT]},
+        "?dropin_variable": SWITCH + NOTHING,
+        "?unit_files": [TEXT],
+        "?environment_files": [TEXT],
+        "?memory_checkpoint_path": TEXT,
+        "?configz": ({"?status": NUMBER + NOTHING, "?config": {}}, None),
     },
     "runtime": {
         "processes": PROCESSES,
