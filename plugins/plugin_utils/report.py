@@ -104,7 +104,9 @@ def _runtime(runtime: Mapping[str, Any]) -> str:
     )
     nri = "not supported" if runtime["nri"]["supported"] is False else _on(runtime["nri"]["running"])
     version = runtime["version"] or "version unknown"
-    return f"{runtime['name'] or 'runtime'} {version}, handlers: {handlers or 'none known'}, NRI {nri}"
+    # CRI-O and docker have one driver for all handlers.
+    driver = f"handlers: {handlers}" if handlers else f"cgroup driver {runtime['cgroup_driver'] or 'unknown'}"
+    return f"{runtime['name'] or 'runtime'} {version}, {driver}, NRI {nri}"
 
 
 def _pods(pods: Mapping[str, Any]) -> str:

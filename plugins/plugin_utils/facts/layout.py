@@ -46,6 +46,7 @@ def as_embedded(kubelet: KubeletFacts, claims: Sequence[Claim]) -> KubeletFacts:
         kubelet,
         cgroup_driver=Driver(driver.value) if driver and driver.value in ("systemd", "cgroupfs") else None,
         cgroup_driver_source=driver.source if driver else None,
+        cgroup_driver_authority=None,
         cpu_manager_policy=None,
         cpu_manager_policy_source=None,
     )

@@ -13,6 +13,7 @@ ANY = "*"
 """Stands for every key of a mapping, or every item of a list."""
 
 FILES = {ANY: {"kind": TEXT, "?text": TEXT, "?error": TEXT, "?ctime": NUMBER, "?mtime": NUMBER}}
+FILE = FILES[ANY]
 PROCESSES = [{"argv": [TEXT], "pid": (int,), "?started_at": NUMBER + NOTHING}]
 
 SNAPSHOT: dict[str, Any] = {
@@ -48,15 +49,20 @@ SNAPSHOT: dict[str, Any] = {
         "config_path": TEXT,
         "files": FILES,
         "nri_sockets": {ANY: {}},
+        "?crio": ({"processes": PROCESSES, "config_path": TEXT, "files": FILES}, None),
+        "?docker": ({"processes": PROCESSES, "config_path": TEXT, "config": FILE}, None),
         "cri": {
             "endpoint": TEXT,
             "?error": TEXT,
+            "?name": TEXT + NOTHING,
             "?version": TEXT + NOTHING,
+            "?runtime_config": {"?cgroup_driver": TEXT + NOTHING, "?error": TEXT + NOTHING},
             "?sandboxes": [{"ready": SWITCH}],
             "?containers": [{"running": SWITCH}],
-            "?config": ({"?handlers": {ANY: {"?systemd_cgroup": SWITCH}}}, None),
+            "?config": ({"?handlers": {ANY: {"?systemd_cgroup": SWITCH + NOTHING}}}, None),
         },
     },
+    "?distribution": {"marks": [TEXT], "settings": FILES, "templates": [TEXT], "supervisors": PROCESSES},
     "?unfinished_transactions": [TEXT],
 }
 """``?``: may be missing. Keys that are not named here are nobody's business here. (shape, None): or nothing."""

@@ -98,7 +98,7 @@ def test_what_is_missing_or_unknown_is_said() -> None:
     block = node_block("n", vague)
     assert "cgroup unknown (cgroup2 is mounted at /sys/fs/cgroup)" in block
     assert "version unknown, not healthy, cgroup driver unknown, CPU manager unknown" in block
-    assert "containerd version unknown, handlers: none known, NRI unknown" in block
+    assert "containerd version unknown, cgroup driver cgroupfs, NRI unknown" in block
     assert "cgroups of processes: none" in block
 
 
