@@ -259,7 +259,8 @@ def with_unit(drop_in: str, **variables: str) -> dict[str, Any]:
     found["unit_files"] = [UNIT, KUBEADM]
     found["files"].update({UNIT: text("[Service]\nExecStart=/usr/bin/kubelet\n"), KUBEADM: text(drop_in)})
     names = {"kubeadm": "/var/lib/kubelet/kubeadm-flags.env", "extra": "/etc/default/kubelet"}
-    found["files"].update({names[key]: text(content) for key, content in variables.items()})
+    for key, path in names.items():
+        found["files"][path] = text(variables[key]) if key in variables else {"kind": "missing"}
     return found
 
 
@@ -299,6 +300,22 @@ def test_a_unit_that_starts_something_else_says_nothing(drop_in: str) -> None:
     found = with_unit(drop_in)
     assert [word for word, _source in next_line(found)] == (["/usr/bin/kubelet"] if not drop_in else [])
     assert next_line(evidence("1.30.0")) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "captured"),
+    [
+        ("/etc/kubelet/*.env", None),
+        ("/etc/default/kubelet", {"kind": "directory"}),
+        (UNIT, {"kind": "regular", "error": "File too large"}),
+    ],
+)
+def test_a_unit_that_is_not_known_whole_says_nothing(path: str, captured: dict[str, Any] | None) -> None:
+    found = with_unit(f"[Service]\nEnvironmentFile=-{path}\n" if path != UNIT else "")
+    assert "/usr/bin/kubelet" in [word for word, _source in next_line(with_unit(""))]
+    if captured:
+        found["files"][path] = captured
+    assert next_line(found) == ()
 
 
 def test_what_the_next_start_would_take_is_a_claim() -> None:

@@ -123,6 +123,10 @@ def test_another_config_file_at_the_next_start(node: Snapshot) -> None:
     assert finding.evidence == (f"--config: {KUBELET_FILE} now, /etc/k.yaml next",)
 
 
+def test_a_place_that_systemd_fills_in_is_not_held_against_kubelet(node: Snapshot) -> None:
+    assert codes(unit(node, "KUBELET_KUBEADM_ARGS=--root-dir=%S/kubelet\n")) == []
+
+
 def test_a_flag_that_goes_away(node: Snapshot) -> None:
     snapshot = kubelet_flags(unit(node, ""), "--cpu-manager-policy=static")
     assert one(snapshot, "kubelet-flags-change").evidence == (
