@@ -179,6 +179,12 @@ def test_flags_in_every_shape() -> None:
     }
 
 
+def test_a_field_has_no_default_before_it_was_made() -> None:
+    assert "memoryManagerPolicy" not in facts(evidence("1.20.2")).settings
+    assert value(facts(evidence("1.21.0")), "memoryManagerPolicy") == ("None", "kubelet's default")
+    assert "memoryManagerPolicy" in facts(evidence(None)).settings
+
+
 def test_the_rules_of_merging() -> None:
     base = {"a": {"x": 1, "y": [1]}, "b": 1}
     assert patched(base, {"a": {"x": None, "y": [2], "z": {"n": 1}}, "c": {"d": None}}) == {

@@ -304,6 +304,8 @@ def test_a_checkpoint_whose_checksum_is_not_ours_to_tell(node: Snapshot) -> None
 
 
 def test_the_memory_checkpoint_of_the_same_policy(node: Snapshot) -> None:
+    node = version(node, "1.26.0")
+    assert "flag-removed" not in codes(node)
     assert codes(memory_state(node, '{"policyName":"None","machineState":{},"checksum":1}')) == []
     gone = put(memory_state(node, ""), {"kind": "missing"}, "kubelet", "files", "/var/lib/kubelet/memory_manager_state")
     assert codes(gone) == []
