@@ -8,24 +8,30 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.report import F
 from ansible_collections.volcano.colocation.plugins.plugin_utils.report_table import failure, missed, row, table
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import ALIGNED, DIFFERING, golden, put
 
+ERROR = {"code": "too-bad", "severity": "error"}
+WARNING = {"code": "not-good", "severity": "warning"}
+
 
 def test_the_worst_node_comes_first_and_columns_are_aligned() -> None:
-    rows = [row("a", golden("facts", ALIGNED)), row("long-name", golden("facts", DIFFERING)), missed("gone")]
+    rows = [
+        row("a", put(golden("facts", ALIGNED), [], "findings")),
+        row("long-name", put(golden("facts", DIFFERING), [ERROR, ERROR, WARNING], "findings")),
+        missed("gone"),
+    ]
     assert table(rows).splitlines() == [
         "NODE       VERDICT        CGROUP  KUBELET         RUNTIME                         CPU MANAGER  ERR/WARN"
         "  FIRST FINDING",
         "gone       not looked at  -       -               -                               -            0/0       -",
-        "long-name  misaligned     v2      1.20.2 systemd  containerd 1.7.24~ds1 cgroupfs  none         2/0"
-        "       driver-mismatch",
-        "a          aligned        v2      1.20.2 systemd  containerd 1.7.24~ds1 systemd   static       0/0"
-        "       driver-hidden-from-agents",
+        "long-name  misaligned     v2      1.20.2 systemd  containerd 1.7.24~ds1 cgroupfs  none         2/1"
+        "       too-bad",
+        "a          aligned        v2      1.20.2 systemd  containerd 1.7.24~ds1 systemd   static       0/0       -",
         "3 nodes: 1 not looked at, 1 misaligned, 1 aligned",
     ]
 
 
 def test_more_errors_are_worse_then_names_count() -> None:
-    facts = golden("facts", DIFFERING)
-    one = put(facts, facts["findings"][:1], "findings")
+    facts = put(golden("facts", DIFFERING), [WARNING, ERROR, ERROR], "findings")
+    one = put(facts, [ERROR, WARNING, WARNING], "findings")
     ordered = [line.split()[0] for line in table([row("c", one), row("b", one), row("d", facts)]).splitlines()[1:4]]
     assert ordered == ["d", "b", "c"]
 

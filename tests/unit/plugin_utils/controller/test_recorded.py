@@ -158,6 +158,7 @@ MISSHAPEN: dict[str, tuple[Any, tuple[str | int, ...], str]] = {
     "section": ([], ("kubelet",), "not a whole snapshot: it lacks kubelet"),
     "schema": (2, ("schema",), "snapshot schema 2"),
     "cpus": ("3-", ("cpus", "online"), "reading its node"),
+    "checkpoint path": ("/gone", ("kubelet", "checkpoint_path"), "KeyError"),
 }
 
 
