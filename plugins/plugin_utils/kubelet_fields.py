@@ -17,6 +17,8 @@ class KubeletField:
     default: str | None
     shape: str = "word"
     """``word``, ``switch``, ``table`` (key=value, ...), ``thresholds`` (key<value, ...), ``list`` or ``memory``."""
+    since: tuple[int, int] = (1, 0)
+    """The first version whose default holds; before it there is no such field."""
 
 
 CGROUP_DRIVER = KubeletField("cgroupDriver", "--cgroup-driver", "cgroupfs")
@@ -30,8 +32,8 @@ CPU_MANAGER_OPTIONS = KubeletField("cpuManagerPolicyOptions", "--cpu-manager-pol
 TOPOLOGY_MANAGER_OPTIONS = KubeletField(
     "topologyManagerPolicyOptions", "--topology-manager-policy-options", None, "table"
 )
-TOPOLOGY_MANAGER_SCOPE = KubeletField("topologyManagerScope", "--topology-manager-scope", "container")
-MEMORY_MANAGER_POLICY = KubeletField("memoryManagerPolicy", "--memory-manager-policy", "None")
+TOPOLOGY_MANAGER_SCOPE = KubeletField("topologyManagerScope", "--topology-manager-scope", "container", since=(1, 20))
+MEMORY_MANAGER_POLICY = KubeletField("memoryManagerPolicy", "--memory-manager-policy", "None", since=(1, 21))
 RESERVED_MEMORY = KubeletField("reservedMemory", "--reserved-memory", None, "memory")
 EVICTION_HARD = KubeletField("evictionHard", "--eviction-hard", None, "thresholds")
 ENFORCE_NODE_ALLOCATABLE = KubeletField("enforceNodeAllocatable", "--enforce-node-allocatable", None, "list")

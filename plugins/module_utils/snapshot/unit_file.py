@@ -60,11 +60,23 @@ def environment_files(text: str) -> list[str]:
 def environment(text: str) -> dict[str, str]:
     """Variables of an environment file, systemd.exec(5): no comments, outer quotes taken off, the last one wins."""
     found = {}
-    for line in _logical_lines(text):
+    lines = _logical_lines(text)
+    for line in lines:
         assigned = _ASSIGNMENT.match(line)
         if assigned:
-            found[assigned[1]] = _unquoted(assigned[2].strip())
+            found[assigned[1]] = _unquoted(_whole(assigned[2].strip(), lines))
     return found
+
+
+def _whole(value: str, following: Iterator[str]) -> str:
+    """A value that begins with a quote goes on over the lines until that quote ends it."""
+    quote = value[:1]
+    if quote in ("'", '"') and quote not in value[1:]:
+        for line in following:
+            value += " " + line.strip()
+            if quote in line:
+                break
+    return value
 
 
 def _unquoted(value: str) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...module_utils.snapshot.unit_file import LONGEST, environment, settings, words
+from ...module_utils.snapshot.unit_file import LONGEST, environment, environment_files, settings, words
 from ..kubelet_fields import OBSERVED, KubeletField
 from .kubelet_model import Flag
 
@@ -45,7 +45,10 @@ def next_line(evidence: Mapping[str, Any]) -> tuple[Word, ...]:
     EnvironmentFile= beats Environment=, the later file the earlier one.
     """
     texts = {path: evidence["files"].get(path, {}).get("text") for path in evidence.get("unit_files", ())}
-    variables = _variables(texts, evidence["files"])
+    paths = _environment_paths(texts)
+    if None in texts.values() or not all(_readable(path, evidence["files"]) for path in paths):
+        return ()
+    variables = _variables(texts, paths, evidence["files"])
     command: tuple[str, str] | None = None
     for path, text in texts.items():
         for key, value in settings(text or ""):
@@ -69,20 +72,31 @@ def environment_flags(evidence: Mapping[str, Any]) -> tuple[Flag, ...]:
     return flags(line)
 
 
-def _variables(texts: Mapping[str, str | None], files: Mapping[str, Any]) -> dict[str, Word]:
+def _environment_paths(texts: Mapping[str, str | None]) -> list[str]:
+    """The environment files of a unit in the order in which they are read; an empty one resets."""
+    paths: list[str] = []
+    for text in texts.values():
+        for value in environment_files(text or ""):
+            paths = [*paths, value.lstrip("-")] if value else []
+    return paths
+
+
+def _readable(path: str, files: Mapping[str, Any]) -> bool:
+    """Whether what is in a file is known: patterns, specifiers and what could not be taken along are not."""
+    return path in files and (files[path].get("kind") == "missing" or "text" in files[path])
+
+
+def _variables(texts: Mapping[str, str | None], paths: Sequence[str], files: Mapping[str, Any]) -> dict[str, Word]:
     """Each variable of the unit with its value and the file that gives it."""
     inline: dict[str, Word] = {}
-    paths: list[str] = []
     for unit, text in texts.items():
         for key, value in settings(text or ""):
             if key == "Environment":
                 assigned = [each.partition("=") for each in words(value)]
                 inline = {**inline, **{name: (given, f"{name} in {unit}") for name, _equals, given in assigned}}
                 inline = inline if value else {}
-            elif key == "EnvironmentFile":
-                paths = [*paths, value.lstrip("-")] if value else []
     for path in paths:
-        found = environment(files.get(path, {}).get("text", ""))
+        found = environment(files[path].get("text", ""))
         inline.update({name: (value, f"{name} in {path}") for name, value in found.items()})
     return inline
 

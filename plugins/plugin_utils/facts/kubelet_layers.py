@@ -85,11 +85,16 @@ def settings_in_force(
             setting = _with_flag(field, setting, Setting(by_flag[field.key], flag_source(field, found)))
         if setting and setting.value in (None, "") and field is not CGROUP_DRIVER:
             setting = None
-        if setting is None and field.default is not None and main.problem is None:
-            setting = Setting(field.default, DEFAULT_SOURCE)
+        if setting is None and main.problem is None:
+            setting = _default(field, version)
         if setting is not None:
             result[field.key] = setting
     return result
+
+
+def _default(field: KubeletField, version: tuple[int, int] | None) -> Setting | None:
+    known = version is None or version >= field.since
+    return Setting(field.default, DEFAULT_SOURCE) if field.default is not None and known else None
 
 
 def _of_files(field: KubeletField, layers: Sequence[Layer], merge: Merge) -> Setting | None:

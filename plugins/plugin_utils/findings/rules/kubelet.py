@@ -47,7 +47,8 @@ def _changes(running: tuple[Flag, ...], following: tuple[Flag, ...]) -> Iterator
             yield f"{field.flag}: {_said(now, field)} now, {_said(then, field)} next ({source})"
     for name in PLACES:
         before, after = _last(running, name), _last(following, name)
-        if before != after:
+        # A specifier such as %S is systemd's to put in.
+        if before != after and "%" not in (after or ""):
             yield f"{name}: {before or 'not given'} now, {after or 'not given'} next"
 
 

@@ -179,6 +179,12 @@ def test_flags_in_every_shape() -> None:
     }
 
 
+def test_a_field_has_no_default_before_it_was_made() -> None:
+    assert "memoryManagerPolicy" not in facts(evidence("1.20.2")).settings
+    assert value(facts(evidence("1.21.0")), "memoryManagerPolicy") == ("None", "kubelet's default")
+    assert "memoryManagerPolicy" in facts(evidence(None)).settings
+
+
 def test_the_rules_of_merging() -> None:
     base = {"a": {"x": 1, "y": [1]}, "b": 1}
     assert patched(base, {"a": {"x": None, "y": [2], "z": {"n": 1}}, "c": {"d": None}}) == {
@@ -259,7 +265,8 @@ def with_unit(drop_in: str, **variables: str) -> dict[str, Any]:
     found["unit_files"] = [UNIT, KUBEADM]
     found["files"].update({UNIT: text("[Service]\nExecStart=/usr/bin/kubelet\n"), KUBEADM: text(drop_in)})
     names = {"kubeadm": "/var/lib/kubelet/kubeadm-flags.env", "extra": "/etc/default/kubelet"}
-    found["files"].update({names[key]: text(content) for key, content in variables.items()})
+    for key, path in names.items():
+        found["files"][path] = text(variables[key]) if key in variables else {"kind": "missing"}
     return found
 
 
@@ -299,6 +306,22 @@ def test_a_unit_that_starts_something_else_says_nothing(drop_in: str) -> None:
     found = with_unit(drop_in)
     assert [word for word, _source in next_line(found)] == (["/usr/bin/kubelet"] if not drop_in else [])
     assert next_line(evidence("1.30.0")) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "captured"),
+    [
+        ("/etc/kubelet/*.env", None),
+        ("/etc/default/kubelet", {"kind": "directory"}),
+        (UNIT, {"kind": "regular", "error": "File too large"}),
+    ],
+)
+def test_a_unit_that_is_not_known_whole_says_nothing(path: str, captured: dict[str, Any] | None) -> None:
+    found = with_unit(f"[Service]\nEnvironmentFile=-{path}\n" if path != UNIT else "")
+    assert "/usr/bin/kubelet" in [word for word, _source in next_line(with_unit(""))]
+    if captured:
+        found["files"][path] = captured
+    assert next_line(found) == ()
 
 
 def test_what_the_next_start_would_take_is_a_claim() -> None:

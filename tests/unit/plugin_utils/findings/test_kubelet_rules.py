@@ -123,6 +123,10 @@ def test_another_config_file_at_the_next_start(node: Snapshot) -> None:
     assert finding.evidence == (f"--config: {KUBELET_FILE} now, /etc/k.yaml next",)
 
 
+def test_a_place_that_systemd_fills_in_is_not_held_against_kubelet(node: Snapshot) -> None:
+    assert codes(unit(node, "KUBELET_KUBEADM_ARGS=--root-dir=%S/kubelet\n")) == []
+
+
 def test_a_flag_that_goes_away(node: Snapshot) -> None:
     snapshot = kubelet_flags(unit(node, ""), "--cpu-manager-policy=static")
     assert one(snapshot, "kubelet-flags-change").evidence == (
@@ -300,6 +304,8 @@ def test_a_checkpoint_whose_checksum_is_not_ours_to_tell(node: Snapshot) -> None
 
 
 def test_the_memory_checkpoint_of_the_same_policy(node: Snapshot) -> None:
+    node = version(node, "1.26.0")
+    assert "flag-removed" not in codes(node)
     assert codes(memory_state(node, '{"policyName":"None","machineState":{},"checksum":1}')) == []
     gone = put(memory_state(node, ""), {"kind": "missing"}, "kubelet", "files", "/var/lib/kubelet/memory_manager_state")
     assert codes(gone) == []

@@ -144,7 +144,7 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
     "memory-checkpoint-unreadable": (Verdict.LATENT, lambda node: memory_state(node, "{")),
     "memory-checkpoint-policy-differs": (
         Verdict.LATENT,
-        lambda node: memory_state(node, '{"policyName":"Static","machineState":{},"checksum":1}'),
+        lambda node: memory_state(version(node, "1.26.0"), '{"policyName":"Static","machineState":{},"checksum":1}'),
     ),
     "driver-hidden-from-agents": (
         Verdict.ALIGNED,
