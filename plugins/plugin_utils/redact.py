@@ -10,6 +10,8 @@ from typing import Any
 
 from .secrets import MARK, is_public_value, is_secret_name, without_tokens
 
+_ASSIGNS = re.compile(r"[\s=:]")
+
 __all__ = ("MARK", "redact_argv", "redact_snapshot", "redact_text")
 
 
@@ -58,7 +60,10 @@ def redact_snapshot(value: Any, key: str = "") -> Any:
         return [redact_snapshot(each) for each in value]
     if not isinstance(value, str):
         return value
-    return _redact_kernel_line(value) if key == "kernel_command_line" else redact_text(value)
+    if key == "kernel_command_line":
+        return _redact_kernel_line(value)
+    # A single word assigns nothing, and a snapshot has a thousand of them.
+    return redact_text(value) if key == "text" or _ASSIGNS.search(value) else without_tokens(value)
 
 
 def _redact_kernel_line(line: str) -> str:
