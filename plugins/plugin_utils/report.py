@@ -19,7 +19,7 @@ _LEADS = {
     "aligned": "All that runs agrees, and a restart keeps it so.",
     "latent": "All that runs agrees today, and the next restart or reboot breaks it:",
     "misaligned": "It does not work as wanted:",
-    "unsupported": "This is no node that can be judged:",
+    "unsupported": "This node is not supported:",
     "unknown": "What is true cannot be told:",
 }
 
@@ -98,7 +98,7 @@ def _kubelet(facts: Facts) -> str:
 
 def _runtime(runtime: Mapping[str, Any]) -> str:
     if not runtime["installed"]:
-        return "no containerd"
+        return "no container runtime"
     handlers = ", ".join(
         f"{name} {each['running'] or each['configured']}" for name, each in sorted(runtime["handlers"].items())
     )
@@ -130,9 +130,11 @@ def lead(facts: Facts) -> str:
     return readable(f"{sentence} {deciding['summary']}" if deciding else sentence.replace(":", "."))
 
 
-def _finding(finding: Mapping[str, Any]) -> Iterator[str]:
+def _finding(finding: Mapping[str, Any], told: set[str]) -> Iterator[str]:
+    """A finding with its evidence, less what an earlier one has ``told``."""
     yield readable(f"    {finding['severity']:<7} {finding['summary']} [{finding['code']}]")
-    evidence = finding["evidence"]
+    evidence = [line for line in finding["evidence"] if line not in told]
+    told.update(evidence[:SHOWN_EVIDENCE])
     for line in evidence[:SHOWN_EVIDENCE]:
         yield readable(f"              {line}")
     if len(evidence) > SHOWN_EVIDENCE:
@@ -161,8 +163,9 @@ def node_block(name: str, facts: Facts, wanted: Filter = EVERYTHING) -> str:
     shown = by_weight(facts, wanted)
     if shown:
         lines.append("  what disagrees" if verdict != "aligned" else "  worth knowing")
+        told: set[str] = set()
         for finding in shown:
-            lines.extend(_finding(finding))
+            lines.extend(_finding(finding, told))
         lines += ["  what to do", *_remedies(shown)]
     hidden = len(facts["findings"]) - len(shown)
     if hidden:

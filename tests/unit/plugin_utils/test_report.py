@@ -63,6 +63,11 @@ def test_errors_come_first_and_long_evidence_is_cut() -> None:
     assert "              4" not in block
 
 
+def test_evidence_of_several_findings_is_shown_once() -> None:
+    block = node_block("n", with_findings(finding("a", "error", "x", "y"), finding("b", "error", "y", "z")))
+    assert [line.strip() for line in block.splitlines() if line.startswith(" " * 14)] == ["x", "y", "z"]
+
+
 def test_what_helps_against_several_is_said_once() -> None:
     facts = with_findings(finding("a", "error"), finding("b", "error"), finding("c", "info", remedy="Wait."))
     assert node_block("n", facts).splitlines()[-3:] == ["  what to do", "    1. Do it. [a, b]", "    2. Wait. [c]"]
@@ -89,7 +94,7 @@ def test_what_is_missing_or_unknown_is_said() -> None:
     facts = golden("facts", DIFFERING)
     gone = put(put(facts, False, "kubelet", "installed"), False, "runtime", "installed")
     assert "  kubelet    not installed" in node_block("n", gone)
-    assert "  runtime    no containerd" in node_block("n", gone)
+    assert "  runtime    no container runtime" in node_block("n", gone)
     vague = put(put(facts, None, "kubelet", "version"), None, "kubelet", "cgroup_driver")
     vague = put(put(vague, None, "kubelet", "cgroup_driver_source"), False, "kubelet", "healthy")
     vague = put(put(vague, None, "kubelet", "cpu_manager_policy"), None, "runtime", "version")
