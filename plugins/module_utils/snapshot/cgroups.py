@@ -102,9 +102,16 @@ def _texts(host: Host, paths: Iterable[str]) -> dict[str, str]:
     return {path: text for path, text in found.items() if text is not None}
 
 
+def _parents(tree: str, points: Iterable[str]) -> list[str]:
+    """The cgroups between a hierarchy's top and a tree: none unless cgroupRoot is set."""
+    top = next(point for point in points if tree.startswith(point + "/"))
+    parts = tree[len(top) + 1 :].split("/")[:-1]
+    return ["/".join([top, *parts[: count + 1]]) for count in range(len(parts))]
+
+
 def _level_files(host: Host, points: Mapping[str, str], trees: Sequence[str]) -> dict[str, str]:
     """Controllers of the root, of kubelet's trees and their QoS classes, and cpu.idle of the classes, by path."""
-    levels = [folder for tree in trees for folder in (tree, *qos_classes(tree))]
+    levels = [folder for tree in trees for folder in (*_parents(tree, points), tree, *qos_classes(tree))]
     unified = [point for point, filesystem in points.items() if filesystem == "cgroup2"]
     in_unified = [folder for folder in levels if any(folder.startswith(point + "/") for point in unified)]
     paths = ["%s/%s" % (folder, name) for folder in unified + in_unified for name in _LEVEL_FILES]

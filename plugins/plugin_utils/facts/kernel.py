@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .feature_probes import AT_THE_TOP, IN_CGROUPS, V1_NAMES
-from .model import CgroupFacts, KernelFacts
+from .model import CgroupFacts, CgroupMode, KernelFacts
 
 PARAMETERS = frozenset(
     {
@@ -61,10 +61,11 @@ def _place(cgroup: CgroupFacts, name: str) -> str | None:
 
 def _by_cgroup_files(cgroup: CgroupFacts, evidence: Mapping[str, Any]) -> Iterator[tuple[str, bool | None, str]]:
     probes, tops = evidence.get("probes", {}), evidence.get("tops", {})
+    usual = 0 if cgroup.mode is CgroupMode.V2 else -1
     for feature, (controller, enabled), shown in IN_CGROUPS:
         probe = probes.get(_place(cgroup, controller)) or {}
         files = set(probe.get("files", ()))
-        name = next((each for each in shown if each in files), shown[0])
+        name = next((each for each in shown if each in files), shown[usual])
         if files & set(enabled):
             yield feature, name in files, f"{probe.get('cgroup')}/{name}"
         else:
@@ -72,7 +73,7 @@ def _by_cgroup_files(cgroup: CgroupFacts, evidence: Mapping[str, Any]) -> Iterat
     for feature, controller, shown in AT_THE_TOP:
         place = _place(cgroup, controller)
         files = set(tops.get(place, {}).get("files", ()))
-        name = next((each for each in shown if each in files), shown[0])
+        name = next((each for each in shown if each in files), shown[usual])
         yield feature, name in files if files else None, f"{place or '?'}/{name}"
 
 

@@ -60,9 +60,14 @@ def _unit(thread: RealtimeThread) -> str:
     return parts[-1] if parts else thread.cgroup
 
 
+def _blocking(facts: NodeFacts) -> tuple[RealtimeThread, ...]:
+    """Real-time threads outside the root, unless the kernel was built so that they do not matter."""
+    return () if facts.cgroup.group_scheduling == "n" else facts.cgroup.realtime
+
+
 def realtime_blocks_cpu(facts: NodeFacts) -> Iterator[Finding]:
-    threads = facts.cgroup.realtime
-    if threads and facts.cgroup.group_scheduling != "n":
+    threads = _blocking(facts)
+    if threads:
         yield Finding(
             "realtime-blocks-cpu",
             Severity.ERROR,
@@ -83,10 +88,11 @@ def controllers_not_enabled(facts: NodeFacts) -> Iterator[Finding]:
     own = [tree for tree in facts.cgroup.trees if driver and tree.endswith(driver.tree)]
     if not own:
         return
+    wanted = ENFORCED - {"cpu"} if _blocking(facts) else ENFORCED
     lacking = [
-        f"{level.path}/cgroup.subtree_control lacks {' '.join(sorted(ENFORCED & set(level.missing)))}"
+        f"{level.path}/cgroup.subtree_control lacks {' '.join(sorted(wanted & set(level.missing)))}"
         for level in facts.cgroup.levels
-        if ENFORCED & set(level.missing) and any(f"{tree}/".startswith(f"{level.path}/") for tree in own)
+        if wanted & set(level.missing) and any(f"{tree}/".startswith(f"{level.path}/") for tree in own)
     ]
     if lacking:
         yield Finding(

@@ -121,6 +121,7 @@ def v2_tree(enabled: str) -> dict[str, str]:
         f"{pods}/cgroup.subtree_control": "cpuset cpu memory pids\n",
         f"{pods}/kubepods-besteffort.slice/cgroup.subtree_control": "\n",
         f"{pods}/kubepods-besteffort.slice/cpu.idle": "1\n",
+        f"{ROOT}/apps/cgroup.subtree_control": "memory\n",
         f"{ROOT}/apps/kubepods/burstable/cgroup.type": "domain\n",
     }
 
@@ -135,6 +136,7 @@ def test_a_v2_hierarchy(tmp_path: Path) -> None:
     assert found["trees"] == [f"{ROOT}/kubepods.slice", f"{ROOT}/apps/kubepods"]
     assert found["files"][f"{ROOT}/kubepods.slice/kubepods-besteffort.slice/cpu.idle"] == "1"
     assert found["files"][f"{ROOT}/apps/kubepods/burstable/cgroup.type"] == "domain"
+    assert found["files"][f"{ROOT}/apps/cgroup.subtree_control"] == "memory"
     assert (found["mountinfo_read"], found["realtime"], found["links"]) == (True, None, {})
 
 
