@@ -69,7 +69,7 @@ def kernel_text(host: Host, path: str) -> str | None:
     try:
         # mountinfo and net/unix of a busy node outgrow what is taken along of a configuration file
         return host.read_table(path).rstrip("\n")
-    except OSError:
+    except (OSError, ValueError):
         return None
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..quantity import parse_cpu_list
 from .model import CpuFacts
 
 
@@ -16,6 +17,14 @@ def _smt(evidence: Mapping[str, Any]) -> bool | None:
         return bool(evidence["smt_active"] == "1")
     siblings = evidence.get("siblings")
     return any("," in each or "-" in each for each in siblings) if siblings else None
+
+
+def online(evidence: Mapping[str, Any]) -> frozenset[int]:
+    """The online CPUs; none where the kernel's list was not recorded or is garbage."""
+    try:
+        return parse_cpu_list(evidence["online"] or "")
+    except ValueError:
+        return frozenset()
 
 
 def interpret_cpus(evidence: Mapping[str, Any]) -> CpuFacts:

@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..quantity import parse_cpu_list
 from .cgroups import interpret_cgroups
-from .cpus import interpret_cpus
+from .cpus import interpret_cpus, online
 from .kernel import interpret_kernel
 from .kubelet import interpret_kubelet
 from .layout import as_embedded, interpret_layout
@@ -49,7 +48,7 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
         kernel=system["kernel_release"],
         pid1=system["pid1"],
         systemd_version=snapshot["services"]["version"],
-        online_cpus=parse_cpu_list(snapshot["cpus"]["online"] or ""),
+        online_cpus=online(snapshot["cpus"]),
         cgroup=cgroup,
         kubelet=kubelet,
         runtime=runtime,

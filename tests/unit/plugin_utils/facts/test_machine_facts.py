@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cgroups import interpret_cgroups
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cpus import interpret_cpus
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cpus import interpret_cpus, online
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kernel import (
     interpret_kernel,
     parameters,
@@ -167,6 +167,11 @@ def test_swap(text: str | None, places: tuple[str, ...] | None) -> None:
 )
 def test_smt(evidence: dict[str, Any], smt: bool | None) -> None:
     assert interpret_cpus(evidence).smt is smt
+
+
+def test_online_cpus_of_what_the_kernel_prints_and_of_garbage() -> None:
+    found = [online({"online": text}) for text in ("0-1,4", "", None, "all of them", "3-1")]
+    assert found == [{0, 1, 4}, set(), set(), set(), set()]
 
 
 def test_writers_by_process_unit_and_folder() -> None:
