@@ -157,7 +157,6 @@ MISSHAPEN: dict[str, tuple[Any, tuple[str | int, ...], str]] = {
     "handlers": ({"runc": {"systemd_cgroup": "no"}}, ("runtime", "cri", "config", "handlers"), "not true or false"),
     "section": ([], ("kubelet",), "not a whole snapshot: it lacks kubelet"),
     "schema": (2, ("schema",), "snapshot schema 2"),
-    "cpus": ("3-", ("cpus", "online"), "reading its node"),
     "checkpoint path": ("/gone", ("kubelet", "checkpoint_path"), "KeyError"),
 }
 
