@@ -10,7 +10,7 @@ from typing import Any
 from ..plugin_utils.arguments import CONTAINERD_CONFIG
 from ..plugin_utils.controller.files import FilesAction
 from ..plugin_utils.facts.model import NodeFacts, RuntimeFacts
-from ..plugin_utils.plan.refusals import RUNTIME_RULES
+from ..plugin_utils.plan.refusals import runtime
 from ..plugin_utils.plan.runtime import runtime_changes, skips
 from ..plugin_utils.profile import Profile
 
@@ -18,7 +18,7 @@ from ..plugin_utils.profile import Profile
 class ActionModule(FilesAction):
     ARGUMENTS = CONTAINERD_CONFIG
     CHANGES = staticmethod(runtime_changes)
-    RULES = RUNTIME_RULES
+    RULES = runtime.RULES
 
     @staticmethod
     def side(facts: NodeFacts) -> RuntimeFacts:

@@ -51,7 +51,7 @@ class ActionModule(ColocationAction):
         began = time.process_time()
         facts = interpret(snapshot)
         plan = make_plan(facts, profile, allow_disruption=arguments["allow_disruption"])
-        edits = file_edits(snapshot, facts, plan.changes) if plan.changes else ()
+        edits = file_edits(snapshot, plan.changes) if plan.changes else ()
         result = {"changed": bool(plan.changes), "diff": diffs(edits), **described(facts, plan)}
         node.usage.planning_seconds += time.process_time() - began
         if plan.refusals:

@@ -13,7 +13,8 @@ from ..facts.node import interpret
 from ..plan.document import files_document, moves_checkpoint
 from ..plan.edits import file_edits
 from ..plan.model import Change, Need, Plan
-from ..plan.refusals import Rule, refusals
+from ..plan.refusals.catalogue import refusals
+from ..plan.refusals.model import Rule
 from ..profile import Profile, parse_profile
 from .action import ColocationAction
 from .node import Node
@@ -48,7 +49,7 @@ class FilesAction(ColocationAction):
         if refused:
             return {"failed": True, "msg": refusal_message(Plan(refusals=refused))}
         needed = Plan(changes=type(self).CHANGES(facts, profile))
-        edits = file_edits(snapshot, facts, needed.changes)
+        edits = file_edits(snapshot, needed.changes)
         result = {"changed": bool(edits), "diff": diffs(edits), **self._consequences(facts, needed, profile)}
         result.update(self.remarks(facts, profile))
         node.usage.planning_seconds += time.process_time() - began

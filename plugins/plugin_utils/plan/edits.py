@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,6 @@ from ..edit.errors import EditError, UneditableFile
 from ..edit.library import preload
 from ..edit.toml_splice import edit_toml
 from ..edit.yaml_splice import edit_yaml
-from ..facts.model import NodeFacts
 from .model import Change
 
 # Ansible loads an action once and forks a worker for each task and node: what is loaded here, no worker loads again.
@@ -38,27 +37,36 @@ class FileEdit:
         return hashlib.sha256(self.before.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _captured_text(snapshot: Mapping[str, Any], section: str, path: str) -> str | None:
-    return snapshot[section]["files"][path].get("text")
+Splice = Callable[[str, Mapping[tuple[str, ...], Any]], str]
+
+LANGUAGES: Mapping[str, Splice] = {"kubelet": edit_yaml, "containerd": edit_toml}
+"""By a change's target: how its file is edited."""
 
 
-def _wanted(changes: Iterable[Change], path: str) -> dict[tuple[str, ...], Any]:
-    return {change.keys: change.after for change in changes if change.path == path}
+def captured_files(snapshot: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    """Evidence of every file that a plan may change, by path; what is not in it is not there."""
+    runtime = snapshot["runtime"]
+    return {**snapshot["kubelet"]["files"], **runtime["files"], **(runtime.get("crio") or {}).get("files", {})}
 
 
-def file_edits(snapshot: Mapping[str, Any], facts: NodeFacts, changes: Iterable[Change]) -> tuple[FileEdit, ...]:
-    """FileEdits of the changes that write; UneditableFile when a text cannot be changed safely."""
+def new_text(target: str) -> str:
+    """What a file that is not there yet begins with."""
+    return NEW_CONTAINERD_CONFIG if target == "containerd" else ""
+
+
+def file_edits(snapshot: Mapping[str, Any], changes: Iterable[Change]) -> tuple[FileEdit, ...]:
+    """One FileEdit a file, in the order of the changes; UneditableFile when a text cannot be changed safely."""
+    wanted: dict[tuple[str, str], dict[tuple[str, ...], Any]] = {}
+    for change in changes:
+        if change.path is not None:
+            wanted.setdefault((change.path, change.target), {})[change.keys] = change.after
+    files = captured_files(snapshot)
     edits = []
-    for section, path, splice, template in (
-        ("kubelet", facts.kubelet.config.path, edit_yaml, ""),
-        ("runtime", facts.runtime.config.path, edit_toml, NEW_CONTAINERD_CONFIG),
-    ):
-        wanted = _wanted(changes, path)
-        if wanted:
-            before = _captured_text(snapshot, section, path)
-            try:
-                after = splice(template if before is None else before, wanted)
-            except EditError as error:
-                raise UneditableFile(path, error) from error
-            edits.append(FileEdit(path, before, after))
+    for (path, target), values in wanted.items():
+        before = files.get(path, {}).get("text")
+        try:
+            after = LANGUAGES[target](new_text(target) if before is None else before, values)
+        except EditError as error:
+            raise UneditableFile(path, error) from error
+        edits.append(FileEdit(path, before, after))
     return tuple(edits)

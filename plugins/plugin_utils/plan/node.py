@@ -12,7 +12,7 @@ from .kubelet import kubelet_changes
 from .model import Change, Need, Plan, Refusal
 from .pods import pod_changes
 from .recovery import recovery_plan
-from .refusals import refusals
+from .refusals.catalogue import refusals
 from .runtime import runtime_changes, skips
 
 

@@ -34,7 +34,7 @@ def alignment_document(name: str) -> dict[str, Any]:
     snapshot, profile = captured(name), wanted()
     facts = facts_of(snapshot)
     plan = make_plan(facts, profile, allow_disruption=True)
-    document = transaction_document(facts, plan, profile, file_edits(snapshot, facts, plan.changes), 300)
+    document = transaction_document(facts, plan, profile, file_edits(snapshot, plan.changes), 300)
     return {**document, "id": "ID"}
 
 

@@ -47,7 +47,7 @@ def planned(snapshot: Snapshot, allow: bool | None, options: dict[str, Any]) -> 
     facts, profile = interpret(snapshot), parse_profile(options)
     plan = make_plan(facts, profile, allow_disruption=allow)
     assert plan.refusals == ()
-    found = transaction_document(facts, plan, profile, file_edits(snapshot, facts, plan.changes), TIMEOUT)
+    found = transaction_document(facts, plan, profile, file_edits(snapshot, plan.changes), TIMEOUT)
     node_side.parse(json.dumps(found))
     return found
 
@@ -209,7 +209,7 @@ def test_a_document_that_only_writes_files() -> None:
     snapshot = put(captured(DIFFERING), [], "runtime", "processes")
     facts, profile = interpret(snapshot), parse_profile(WANTED)
     plan = make_plan(interpret(captured(DIFFERING)), profile, allow_disruption=True)
-    found = files_document(file_edits(snapshot, facts, plan.changes), plan, facts)
+    found = files_document(file_edits(snapshot, plan.changes), plan, facts)
     parsed = node_side.parse(json.dumps(found))
     assert parsed.files_only
     assert [each["path"] for each in found["files"]] == [KUBELET_FILE, RUNTIME_FILE]

@@ -124,7 +124,7 @@ def test_the_texts_of_both_files() -> None:
     snapshot = captured(DIFFERING)
     facts = interpret(snapshot)
     plan = make_plan(facts, wanted(), allow_disruption=True)
-    kubelet, runtime = file_edits(snapshot, facts, plan.changes)
+    kubelet, runtime = file_edits(snapshot, plan.changes)
     before = snapshot["kubelet"]["files"][KUBELET_FILE]["text"]
     assert kubelet.after == before.replace("cpuManagerPolicy: none", "cpuManagerPolicy: static") + (
         "systemReserved:\n  cpu: 500m\n"
@@ -139,7 +139,7 @@ def test_the_texts_of_both_files() -> None:
 def test_edited_texts_read_as_aligned_and_need_no_more_edits() -> None:
     snapshot = captured(DIFFERING)
     facts = interpret(snapshot)
-    for edit in file_edits(snapshot, facts, make_plan(facts, wanted(), allow_disruption=True).changes):
+    for edit in file_edits(snapshot, make_plan(facts, wanted(), allow_disruption=True).changes):
         section = "kubelet" if edit.path == KUBELET_FILE else "runtime"
         snapshot = put(snapshot, edit.after, section, "files", edit.path, "text")
     left = make_plan(interpret(snapshot), wanted(), allow_disruption=True).changes
@@ -149,9 +149,7 @@ def test_edited_texts_read_as_aligned_and_need_no_more_edits() -> None:
 def test_a_missing_file_of_containerd_is_made() -> None:
     snapshot = missing(captured(DIFFERING), "runtime", RUNTIME_FILE)
     facts = interpret(snapshot)
-    (edit,) = file_edits(
-        snapshot, facts, make_plan(facts, profile_of(nri={"enabled": True}), allow_disruption=True).changes
-    )
+    (edit,) = file_edits(snapshot, make_plan(facts, profile_of(nri={"enabled": True}), allow_disruption=True).changes)
     assert (edit.path, edit.before, edit.before_sha256) == (RUNTIME_FILE, None, None)
     assert edit.after.startswith("version = 2\n")
 
@@ -167,7 +165,7 @@ def test_a_text_that_cannot_be_edited_is_named_with_its_line_and_the_remedy() ->
     facts = interpret(snapshot)
     plan = make_plan(facts, profile_of(system_reserved={"cpu": "1"}), allow_disruption=True)
     with pytest.raises(UneditableFile, match=rf"{KUBELET_FILE}: line 32: .*systemReserved.*\. \w+"):
-        file_edits(snapshot, facts, plan.changes)
+        file_edits(snapshot, plan.changes)
 
 
 def test_a_change_in_words() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Refusal
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals import refusals
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import parse_profile
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,

@@ -1,0 +1,18 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All reasons for which a node is refused before anything changes."""
+
+from __future__ import annotations
+
+from ...facts.model import NodeFacts
+from ...profile import Profile
+from ..model import Refusal
+from . import kubelet, node, runtime
+from .model import Rule
+
+RULES: tuple[Rule, ...] = (*node.RULES, *kubelet.RULES, *runtime.RULES)
+
+
+def refusals(facts: NodeFacts, profile: Profile, rules: tuple[Rule, ...] = RULES) -> tuple[Refusal, ...]:
+    """All reasons at once, so that one run tells everything that has to be put right."""
+    return tuple(found for rule in rules for found in rule(facts, profile))

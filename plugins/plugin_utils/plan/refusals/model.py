@@ -1,0 +1,31 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a rule of refusal is, and the rules that hold for every file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ...facts.model import ConfigFile, NodeFacts
+from ...profile import Profile
+from ..model import Refusal
+
+Rule = Callable[[NodeFacts, Profile], Iterator[Refusal]]
+
+
+def unsafe_file(config: ConfigFile) -> Iterator[Refusal]:
+    if config.kind == "symlink":
+        yield Refusal(
+            "config-is-symlink",
+            "is a symbolic link; replacing it would cut the link, following it would change a file of someone else",
+            "Name the real file in the service's --config, or replace the link by the file.",
+            file=config.path,
+        )
+    elif config.problem:
+        yield Refusal(
+            "config-unreadable",
+            config.problem.message,
+            "Correct the file; it is left as it is.",
+            file=config.path,
+            line=config.problem.line,
+        )
