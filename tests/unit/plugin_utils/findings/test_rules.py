@@ -191,6 +191,10 @@ def test_nothing_need_answer_in_an_image(code: str) -> None:
     assert code not in codes(put(node, "/mnt/image", "root"))
 
 
+def test_a_link_leads_to_the_code() -> None:
+    assert one(captured(DIFFERING), "driver-mismatch").link == "docs/findings.md#driver-mismatch"
+
+
 def test_a_missing_checkpoint_is_no_finding() -> None:
     node = missing(captured(ALIGNED), "kubelet", "/var/lib/kubelet/cpu_manager_state")
     assert [code for code in codes(node) if code.startswith("checkpoint")] == []
