@@ -48,7 +48,7 @@ STAGES = (
             ("ansible-galaxy", "collection", "build", "--force", "--output-path", ".cache/dist"),
         ),
     ),
-    Stage("units", 150, (("pytest", *ON_ALL_CPUS, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report"))),
+    Stage("units", 180, (("pytest", *ON_ALL_CPUS, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report"))),
     Stage("sanity", 270, (_part("sanity"),)),
     Stage("units-matrix", 270, (_part("matrix"),)),
     Stage("package", 90, (("pytest", "tests/package"),)),
