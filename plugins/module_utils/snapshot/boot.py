@@ -31,8 +31,8 @@ KERNEL_INSTALL = "/etc/kernel/cmdline"
 ENTRIES = "/boot/loader/entries"
 GRUB_ENVIRONMENTS = ("/boot/grub2/grubenv", "/boot/grub/grubenv")
 MAX_FILES = 32
-LONGEST = 1 << 14
-"""Characters of a line; the kernel takes 2,048 on x86, 4,096 at most elsewhere."""
+LONGEST = 1 << 12
+"""Characters of a line; the kernel takes 2,048 on x86, and nowhere more than this."""
 _GRUB_LINES = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
 _ASSIGNMENT = re.compile(r"^[ \t]*(?:export[ \t]+)?(GRUB_CMDLINE_LINUX(?:_DEFAULT)?)(\+?)=(.*)$", re.MULTILINE)
 _OPTIONS = re.compile(r"^options[ \t]+(.*)$", re.MULTILINE)
@@ -53,7 +53,7 @@ def grub_line(texts: list[str]) -> str:
     values = dict.fromkeys(_GRUB_LINES, "")
     for text in texts:
         for name, more, value in _ASSIGNMENT.findall(text):
-            filled = _VARIABLE.sub(lambda found: values.get(found[1], ""), _unquoted(value))
+            filled = _VARIABLE.sub(lambda found: values.get(found[1], ""), _unquoted(value[:LONGEST]))
             values[name] = (values[name] + filled if more else filled)[:LONGEST]
     return " ".join(values[name] for name in _GRUB_LINES)
 
@@ -80,7 +80,8 @@ def _grub(host: Host) -> dict[str, list[str]]:
 
 def grub_environment(text: str) -> dict[str, str]:
     """The variables of a grubenv file."""
-    return dict(line.partition("=")[::2] for line in text.splitlines() if "=" in line and line[:1] != "#")
+    lines = (line[:LONGEST] for line in text.splitlines() if line[:1] != "#")
+    return dict(line.partition("=")[::2] for line in lines if "=" in line)
 
 
 def _entries(host: Host) -> dict[str, list[str]]:
@@ -91,7 +92,7 @@ def _entries(host: Host) -> dict[str, list[str]]:
         variables.update(grub_environment(text))
     chosen = "%s/%s.conf" % (ENTRIES, variables.get("saved_entry", ""))
     texts = _texts(host, [chosen] if chosen in paths else paths)
-    lines = {path: " ".join(_OPTIONS.findall(text)) for path, text in texts.items()}
+    lines = {path: " ".join(_OPTIONS.findall(text))[:LONGEST] for path, text in texts.items()}
     return {
         path: watched(_VARIABLE.sub(lambda found: variables.get(found[1], ""), line)) for path, line in lines.items()
     }
