@@ -89,8 +89,8 @@ options:
 options:
   root:
     description:
-      - Take every path, C(/proc) and C(/sys) included, below this folder, to prepare an image or to examine a recorded
-        tree. Services are then left alone.
+      - Take every path below this folder, to prepare or to examine an image. Services are then left alone, and what is
+        mounted on C(/proc) and C(/sys) there is of no account.
     type: path
     default: /
 """

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 class KubeletField:
     key: str
     flag: str
+    """Empty for a field that only a file can set."""
     default: str | None
     shape: str = "word"
     """``word``, ``switch``, ``table`` (key=value, ...), ``thresholds`` (key<value, ...), ``list`` or ``memory``."""
@@ -45,6 +46,9 @@ FAIL_CGROUP_V1 = KubeletField("failCgroupV1", "--fail-cgroupv1", None, "switch")
 FAIL_SWAP_ON = KubeletField("failSwapOn", "--fail-swap-on", "true", "switch")
 FEATURE_GATES = KubeletField("featureGates", "--feature-gates", None, "table")
 RUNTIME_ENDPOINT = KubeletField("containerRuntimeEndpoint", "--container-runtime-endpoint", None)
+MEMORY_THROTTLING_FACTOR = KubeletField("memoryThrottlingFactor", "", None)
+MEMORY_RESERVATION_POLICY = KubeletField("memoryReservationPolicy", "", None)
+STATIC_POD_PATH = KubeletField("staticPodPath", "--pod-manifest-path", None)
 
 FIELDS = (
     CGROUP_DRIVER,
@@ -73,5 +77,8 @@ OBSERVED = (
     FAIL_SWAP_ON,
     FEATURE_GATES,
     RUNTIME_ENDPOINT,
+    MEMORY_THROTTLING_FACTOR,
+    MEMORY_RESERVATION_POLICY,
+    STATIC_POD_PATH,
 )
 """All whose value in force is told; the node side keeps the same ones of /configz."""

@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from ..host import Host
+from .boot import boot
 from .cgroups import cgroups
 from .cpus import cpus
 from .distributions import distribution
@@ -38,6 +39,7 @@ def collect(host: Host) -> dict[str, Any]:
         "root": host.root,
         "taken_at": time.time(),
         "system": system,
+        "boot": boot(host),
         "cpus": cpus(host),
         "cgroups": cgroups(host, found["containers"]),
         "kernel": kernel(host),

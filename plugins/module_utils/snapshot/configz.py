@@ -33,6 +33,9 @@ FIELDS = (
     "failSwapOn",
     "featureGates",
     "containerRuntimeEndpoint",
+    "memoryThrottlingFactor",
+    "memoryReservationPolicy",
+    "staticPodPath",
 )
 """All that is kept: the rest of the document may hold secrets, such as staticPodURLHeader."""
 

@@ -14,6 +14,7 @@ from .configz import configz
 from .files import capture, describe
 from .kubelet_files import UNIT, dropin_sources, dropin_variable, unit_sources, written_words
 from .processes import option
+from .static_pods import static_pods
 
 DEFAULT_CONFIG = "/var/lib/kubelet/config.yaml"
 DEFAULT_ROOT = "/var/lib/kubelet"
@@ -70,6 +71,7 @@ def kubelet(
     folder = dropin_sources(host, option(given, "--config-dir"))
     answering = bool(processes) and host.live
     own = {path: capture(host, path) for path in (config, *checkpoints)}
+    written = [each.get("text", "") for each in (own[config], *folder["files"].values())]
     return {
         "processes": processes,
         "program": program,
@@ -82,6 +84,7 @@ def kubelet(
         "environment_files": starts["environment_files"],
         "checkpoint_path": checkpoints[0],
         "memory_checkpoint_path": checkpoints[1],
+        "static_pods": static_pods(host, given, written),
         "healthz": healthz(HEALTHZ) if answering else None,
         "configz": configz(("127.0.0.1", _api_port(argv))) if answering else None,
         "files": {**starts["files"], **folder["files"], **own},

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..host import Host
 from .files import names
+from .rubik import rubik
 
 FOLDERS = (
     "/opt/nri/plugins",
@@ -22,4 +23,8 @@ NAME_LIMIT = 100
 def writers(host: Host, commands: dict[str, int]) -> dict[str, Any]:
     """``commands`` counts processes by name; ``folders`` are the names in folders that such writers keep."""
     listed = {folder: names(host, folder)[:NAME_LIMIT] for folder in FOLDERS}
-    return {"commands": commands, "folders": {folder: found for folder, found in listed.items() if found}}
+    return {
+        "commands": commands,
+        "folders": {folder: found for folder, found in listed.items() if found},
+        "rubik": rubik(host),
+    }

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .feature_probes import AT_THE_TOP, IN_CGROUPS, V1_NAMES
-from .model import CgroupFacts, CgroupMode, KernelFacts
+from .model import CgroupFacts, CgroupMode, KernelFacts, Parameters
 
 PARAMETERS = frozenset(
     {
@@ -41,7 +41,7 @@ PRESSURE = "/proc/pressure/cpu"
 RESCTRL = "/sys/fs/resctrl"
 
 
-def parameters(command_line: str | None) -> dict[str, tuple[str, ...]]:
+def parameters(command_line: str | None) -> Parameters:
     """The values of each parameter that concerns us, in order; a bare word has the empty text as its value."""
     try:
         words = shlex.split(command_line or "")

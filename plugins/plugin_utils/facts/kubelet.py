@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..edit.read import read_yaml
-from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, OBSERVED
+from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, OBSERVED, STATIC_POD_PATH
 from ..versions import minor
 from .checkpoints import interpret_checkpoint, interpret_memory_checkpoint
 from .config import read_config
 from .kubelet_driver import CONFIGZ_SOURCE, CRI_SOURCE, driver_at_restart, running_driver
 from .kubelet_flags import environment_flags, flag_source, flag_values, flags, next_line, running
 from .kubelet_layers import DEFAULT_SOURCE, claims_of, dropins_read, refused_dropin, settings_in_force, shown
-from .kubelet_model import Flag, Start
+from .kubelet_model import Flag, Setting, Start
 from .model import Checkpoint, Claim, ConfigFile, Driver, KubeletFacts
 
 _NAIVE_DRIVER = re.compile(r"cgroupDriver:(.*)")
@@ -59,6 +59,14 @@ def _dropins(evidence: Mapping[str, Any], process: Mapping[str, Any] | None) -> 
     paths = (evidence.get("config_dir") or {}).get("paths", ())
     read = (read_config(path, evidence["files"][path], process, read_yaml) for path in paths)
     return tuple(refused_dropin(each) for each in read)
+
+
+def _static_pods(listed: Mapping[str, Any] | None, folder: Setting | None) -> tuple[str, ...] | None:
+    """The files of the folder in force, without those that kubelet passes over (pkg/kubelet/config/file.go)."""
+    if listed is None:
+        return None
+    path = str(folder.value).rstrip("/") if folder else ""
+    return tuple(f"{path}/{name}" for name in listed.get(path, ()) if not name.startswith("."))
 
 
 def _later_claims(found: Start) -> list[Claim]:
@@ -134,6 +142,7 @@ def interpret_kubelet(
         configz=told if "config" in answer else None,
         configz_error=_configz_error(answer),
         driver_at_restart=at_restart[0],
+        static_pods=_static_pods(evidence.get("static_pods"), settings.get(STATIC_POD_PATH.key)),
         odd_driver_line=odd_driver_line(captured.get("text", "")) if not config.problem else None,
     )
     claims = [claim for field in OBSERVED for claim in _claims(field, config, layers, start.running)]

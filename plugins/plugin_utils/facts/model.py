@@ -38,6 +38,10 @@ RUNTIME_SETTINGS = ("SystemdCgroup", "cgroup_manager", "native.cgroupdriver")
 """Beginnings of the settings that are the runtime's word on the driver."""
 
 
+Parameters = Mapping[str, tuple[str, ...]]
+"""Kernel parameters with their values in order; a bare word has the empty text as its value."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """One source's word on one setting."""
@@ -153,6 +157,8 @@ class KubeletFacts:
     configz_error: str | None = None
     odd_driver_line: int | None = None
     driver_at_restart: str | None = None
+    static_pods: tuple[str, ...] | None = None
+    """Paths of the files that kubelet takes for pods of its own; None when nobody looked."""
 
 
 @dataclass(frozen=True)
@@ -249,13 +255,17 @@ class CpuFacts:
 
 @dataclass(frozen=True)
 class KernelFacts:
-    """``features`` are True, False or None for what cannot be told; ``probed`` says by which file."""
+    """``features`` are True, False or None for what cannot be told; ``probed`` says by which file.
 
-    parameters: Mapping[str, tuple[str, ...]]
+    ``boot``: the parameters that each file of the boot loader would give next; None when nobody looked.
+    """
+
+    parameters: Parameters
     features: Mapping[str, bool | None]
     probed: Mapping[str, str]
     sysctls: Mapping[str, str]
     swaps: tuple[str, ...] | None
+    boot: Mapping[str, Parameters] | None = None
 
 
 @dataclass(frozen=True)
@@ -270,12 +280,21 @@ class SystemdFacts:
 
 
 @dataclass(frozen=True)
+class RubikConfig:
+    """The configuration of a rubik that runs as a service of the node."""
+
+    cgroup_driver: str
+    features: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class WriterFacts:
     """Others who write to cgroups or to kubelet's files: who, and by what they were seen."""
 
     seen: Mapping[str, str]
     nri_plugins: tuple[str, ...]
     overrides: tuple[str, ...]
+    rubik: RubikConfig | None = None
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from .boot import first_line, interpret_boot
 from .cgroups import interpret_cgroups
 from .cpus import interpret_cpus, online
+from .image import REASON, at_rest, is_image
 from .kernel import interpret_kernel
 from .kubelet import interpret_kubelet
 from .layout import as_embedded, interpret_layout
@@ -35,6 +38,8 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
     missing = [name for name in SECTIONS if not isinstance(snapshot.get(name), Mapping)]
     if missing:
         raise SnapshotError(f"not a whole snapshot: it lacks {', '.join(missing)}")
+    image = is_image(snapshot)
+    snapshot = at_rest(snapshot) if image else snapshot
     system, units = snapshot["system"], snapshot["services"]["units"]
     kubelet, kubelet_claims = interpret_kubelet(snapshot["kubelet"], units, snapshot["runtime"]["cri"])
     runtime, runtime_claims = interpret_runtime(snapshot["runtime"], units, snapshot["kubelet"])
@@ -43,6 +48,10 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
         kubelet, kubelet_claims = as_embedded(kubelet, layout_claims), []
     pods, pod_claims = interpret_pods(snapshot["containers"], snapshot["runtime"]["cri"])
     cgroup = interpret_cgroups(snapshot["cgroups"])
+    if image:
+        cgroup = replace(cgroup, reason=REASON)
+    kernel = replace(interpret_kernel(snapshot, cgroup), boot=interpret_boot(snapshot.get("boot")))
+    line = first_line(kernel.boot) if image else kernel.parameters
     return NodeFacts(
         hostname=system["hostname"],
         kernel=system["kernel_release"],
@@ -56,10 +65,10 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
         unfinished_transactions=tuple(snapshot.get("unfinished_transactions", ())),
         claims=(*kubelet_claims, *runtime_claims, *layout_claims, *pod_claims),
         layout=layout,
-        image=snapshot.get("root", "/") != "/",
+        image=image,
         other_runtimes=other_runtimes(snapshot, runtime),
         cpus=interpret_cpus(snapshot["cpus"]),
-        kernel_facts=interpret_kernel(snapshot, cgroup),
-        systemd=interpret_systemd(snapshot["services"], snapshot["system"]),
+        kernel_facts=kernel,
+        systemd=interpret_systemd(snapshot["services"], line or {}),
         writers=interpret_writers(snapshot.get("writers", {}), units),
     )

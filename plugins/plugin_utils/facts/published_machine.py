@@ -58,6 +58,7 @@ def machine_sections(facts: NodeFacts) -> dict[str, Any]:
             "features": kernel.features,
             "probed": kernel.probed,
             "sysctls": kernel.sysctls,
+            "boot": kernel.boot,
         },
         "swap": {"on": None if kernel.swaps is None else bool(kernel.swaps), "places": kernel.swaps},
         "systemd": _systemd(facts.systemd, facts.pid1),

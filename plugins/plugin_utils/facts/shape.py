@@ -40,6 +40,7 @@ SNAPSHOT: dict[str, Any] = {
         "?unit_files": [TEXT],
         "?environment_files": [TEXT],
         "?memory_checkpoint_path": TEXT,
+        "?static_pods": {ANY: [TEXT]},
         "?configz": ({"?status": NUMBER + NOTHING, "?config": {}}, None),
     },
     "runtime": {
@@ -62,6 +63,8 @@ SNAPSHOT: dict[str, Any] = {
             "?config": ({"?handlers": {ANY: {"?systemd_cgroup": SWITCH + NOTHING}}}, None),
         },
     },
+    "?boot": {ANY: [TEXT]},
+    "?writers": {"?rubik": ({"cgroup_driver": TEXT + NOTHING, "features": [TEXT]}, None)},
     "?distribution": {"marks": [TEXT], "settings": FILES, "templates": [TEXT], "supervisors": PROCESSES},
     "?unfinished_transactions": [TEXT],
 }

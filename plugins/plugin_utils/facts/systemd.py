@@ -11,8 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .kernel import parameters
-from .model import CgroupMode, SystemdFacts
+from .model import CgroupMode, Parameters, SystemdFacts
 
 UNIFIED = "systemd.unified_cgroup_hierarchy"
 LEGACY = "systemd.legacy_systemd_cgroup_controller"
@@ -34,8 +33,11 @@ def switch(values: tuple[str, ...] | None) -> bool | None:
     return values[-1].lower() in ("", "1", "y", "yes", "t", "true", "on")
 
 
-def next_mode(version: int | None, given: Mapping[str, tuple[str, ...]]) -> tuple[CgroupMode | None, str | None]:
-    """The mode after a reboot with this command line; None where the distribution's build option decides it."""
+def next_mode(version: int | None, given: Parameters) -> tuple[CgroupMode | None, str | None]:
+    """The mode after a reboot with this command line; None where the distribution's build option decides it.
+
+    Since 256 that option can only be v2 (systemd NEWS).
+    """
     if version is None:
         return None, None
     if version >= FIRST_WITHOUT_V1:
@@ -44,7 +46,7 @@ def next_mode(version: int | None, given: Mapping[str, tuple[str, ...]]) -> tupl
     if wants_v2 or (wants_v2 is None and "all" in given.get("cgroup_no_v1", ())):
         return CgroupMode.V2, "the kernel command line asks for v2"
     if wants_v2 is None:
-        return None, None
+        return (CgroupMode.V2, f"systemd {version} gives v2 unasked") if version > LAST_WITHOUT_FORCE else (None, None)
     if version > LAST_WITHOUT_FORCE and not switch(given.get(FORCE)):
         end = "does not boot" if version == 256 else "waits 30 s and starts with v2"
         return CgroupMode.V2, f"systemd {version} {end} when v1 is asked for without {FORCE}=1"
@@ -52,10 +54,10 @@ def next_mode(version: int | None, given: Mapping[str, tuple[str, ...]]) -> tupl
     return CgroupMode.V1 if legacy else CgroupMode.HYBRID, f"the kernel command line asks for v1 ({UNIFIED}=0)"
 
 
-def interpret_systemd(services: Mapping[str, Any], system: Mapping[str, Any]) -> SystemdFacts:
-    """SystemdFacts of a snapshot's ``services`` section and the kernel command line of ``system``."""
+def interpret_systemd(services: Mapping[str, Any], given: Parameters) -> SystemdFacts:
+    """SystemdFacts of a snapshot's ``services`` section; ``given`` is what the next boot finds on its command line."""
     running, installed = services["version"], services.get("installed")
-    mode, reason = next_mode(major(installed or running), parameters(system.get("kernel_command_line")))
+    mode, reason = next_mode(major(installed or running), given)
     return SystemdFacts(
         running=running,
         installed=installed,

@@ -8,9 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from .known_writers import CONFIG_WRITERS, QOS_AGENTS, UNITS
-from .model import WriterFacts
+from .model import RubikConfig, WriterFacts
 
 NRI_FOLDER = "/opt/nri/plugins"
+RUBIK_UNIT = "rubik.service"
+RUBIK_DRIVER = "cgroupfs"
+"""rubik docs/config.md: the default of cgroupDriver."""
 OVERRIDES = ("/etc/systemd/system.control", "/run/systemd/system.control")
 
 
@@ -29,4 +32,12 @@ def interpret_writers(evidence: Mapping[str, Any], units: Mapping[str, Mapping[s
             for name in folders.get(folder, ())
             if name.startswith("kubepods")
         ),
+        rubik=_rubik(evidence.get("rubik"), units.get(RUBIK_UNIT, {})),
     )
+
+
+def _rubik(found: Mapping[str, Any] | None, unit: Mapping[str, str]) -> RubikConfig | None:
+    """The file on the node is rubik's only where rubik is a service: in a pod it reads a ConfigMap at that path."""
+    if found is None or unit.get("ActiveState") != "active":
+        return None
+    return RubikConfig(found["cgroup_driver"] or RUBIK_DRIVER, tuple(found["features"]))

@@ -7,19 +7,25 @@ from __future__ import annotations
 from ..facts.model import NodeFacts
 from .model import Finding, Rule
 from .rules import (
+    agent_places,
+    backups,
+    boot,
     cgroup,
     cgroup_version,
     checkpoint,
     config,
     cpus,
     driver,
+    image,
     kernel,
     kubelet,
     layout,
+    memory_qos,
     node,
     nri,
     reservations,
     resource_managers,
+    rubik,
     runtime,
     services,
     writers,
@@ -27,6 +33,7 @@ from .rules import (
 
 RULES: tuple[Rule, ...] = (
     *node.RULES,
+    *image.RULES,
     *config.RULES,
     *services.RULES,
     *runtime.RULES,
@@ -39,9 +46,14 @@ RULES: tuple[Rule, ...] = (
     *layout.RULES,
     *cgroup_version.RULES,
     *kernel.RULES,
+    *boot.RULES,
     *cpus.RULES,
     *reservations.RULES,
+    *memory_qos.RULES,
     *writers.RULES,
+    *rubik.RULES,
+    *backups.RULES,
+    *agent_places.RULES,
 )
 
 

@@ -14,3 +14,8 @@ def claims(facts: NodeFacts, *prefixes: str) -> tuple[str, ...]:
         for claim in facts.claims
         if claim.setting.startswith(prefixes)
     )
+
+
+def seen(facts: NodeFacts, *names: str) -> tuple[str, ...]:
+    """Which of these writers were seen, and by what."""
+    return tuple(f"{name}: {facts.writers.seen[name]}" for name in names if name in facts.writers.seen)

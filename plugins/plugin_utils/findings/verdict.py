@@ -19,12 +19,14 @@ _WORST_FIRST = (
 )
 DRIFT = "differs-from-profile"
 REFUSED = "cannot-be-aligned"
+PROVISION = "Provision the node: ansible-playbook volcano.colocation.provision."
+WRITE_IMAGE = "Write the image's files: the modules kubelet_config and containerd_config, with its root."
 NOT_OURS = ("runtime-unsupported", "kubelet-inside", "config-regenerated", "containerd-schema", "containerd-imports")
 """Refusals that say nothing of the node, only that its kind is not changed by this release."""
 
 
-def profile_findings(plan: Plan) -> tuple[Finding, ...]:
-    """What the plan says of a node as findings: what differs, and why it could not be put right."""
+def profile_findings(plan: Plan, remedy: str) -> tuple[Finding, ...]:
+    """What the plan says of a node as findings: what differs, with its remedy, and why it could not be put right."""
     differing = plan.changes + plan.pending
     found = [
         Finding(
@@ -45,7 +47,7 @@ def profile_findings(plan: Plan) -> tuple[Finding, ...]:
                 Effect.MISALIGNED,
                 f"{len(differing)} setting(s) differ from the profile.",
                 tuple(str(change) for change in differing),
-                "Provision the node: ansible-playbook volcano.colocation.provision.",
+                remedy,
             )
         )
     return tuple(found)
@@ -56,7 +58,7 @@ def all_findings(facts: NodeFacts, plan: Plan) -> tuple[Finding, ...]:
     own = findings(facts)
     if judge(own) in (Verdict.UNSUPPORTED, Verdict.UNKNOWN):
         return own
-    return own + profile_findings(plan)
+    return own + profile_findings(plan, WRITE_IMAGE if facts.image else PROVISION)
 
 
 def judge(found: Iterable[Finding]) -> Verdict:

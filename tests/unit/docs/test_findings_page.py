@@ -18,6 +18,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.rules.runtime import DEFECTS
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings import (
     test_rules,
+    variants_around,
     variants_kubelet,
     variants_machine,
     variants_runtime,
@@ -36,6 +37,7 @@ PARTS = re.findall(r"^### (\S+)\n(.+)\n\n(\S.*)$", PAGE, re.MULTILINE)
 REFUSALS = re.findall(r"^\| `([a-z0-9-]+)` \| \S.* \|$", PAGE, re.MULTILINE)
 VARIANTS = {
     **test_rules.VARIANTS,
+    **variants_around.VARIANTS,
     **variants_kubelet.VARIANTS,
     **variants_machine.VARIANTS,
     **variants_runtime.VARIANTS,

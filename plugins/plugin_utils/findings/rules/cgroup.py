@@ -14,7 +14,7 @@ ENFORCED = frozenset({"cpu", "cpuset", "memory", "pids"})
 
 
 def cgroup_mode_unknown(facts: NodeFacts) -> Iterator[Finding]:
-    if facts.cgroup.mode is CgroupMode.UNKNOWN:
+    if facts.cgroup.mode is CgroupMode.UNKNOWN and not facts.image:
         yield Finding(
             "cgroup-mode-unknown",
             Severity.ERROR,

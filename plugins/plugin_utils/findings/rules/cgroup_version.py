@@ -16,6 +16,16 @@ LEAST_KERNEL = (5, 8)
 """Kubernetes "About cgroup v2"; before 5.8 the root cgroup has no cpu.stat."""
 LEAST_SYSTEMD = 244
 """The first with cpuset properties (AllowedCPUs=), systemd NEWS."""
+LEAST_RUNTIMES = {"containerd": (1, 4), "cri-o": (1, 20)}
+"""Kubernetes "About cgroup v2"."""
+
+
+def _old_runtime(facts: NodeFacts) -> list[str]:
+    name, version = facts.runtime.name or "", minor(facts.runtime.version)
+    least = LEAST_RUNTIMES.get(name)
+    if least is None or version is None or version >= least:
+        return []
+    return [f"{name} {facts.runtime.version}, wanted is {'.'.join(map(str, least))}"]
 
 
 def below_v2_minimum(facts: NodeFacts) -> Iterator[Finding]:
@@ -27,6 +37,7 @@ def below_v2_minimum(facts: NodeFacts) -> Iterator[Finding]:
         found.append(f"kernel {facts.kernel}, wanted is 5.8")
     if systemd is not None and systemd < LEAST_SYSTEMD:
         found.append(f"systemd {facts.systemd.running}, wanted is {LEAST_SYSTEMD}")
+    found += _old_runtime(facts)
     if found:
         yield Finding(
             "below-v2-minimum",

@@ -51,8 +51,24 @@ def restart_kills_pods(facts: NodeFacts) -> Iterator[Finding]:
         )
 
 
+def unit_changed(facts: NodeFacts) -> Iterator[Finding]:
+    """systemctl(1) warns of the same; org.freedesktop.systemd1(5), NeedDaemonReload."""
+    names = ("kubelet.service", f"{facts.runtime.unit}.service")
+    changed = tuple(name for name in names if facts.systemd.units.get(name, {}).get("NeedDaemonReload") == "yes")
+    if changed:
+        yield Finding(
+            "unit-not-reloaded",
+            Severity.WARNING,
+            Effect.LATENT,
+            "A unit was changed on disk, and systemd still has the old one: a reload or a reboot brings the change.",
+            tuple(f"{name}: NeedDaemonReload=yes" for name in changed),
+            "See what systemctl cat shows, then systemctl daemon-reload; a restart before that starts the old unit.",
+        )
+
+
 RULES: tuple[Rule, ...] = (
     runtime_silent,
     kubelet_unhealthy,
     restart_kills_pods,
+    unit_changed,
 )

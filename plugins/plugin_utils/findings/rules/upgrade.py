@@ -21,6 +21,7 @@ from ...versions import minor
 from ..evidence import claims
 from ..model import Effect, Finding, Severity
 from .kubelet import removed_flags
+from .memory_qos import ON_BY_DEFAULT, SOUND_KERNEL, chosen_gate, reserves, throttles
 
 Version = tuple[int, int]
 UpgradeRule = Callable[[NodeFacts, Targets], Iterator[Finding]]
@@ -30,8 +31,6 @@ V1_GONE = (1, 38)  # KEP-5573: not before this release
 FALLBACK_WARNS = (1, 34)  # KEP-4033
 FALLBACK_GONE = (1, 38)  # KEP-4033, deferred from 1.36 (kubernetes#136731)
 RUNTIME_CONFIG_SINCE = (2, 0)  # containerd; never came to 1.7 (containerd#11346)
-MEMORY_QOS_ON = (1, 37)  # KEP-2570
-MEMORY_HIGH_SOUND = (5, 9)  # kernel, KEP-2570
 SYSTEMD_V1_FORCED = 256  # systemd NEWS: wants SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1 too (systemd#31442)
 SYSTEMD_V1_GONE = 258  # systemd NEWS
 SYSTEMD_KERNELS = ((260, (5, 10)), (258, (5, 4)))  # systemd NEWS, the newest first
@@ -129,18 +128,23 @@ def driver_from_cri(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
 
 
 def memory_qos(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
+    """The gate comes on by default; what it then writes is up to two fields, which older versions did not heed."""
     target, now = targets.kubernetes, minor(facts.kubelet.version)
-    if facts.cgroup.mode is not CgroupMode.V2 or target is None or target < MEMORY_QOS_ON:
+    if facts.cgroup.mode is not CgroupMode.V2 or target is None or target < ON_BY_DEFAULT:
         return
-    if (now and now >= MEMORY_QOS_ON) or "MemoryQoS" in _table(facts, FEATURE_GATES.key):
+    if (now and now >= ON_BY_DEFAULT) or chosen_gate(facts) is not None:
+        return
+    high, least = throttles(facts, target), reserves(facts, target)
+    if not (high or least):
         return
     kernel = minor(facts.kernel)
-    old = kernel is not None and kernel < MEMORY_HIGH_SOUND
+    old = high and kernel is not None and kernel < SOUND_KERNEL
     yield _finding(
         "upgrade-memory-qos",
         Severity.WARNING if old else Severity.INFO,
-        f"kubelet {_text(target)} sets memory.min and memory.high of pods itself: MemoryQoS is on by default.",
-        (f"kernel {facts.kernel}", "KEP-2570"),
+        f"kubelet {_text(target)} begins to set {'memory.high' if high else 'memory.min'} of pods: MemoryQoS is on by"
+        " default.",
+        (f"kernel {facts.kernel}", *claims(facts, "memoryThrottlingFactor", "memoryReservationPolicy"), "KEP-2570"),
         "Have no agent set the same files, or write the gate MemoryQoS: false"
         + ("; before Linux 5.9 memory.high may stall a pod." if old else "."),
     )

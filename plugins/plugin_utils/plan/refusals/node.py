@@ -13,7 +13,7 @@ from .model import Rule
 
 
 def _pid1(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    if facts.pid1 != "systemd":
+    if facts.pid1 != "systemd" and not facts.image:
         yield Refusal(
             "pid1-not-systemd",
             f"PID 1 of this node is {facts.pid1 or 'unknown'}, not systemd",
@@ -22,7 +22,7 @@ def _pid1(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
 
 
 def _cgroup_mode(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    if facts.cgroup.mode is CgroupMode.UNKNOWN:
+    if facts.cgroup.mode is CgroupMode.UNKNOWN and not facts.image:
         yield Refusal(
             "cgroup-mode-unknown",
             f"the cgroup mode cannot be told: {facts.cgroup.reason}",
@@ -32,6 +32,8 @@ def _cgroup_mode(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
 
 
 def _services(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    if facts.image:
+        return
     if facts.kubelet.installed and not facts.kubelet.running and facts.kubelet.unit_state in ("inactive", None):
         yield Refusal(
             "kubelet-not-running",

@@ -147,6 +147,9 @@ def test_what_is_no_document_is_refused_with_the_file_named(text: str, tmp_path:
 
 
 MISSHAPEN: dict[str, tuple[Any, tuple[str | int, ...], str]] = {
+    "boot": ({"/etc/default/grub": "psi=1"}, ("boot",), "boot./etc/default/grub is a text, not a list"),
+    "static pods": ({"/m": [7]}, ("kubelet", "static_pods"), "kubelet.static_pods./m[0] is a number, not a text"),
+    "rubik": ({"rubik": {"cgroup_driver": 1, "features": []}}, ("writers",), "writers.rubik.cgroup_driver is a number"),
     "files": ([], ("kubelet", "files"), "kubelet.files is a list, not a mapping"),
     "text": (7, ("runtime", "files", "/etc/containerd/config.toml", "text"), "is a number, not a text"),
     "word": ([1], ("kubelet", "processes", 0, "argv"), "kubelet.processes[0].argv[0] is a number, not a text"),

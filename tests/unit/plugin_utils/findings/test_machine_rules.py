@@ -159,7 +159,9 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
     "rubik on v1": ("rubik-needs-v1", lambda node: commands(v1(node), rubik=1)),
     "rubik on openEuler's kernel": (
         "rubik-lacks-kernel",
-        lambda node: cpu_files(commands(v1(node), rubik=1), "cpu.shares", "cpu.qos_level"),
+        lambda node: cpu_files(
+            commands(command_line(v1(node), "psi=1 psi_v1=1 cgroup1_writeback"), rubik=1), "cpu.shares", "cpu.qos_level"
+        ),
     ),
     "an old kernel with v1": (
         "below-v2-minimum",

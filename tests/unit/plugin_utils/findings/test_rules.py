@@ -12,6 +12,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalo
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Effect, Finding, Verdict
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import judge
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings import (
+    variants_around,
     variants_kubelet,
     variants_machine,
     variants_runtime,
@@ -125,7 +126,13 @@ def test_every_rule_has_a_variant() -> None:
     fired = {
         rule
         for rule in RULES
-        for variants in (VARIANTS, variants_kubelet.VARIANTS, variants_machine.VARIANTS, variants_runtime.VARIANTS)
+        for variants in (
+            VARIANTS,
+            variants_around.VARIANTS,
+            variants_kubelet.VARIANTS,
+            variants_machine.VARIANTS,
+            variants_runtime.VARIANTS,
+        )
         for _verdict, variant in variants.values()
         if any(rule(facts_of(variant(captured(ALIGNED)))))
     }

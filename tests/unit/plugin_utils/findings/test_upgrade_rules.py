@@ -79,8 +79,8 @@ def test_cgroup_v1(node: Snapshot, lines: str, target: str, found: list[tuple[st
         ("1.34", "", [("cri-fallback", "warning")]),
         ("1.36", "1.6", [("cri-fallback", "warning")]),
         ("1.36", "2.0", []),
-        ("1.38", "", [("cri-fallback", "error"), ("memory-qos", "info")]),
-        ("1.38", "2.2", [("memory-qos", "info")]),
+        ("1.38", "", [("cri-fallback", "error")]),
+        ("1.38", "2.2", []),
     ],
 )
 def test_the_fallback_without_runtime_config(
@@ -129,12 +129,18 @@ def test_removed_flags_anywhere(node: Snapshot) -> None:
     ]
 
 
+FACTOR = "memoryThrottlingFactor: 0.9\n"
+
+
 @pytest.mark.parametrize(
     ("lines", "kernel", "found"),
     [
-        ("", "6.12.1", [("memory-qos", "info")]),
-        ("", "5.4.0-x", [("memory-qos", "warning")]),
-        ("featureGates: {MemoryQoS: false}\n", "5.4.0-x", []),
+        ("", "5.4.0-x", []),
+        (FACTOR, "6.12.1", [("memory-qos", "info")]),
+        (FACTOR, "5.4.0-x", [("memory-qos", "warning")]),
+        ("memoryReservationPolicy: TieredReservation\n", "5.4.0-x", [("memory-qos", "info")]),
+        ("memoryReservationPolicy: None\n", "5.4.0-x", []),
+        ("featureGates: {MemoryQoS: false}\n" + FACTOR, "5.4.0-x", []),
     ],
 )
 def test_memory_qos(node: Snapshot, lines: str, kernel: str, found: list[tuple[str, str]]) -> None:

@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules about kubelet's MemoryQoS, which writes memory.high, memory.min and memory.low itself. KEP-2570."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...facts.model import CgroupMode, NodeFacts
+from ...kubelet_fields import FEATURE_GATES, MEMORY_RESERVATION_POLICY, MEMORY_THROTTLING_FACTOR
+from ...versions import minor
+from ..evidence import claims, seen
+from ..kubelet_values import is_true
+from ..model import Effect, Finding, Rule, Severity
+
+GATE = "MemoryQoS"
+ON_BY_DEFAULT = (1, 37)
+"""Throttles from then on only with memoryThrottlingFactor, whose default was 0.9 before."""
+RESERVES_IF_TOLD = (1, 36)
+"""From then on memory.min and memory.low are written only with memoryReservationPolicy: TieredReservation."""
+SOUND_KERNEL = (5, 9)
+"""Before it memory.high may throttle without an end, KEP-2570."""
+MEMORY_AGENTS = ("koordlet", "volcano-agent")
+"""koordinator pkg/koordlet/qosmanager/plugins/cgreconcile; volcano pkg/agent/events/handlers/memoryqosv2."""
+
+
+def chosen_gate(facts: NodeFacts) -> bool | None:
+    """What files and flags say of the gate; None where they leave it to its default."""
+    setting = facts.kubelet.settings.get(FEATURE_GATES.key)
+    gates = setting.value if setting and isinstance(setting.value, dict) else {}
+    return is_true(gates[GATE]) if GATE in gates else None
+
+
+def throttles(facts: NodeFacts, version: tuple[int, int]) -> bool:
+    """Whether this version writes memory.high once its gate is on."""
+    return version < ON_BY_DEFAULT or MEMORY_THROTTLING_FACTOR.key in facts.kubelet.settings
+
+
+def reserves(facts: NodeFacts, version: tuple[int, int]) -> bool:
+    """Whether this version writes memory.min once its gate is on."""
+    policy = facts.kubelet.settings.get(MEMORY_RESERVATION_POLICY.key)
+    return version < RESERVES_IF_TOLD or (policy is not None and policy.value == "TieredReservation")
+
+
+def _written(facts: NodeFacts) -> tuple[str, ...]:
+    """The files that kubelet writes on this node today."""
+    version, chosen = minor(facts.kubelet.version), chosen_gate(facts)
+    if version is None or facts.cgroup.mode is not CgroupMode.V2:
+        return ()
+    if not (version >= ON_BY_DEFAULT if chosen is None else chosen):
+        return ()
+    high = ("memory.high",) if throttles(facts, version) else ()
+    return high + (("memory.min",) if reserves(facts, version) else ())
+
+
+def _said(facts: NodeFacts) -> tuple[str, ...]:
+    keys = (FEATURE_GATES.key, MEMORY_THROTTLING_FACTOR.key, MEMORY_RESERVATION_POLICY.key)
+    return claims(facts, *keys) or (f"{GATE} is on by default",)
+
+
+def stalls_pods(facts: NodeFacts) -> Iterator[Finding]:
+    kernel = minor(facts.kernel)
+    if "memory.high" in _written(facts) and kernel is not None and kernel < SOUND_KERNEL:
+        yield Finding(
+            "memory-qos-stalls-pods",
+            Severity.WARNING,
+            Effect.NONE,
+            "kubelet sets memory.high, and this kernel may stall a pod that reaches it.",
+            (f"kernel {facts.kernel}, wanted is 5.9", *_said(facts)),
+            f"Write the gate {GATE}: false, or boot Linux 5.9 or newer.",
+        )
+
+
+def fights_agent(facts: NodeFacts) -> Iterator[Finding]:
+    agents = seen(facts, *MEMORY_AGENTS)
+    written = _written(facts)
+    if agents and written:
+        yield Finding(
+            "memory-qos-and-agent",
+            Severity.WARNING,
+            Effect.NONE,
+            f"kubelet sets {' and '.join(written)} of pods, and so may an agent that runs here.",
+            (*agents, *_said(facts)),
+            f"Switch one of them off: memory QoS in the agent's own configuration, or the gate {GATE}: false.",
+        )
+
+
+def without_effect(facts: NodeFacts) -> Iterator[Finding]:
+    if facts.cgroup.mode in (CgroupMode.V1, CgroupMode.HYBRID) and chosen_gate(facts):
+        yield Finding(
+            "memory-qos-needs-v2",
+            Severity.INFO,
+            Effect.NONE,
+            f"The gate {GATE} is on, and has no effect on cgroup v1.",
+            (facts.cgroup.reason, *claims(facts, FEATURE_GATES.key)),
+            "Boot the node with cgroup v2 if the gate is meant.",
+        )
+
+
+RULES: tuple[Rule, ...] = (
+    stalls_pods,
+    fights_agent,
+    without_effect,
+)
