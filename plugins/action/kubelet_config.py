@@ -8,13 +8,13 @@ from ..plugin_utils.arguments import KUBELET_CONFIG
 from ..plugin_utils.controller.files import FilesAction
 from ..plugin_utils.facts.model import KubeletFacts, NodeFacts
 from ..plugin_utils.plan.kubelet import kubelet_changes
-from ..plugin_utils.plan.refusals import kubelet
+from ..plugin_utils.plan.refusals import kubelet, layout
 
 
 class ActionModule(FilesAction):
     ARGUMENTS = KUBELET_CONFIG
     CHANGES = staticmethod(kubelet_changes)
-    RULES = kubelet.RULES
+    RULES = (*layout.RULES, *kubelet.RULES)
 
     @staticmethod
     def side(facts: NodeFacts) -> KubeletFacts:
