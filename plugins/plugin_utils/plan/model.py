@@ -33,6 +33,8 @@ class Change:
     def __str__(self) -> str:
         if self.path is None:
             return f"{self.target}: {self.reason}"
+        if self.after is None:
+            return f"{self.target} {self.setting}: removed from {self.path}, {self.reason}"
         before = "unset" if self.before is None else self.before
         return f"{self.target} {self.setting}: {before} -> {self.after}"
 
