@@ -14,8 +14,9 @@ from ..versions import minor
 from .checkpoints import interpret_checkpoint, interpret_memory_checkpoint
 from .config import read_config
 from .kubelet_driver import CONFIGZ_SOURCE, CRI_SOURCE, driver_at_restart, running_driver
+from .kubelet_dropins import read_dropins, unseen
 from .kubelet_flags import environment_flags, flag_source, flag_values, flags, next_line, running
-from .kubelet_layers import DEFAULT_SOURCE, claims_of, dropins_read, refused_dropin, settings_in_force, shown
+from .kubelet_layers import DEFAULT_SOURCE, claims_of, dropins_read, settings_in_force, shown
 from .kubelet_model import Flag, Start
 from .model import Checkpoint, Claim, ConfigFile, Driver, KubeletFacts
 
@@ -57,25 +58,13 @@ def _start(evidence: Mapping[str, Any], argv: Sequence[str]) -> Start:
         dropin_variable=evidence.get("dropin_variable"),
         environment=environment_flags(evidence),
         environment_files=_kinds(evidence),
-        unseen=_unseen(folder),
+        unseen=unseen(folder),
     )
 
 
 def _kinds(evidence: Mapping[str, Any]) -> dict[str, str]:
     files = evidence["files"]
     return {path: files[path]["kind"] for path in evidence.get("environment_files", ()) if path in files}
-
-
-def _unseen(folder: Mapping[str, Any]) -> str | None:
-    if folder.get("error"):
-        return str(folder["error"])
-    return f"{folder['left_out']} more of its files were not read" if folder.get("left_out") else None
-
-
-def _dropins(evidence: Mapping[str, Any], process: Mapping[str, Any] | None) -> tuple[ConfigFile, ...]:
-    paths = (evidence.get("config_dir") or {}).get("paths", ())
-    read = (read_config(path, evidence["files"][path], process, read_yaml) for path in paths)
-    return tuple(refused_dropin(each) for each in read)
 
 
 def _later_claims(found: Start) -> list[Claim]:
@@ -119,7 +108,7 @@ def interpret_kubelet(
     release = _version(evidence["version"])
     version = minor(release)
     start = _start(evidence, argv)
-    dropins = _dropins(evidence, process)
+    dropins = read_dropins(evidence.get("config_dir") or {}, evidence["files"], process)
     layers = dropins if dropins_read(version, start) else ()
     settings = settings_in_force(config, layers, start.running, version)
     said = cri.get("runtime_config")

@@ -23,9 +23,8 @@ from ..kubelet_fields import (
 )
 from ..profile import Profile
 from ..quantity import parse_cpu_list, parse_quantity
-from ..versions import minor
 from .kubelet_flags import Override, by_variable, entry, no_longer_given, overrides
-from .kubelet_place import Place, Strategy, choose, layers, merged
+from .kubelet_place import Place, Strategy, choose, document_in_force
 from .model import Change, Need, Refusal
 
 RESTART = frozenset({Need.RESTART_KUBELET})
@@ -88,7 +87,7 @@ def is_right(setting: KubeletField, found: Any, wanted: Any) -> bool:
 
 def _changes_of_files(facts: NodeFacts, profile: Profile, place: Place) -> Iterator[Change]:
     """What the files lack: where settings go, then the main file that agents parse (pitfall I2)."""
-    whole = merged(layers(facts), minor(facts.kubelet.version))
+    whole = document_in_force(facts)
     own = facts.kubelet.config.values
     for setting, keys, wanted in desired_fields(profile):
         name, now = ".".join(keys), nested(whole, keys)
@@ -108,12 +107,15 @@ def _plain_lines(kubelet: KubeletFacts, profile: Profile, found: tuple[Change, .
     if place.main is None or (place.path == place.main and not found):
         return
     odd = {CGROUP_DRIVER.key: kubelet.odd_driver_line, CPU_MANAGER_POLICY.key: kubelet.odd_policy_line}
-    written = {change.keys for change in found if change.path == place.main}
+    along = [change for change in found if change.path == place.main]
+    written = {change.keys for change in along}
+    # It comes with what is written anyway, and is no reason for a restart that disturbs less.
+    needs = RESTART.union(*(change.needs for change in along))
     for _setting, keys, wanted in desired_fields(profile):
         if odd.get(keys[0]) is not None and keys not in written:
             reason = "agents that look for the plain line do not see it"
             before = f"{wanted} with quotes or a comment"
-            yield Change("kubelet", keys[0], before, wanted, reason, RESTART, place.main, keys)
+            yield Change("kubelet", keys[0], before, wanted, reason, needs, place.main, keys)
 
 
 def _by_running_flag(facts: KubeletFacts, setting: KubeletField, keys: tuple[str, ...], wanted: Any) -> bool:

@@ -19,6 +19,10 @@ OWN_FILE = "90-volcano-colocation.conf"
 VARIABLE = "KUBELET_CONFIG_DROPIN_DIR_ALPHA"
 
 
+SUPERVISORS = ("k3s.service", "k3s-agent.service", "rke2-server.service", "rke2-agent.service")
+"""k3s and RKE2 start kubelet themselves; install.sh of either names its unit by the node's role."""
+
+
 class Strategy(str, Enum):
     """How a node keeps kubelet's settings; ``auto`` is only ever asked for."""
 
@@ -96,6 +100,20 @@ def choose(facts: NodeFacts, asked: Strategy = Strategy.AUTO) -> Place | Refusal
 def dropins_in_force(facts: NodeFacts) -> tuple[ConfigFile, ...]:
     """The drop-ins that kubelet reads, in its order."""
     return () if why_no_folder(facts) else facts.kubelet.dropins
+
+
+def document_in_force(facts: NodeFacts) -> Mapping[str, Any]:
+    """What kubelet makes of all its files; flags are another matter."""
+    return merged(layers(facts), minor(facts.kubelet.version))
+
+
+def kubelet_unit(facts: NodeFacts) -> str:
+    """The unit whose restart restarts kubelet."""
+    if facts.layout.name not in ("k3s", "rke2"):
+        return "kubelet.service"
+    units = facts.systemd.units
+    active = [name for name in SUPERVISORS if units.get(name, {}).get("ActiveState") == "active"]
+    return next((name for name in active if name.startswith(facts.layout.name)), "kubelet.service")
 
 
 def _order(folder: str, path: str) -> tuple[str, ...]:

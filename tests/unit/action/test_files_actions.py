@@ -108,7 +108,8 @@ def test_kubelets_file_keeps_every_other_line(lived: Run) -> None:
     values = read_yaml(modified)
     assert (values["cgroupDriver"], values["systemReserved"]) == ("systemd", {"cpu": "1"})
     assert "readOnlyPort" not in values
-    assert "cgroupDriver: systemd # the old one\n" in modified
+    # Agents look for the bare line.
+    assert "# the old one\ncgroupDriver: systemd\n" in modified
 
 
 def test_containerds_file_keeps_every_other_line(lived: Run) -> None:

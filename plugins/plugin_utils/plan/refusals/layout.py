@@ -13,8 +13,21 @@ from ...profile import Profile
 from ...versions import minor
 from ..kubelet import desired_fields, is_right, kubelet_changes
 from ..kubelet_flags import Override, fields_of, left_behind, overrides
-from ..kubelet_place import Place, Strategy, choose, dropins_in_force, layers, merged, why_no_folder, with_values
+from ..kubelet_place import (
+    SUPERVISORS,
+    Place,
+    Strategy,
+    choose,
+    document_in_force,
+    dropins_in_force,
+    kubelet_unit,
+    layers,
+    merged,
+    why_no_folder,
+    with_values,
+)
 from ..model import Need, Refusal
+from ..owner import kubelet_arguments
 from .model import Rule, unsafe_file
 
 
@@ -29,7 +42,8 @@ def _installed(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         yield Refusal(
             "kubelet-inside",
             f"{inside} runs kubelet inside its own process and gives it flags, no file",
-            f"Upgrade {inside} to 1.32 or later, which reads drop-ins, or set kubelet-arg in its own configuration.",
+            f"Upgrade {inside} to 1.32 or later, which reads drop-ins, or set in its own configuration, kubelet-arg:"
+            f" {kubelet_arguments(profile) or 'nothing'}.",
         )
     elif not inside and not facts.kubelet.installed:
         yield Refusal(
@@ -38,7 +52,8 @@ def _installed(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
 
 
 def _config(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    yield from unsafe_file(facts.kubelet.config)
+    if facts.kubelet.config.kind != "missing":
+        yield from unsafe_file(facts.kubelet.config)
     for dropin in dropins_in_force(facts):
         yield from unsafe_file(dropin)
     place = choose(facts, Strategy(profile.kubelet_strategy))
@@ -134,7 +149,7 @@ def _flags(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
 
 
 def _flags_that_hold_more(facts: NodeFacts, profile: Profile, found: tuple[Override, ...]) -> Iterator[Refusal]:
-    whole = merged(layers(facts), minor(facts.kubelet.version))
+    whole = document_in_force(facts)
     for field, paths in fields_of(tuple(desired_fields(profile))).items():
         members = [each for each in found if each.field is field and each.path is not None]
         flags: tuple[Flag, ...] = tuple(each.flag for each in members)
@@ -149,9 +164,18 @@ def _flags_that_hold_more(facts: NodeFacts, profile: Profile, found: tuple[Overr
             )
 
 
-def _embedded_pods(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _embedded(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     """k3s and RKE2 take containerd down with them, so no sandbox can be stopped under a stopped kubelet."""
-    if facts.layout.name not in ("k3s", "rke2") or not facts.pods.sandboxes:
+    if facts.layout.name not in ("k3s", "rke2"):
+        return
+    own = facts.systemd.units.get("kubelet.service", {}).get("ActiveState")
+    if facts.kubelet.running and own != "active" and kubelet_unit(facts) == "kubelet.service":
+        yield Refusal(
+            "supervisor-unit-unknown",
+            f"{facts.layout.name} starts kubelet here, and no unit of it is active",
+            f"Run {facts.layout.name} as its installer sets it up: one of {', '.join(SUPERVISORS)}.",
+        )
+    if not facts.pods.sandboxes:
         return
     disruptive = [change for change in kubelet_changes(facts, profile) if Need.DRAIN in change.needs]
     if disruptive:
@@ -164,4 +188,4 @@ def _embedded_pods(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         )
 
 
-RULES: tuple[Rule, ...] = (_installed, _config, _folder, _outranked, _flags, _embedded_pods)
+RULES: tuple[Rule, ...] = (_installed, _config, _folder, _outranked, _flags, _embedded)
