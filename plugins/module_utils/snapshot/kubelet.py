@@ -78,7 +78,7 @@ def kubelet(
     version = host.run([program, "--version"]) if program and host.live else None
     folder = dropin_sources(host, option(given, "--config-dir"))
     embedded = _embedded(host, processes)
-    answering = bool(processes) and host.live
+    answering = host.live and bool(processes or embedded["config_dir"]["folder"])
     own = {path: capture(host, path) for path in (config, *checkpoints)}
     return {
         "processes": processes,

@@ -12,7 +12,6 @@ from typing import Any
 from ...module_utils.snapshot.unit_file import environment, words
 from ..kubelet_fields import OBSERVED
 from .errors import UnsupportedEdit
-from .splice import Splice, spliced
 
 SWITCHES = frozenset(field.flag for field in OBSERVED if field.shape == "switch")
 """pflag takes no following word for the value of a switch."""
@@ -53,7 +52,9 @@ def _without(text: str, flag: str, variable: str) -> str:
     gone = _gone(found, flag, line)
     if not gone:
         return text
-    after = spliced(text, _cuts(found, gone))
+    after = text
+    for cut_start, cut_end in reversed(list(_cuts(found, gone))):
+        after = after[:cut_start] + after[cut_end:]
     left = [word.meaning for number, word in enumerate(found) if number not in gone]
     expected = {**environment(text), variable: None}
     if {**environment(after), variable: None} != expected or words(environment(after)[variable]) != left:
@@ -148,12 +149,12 @@ def _gone(found: Sequence[Word], flag: str, line: int) -> frozenset[int]:
     return frozenset(gone)
 
 
-def _cuts(found: Sequence[Word], gone: frozenset[int]) -> Iterator[Splice]:
+def _cuts(found: Sequence[Word], gone: frozenset[int]) -> Iterator[tuple[int, int]]:
     """Each word with the blanks up to the next one; the last words with the blanks before them."""
     kept = [number for number in range(len(found)) if number not in gone]
     tail = kept[-1] + 1 if kept else 0
     for number in sorted(gone):
         if number < tail:
-            yield Splice(found[number].start, found[number + 1].start, "")
+            yield found[number].start, found[number + 1].start
     if tail < len(found):
-        yield Splice(found[tail - 1].end if kept else found[0].start, found[-1].end, "")
+        yield found[tail - 1].end if kept else found[0].start, found[-1].end

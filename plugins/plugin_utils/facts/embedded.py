@@ -62,6 +62,7 @@ def as_embedded(
         kubelet,
         installed=True,
         running=process is not None,
+        healthy=None if process is None else snapshot["kubelet"]["healthz"] == "ok",
         config=nothing,
         cgroup_driver=Driver(driver.value) if driver.value in ("systemd", "cgroupfs") else None,
         cgroup_driver_source=driver.source,
