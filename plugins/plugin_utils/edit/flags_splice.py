@@ -53,7 +53,7 @@ def _without(text: str, flag: str, variable: str) -> str:
     if not gone:
         return text
     after = text
-    for cut_start, cut_end in reversed(list(_cuts(found, gone))):
+    for cut_start, cut_end in reversed(list(_cuts(text, found, gone))):
         after = after[:cut_start] + after[cut_end:]
     left = [word.meaning for number, word in enumerate(found) if number not in gone]
     expected = {**environment(text), variable: None}
@@ -149,12 +149,19 @@ def _gone(found: Sequence[Word], flag: str, line: int) -> frozenset[int]:
     return frozenset(gone)
 
 
-def _cuts(found: Sequence[Word], gone: frozenset[int]) -> Iterator[tuple[int, int]]:
-    """Each word with the blanks up to the next one; the last words with the blanks before them."""
+def _cuts(text: str, found: Sequence[Word], gone: frozenset[int]) -> Iterator[tuple[int, int]]:
+    """Spans of words that stand side by side, with the blanks on one side of them; whole lines where they fill them."""
     kept = [number for number in range(len(found)) if number not in gone]
-    tail = kept[-1] + 1 if kept else 0
-    for number in sorted(gone):
-        if number < tail:
-            yield found[number].start, found[number + 1].start
-    if tail < len(found):
-        yield found[tail - 1].end if kept else found[0].start, found[-1].end
+    for before, after in zip([-1, *kept], [*kept, len(found)], strict=True):
+        first, last = before + 1, after - 1
+        if first > last:
+            continue
+        start, end = found[first].start, found[last].end
+        if after == len(found):
+            yield found[before].end if before >= 0 else start, end
+            continue
+        behind = text.find("\n", end, found[after].start)
+        if before >= 0 and behind >= 0 and "\n" in text[found[before].end : start]:
+            yield text.rfind("\n", 0, start) + 1, behind + 1
+        else:
+            yield start, found[after].start

@@ -175,7 +175,7 @@ def _embedded(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             f"{facts.layout.name} starts kubelet here, and no unit of it is active",
             f"Run {facts.layout.name} as its installer sets it up: one of {', '.join(SUPERVISORS)}.",
         )
-    if not facts.pods.sandboxes:
+    if not facts.pods.sandboxes or _place(facts, profile) is None:
         return
     disruptive = [change for change in kubelet_changes(facts, profile) if Need.DRAIN in change.needs]
     if disruptive:

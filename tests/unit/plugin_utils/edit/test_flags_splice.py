@@ -35,7 +35,7 @@ TAKEN = {
     "carriage returns": ('X=1\r\nARGS="--a --cgroup-driver=systemd"\r\nY=2\r\n', 'X=1\r\nARGS="--a"\r\nY=2\r\n'),
     "a line of its own": (
         'ARGS="--a \\\n--cgroup-driver=systemd \\\n --b"\nY=2\n',
-        'ARGS="--a \\\n--b"\nY=2\n',
+        'ARGS="--a \\\n --b"\nY=2\n',
     ),
     "the last line": ('ARGS="--a \\\n --cgroup-driver=systemd"\nY=2\n', 'ARGS="--a"\nY=2\n'),
     "lines within quotes": ('ARGS="--a\n--cgroup-driver=systemd\n--b"\nY=2\n', 'ARGS="--a\n--b"\nY=2\n'),
@@ -117,7 +117,10 @@ def test_a_switch_has_no_word_behind_it(before: str, after: str) -> None:
 
 def test_several_flags_of_several_variables() -> None:
     text = "A=--x --cgroup-driver=systemd\nB=--fail-swap-on --y\n"
-    wanted = {("cgroupDriver", "--cgroup-driver", "A"): None, ("failSwapOn", "--fail-swap-on", "B"): None}
+    wanted: dict[tuple[str, ...], None] = {
+        ("cgroupDriver", "--cgroup-driver", "A"): None,
+        ("failSwapOn", "--fail-swap-on", "B"): None,
+    }
     assert remove_flags(text, wanted) == "A=--x\nB=--y\n"
 
 

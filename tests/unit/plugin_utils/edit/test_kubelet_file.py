@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import Changes
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.kubelet_file import edit_kubelet
 
-DRIVER = {("cgroupDriver",): "systemd"}
+DRIVER: Changes = {("cgroupDriver",): "systemd"}
 
 
 @pytest.mark.parametrize(
@@ -44,5 +45,5 @@ def test_the_line_is_plain_and_its_comment_stays(before: str, after: str) -> Non
         ),
     ],
 )
-def test_other_lines_keep_quotes_and_comments(text: str, changes: dict[tuple[str, ...], object], after: str) -> None:
-    assert edit_kubelet(text, changes) == after  # type: ignore[arg-type]
+def test_other_lines_keep_quotes_and_comments(text: str, changes: Changes, after: str) -> None:
+    assert edit_kubelet(text, changes) == after
