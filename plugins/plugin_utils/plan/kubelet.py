@@ -87,7 +87,7 @@ def is_right(setting: KubeletField, found: Any, wanted: Any) -> bool:
 
 def _changes_of_files(facts: NodeFacts, profile: Profile, place: Place) -> Iterator[Change]:
     """What the files lack: where settings go, then the main file that agents parse (pitfall I2)."""
-    whole = document_in_force(facts)
+    whole = document_in_force(facts.kubelet)
     own = facts.kubelet.config.values
     for setting, keys, wanted in desired_fields(profile):
         name, now = ".".join(keys), nested(whole, keys)
@@ -195,10 +195,11 @@ def kubelet_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
 def merged_reservation(facts: KubeletFacts, profile: Profile) -> Mapping[str, Any]:
     """The reservation fields kubelet would have: the file's with the profile's on top; ValueError for no mapping."""
     merged: dict[str, Any] = {}
+    values = document_in_force(facts)
     for setting, wanted in ((SYSTEM_RESERVED, profile.system_reserved), (KUBE_RESERVED, profile.kube_reserved)):
-        found = facts.config.values.get(setting.key) or {}
+        found = values.get(setting.key) or {}
         if not isinstance(found, Mapping):
             raise ValueError(f"{setting.key} is not a mapping of resources to quantities")
         merged[setting.key] = {**found, **wanted}
-    merged[RESERVED_SYSTEM_CPUS.key] = profile.reserved_system_cpus or facts.config.values.get(RESERVED_SYSTEM_CPUS.key)
+    merged[RESERVED_SYSTEM_CPUS.key] = profile.reserved_system_cpus or values.get(RESERVED_SYSTEM_CPUS.key)
     return merged

@@ -9,9 +9,17 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from ..facts.kubelet_layers import DROPINS_FREE_SINCE, DROPINS_SINCE, JSON_MERGE_SINCE, overridden, patched
+from ..facts.kubelet_layers import (
+    DROPINS_FREE_SINCE,
+    DROPINS_SINCE,
+    JSON_MERGE_SINCE,
+    dropins_read,
+    overridden,
+    patched,
+)
 from ..facts.kubelet_model import Flag
-from ..facts.model import ConfigFile, KubeletFacts, NodeFacts
+from ..facts.layout import RANCHER
+from ..facts.model import KubeletFacts, NodeFacts
 from ..versions import minor
 from .model import Refusal
 
@@ -85,7 +93,7 @@ def choose(facts: NodeFacts, asked: Strategy = Strategy.AUTO) -> Place | Refusal
             variable="kubelet_strategy",
         )
     if missing is None and asked is not Strategy.MAIN_FILE:
-        kind = Strategy.K3S_DROP_IN if facts.layout.name in ("k3s", "rke2") else Strategy.DROP_IN
+        kind = Strategy.K3S_DROP_IN if facts.layout.name in RANCHER else Strategy.DROP_IN
         return Place(kind, f"{str(facts.kubelet.start.config_dir).rstrip('/')}/{OWN_FILE}", main)
     if main is None:
         return Refusal(
@@ -97,19 +105,21 @@ def choose(facts: NodeFacts, asked: Strategy = Strategy.AUTO) -> Place | Refusal
     return Place(Strategy.MAIN_FILE, main, main)
 
 
-def dropins_in_force(facts: NodeFacts) -> tuple[ConfigFile, ...]:
-    """The drop-ins that kubelet reads, in its order."""
-    return () if why_no_folder(facts) else facts.kubelet.dropins
+def reads_folder(kubelet: KubeletFacts) -> bool:
+    """Whether the folder's files count: also where the version is unknown, for a kubelet that starts reads them."""
+    start = kubelet.start
+    usable = start.config_dir is not None and start.config_dir.startswith("/") and start.config_dir_exists is True
+    return usable and dropins_read(minor(kubelet.version), start)
 
 
-def document_in_force(facts: NodeFacts) -> Mapping[str, Any]:
+def document_in_force(kubelet: KubeletFacts) -> Mapping[str, Any]:
     """What kubelet makes of all its files; flags are another matter."""
-    return merged(layers(facts), minor(facts.kubelet.version))
+    return merged(layers(kubelet), minor(kubelet.version))
 
 
 def kubelet_unit(facts: NodeFacts) -> str:
     """The unit whose restart restarts kubelet."""
-    if facts.layout.name not in ("k3s", "rke2"):
+    if facts.layout.name not in RANCHER:
         return "kubelet.service"
     units = facts.systemd.units
     active = [name for name in SUPERVISORS if units.get(name, {}).get("ActiveState") == "active"]
@@ -124,11 +134,10 @@ def _order(folder: str, path: str) -> tuple[str, ...]:
 Layer = tuple[str, Mapping[str, Any]]
 
 
-def layers(facts: NodeFacts) -> tuple[Layer, ...]:
+def layers(kubelet: KubeletFacts) -> tuple[Layer, ...]:
     """kubelet's files with their values, the weakest first; our own drop-in is among them, empty if unwritten."""
-    kubelet = facts.kubelet
     main = [(kubelet.config.path, kubelet.config.values)] if reads_main(kubelet) else []
-    if why_no_folder(facts):
+    if not reads_folder(kubelet):
         return tuple(main)
     folder = str(kubelet.start.config_dir).rstrip("/")
     found: dict[str, Mapping[str, Any]] = {f"{folder}/{OWN_FILE}": {}}

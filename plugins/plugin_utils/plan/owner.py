@@ -28,10 +28,14 @@ KUBESPRAY = {
     "topologyManagerScope": "kubelet_topology_manager_scope",
     "readOnlyPort": "kube_read_only_port",
     "podPidsLimit": "kubelet_pod_pids_limit",
+    "systemReservedCgroup": "system_reserved_cgroups",
+    "kubeReservedCgroup": "kube_reserved_cgroups",
 }
 """kubespray roles/kubernetes/node/templates/kubelet-config.v1beta1.yaml.j2. What has no variable goes to
 kubelet_config_extra_args, which the template appends."""
 KUBESPRAY_RESERVED = {"kubeReserved": "kube", "systemReserved": "system"}
+KUBESPRAY_TABLES = {"cpuManagerPolicyOptions": "kubelet_cpu_manager_policy_options", "evictionHard": "eviction_hard"}
+KUBESPRAY_LISTS = {"enforceNodeAllocatable": "kubelet_enforce_node_allocatable"}
 
 
 def document(profile: Profile) -> Mapping[tuple[str, ...], Any]:
@@ -66,16 +70,7 @@ def _kubespray(facts: NodeFacts, profile: Profile) -> Handout:
     variables: dict[str, Any] = {}
     extra: dict[str, Any] = {}
     for keys, value in document(profile).items():
-        if keys[0] in KUBESPRAY:
-            variables[KUBESPRAY[keys[0]]] = value
-        elif keys[0] in KUBESPRAY_RESERVED and len(keys) == 2:
-            side = KUBESPRAY_RESERVED[keys[0]]
-            variables[f"{side}_reserved"] = True
-            variables[f"{side}_{keys[1].replace('-', '_')}_reserved"] = value
-        elif len(keys) == 1:
-            extra[keys[0]] = value
-        else:
-            extra.setdefault(keys[0], {})[keys[1]] = value
+        _tell_kubespray(keys, value, variables, extra)
     if extra:
         variables["kubelet_config_extra_args"] = extra
     if profile.cgroup_driver and facts.runtime.name == "containerd":
@@ -89,6 +84,27 @@ def _kubespray(facts: NodeFacts, profile: Profile) -> Handout:
         " kubeReservedCgroup and systemReservedCgroup too; nodes of the control plane take kube_master_cpu_reserved and"
         " its like instead.",
     )
+
+
+def _tell_kubespray(keys: tuple[str, ...], value: Any, variables: dict[str, Any], extra: dict[str, Any]) -> None:
+    """Put one value where the template takes it from."""
+    key, inner = keys[0], keys[1] if len(keys) > 1 else None
+    if key in KUBESPRAY:
+        variables[KUBESPRAY[key]] = value
+    elif key in KUBESPRAY_LISTS:
+        variables[KUBESPRAY_LISTS[key]] = ",".join(value)
+    elif key == "featureGates" and inner:
+        variables.setdefault("kubelet_feature_gates", []).append(f"{inner}={str(value).lower()}")
+    elif key in KUBESPRAY_TABLES and inner:
+        variables.setdefault(KUBESPRAY_TABLES[key], {})[inner] = value
+    elif key in KUBESPRAY_RESERVED and inner:
+        side = KUBESPRAY_RESERVED[key]
+        variables[f"{side}_reserved"] = True
+        variables[f"{side}_{inner.replace('-', '_')}_reserved"] = value
+    elif inner:
+        extra.setdefault(key, {})[inner] = value
+    else:
+        extra[key] = value
 
 
 def _openfuyao(facts: NodeFacts, profile: Profile) -> Handout:
@@ -122,7 +138,8 @@ def kubelet_arguments(profile: Profile) -> str:
     """The same settings as k3s and RKE2 take them before 1.32, for people who set them there."""
     by_field: dict[KubeletField, list[str]] = {}
     for field, keys, value in desired_fields(profile):
-        by_field.setdefault(field, []).append(f"{keys[1]}={value}" if len(keys) > 1 else str(value))
+        said = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+        by_field.setdefault(field, []).append(f"{keys[1]}={said}" if len(keys) > 1 else said)
     return ", ".join(_arguments(by_field))
 
 

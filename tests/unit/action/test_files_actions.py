@@ -239,6 +239,13 @@ BAD: dict[str, tuple[str, dict[str, str | None], Callable[[Path], None], dict[st
     "pipe": ("kubelet_config", {}, piped, DRIVER, (f"/{KUBELET}: ", "not a regular file")),
     "choice": ("kubelet_config", {}, as_it_is, {"cgroup_driver": "cgroups"}, ("cgroup_driver", "systemd, cgroupfs")),
     "type": ("containerd_config", {}, as_it_is, {"nri": "on"}, ("dictionary requested",)),
+    "strategy": (
+        "kubelet_config",
+        {},
+        as_it_is,
+        {**DRIVER, "kubelet_strategy": "drop-in"},
+        ("(kubelet_strategy): ", "without --config-dir", "main-file"),
+    ),
     "port": ("kubelet_config", {}, as_it_is, {"read_only_port": -1}, ("read_only_port", "-1 is not a port")),
 }
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from ...facts.config import nested
 from ...facts.kubelet_model import Flag
+from ...facts.layout import RANCHER
 from ...facts.model import NodeFacts
 from ...profile import Profile
 from ...versions import minor
@@ -19,10 +20,10 @@ from ..kubelet_place import (
     Strategy,
     choose,
     document_in_force,
-    dropins_in_force,
     kubelet_unit,
     layers,
     merged,
+    reads_folder,
     why_no_folder,
     with_values,
 )
@@ -54,10 +55,18 @@ def _installed(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
 def _config(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     if facts.kubelet.config.kind != "missing":
         yield from unsafe_file(facts.kubelet.config)
-    for dropin in dropins_in_force(facts):
+    for dropin in facts.kubelet.dropins if reads_folder(facts.kubelet) else ():
         yield from unsafe_file(dropin)
     place = choose(facts, Strategy(profile.kubelet_strategy))
-    if isinstance(place, Refusal) and (facts.kubelet.installed and not facts.layout.kubelet_inside):
+    if not isinstance(place, Refusal) or not facts.kubelet.installed or facts.layout.kubelet_inside:
+        return
+    if facts.layout.name in RANCHER and place.code == "kubelet-config-missing":
+        yield Refusal(
+            "kubelet-arguments-only",
+            f"{facts.layout.name} starts kubelet with flags alone; it reads drop-ins from 1.32 on",
+            f"Upgrade it, or set in its own configuration, kubelet-arg: {kubelet_arguments(profile) or 'nothing'}.",
+        )
+    else:
         yield place
 
 
@@ -72,7 +81,7 @@ def _folder(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             f" {then or 'none'}",
             "Restart kubelet (systemctl daemon-reload, systemctl restart kubelet), then run again.",
         )
-    if start.unseen and not why_no_folder(facts):
+    if start.unseen and reads_folder(facts.kubelet):
         yield Refusal(
             "dropins-unseen",
             f"not all drop-ins are known: {start.unseen}",
@@ -88,7 +97,7 @@ def _outranked(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         return
     desired = tuple(desired_fields(profile))
     version = minor(facts.kubelet.version)
-    found = layers(facts)
+    found = layers(facts.kubelet)
     now = merged(found, version)
     missing = {keys: wanted for field, keys, wanted in desired if not is_right(field, nested(now, keys), wanted)}
     after = merged(with_values(found, place.path, missing), version)
@@ -119,7 +128,7 @@ def _where(facts: NodeFacts, override: Override) -> tuple[str, str]:
     """The file that a refused flag is in as far as it is known, and how to be rid of it."""
     start = facts.kubelet.start
     path = override.flag.source.partition(" in ")[2] or override.flag.source
-    if facts.layout.name in ("k3s", "rke2"):
+    if facts.layout.name in RANCHER:
         own = f"/etc/rancher/{facts.layout.name}/config.yaml"
         return own, f"Take it out of kubelet-arg in {own}, its config.yaml.d or the unit of {facts.layout.name}."
     if start.following is None or not path.startswith("/"):
@@ -133,6 +142,8 @@ def _where(facts: NodeFacts, override: Override) -> tuple[str, str]:
 
 
 def _flags(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    if facts.layout.name in RANCHER and _place(facts, profile) is None:
+        return
     desired = tuple(desired_fields(profile))
     found = overrides(facts.kubelet, desired)
     for field in fields_of(desired):
@@ -149,7 +160,7 @@ def _flags(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
 
 
 def _flags_that_hold_more(facts: NodeFacts, profile: Profile, found: tuple[Override, ...]) -> Iterator[Refusal]:
-    whole = document_in_force(facts)
+    whole = document_in_force(facts.kubelet)
     for field, paths in fields_of(tuple(desired_fields(profile))).items():
         members = [each for each in found if each.field is field and each.path is not None]
         flags: tuple[Flag, ...] = tuple(each.flag for each in members)
@@ -166,7 +177,7 @@ def _flags_that_hold_more(facts: NodeFacts, profile: Profile, found: tuple[Overr
 
 def _embedded(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     """k3s and RKE2 take containerd down with them, so no sandbox can be stopped under a stopped kubelet."""
-    if facts.layout.name not in ("k3s", "rke2"):
+    if facts.layout.name not in RANCHER:
         return
     own = facts.systemd.units.get("kubelet.service", {}).get("ActiveState")
     if facts.kubelet.running and own != "active" and kubelet_unit(facts) == "kubelet.service":

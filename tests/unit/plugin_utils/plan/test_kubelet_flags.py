@@ -4,11 +4,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import plan as node_side
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.document import transaction_document
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Need
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
@@ -157,3 +162,21 @@ def test_without_permission_flag_and_field_wait_together(tmp_path: Path) -> None
     plan = make_plan(facts, profile({"cgroup_driver": "systemd"}), allow_disruption=False)
     assert [change.target for change in plan.pending] == ["kubelet flag"]
     assert (plan.changes, plan.strategy, plan.paths) == ((), "main-file", (MAIN,))
+
+
+def test_the_transaction_of_a_driver_that_a_flag_gave(tmp_path: Path) -> None:
+    """Only a flag goes, and yet the trees change and the policy's checkpoint has to go with its flag."""
+    node = Node(
+        tmp_path, HOST, files={MAIN: 'cgroupDriver: systemd\ncpuManagerPolicy: static\nkubeReserved: {cpu: "1"}\n'}
+    )
+    wanted = profile({"cgroup_driver": "systemd", "cpu_manager_policy": "static"})
+    snapshot = node.snapshot
+    facts = interpret(snapshot)
+    plan = make_plan(facts, wanted, allow_disruption=True)
+    found = transaction_document(facts, plan, wanted, file_edits(snapshot, plan.changes), 300)
+    node_side.parse(json.dumps(found))
+    assert [each["path"] for each in found["files"]] == [KUBEADM, DEFAULT]
+    assert (found["stale_cgroups"], found["fresh_cgroups"]) == (["kubepods"], ["kubepods.slice"])
+    assert found["checkpoints"] == ["/var/lib/kubelet/cpu_manager_state"]
+    assert found["sandboxes"]["action"] == "stop"
+    assert found["services"]["kubelet"] == {"unit": "kubelet.service", "action": "restart"}

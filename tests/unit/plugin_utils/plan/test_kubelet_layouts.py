@@ -12,7 +12,9 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.document import files_document
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_place import Place, Strategy, choose
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Need, Plan, Refusal
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals import kubelet, layout
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
 
 MAIN = "/var/lib/kubelet/config.yaml"
 FOLDER = "/etc/kubernetes/kubelet.conf.d"
@@ -192,6 +194,24 @@ def test_before_1_29_an_empty_value_in_a_drop_in_overrides_nothing(port: int, co
     assert node.refused({"read_only_port": port}) == []
 
 
+@pytest.mark.parametrize("version", ["Kubernetes v1.30.4", None])
+def test_drop_ins_beat_the_main_file_of_an_image_too(version: str | None, tmp_path: Path) -> None:
+    """Of an image no version is known, yet a kubelet that starts with --config-dir reads it."""
+    text = HEAD + "topologyManagerPolicy: restricted\n"
+    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{FOLDER}/10-site.conf": text})
+    node.changed(live={"kubelet": {"version": version}})
+    wanted = {"topology_manager_policy": "single-numa-node", "kubelet_strategy": "main-file"}
+    assert node.refused(wanted) == [("dropin-overrides", f"{FOLDER}/10-site.conf")]
+
+
+@pytest.mark.parametrize(("cpu", "codes"), [("500m", []), ("0", ["static-without-reservation"])])
+def test_a_reservation_in_a_drop_in_is_one(cpu: str, codes: list[str], tmp_path: Path) -> None:
+    text = HEAD + f'systemReserved: {{cpu: "{cpu}"}}\n'
+    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{FOLDER}/10-site.conf": text})
+    found = refusals(node.facts, profile({"cpu_manager_policy": "static"}), kubelet.RULES)
+    assert [each.code for each in found] == codes
+
+
 def test_a_drop_in_that_kubelet_would_not_take_is_named(tmp_path: Path) -> None:
     broken = f"{FOLDER}/10-site.conf"
     node = Node(tmp_path, "kubeadm-1.30-config-dir", files={broken: "topologyManagerPolicy: restricted\n"})
@@ -268,9 +288,16 @@ def test_k3s_gives_its_kubelet_the_port_as_a_flag(tmp_path: Path) -> None:
     assert node.refused({"read_only_port": 10255}) == [("flag-overrides-config", "/etc/rancher/k3s/config.yaml")]
 
 
-def test_an_older_k3s_is_refused_with_what_its_owner_can_set(tmp_path: Path) -> None:
-    node = Node(tmp_path, "k3s")
-    assert node.refused(WANTED) == [("kubelet-inside", None)]
+@pytest.mark.parametrize(("host", "code"), [("k3s", "kubelet-inside"), ("rke2", "kubelet-arguments-only")])
+def test_an_older_one_is_refused_with_what_its_owner_can_set(host: str, code: str, tmp_path: Path) -> None:
+    units = {"k3s.service": {"ActiveState": "active"}, "rke2-agent.service": {"ActiveState": "active"}}
+    node = Node(tmp_path, host, live={"services": {"units": units}})
+    (refusal,) = refusals(node.facts, profile(WANTED), layout.RULES)
+    assert refusal.code == code
+    assert "1.32" in str(refusal)
+    assert "kubelet-arg: cgroup-driver=systemd, cpu-manager-policy=static, topology-manager-policy=best-effort," in str(
+        refusal
+    )
 
 
 def test_the_unit_of_rke2_is_restarted_for_kubelet(tmp_path: Path) -> None:

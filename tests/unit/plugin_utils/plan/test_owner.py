@@ -47,7 +47,7 @@ def warned(node: Node, options: dict[str, Any]) -> list[Finding]:
 
 
 def test_the_variables_of_kubespray(tmp_path: Path) -> None:
-    """roles/kubernetes/node/templates/kubelet-config.v1beta1.yaml.j2; containerd's: roles/kubernetes/node/tasks/facts.yml."""
+    """roles/kubernetes/node: templates/kubelet-config.v1beta1.yaml.j2, and tasks/facts.yml for containerd's."""
     assert told(Node(tmp_path, "kubespray"), WANTED)["kubespray"]["variables"] == {
         "kubelet_cgroup_driver": "systemd",
         "containerd_use_systemd_cgroup": True,
