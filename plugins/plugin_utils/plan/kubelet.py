@@ -10,6 +10,7 @@ from typing import Any
 
 from ..edit.kubelet_file import AGENT_KEYS
 from ..facts.config import nested
+from ..facts.kubelet_layers import shown
 from ..facts.model import KubeletFacts, NodeFacts
 from ..kubelet_fields import (
     CGROUP_DRIVER,
@@ -122,7 +123,7 @@ def _by_running_flag(facts: KubeletFacts, setting: KubeletField, keys: tuple[str
     """Whether a flag gives the running kubelet what the files do not: then nothing changes for its pods."""
     flags = tuple(flag for flag in facts.start.running if flag.name == setting.flag)
     said = entry(setting, flags, keys)
-    return said is not None and (str(said) == str(wanted) or _same(setting, said, wanted))
+    return said is not None and (shown(said) == shown(wanted) or _same(setting, said, wanted))
 
 
 def _flag_needs(override: Override, facts: KubeletFacts, profile: Profile) -> frozenset[Need]:

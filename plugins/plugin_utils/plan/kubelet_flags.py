@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..facts.kubelet_flags import flag_value
+from ..facts.kubelet_layers import shown
 from ..facts.kubelet_model import Flag
 from ..facts.model import KubeletFacts
 from ..kubelet_fields import FEATURE_GATES, KubeletField
@@ -89,7 +90,7 @@ def left_behind(field: KubeletField, flags: tuple[Flag, ...], below: Any, paths:
     named = {keys[1] for keys in paths}
     # Gates of the file are in force beside the flag's; of any other table the flag leaves nothing.
     others = set(by_flag) if field is FEATURE_GATES else {*by_flag, *files}
-    changing = sorted(key for key in others - named if str(by_flag.get(key)) != str(files.get(key)))
+    changing = sorted(key for key in others - named if shown(by_flag.get(key)) != shown(files.get(key)))
     return ", ".join(f"{key}={by_flag.get(key, 'unset')}" for key in changing)
 
 

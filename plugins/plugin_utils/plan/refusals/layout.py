@@ -37,6 +37,11 @@ def _place(facts: NodeFacts, profile: Profile) -> Place | None:
     return place if isinstance(place, Place) else None
 
 
+def _touched(profile: Profile) -> bool:
+    """Whether kubelet's settings are any of the profile's business."""
+    return any(True for _each in desired_fields(profile))
+
+
 def _installed(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     inside = facts.layout.kubelet_inside
     if inside and why_no_folder(facts):
@@ -55,10 +60,10 @@ def _installed(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
 def _config(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     if facts.kubelet.config.kind != "missing":
         yield from unsafe_file(facts.kubelet.config)
-    for dropin in facts.kubelet.dropins if reads_folder(facts.kubelet) else ():
-        yield from unsafe_file(dropin)
     place = choose(facts, Strategy(profile.kubelet_strategy))
     if not isinstance(place, Refusal) or not facts.kubelet.installed or facts.layout.kubelet_inside:
+        return
+    if place.variable and not _touched(profile):
         return
     if facts.layout.name in RANCHER and place.code == "kubelet-config-missing":
         yield Refusal(
@@ -73,6 +78,10 @@ def _config(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
 def _folder(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     """The folder of today and of the next start have to be one, and all in it has to be known."""
     start = facts.kubelet.start
+    if not _touched(profile):
+        return
+    for dropin in facts.kubelet.dropins if reads_folder(facts.kubelet) else ():
+        yield from unsafe_file(dropin)
     then = next((flag.value for flag in reversed(start.following or ()) if flag.name == "--config-dir"), None)
     if start.following is not None and then != start.config_dir:
         yield Refusal(
@@ -157,6 +166,14 @@ def _flags(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
                 file=file,
             )
     yield from _flags_that_hold_more(facts, profile, found)
+    unit = facts.systemd.units.get("kubelet.service", {})
+    if found and unit.get("NeedDaemonReload") == "yes":
+        yield Refusal(
+            "unit-not-reloaded",
+            f"kubelet's unit changed after systemd read it, so what its next start does with {found[-1]} is not known",
+            "Run systemctl daemon-reload, then run again.",
+            file=unit.get("FragmentPath"),
+        )
 
 
 def _flags_that_hold_more(facts: NodeFacts, profile: Profile, found: tuple[Override, ...]) -> Iterator[Refusal]:

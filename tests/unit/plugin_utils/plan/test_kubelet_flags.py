@@ -5,15 +5,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import plan as node_side
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_model import Flag, Start
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import FEATURE_GATES
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.document import transaction_document
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_flags import left_behind, overrides
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Need
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
@@ -103,6 +107,14 @@ def test_a_flag_behind_a_link_is_refused(tmp_path: Path) -> None:
     assert node.refused(WANTED) == [("flag-overrides-config", DEFAULT)]
 
 
+@pytest.mark.parametrize(("state", "codes"), [("yes", ["unit-not-reloaded"]), ("no", [])])
+def test_a_unit_that_systemd_has_not_read_again_tells_nothing(state: str, codes: list[str], tmp_path: Path) -> None:
+    node = Node(tmp_path, HOST)
+    node.changed(live={"services": {"units": {"kubelet.service": {"NeedDaemonReload": state}}}})
+    assert [code for code, _file in node.refused(WANTED)] == codes
+    assert node.refused({"read_only_port": 0}) == []
+
+
 def test_where_no_unit_was_seen_the_flag_is_refused(tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm", processes=started("--cgroup-driver=cgroupfs"))
     assert node.refused({"cgroup_driver": "systemd"}) == [("flag-overrides-config", MAIN)]
@@ -180,3 +192,21 @@ def test_the_transaction_of_a_driver_that_a_flag_gave(tmp_path: Path) -> None:
     assert found["checkpoints"] == ["/var/lib/kubelet/cpu_manager_state"]
     assert found["sandboxes"]["action"] == "stop"
     assert found["services"]["kubelet"] == {"unit": "kubelet.service", "action": "restart"}
+
+
+GATES = (Flag("--feature-gates", "A=true,C=true", "x"),)
+
+
+@pytest.mark.parametrize(("gate", "count"), [("A", 1), ("B", 0)])
+def test_gates_of_a_flag_beat_only_their_own(gate: str, count: int, tmp_path: Path) -> None:
+    """cmd/kubelet/app/server.go merges feature gates one by one."""
+    facts = replace(Node(tmp_path, "kubeadm").facts.kubelet, start=Start(running=GATES))
+    assert len(overrides(facts, ((FEATURE_GATES, ("featureGates", gate), True),))) == count
+
+
+@pytest.mark.parametrize(
+    ("below", "text"),
+    [(None, "C=true"), ({"C": True}, ""), ({"C": False}, "C=true"), ({"C": True, "D": True}, "")],
+)
+def test_gates_that_would_go_with_the_flag(below: Any, text: str) -> None:
+    assert left_behind(FEATURE_GATES, GATES, below, (("featureGates", "A"),)) == text

@@ -223,6 +223,16 @@ def test_the_folder_of_the_next_start_has_to_be_todays(tmp_path: Path) -> None:
     assert node.refused({"read_only_port": 0}) == [("config-dir-changes", None)]
 
 
+def test_a_profile_without_kubelet_is_not_refused_for_kubelets_layout(tmp_path: Path) -> None:
+    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={"/etc/default/kubelet": "KUBELET_EXTRA_ARGS=\n"})
+    node.changed(files={f"{FOLDER}/10-site.conf": "[\n"})
+    assert node.refused({"kubelet_strategy": "drop-in"}) == []
+    assert Node(tmp_path / "2", "kubeadm").refused({"kubelet_strategy": "drop-in"}) == []
+    assert Node(tmp_path / "3", "kubeadm").refused({"kubelet_strategy": "drop-in", "read_only_port": 0}) == [
+        ("strategy-not-in-force", None)
+    ]
+
+
 def test_a_folder_that_is_not_known_whole_is_refused(tmp_path: Path) -> None:
     many = {f"{FOLDER}/{number:03}.conf": HEAD for number in range(70)}
     node = Node(tmp_path, "kubeadm-1.30-config-dir", files=many)
