@@ -18,6 +18,7 @@ KUBELET: Spec = {
     "reserved_system_cpus": {"type": "str"},
     "topology_manager_policy": {"type": "str", "choices": ["none", "best-effort", "restricted", "single-numa-node"]},
     "read_only_port": {"type": "int"},
+    "kubelet_strategy": {"type": "str", "choices": ["auto", "main-file", "drop-in"], "default": "auto"},
 }
 
 RUNTIME: Spec = {

@@ -42,6 +42,7 @@ class Profile:
     kube_reserved: Mapping[str, str] = field(default_factory=dict)
     reserved_system_cpus: str | None = None
     read_only_port: int | None = None
+    kubelet_strategy: str = "auto"
     nri: NriProfile = field(default_factory=NriProfile)
 
 
@@ -105,5 +106,6 @@ def parse_profile(options: Mapping[str, Any]) -> Profile:
         kube_reserved=_reservation("kube_reserved", options.get("kube_reserved")),
         reserved_system_cpus=_reserved_cpus(options.get("reserved_system_cpus")),
         read_only_port=_port(options.get("read_only_port")),
+        kubelet_strategy=options.get("kubelet_strategy") or "auto",
         nri=_nri(options.get("nri")),
     )

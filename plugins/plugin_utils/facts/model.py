@@ -156,6 +156,7 @@ class KubeletFacts:
     configz: Mapping[str, Any] | None = None
     configz_error: str | None = None
     odd_driver_line: int | None = None
+    odd_policy_line: int | None = None
     driver_at_restart: str | None = None
     static_pods: tuple[str, ...] | None = None
     """Paths of the files that kubelet takes for pods of its own; None when nobody looked."""

@@ -11,6 +11,7 @@ from typing import Any
 from ..facts.model import Driver, NodeFacts
 from ..profile import Profile
 from .edits import FileEdit
+from .kubelet_place import kubelet_unit
 from .model import Need, Plan
 
 SCHEMA = 1
@@ -80,7 +81,7 @@ def moves_checkpoint(facts: NodeFacts, plan: Plan, profile: Profile) -> bool:
 
 def _trees(facts: NodeFacts, plan: Plan, driver: Driver | None) -> tuple[list[str], list[str]]:
     """(stale, fresh) tree names of a kubelet that changes its driver."""
-    switched = any(change.keys == ("cgroupDriver",) for change in plan.changes)
+    switched = any(change.keys[:1] == ("cgroupDriver",) for change in plan.changes)
     before = facts.kubelet.cgroup_driver
     if not switched or driver is None or before in (driver, None):
         return [], []
@@ -116,7 +117,7 @@ def transaction_document(
         "files": _files(edits),
         "validate": _validation(facts, plan, edits),
         "services": {
-            "kubelet": {"unit": "kubelet.service", "action": _action(plan, Need.RESTART_KUBELET)},
+            "kubelet": {"unit": kubelet_unit(facts), "action": _action(plan, Need.RESTART_KUBELET)},
             "runtime": {"unit": "containerd.service", "action": _action(plan, Need.RESTART_RUNTIME)},
         },
         "checkpoints": [facts.kubelet.checkpoint.path] if moves_checkpoint(facts, plan, profile) else [],
@@ -132,7 +133,7 @@ def transaction_document(
 
 def files_document(edits: tuple[FileEdit, ...], plan: Plan, facts: NodeFacts) -> dict[str, Any]:
     """A document that only writes files, for the modules that leave restarts to their caller."""
-    leave = {"kubelet": "kubelet.service", "runtime": "containerd.service"}
+    leave = {"kubelet": kubelet_unit(facts), "runtime": "containerd.service"}
     return {
         "schema": SCHEMA,
         "id": new_id(),

@@ -1,57 +1,19 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Why kubelet is not touched: where its settings cannot be written, and what it would not start with."""
+"""What kubelet would not start with."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from math import ceil
 
-from ....module_utils.snapshot.processes import option
 from ...facts.model import NodeFacts
 from ...kubelet_fields import KUBE_RESERVED, RESERVED_SYSTEM_CPUS, SYSTEM_RESERVED
 from ...profile import Profile
 from ...quantity import format_cpu_list, parse_cpu_list, parse_quantity
-from ..kubelet import desired_fields, merged_reservation
+from ..kubelet import merged_reservation
 from ..model import Refusal
-from .model import Rule, unsafe_file
-
-
-def _installed(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    if facts.layout.kubelet_inside:
-        yield Refusal(
-            "kubelet-inside",
-            f"{facts.layout.kubelet_inside} runs kubelet inside its own process and gives it flags, no file",
-            f"Set kubelet-arg in {facts.layout.kubelet_inside}'s own configuration; this release does not.",
-        )
-    elif not facts.kubelet.installed:
-        yield Refusal(
-            "kubelet-missing", "no kubelet program was found", "Install kubelet first; this collection does not."
-        )
-
-
-def _config(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    yield from unsafe_file(facts.kubelet.config)
-    if facts.kubelet.installed and facts.kubelet.config.kind == "missing":
-        yield Refusal(
-            "kubelet-config-missing",
-            "kubelet runs without this file",
-            "Start kubelet with --config and move its flags there; flags are never added by this collection.",
-            file=facts.kubelet.config.path,
-        )
-
-
-def _flags(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    argv = facts.kubelet.command_line
-    for field in dict.fromkeys(field for field, _keys, _value in desired_fields(profile)):
-        value = option(argv, field.flag)
-        if value is not None:
-            yield Refusal(
-                "flag-overrides-config",
-                f"kubelet is started with {field.flag}={value}, which beats {field.key} in any file",
-                "Take the flag out of kubelet's unit, its drop-ins or their environment files and restart kubelet.",
-                file=facts.kubelet.config.path,
-            )
+from .model import Rule
 
 
 def _reserved_cpus(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
@@ -109,4 +71,4 @@ def _static_reservation(reserved: int, online: int) -> Iterator[Refusal]:
         )
 
 
-RULES: tuple[Rule, ...] = (_installed, _config, _flags, _reserved_cpus, _static)
+RULES: tuple[Rule, ...] = (_reserved_cpus, _static)
