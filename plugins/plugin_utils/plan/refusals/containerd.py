@@ -10,7 +10,7 @@ from ...containerd_schema import EDITABLE
 from ...facts.model import NodeFacts
 from ...profile import Profile
 from ..model import Refusal
-from ..runtime import nri_skip
+from ..containerd import nri_skip
 from .model import Rule, unsafe_file
 
 
