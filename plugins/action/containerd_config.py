@@ -10,8 +10,8 @@ from typing import Any
 from ..plugin_utils.arguments import CONTAINERD_CONFIG
 from ..plugin_utils.controller.files import FilesAction
 from ..plugin_utils.facts.model import NodeFacts, RuntimeFacts
-from ..plugin_utils.plan.refusals import runtime
 from ..plugin_utils.plan.containerd import runtime_changes, skips
+from ..plugin_utils.plan.refusals import runtime
 from ..plugin_utils.profile import Profile
 
 

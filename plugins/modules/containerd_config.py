@@ -23,6 +23,7 @@ extends_documentation_fragment:
   - volcano.colocation.attributes.action_group
   - volcano.colocation.profile.driver
   - volcano.colocation.profile.runtime
+  - volcano.colocation.profile.containerd
   - volcano.colocation.profile.root
 attributes:
   check_mode:

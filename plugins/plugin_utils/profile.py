@@ -43,6 +43,7 @@ class Profile:
     reserved_system_cpus: str | None = None
     read_only_port: int | None = None
     nri: NriProfile = field(default_factory=NriProfile)
+    containerd_strategy: str = "auto"
 
 
 NRI_SETTINGS = (
@@ -106,4 +107,5 @@ def parse_profile(options: Mapping[str, Any]) -> Profile:
         reserved_system_cpus=_reserved_cpus(options.get("reserved_system_cpus")),
         read_only_port=_port(options.get("read_only_port")),
         nri=_nri(options.get("nri")),
+        containerd_strategy=options.get("containerd_strategy") or "auto",
     )

@@ -18,7 +18,8 @@ from .model import Change
 # Ansible loads an action once and forks a worker for each task and node: what is loaded here, no worker loads again.
 preload("ruamel.yaml", "tomlkit")
 
-NEW_CONTAINERD_CONFIG = "version = 2\n"
+NEW_CONTAINERD_CONFIG = "# Made by volcano.colocation. Keep settings of your own in another file.\n"
+"""Its schema comes as a change of its own: it depends on the release."""
 
 
 @dataclass(frozen=True)

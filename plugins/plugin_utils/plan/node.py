@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from ..facts.model import NodeFacts
 from ..profile import Profile
+from .containerd import runtime_changes, skips
 from .kubelet import kubelet_changes
 from .model import Change, Need, Plan, Refusal
 from .pods import pod_changes
 from .recovery import recovery_plan
 from .refusals.catalogue import refusals
-from .containerd import runtime_changes, skips
 
 
 def _drained_as_is(facts: NodeFacts, change: Change) -> Change:

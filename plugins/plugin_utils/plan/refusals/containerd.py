@@ -1,17 +1,23 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Why containerd is not touched."""
+"""Why containerd is not touched: what it is, and what its files are. What a plan would come to is another file's."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...containerd_schema import EDITABLE
+from ...containerd_schema import readable_schemas, release
+from ...facts.containerd_defects import IGNORED
+from ...facts.containerd_layers import Merge, schema_of
 from ...facts.model import NodeFacts
 from ...profile import Profile
+from ..containerd import nri_skip, runtime_changes
+from ..containerd_place import DROP_IN, layers_of, strategy
 from ..model import Refusal
-from ..containerd import nri_skip
+from . import containerd_outcome
 from .model import Rule, unsafe_file
+
+NEWEST_MAJOR = 2
 
 
 def _installed(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
@@ -27,28 +33,56 @@ def _config(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     yield from unsafe_file(facts.runtime.config)
 
 
-def _containerd_schema(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    version = facts.runtime.config_version
-    if version is not None and version not in EDITABLE:
+def _release(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """Which of several files wins differs by release; a lone file means the same to all that read its schema."""
+    version, known = facts.runtime.version, release(facts.runtime.version)
+    if known is not None and known[0] > NEWEST_MAJOR:
+        yield Refusal(
+            "containerd-release-unknown",
+            f"containerd {version} is newer than what is known here, which is {NEWEST_MAJOR}.x",
+            "Use a release of this collection that knows it.",
+        )
+    elif known is None and len(facts.runtime.layers) > 1:
+        yield Refusal(
+            "containerd-release-unknown",
+            f"its imports count by containerd's release, and the release is {version or 'unknown'}",
+            "Take imports out of the file, or do this where containerd can tell its version.",
+            file=facts.runtime.config.path,
+        )
+
+
+def _schema(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    runtime = facts.runtime
+    if not runtime.config.values:
+        return
+    readable = readable_schemas(runtime.version)
+    drop_in = strategy(runtime, profile.containerd_strategy) == DROP_IN
+    ignored = [each for each in runtime.defects if each.code == IGNORED and each.file == runtime.config.path]
+    # Without a version a file of 2.x still takes drop-ins, as long as nothing in it depends on a schema.
+    unnamed = schema_of(runtime.config) == 1 and drop_in and not ignored
+    if runtime.config_version not in readable and not unnamed:
+        known = ", ".join(map(str, readable))
         yield Refusal(
             "containerd-schema",
-            f"its schema version is {version}; this release edits schema {', '.join(map(str, EDITABLE))} only",
-            "Migrate the file yourself: the schema of a file is never changed unasked.",
-            file=facts.runtime.config.path,
+            f"its schema version is {runtime.config_version}; containerd {runtime.version or 'of an unknown version'}"
+            f" reads {known}{''.join(f'; {each.message}' for each in ignored)}",
+            "Migrate the file yourself (2.x prints it with containerd config migrate):"
+            " the schema of a file is never changed unasked.",
+            file=runtime.config.path,
         )
-    if facts.runtime.imports:
+
+
+def _strategy(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    runtime = facts.runtime
+    if profile.containerd_strategy != DROP_IN:
+        return
+    if release(runtime.version) is None or layers_of(runtime).merge is Merge.REPLACING:
         yield Refusal(
-            "containerd-imports",
-            f"imports {', '.join(facts.runtime.imports)}, and an imported file can outrank every value written here",
-            "Merge the imported files into the main file; this release edits the main file only.",
-            file=facts.runtime.config.path,
-        )
-    if {"cri", "io.containerd.grpc.v1.cri"} & set(facts.runtime.disabled_plugins):
-        yield Refusal(
-            "cri-disabled",
-            "disabled_plugins switches the CRI plugin off, as Docker's containerd.io package ships it",
-            "Remove cri from disabled_plugins and restart containerd.",
-            file=facts.runtime.config.path,
+            "containerd-strategy",
+            f"containerd {runtime.version or 'of an unknown version'} may replace a plugin's table by that of a"
+            " drop-in as a whole, which would lose every other setting of it (containerd#5837)",
+            "Leave containerd_strategy (colocation_containerd_strategy) at auto.",
+            variable="containerd_strategy",
         )
 
 
@@ -63,4 +97,15 @@ def _nri(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         )
 
 
-RULES: tuple[Rule, ...] = (_installed, _config, _containerd_schema, _nri)
+def _files(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """Only of a node with something to change; what a plan comes to, only of files that are understood."""
+    if not runtime_changes(facts, profile):
+        return
+    for rules in ((_release, _schema, _strategy), containerd_outcome.RULES):
+        found = [refusal for rule in rules for refusal in rule(facts, profile)]
+        yield from found
+        if found:
+            return
+
+
+RULES: tuple[Rule, ...] = (_installed, _config, _files, _nri)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.action.containerd_config import ActionModule
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Change, Need, Skip
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.containerd import nri_skip, runtime_changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Change, Need, Skip
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     DIFFERING,
