@@ -33,17 +33,24 @@ def validate(node: Node, plan: Plan, folder: str) -> str:
     if not plan.validate:
         return ""
     private_folder(folder)
-    for validation in plan.validate:
-        candidates = validation.candidates or (_lone(validation),)
-        for candidate in candidates:
-            write_private(os.path.join(folder, candidate.name), _text(node, plan, candidate, folder))
-        try:
-            _judge(node, validation, os.path.join(folder, candidates[0].name))
-        finally:
-            for candidate in candidates:
-                os.unlink(os.path.join(folder, candidate.name))
-    os.rmdir(folder)
+    try:
+        for validation in plan.validate:
+            _validate(node, plan, validation, folder)
+    finally:
+        os.rmdir(folder)
     return ", ".join(validation.name for validation in plan.validate)
+
+
+def _validate(node: Node, plan: Plan, validation: Validation, folder: str) -> None:
+    candidates = validation.candidates or (_lone(validation),)
+    paths = [os.path.join(folder, candidate.name) for candidate in candidates]
+    try:
+        for candidate, path in zip(candidates, paths):
+            write_private(path, _text(node, plan, candidate, folder))
+        _judge(node, validation, paths[0])
+    finally:
+        for path in filter(os.path.exists, paths):
+            os.unlink(path)
 
 
 def _lone(validation: Validation) -> Candidate:

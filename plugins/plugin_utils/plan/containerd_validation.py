@@ -24,8 +24,8 @@ from ..containerd_schema import (
 from ..edit.toml_splice import edit_toml
 from ..facts.containerd_layers import runtimes
 from ..facts.model import RuntimeFacts
-from .containerd_after import layers_after
-from .containerd_place import files_of, layers_of
+from .containerd_after import files_after, layers_after
+from .containerd_place import files_of, imports_of, layers_of
 from .edits import FileEdit
 from .model import Change
 
@@ -66,7 +66,7 @@ def _candidates(
     names = {path: f"{index}-{posixpath.basename(path)}" for index, path in enumerate((main, *imported))}
     places = [f"{CANDIDATES}/{names[path]}" if path in planned else path for path in imported]
     text = planned.get(main, files_of(runtime)[main].text or "")
-    alone = not imported and not layers_of(runtime).files[1:] and main in planned
+    alone = main in planned and not imported and not imports_of(files_after(runtime, changes)[main].values)
     found: list[dict[str, str | None]] = [
         {"name": names[main], "path": main, "text": None if alone else edit_toml(text, {("imports",): places})}
     ]

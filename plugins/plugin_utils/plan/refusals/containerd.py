@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...containerd_schema import readable_schemas, release
+from ...facts.containerd import DUMP
 from ...facts.containerd_defects import IGNORED
-from ...facts.containerd_layers import Merge, schema_of
-from ...facts.model import NodeFacts
+from ...facts.containerd_layers import Merge, driver_word, runtimes, schema_of
+from ...facts.model import Driver, NodeFacts
 from ...profile import Profile
 from ..containerd import nri_skip, runtime_changes
 from ..containerd_place import DROP_IN, layers_of, strategy
@@ -86,6 +87,21 @@ def _strategy(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         )
 
 
+def _dump(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """Nothing is left to write, and containerd does not read it so: what it reads is not understood."""
+    runtime, driver = facts.runtime, profile.cgroup_driver
+    for handler in runtime.handlers if driver else ():
+        systemd = driver_word(runtimes(layers_of(runtime).cri).get(handler.name)) is True
+        written = Driver.SYSTEMD if systemd else Driver.CGROUPFS
+        if handler.source == DUMP and handler.configured is not driver and written is driver:
+            yield Refusal(
+                "containerd-dump-differs",
+                f"{DUMP} says {handler.configured.value} for handler {handler.name}, its files say {written.value}",
+                "Compare the files with what containerd config dump prints.",
+                file=runtime.config.path,
+            )
+
+
 def _nri(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     skip = nri_skip(facts.runtime, profile)
     if skip and profile.nri.unsupported == "refuse":
@@ -108,4 +124,4 @@ def _files(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             return
 
 
-RULES: tuple[Rule, ...] = (_installed, _config, _files, _nri)
+RULES: tuple[Rule, ...] = (_installed, _config, _files, _dump, _nri)

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...facts import containerd_defects as containerd
-from ...facts.containerd import DUMP
 from ...facts.containerd_layers import Layers, driver_word, imported, runtimes, source_of
 from ...facts.model import Driver, NodeFacts, RuntimeFacts
 from ...profile import Profile
@@ -113,13 +112,6 @@ def _handlers(runtime: RuntimeFacts, after: Layers, driver: Driver) -> Iterator[
         counts = Driver.SYSTEMD if word is True else Driver.CGROUPFS
         if counts is not driver:
             yield _outranked(f"SystemdCgroup of {handler.name}", source_of(after, handler.name) or runtime.config.path)
-        elif handler.source == DUMP and handler.configured is not driver:
-            yield Refusal(
-                "containerd-dump-differs",
-                f"{DUMP} says {handler.configured.value} for handler {handler.name}, its files say {counts.value}",
-                "Compare the files with what containerd config dump prints.",
-                file=runtime.config.path,
-            )
 
 
 def _outranked(setting: str, file: str) -> Refusal:
