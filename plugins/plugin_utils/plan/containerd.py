@@ -60,7 +60,9 @@ def _driver_edits(runtime: RuntimeFacts, handler: Handler, profile: Profile, dri
 
 def _driver_changes(runtime: RuntimeFacts, profile: Profile) -> Iterator[Change]:
     driver = profile.cgroup_driver
-    for handler in runtime.handlers if driver else ():
+    if driver is None:
+        return
+    for handler in runtime.handlers:
         yield from _driver_edits(runtime, handler, profile, driver)
         if handler.configured is driver and handler.running not in (driver, None):
             reason = f"handler {handler.name} runs with {handler.running.value}, its file says {driver.value}"

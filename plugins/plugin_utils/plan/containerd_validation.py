@@ -9,6 +9,7 @@ file imports every file in force by its path, in merge order; those that change,
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -63,7 +64,7 @@ def _candidates(
     """The main file first. Without a text a candidate is the planned text of its path."""
     main, planned = runtime.config.path, {each.path: each.after for each in edits}
     imported = [each.path for each in layers_after(runtime, changes).files if each.path != main]
-    names = {path: f"{index}-{posixpath.basename(path)}" for index, path in enumerate((main, *imported))}
+    names = {path: f"{index}-{_plain(posixpath.basename(path))}" for index, path in enumerate((main, *imported))}
     places = [f"{CANDIDATES}/{names[path]}" if path in planned else path for path in imported]
     text = planned.get(main, files_of(runtime)[main].text or "")
     alone = main in planned and not imported and not imports_of(files_after(runtime, changes)[main].values)
@@ -75,6 +76,10 @@ def _candidates(
             flat = edit_toml(planned[path], {("imports",): []}) if "imports" in planned[path] else None
             found.append({"name": names[path], "path": path, "text": flat})
     return found
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^0-9A-Za-z_.-]", "_", name)
 
 
 def _expectations(runtime: RuntimeFacts, changes: Iterable[Change]) -> Iterator[Mapping[str, Any]]:
