@@ -109,7 +109,8 @@ ansible_facts:
           description: The online CPUs as a CPU list.
           type: dict
         findings:
-          description: What is wrong or will be, each with code, severity, effect, summary, evidence and remedy.
+          description: What is wrong or will be, each with code, severity, effect, summary, evidence,
+            remedy and link.
           type: list
           elements: dict
 path:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from typing import cast
 
 from .secrets import MARK
 
@@ -40,8 +41,7 @@ class SecretFlow:
             return self._string(token)
         if token[0] == "#":
             return "# " + MARK
-        found = re.fullmatch(r"(\s*)((?:[^:=]*[:=])\s*)?(.*?)(\s*)", token, re.DOTALL)
-        assert found is not None
+        found = cast("re.Match[str]", re.fullmatch(r"(\s*)((?:[^:=]*[:=])\s*)?(.*?)(\s*)", token, re.DOTALL))
         keeps = found[2] if found[2] and (self._wants_key or not found[2].strip(":= ")) else ""
         value = found[3] if keeps else (found[2] or "") + found[3]
         if keeps or value.strip():

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from typing import cast
 
 from .redact_flow import SecretFlow
 from .redact_place import Block, Inside, closing_quote, indent_of, is_comment
@@ -110,12 +111,12 @@ class LineRedactor:
         return lead + MARK + (line[end.end() :] if end else "")
 
     def _in_quote(self, line: str) -> str:
-        assert self._quote is not None
-        end = closing_quote(line, 0, self._quote)
+        quote = cast(str, self._quote)
+        end = closing_quote(line, 0, quote)
         lead = " " * indent_of(line) + MARK
         if end is None:
             return lead
-        quote, self._quote = self._quote, None
+        self._quote = None
         rest = end + len(quote)
         if self._flow:
             stop, shown = self._feed(self._flow, line, rest)
@@ -139,8 +140,7 @@ class LineRedactor:
             block.literal = None
         if block.comment or is_comment(line):
             return " " * indent + "# " + MARK
-        entry = _BLOCK_ENTRY.match(line)
-        assert entry is not None
+        entry = cast("re.Match[str]", _BLOCK_ENTRY.match(line))
         if _BLOCK_SCALAR.fullmatch(line, entry.end()):
             block.literal = len(entry["lead"]) if entry["key"] else indent
             return line.partition("#")[0]

@@ -166,7 +166,7 @@ def node_block(name: str, facts: Facts, wanted: Filter = EVERYTHING) -> str:
         told: set[str] = set()
         for finding in shown:
             lines.extend(_finding(finding, told))
-        lines += ["  what to do", *_remedies(shown)]
+        lines += ["  what to do (docs/findings.md of the collection explains each code)", *_remedies(shown)]
     hidden = len(facts["findings"]) - len(shown)
     if hidden:
         lines.append(f"  {hidden} finding(s) left out as asked; the JSON report has them all.")

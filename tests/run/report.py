@@ -15,6 +15,8 @@ TAIL = 80
 
 WIDTH = 100
 
+_COMPLAINT = re.compile(r"(ERROR|FAILED|FATAL)\b")
+
 _PYTEST = re.compile(r"^(?:=+ )?(\d+ (?:passed|failed|error).*?) in [\d.]+s", re.MULTILINE)
 
 
@@ -33,12 +35,13 @@ def verdict(place: str, outcome: Outcome) -> str:
 
 
 def failure(outcome: Outcome, failed: Failure) -> str:
-    """The end of what a failed command wrote."""
+    """The end of what a failed command wrote, after the lines further up that name an error."""
     with outcome.log.open("rb") as log:
         log.seek(failed.begin)
         lines = log.read(failed.end - failed.begin).decode(errors="replace").splitlines()
     heading = f"--- {outcome.stage.name}: {shlex.join(failed.command)}: {failed.reason}; all of it: {outcome.log}"
-    return "\n".join([heading, *lines[-TAIL:], "---"])
+    named = [line for line in lines[:-TAIL] if _COMPLAINT.match(line)]
+    return "\n".join([heading, *named[-TAIL:], *lines[-TAIL:], "---"])
 
 
 def journal(name: str, text: str) -> str:

@@ -36,7 +36,7 @@ def _part(name: str, *arguments: str) -> Command:
 STAGES = (
     Stage(
         "lint",
-        120,
+        110,
         (
             ("ruff", "check", "."),
             ("ruff", "format", "--check", "."),
@@ -48,10 +48,10 @@ STAGES = (
             ("ansible-galaxy", "collection", "build", "--force", "--output-path", ".cache/dist"),
         ),
     ),
-    Stage("units", 150, (("pytest", *ON_ALL_CPUS, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report"))),
-    Stage("sanity", 270, (_part("sanity"),)),
-    Stage("units-matrix", 270, (_part("matrix"),)),
-    Stage("package", 90, (("pytest", "tests/package"),)),
+    Stage("units", 190, (("pytest", *ON_ALL_CPUS, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report"))),
+    Stage("sanity", 210, (_part("sanity"),)),
+    Stage("units-matrix", 330, (_part("matrix"),)),
+    Stage("package", 50, (("pytest", "tests/package"),)),
     Stage("lab", 720, (("python", "tests/lab", "build"),)),
     Stage("scenarios", 1500, (_part("install"), _part("scenarios")), needs=("lab",)),
     Stage("system", 1080, (_part("install"), ("pytest", "tests/system")), needs=("lab",)),

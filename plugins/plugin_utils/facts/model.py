@@ -304,3 +304,5 @@ class NodeFacts:
     writers: WriterFacts
     layout: LayoutFacts = field(default_factory=LayoutFacts)
     other_runtimes: tuple[str, ...] = ()
+    image: bool = False
+    """The files of a node that does not run: nothing can answer."""

@@ -56,6 +56,7 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
         unfinished_transactions=tuple(snapshot.get("unfinished_transactions", ())),
         claims=(*kubelet_claims, *runtime_claims, *layout_claims, *pod_claims),
         layout=layout,
+        image=snapshot.get("root", "/") != "/",
         other_runtimes=other_runtimes(snapshot, runtime),
         cpus=interpret_cpus(snapshot["cpus"]),
         kernel_facts=interpret_kernel(snapshot, cgroup),

@@ -62,6 +62,6 @@ def published(facts: NodeFacts, found: Iterable[Finding], verdict: Verdict) -> d
         **machine_sections(facts),
         "pods": {**asdict(facts.pods)},
         "unfinished_transactions": facts.unfinished_transactions,
-        "findings": [asdict(finding) for finding in found],
+        "findings": [{**asdict(finding), "link": finding.link} for finding in found],
     }
     return plain(document)

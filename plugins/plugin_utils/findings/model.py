@@ -46,6 +46,11 @@ class Finding:
     evidence: tuple[str, ...]
     remedy: str
 
+    @property
+    def link(self) -> str:
+        """Where the collection's documentation explains it."""
+        return f"docs/findings.md#{self.code}"
+
 
 Rule = Callable[[NodeFacts], Iterator[Finding]]
 """One thing that can be wrong with a node."""

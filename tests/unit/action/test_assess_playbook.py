@@ -80,7 +80,7 @@ def test_filters_are_for_the_eye_and_reports_are_whole(replayed: Answer) -> None
 
 def test_it_fails_in_the_end_and_names_nodes_and_codes(replayed: Answer) -> None:
     assert replayed.status == 2
-    assert "2 node(s) have findings of error." in replayed.output
+    assert "4 node(s) have findings of error." in replayed.output
     assert f"{DIFFERING}: driver-mismatch" in replayed.output
 
 

@@ -32,6 +32,7 @@ BROKEN: dict[str, tuple[Any, tuple[str | int, ...]]] = {
     "code": ("Driver Mismatch", ("findings", 0, "code")),
     "severity": ("fatal", ("findings", 0, "severity")),
     "remedy": ("", ("findings", 0, "remedy")),
+    "link": ("https://example.org/", ("findings", 0, "link")),
     "cpus": ("all", ("cpu", "online")),
     "pods": (-1, ("pods", "sandboxes")),
     "handler": ({"configured": "systemd"}, ("runtime", "handlers", "runc")),

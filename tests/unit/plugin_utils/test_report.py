@@ -70,7 +70,11 @@ def test_evidence_of_several_findings_is_shown_once() -> None:
 
 def test_what_helps_against_several_is_said_once() -> None:
     facts = with_findings(finding("a", "error"), finding("b", "error"), finding("c", "info", remedy="Wait."))
-    assert node_block("n", facts).splitlines()[-3:] == ["  what to do", "    1. Do it. [a, b]", "    2. Wait. [c]"]
+    assert node_block("n", facts).splitlines()[-3:] == [
+        "  what to do (docs/findings.md of the collection explains each code)",
+        "    1. Do it. [a, b]",
+        "    2. Wait. [c]",
+    ]
 
 
 def test_a_filter_says_how_much_it_hides_and_keeps_the_verdict() -> None:

@@ -56,6 +56,13 @@ def test_a_failure_shows_the_end_of_its_own_output(tmp_path: Path) -> None:
     assert lines[1:-1] == [f"line {number}" for number in range(120, 200)]
 
 
+def test_a_failure_names_errors_from_further_up(tmp_path: Path) -> None:
+    text = "ERROR: a.py:1: bad\nno ERROR\n" + "".join(f"line {number}\n" for number in range(80))
+    failed = Failure(("ansible-test",), "exit status 1", 0, len(text))
+    shown = report.failure(outcome(tmp_path, text, failed), failed).splitlines()
+    assert shown[1:3] == ["ERROR: a.py:1: bad", "line 0"]
+
+
 def test_the_closing_line_counts_stages(tmp_path: Path) -> None:
     passed = outcome(tmp_path, "")
     failed = Outcome(STAGE, 60.0, (Failure(("x",), "exit status 1", 0, 0),))

@@ -11,7 +11,7 @@ from ..model import Effect, Finding, Rule, Severity
 
 
 def runtime_silent(facts: NodeFacts) -> Iterator[Finding]:
-    if facts.runtime.installed and not facts.runtime.running:
+    if facts.runtime.installed and not facts.runtime.running and not facts.image:
         yield Finding(
             "runtime-silent",
             Severity.ERROR,
@@ -23,7 +23,7 @@ def runtime_silent(facts: NodeFacts) -> Iterator[Finding]:
 
 
 def kubelet_unhealthy(facts: NodeFacts) -> Iterator[Finding]:
-    if facts.kubelet.installed and not facts.kubelet.healthy:
+    if facts.kubelet.installed and not facts.kubelet.healthy and not facts.image:
         state = facts.kubelet.unit_state or "unknown"
         yield Finding(
             "kubelet-unhealthy",

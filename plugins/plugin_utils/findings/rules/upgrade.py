@@ -38,7 +38,7 @@ SYSTEMD_KERNELS = ((260, (5, 10)), (258, (5, 4)))  # systemd NEWS, the newest fi
 
 
 def _finding(code: str, severity: Severity, summary: str, evidence: tuple[str, ...], remedy: str) -> Finding:
-    return Finding(f"upgrade-{code}", severity, Effect.NONE, summary, evidence, remedy)
+    return Finding(code, severity, Effect.NONE, summary, evidence, remedy)
 
 
 def _text(version: Version) -> str:
@@ -73,7 +73,7 @@ def cgroup_v1(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
     else:
         severity, said = Severity.ERROR, "does not start on cgroup v1"
     yield _finding(
-        "cgroup-v1",
+        "upgrade-cgroup-v1",
         severity,
         f"kubelet {_text(target)} {said}.",
         (facts.cgroup.reason, *claims(facts, FAIL_CGROUP_V1.key), "KEP-5573"),
@@ -88,7 +88,7 @@ def flags_removed(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
     gone = removed_flags(found, targets.kubernetes) if targets.kubernetes else ()
     if targets.kubernetes and gone:
         yield _finding(
-            "flags-removed",
+            "upgrade-flags-removed",
             Severity.ERROR,
             f"kubelet {_text(targets.kubernetes)} does not start with {len(gone)} of its flags: it knows them no more.",
             gone,
@@ -102,7 +102,7 @@ def cri_fallback(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
         return
     gone = target >= FALLBACK_GONE
     yield _finding(
-        "cri-fallback",
+        "upgrade-cri-fallback",
         Severity.ERROR if gone else Severity.WARNING,
         f"containerd {_text(containerd)} has no RuntimeConfig, and kubelet {_text(target)} "
         + ("does not start without it." if gone else "falls back to its own driver with a warning, until 1.38."),
@@ -112,7 +112,7 @@ def cri_fallback(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
 
 
 def driver_from_cri(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
-    """An upgrade of either side may hand the decision over to containerd (pitfall A2)."""
+    """An upgrade of either side may hand the decision over to containerd (KEP-4033)."""
     target = targets.kubernetes or minor(facts.kubelet.version)
     containerd = _containerd(facts, targets)
     own, theirs = facts.kubelet.cgroup_driver, facts.runtime.cgroup_driver
@@ -120,7 +120,7 @@ def driver_from_cri(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
         return
     if own and theirs and own is not theirs and asks_cri(target, _table(facts, FEATURE_GATES.key)):
         yield _finding(
-            "driver-from-cri",
+            "upgrade-driver-from-cri",
             Severity.ERROR,
             f"kubelet would take the driver {theirs.value} from containerd and leave its own {own.value}.",
             (*claims(facts, "cgroupDriver", "SystemdCgroup"), "KEP-4033"),
@@ -137,7 +137,7 @@ def memory_qos(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
     kernel = minor(facts.kernel)
     old = kernel is not None and kernel < MEMORY_HIGH_SOUND
     yield _finding(
-        "memory-qos",
+        "upgrade-memory-qos",
         Severity.WARNING if old else Severity.INFO,
         f"kubelet {_text(target)} sets memory.min and memory.high of pods itself: MemoryQoS is on by default.",
         (f"kernel {facts.kernel}", "KEP-2570"),
@@ -159,7 +159,7 @@ def manager_options(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
     )
     if reasons:
         yield _finding(
-            "manager-options",
+            "upgrade-manager-options",
             Severity.ERROR,
             f"kubelet {_text(targets.kubernetes)} does not start with its managers' options.",
             reasons,
@@ -173,7 +173,7 @@ def systemd_v1(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
         return
     gone = target >= SYSTEMD_V1_GONE
     yield _finding(
-        "systemd-cgroup-v1",
+        "upgrade-systemd-cgroup-v1",
         Severity.ERROR if gone else Severity.WARNING,
         f"systemd {target} "
         + ("does not boot with cgroup v1." if gone else "boots with cgroup v1 after a delay, 256 only if forced."),
@@ -187,7 +187,7 @@ def systemd_kernel(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
     needed = next((least for since, least in SYSTEMD_KERNELS if targets.systemd and targets.systemd >= since), None)
     if kernel and needed and kernel < needed:
         yield _finding(
-            "systemd-kernel",
+            "upgrade-systemd-kernel",
             Severity.ERROR,
             f"systemd {targets.systemd} needs Linux {_text(needed)}.",
             (f"kernel {facts.kernel}", "systemd NEWS"),

@@ -97,7 +97,7 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
         "reboot-changes-cgroup-mode",
         lambda node: put(command_line(node, "quiet"), [], "cgroups", "mountinfo"),
     ),
-    "a controller that only rubik's relatives need": ("cgroup-controllers-missing", lambda node: v1(node)),
+    "a controller that only rubik's relatives need": ("cgroup-controllers-missing", v1),
     "hybrid with nothing on the other side": ("cgroup-controllers-split", lambda node: hybrid(node, "misc rdma")),
     "real-time threads that are of no account": ("realtime-blocks-cpu", lambda node: realtime(node, "n")),
     "a level that is not kubelet's": (
@@ -116,7 +116,7 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
         "idle-qos-class",
         lambda node: put(node, "0", "cgroups", "files", f"{ROOT}/kubepods/besteffort/cpu.idle"),
     ),
-    "a tmpfs that is read-only, as systemd mounts v1's": ("cgroups-read-only", lambda node: v1(node)),
+    "a tmpfs that is read-only, as systemd mounts v1's": ("cgroups-read-only", v1),
     "many NUMA nodes without a topology manager": ("too-many-numa-nodes", lambda node: numa(node, 16)),
     "many NUMA nodes allowed in the file": (
         "too-many-numa-nodes",

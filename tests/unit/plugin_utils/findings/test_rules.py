@@ -184,6 +184,17 @@ def test_a_stopped_kubelet_is_not_older_than_its_file() -> None:
     assert "kubelet-older-than-config" not in codes(node)
 
 
+@pytest.mark.parametrize("code", ["runtime-silent", "kubelet-unhealthy"])
+def test_nothing_need_answer_in_an_image(code: str) -> None:
+    node = VARIANTS[code][1](captured(ALIGNED))
+    assert code in codes(node)
+    assert code not in codes(put(node, "/mnt/image", "root"))
+
+
+def test_a_link_leads_to_the_code() -> None:
+    assert one(captured(DIFFERING), "driver-mismatch").link == "docs/findings.md#driver-mismatch"
+
+
 def test_a_missing_checkpoint_is_no_finding() -> None:
     node = missing(captured(ALIGNED), "kubelet", "/var/lib/kubelet/cpu_manager_state")
     assert [code for code in codes(node) if code.startswith("checkpoint")] == []

@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""docs/findings.md has each code once, with the severities and effects that rules give it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import findings
+from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Effect, Severity
+from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.rules.runtime import DEFECTS
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings import (
+    test_rules,
+    variants_kubelet,
+    variants_machine,
+    variants_runtime,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    FIXTURES,
+    captured,
+    facts_of,
+)
+
+ROOT = Path(__file__).resolve().parents[3]
+PLUGINS = ROOT / "plugins" / "plugin_utils"
+PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+PARTS = re.findall(r"^### (\S+)\n(.+)\n\n(\S.*)$", PAGE, re.MULTILINE)
+REFUSALS = re.findall(r"^\| `([a-z0-9-]+)` \| \S.* \|$", PAGE, re.MULTILINE)
+VARIANTS = {
+    **test_rules.VARIANTS,
+    **variants_kubelet.VARIANTS,
+    **variants_machine.VARIANTS,
+    **variants_runtime.VARIANTS,
+}
+PARAMETER = "code"
+"""A helper hands this on, and a table is walked through with it; the code itself stands where they are filled."""
+
+
+def makers(tree: ast.Module, kind: str) -> set[str]:
+    """The names that make a value of this kind of a code: its class, and helpers that take the code first."""
+    helpers = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.args.args)
+    return {kind} | {
+        helper.name
+        for helper in helpers
+        if helper.args.args[0].arg == PARAMETER and isinstance(helper.returns, ast.Name) and helper.returns.id == kind
+    }
+
+
+def constants(tree: ast.Module) -> dict[str, ast.expr]:
+    """What a module gives a name to: some codes have one."""
+    return {
+        target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+def first_arguments(tree: ast.Module, kind: str) -> Iterator[ast.expr]:
+    names = makers(tree, kind)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names and node.args:
+            yield node.args[0]
+
+
+def codes(folder: str, kind: str) -> set[str]:
+    """All codes in the sources of a folder. One that is put together at run time is an error."""
+    found = set()
+    for path in sorted((PLUGINS / folder).rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        named = constants(tree)
+        for code in first_arguments(tree, kind):
+            if not (isinstance(code, ast.Name) and code.id == PARAMETER):
+                found.add(ast.literal_eval(named[code.id] if isinstance(code, ast.Name) else code))
+    return found
+
+
+def words(text: str) -> set[str]:
+    return set(text.split(" or "))
+
+
+ON_PAGE = {code: tuple(map(words, line.split(" · "))) for code, line, _text in PARTS}
+
+
+def given() -> dict[str, tuple[set[str], set[str]]]:
+    """The severities and effects that rules give each code, on all nodes that tests know."""
+    found: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
+    for _verdict, variant in VARIANTS.values():
+        for each in findings(facts_of(variant(captured(ALIGNED)))):
+            found[each.code][0].add(each.severity.value)
+            found[each.code][1].add(each.effect.value)
+    for path in (FIXTURES / "hosts").glob("*.facts.json"):
+        for golden in json.loads(path.read_text(encoding="utf-8"))["findings"]:
+            found[golden["code"]][0].add(golden["severity"])
+            found[golden["code"]][1].add(golden["effect"])
+    return found
+
+
+def test_the_page_has_every_code_once_and_no_other() -> None:
+    headings = re.findall(r"^### (.+)$", PAGE, re.MULTILINE)
+    assert sorted(headings) == sorted(codes("findings", "Finding") | set(DEFECTS))
+
+
+def test_the_page_has_every_refusal_once_and_no_other() -> None:
+    assert sorted(REFUSALS) == sorted(codes("plan", "Refusal"))
+
+
+def test_each_code_has_its_line_and_a_text() -> None:
+    assert [code for code, _line, _text in PARTS] == re.findall(r"^### (.+)$", PAGE, re.MULTILINE)
+
+
+@pytest.mark.parametrize("code", ON_PAGE)
+def test_severity_and_effect_are_the_known_words(code: str) -> None:
+    severities, effects = ON_PAGE[code]
+    assert severities <= {each.value for each in Severity}
+    assert effects <= {each.value for each in Effect}
+
+
+def test_what_rules_say_of_a_code_is_on_the_page() -> None:
+    differing = {
+        code: (severities, effects)
+        for code, (severities, effects) in given().items()
+        if code not in ON_PAGE or not severities <= ON_PAGE[code][0] or not effects <= ON_PAGE[code][1]
+    }
+    assert differing == {}
+
+
+@pytest.mark.parametrize("anchor", sorted(set(re.findall(r"\]\(#([^)]+)\)", PAGE))))
+def test_a_link_within_the_page_leads_to_a_code(anchor: str) -> None:
+    assert anchor in ON_PAGE
