@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
-from ..edit.changes import applied, tree
 from ..facts.containerd_layers import Layers, read_layers
 from ..facts.model import ConfigFile, RuntimeFacts
 from .containerd_place import files_of
@@ -21,9 +21,15 @@ def files_after(runtime: RuntimeFacts, changes: Iterable[Change]) -> dict[str, C
         if change.path is None:
             continue
         config = files.get(change.path, ConfigFile(change.path, "missing"))
-        values = applied(config.values, tree({change.keys: change.after}))
+        values = _put(config.values, change.keys, change.after)
         files[change.path] = replace(config, kind="regular", values=values)
     return files
+
+
+def _put(values: Mapping[str, Any], keys: tuple[str, ...], value: Any) -> dict[str, Any]:
+    key, below = keys[0], keys[1:]
+    inner = values.get(key)
+    return {**values, key: _put(inner if isinstance(inner, Mapping) else {}, below, value) if below else value}
 
 
 def layers_after(runtime: RuntimeFacts, changes: Iterable[Change]) -> Layers:
