@@ -83,9 +83,9 @@ def _start(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     for defect in containerd.defects(after, facts.runtime.version):
         if defect.code in WOULD_NOT_START:
             yield Refusal(
-                defect.code,
+                "containerd-would-not-start",
                 f"{defect.message}; {WOULD_NOT_START[defect.code]}",
-                "Correct the file first; assess tells how.",
+                f"Correct the file first; the finding {defect.code} of assess tells how.",
                 file=defect.file,
             )
 
