@@ -45,7 +45,7 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
     "a new table behind the comments of the last one": (
         "[a]\nx = 1\n# y = 2\n\n# end\n",
         {("b", "z"): 1},
-        "[a]\nx = 1\n# y = 2\n\n[b]\nz = 1\n\n# end\n",
+        "[a]\nx = 1\n# y = 2\n\n# end\n\n[b]\nz = 1\n",
     ),
     "a comment that touches the next header stays there": (
         "[a]\nx = 1\n# about b\n[b]\n",
@@ -124,6 +124,11 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
         "[a] # x\nb = 1 # y\n[c]\n# d\ne = 1\n[f]\ng = 1\n# h\n\n[i]\nj = 1\n# about k\n[k]\n",
         {("a", "b"): REMOVE, ("c", "e"): REMOVE, ("f", "g"): REMOVE, ("i", "j"): REMOVE},
         "[a] # x\n[c]\n# d\n[f]\n# h\n# about k\n[k]\n",
+    ),
+    "a header with commented settings further down stays": (
+        "[crio.nri]\nenable_nri = true\n\n# Globally enable or disable NRI.\n# enable_nri = true\n\n# x\n[a]\n",
+        {("crio", "nri", "enable_nri"): REMOVE},
+        "[crio.nri]\n\n# Globally enable or disable NRI.\n# enable_nri = true\n\n# x\n[a]\n",
     ),
     "a late header with a comment stays": (
         "[a.b]\ny = 1\n[a] # c\nx = 1\n",
