@@ -16,6 +16,8 @@ DEFAULT_HANDLER = "runc"
 DEFAULT_RUNTIME_TYPE = "io.containerd.runc.v2"
 NRI_ID = "io.containerd.nri.v1.nri"
 NRI_TABLE = ("plugins", NRI_ID)
+NRI_PLUGINS = frozenset({"nri", NRI_ID})
+"""Names in disabled_plugins that leave containerd without NRI, whatever NRI's own table says."""
 DEFAULT_NRI_SOCKET = "/var/run/nri/nri.sock"
 
 CRI_V1 = "cri"

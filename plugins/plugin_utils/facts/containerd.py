@@ -13,6 +13,7 @@ from ..containerd_schema import (
     DEFAULT_NRI_SOCKET,
     DEFAULT_RUNTIME_TYPE,
     NRI_ID,
+    NRI_PLUGINS,
     RUNC_TYPES,
     dump_is_wrong,
     nri_on_by_default,
@@ -118,7 +119,9 @@ def _nri(
     table = table if isinstance(table, Mapping) else {}
     disabled = table.get("disable", not nri_on_by_default(version))
     path = str(table.get("socket_path", DEFAULT_NRI_SOCKET))
-    said = NriFacts(nri_supported(version), disabled is False, running=False, socket_path=path)
+    switched_off = NRI_PLUGINS & set(texts(layers.values.get("disabled_plugins")))
+    configured = disabled is False and not switched_off
+    said = NriFacts(nri_supported(version), configured, running=False, socket_path=path)
     return with_socket(said, evidence["nri_sockets"], process)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..containerd_schema import DEFAULT_HANDLER, DEFAULT_RUNTIME_TYPE, SCHEMAS, Schema, cri_plugins
+from ..containerd_schema import DEFAULT_HANDLER, DEFAULT_RUNTIME_TYPE, NRI_PLUGINS, SCHEMAS, Schema, cri_plugins
 from ..facts.config import nested
 from ..facts.containerd_layers import Layers, Merge, driver_word, own_table, runtimes
 from ..facts.model import Driver, Handler, NodeFacts, RuntimeFacts
@@ -95,14 +95,14 @@ def _nri_changes(runtime: RuntimeFacts, profile: Profile) -> Iterator[Change]:
         yield Change("containerd", "process", runs, said, reason, RESTART)
 
 
-def _cri_changes(runtime: RuntimeFacts) -> Iterator[Change]:
-    """The CRI plugin taken out of every list that has it: lists of imports only grow, so none can take it back."""
-    names = cri_plugins(runtime.version)
+def _plugin_changes(runtime: RuntimeFacts, profile: Profile) -> Iterator[Change]:
+    """Plugins taken out of every list that has them: lists of imports only grow, so none can take an entry back."""
+    names = cri_plugins(runtime.version) | (NRI_PLUGINS if profile.nri.enabled else frozenset())
     for config in runtime.layers:
         before = config.values.get("disabled_plugins")
         if isinstance(before, list) and names & {each for each in before if isinstance(each, str)}:
             after = [each for each in before if each not in names]
-            reason = "kubelet cannot use a containerd whose CRI plugin is switched off"
+            reason = "kubelet needs the CRI plugin, and NRI its own, which are switched off here"
             keys = ("disabled_plugins",)
             yield Change("containerd", "disabled_plugins", before, after, reason, RESTART, config.path, keys)
 
@@ -125,7 +125,7 @@ def runtime_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
     runtime = facts.runtime
     if profile.cgroup_driver is None and profile.nri.enabled is None:
         return ()
-    found = [*_cri_changes(runtime), *_driver_changes(runtime, profile)]
+    found = [*_plugin_changes(runtime, profile), *_driver_changes(runtime, profile)]
     if runtime.nri.supported is not False:
         found += _nri_changes(runtime, profile)
     changes = (*preparations(runtime, [each.path for each in found if each.path]), *found)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..edit.changes import Append, Without
 from ..edit.errors import EditError, UneditableFile
 from ..edit.library import preload
 from ..edit.toml_splice import edit_toml
@@ -55,12 +56,23 @@ def new_text(target: str) -> str:
     return NEW_CONTAINERD_CONFIG if target == "containerd" else ""
 
 
+def _wanted(change: Change) -> Any:
+    """Of a list of containerd's with one item more or less only that item is wanted: the others stay as written."""
+    before, after = change.before, change.after
+    if change.target != "containerd" or not isinstance(before, list) or not isinstance(after, list):
+        return after
+    if after[:-1] == before:
+        return Append(after[-1])
+    gone = {each for each in before if each not in after}
+    return Without(gone.pop()) if len(gone) == 1 else after
+
+
 def file_edits(snapshot: Mapping[str, Any], changes: Iterable[Change]) -> tuple[FileEdit, ...]:
     """One FileEdit a file, in the order of the changes; UneditableFile when a text cannot be changed safely."""
     wanted: dict[tuple[str, str], dict[tuple[str, ...], Any]] = {}
     for change in changes:
         if change.path is not None:
-            wanted.setdefault((change.path, change.target), {})[change.keys] = change.after
+            wanted.setdefault((change.path, change.target), {})[change.keys] = _wanted(change)
     files = captured_files(snapshot)
     edits = []
     for (path, target), values in wanted.items():

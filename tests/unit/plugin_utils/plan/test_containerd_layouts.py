@@ -147,6 +147,25 @@ LAYOUTS = {
         {MAIN: 'version = 2\ndisabled_plugins = ["cri"]\n' + handler(V2, "runc", "true")},
         {MAIN: "version = 2\ndisabled_plugins = []\n" + handler(V2, "runc", "true")},
     ),
+    "1.7, two names of the CRI plugin": Row(
+        "1.7.24",
+        {MAIN: 'disabled_plugins = ["cri", "io.containerd.grpc.v1.cri", "aufs"]\n' + handler(V1, "runc", "true")},
+        {MAIN: 'disabled_plugins = ["aufs"]\n' + handler(V1, "runc", "true")},
+    ),
+    "2.1, lists of several lines keep what people wrote round their items": Row(
+        "2.1.9",
+        {
+            MAIN: 'version = 3\ndisabled_plugins = [\n  "io.containerd.grpc.v1.cri",\n'
+            '  "io.containerd.snapshotter.v1.zfs", # not yet\n]\n'
+            'imports = [\n  "a*.toml", # of the site\n]\n' + handler(V3, "runc", "true")
+        },
+        {
+            MAIN: 'version = 3\ndisabled_plugins = [\n  "io.containerd.snapshotter.v1.zfs", # not yet\n]\n'
+            f'imports = [\n  "a*.toml", # of the site\n  "{OURS}",\n]\n' + handler(V3, "runc", "true"),
+            OURS: f'{HEADER}version = 3\n\n[{NRI}]\nsocket_path = "/x"\n',
+        },
+        {"nri": {"enabled": True, "socket_path": "/x"}},
+    ),
     # 2.0 to 2.2: the last version named counts for all files, so the drop-in has the main file's.
     "2.0.6, schema 2": Row(
         "2.0.6",
@@ -266,6 +285,15 @@ LAYOUTS = {
         {OURS: f'{HEADER}version = 3\n\n[{NRI}]\nsocket_path = "/run/x.sock"\n'},
         {"nri": {"enabled": True, "socket_path": "/run/x.sock"}},
     ),
+    "2.1, NRI among the disabled plugins": Row(
+        "2.1.9",
+        {MAIN: 'version = 3\ndisabled_plugins = ["io.containerd.nri.v1.nri"]\n' + ALL},
+        {
+            MAIN: "version = 3\ndisabled_plugins = []\n" + ALL,
+            OURS: f"{HEADER}version = 3\n\n[{NRI}]\ndisable = false\n",
+        },
+        NRI_ON,
+    ),
     "2.3, NRI off": Row(
         "2.3.1",
         {MAIN: "version = 4\n" + ALL},
@@ -301,6 +329,12 @@ ALIGNED_LAYOUTS = {
         {},
     ),
     "2.0, NRI by default": Row("2.0.6", {MAIN: "version = 3\n"}, {}, NRI_ON),
+    "2.1, NRI among the disabled plugins, and off wanted": Row(
+        "2.1.9",
+        {MAIN: 'version = 3\ndisabled_plugins = ["io.containerd.nri.v1.nri"]\n'},
+        {},
+        {"nri": {"enabled": False}},
+    ),
     "a disabled CRI, and nothing wanted of containerd": Row(
         "1.7.24", {MAIN: 'disabled_plugins = ["cri"]\n'}, {}, {"read_only_port": 0}
     ),
@@ -346,7 +380,7 @@ def test_why_a_disabled_cri_is_put_right_although_nothing_answers() -> None:
     plan = plan_of(node, DRIVER)
     assert plan.refusals == ()
     assert str(plan.changes[0]) == "containerd disabled_plugins: ['cri'] -> []"
-    assert "switched off" in plan.changes[0].reason
+    assert "switched off here" in plan.changes[0].reason
 
 
 def test_a_containerd_that_does_not_answer_for_another_reason_is_refused() -> None:
