@@ -118,7 +118,8 @@ def _nri(
     table = tables.get("nri" if bare else NRI_ID)
     table = table if isinstance(table, Mapping) else {}
     disabled = table.get("disable", not nri_on_by_default(version))
-    path = str(table.get("socket_path", DEFAULT_NRI_SOCKET))
+    named = table.get("socket_path")
+    path = named if isinstance(named, str) and named.startswith("/") else DEFAULT_NRI_SOCKET
     switched_off = NRI_PLUGINS & set(texts(layers.values.get("disabled_plugins")))
     configured = disabled is False and not switched_off
     said = NriFacts(nri_supported(version), configured, running=False, socket_path=path)

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...containerd_schema import readable_schemas, release
+from ...containerd_schema import OWN_DROP_IN, readable_schemas, release
 from ...facts.containerd import DUMP
 from ...facts.containerd_defects import IGNORED
-from ...facts.containerd_layers import Merge, driver_word, runtimes, schema_of
+from ...facts.containerd_layers import Merge, driver_word, runtimes, schema_of, version_in
 from ...facts.model import Driver, NodeFacts
 from ...profile import Profile
 from ..containerd import nri_skip, runtime_changes
-from ..containerd_place import DROP_IN, layers_of, strategy
+from ..containerd_place import DROP_IN, files_of, layers_of, strategy
 from ..model import Refusal
 from . import containerd_outcome
 from .model import Rule, unsafe_file
@@ -73,6 +73,19 @@ def _schema(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         )
 
 
+def _drop_in(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """Ours as somebody else left it. It names a version since it was made."""
+    own = files_of(facts.runtime).get(OWN_DROP_IN)
+    if own is None or not own.values or version_in(own.values) in readable_schemas(facts.runtime.version):
+        return
+    yield Refusal(
+        "containerd-schema",
+        f"its schema version is {own.values.get('version', 'not named')}",
+        "Delete this file: it is made anew.",
+        file=OWN_DROP_IN,
+    )
+
+
 def _strategy(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     runtime = facts.runtime
     if profile.containerd_strategy != DROP_IN:
@@ -117,7 +130,7 @@ def _files(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     """Only of a node with something to change; what a plan comes to, only of files that are understood."""
     if not runtime_changes(facts, profile):
         return
-    for rules in ((_release, _schema, _strategy), containerd_outcome.RULES):
+    for rules in ((_release, _schema, _drop_in, _strategy), containerd_outcome.RULES):
         found = [refusal for rule in rules for refusal in rule(facts, profile)]
         yield from found
         if found:

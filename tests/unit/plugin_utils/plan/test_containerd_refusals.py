@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import UneditableFile
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.containerd import DUMP
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import put
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.containerd_nodes import (
@@ -23,6 +24,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.contain
     V3,
     Files,
     containerd,
+    edits_of,
     handler,
     plan_of,
 )
@@ -61,6 +63,20 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         {MAIN: "version = 5\n"},
         (f"{MAIN}: ", "version is 5", "containerd 2.3.1 reads 2, 3, 4"),
         ("2.3.1", {MAIN: "version = 3\n"}),
+    ),
+    "a version that is no number": (
+        "containerd-schema",
+        "2.3.1",
+        {MAIN: "version = true\n"},
+        (f"{MAIN}: ", "version is None"),
+        ("2.3.1", {MAIN: "version = 3\n"}),
+    ),
+    "a drop-in of ours that lost its version": (
+        "containerd-schema",
+        "2.1.9",
+        {MAIN: "version = 3\n" + ALL, OURS: OFF3},
+        (f"{OURS}: ", "version is not named", "Delete"),
+        ("2.1.9", {MAIN: "version = 3\n" + ALL, OURS: "version = 3\n" + OFF3}),
     ),
     "a release nobody knows": (
         "containerd-release-unknown",
@@ -248,3 +264,24 @@ def test_a_linked_drop_in_is_not_followed() -> None:
     node = put(containerd("2.1.9", {MAIN: "version = 3\n" + ALL}), {"kind": "symlink"}, "runtime", "files", OURS)
     found = {each.code: each.file for each in plan_of(node, DRIVER).refusals}
     assert found == {"config-is-symlink": OURS}
+
+
+WEIRD = {
+    "a plugin that is no table": 'version = 2\n[plugins]\n"io.containerd.grpc.v1.cri" = "x"\n',
+    "handlers that are no table": f"version = 2\n[{V2}.containerd]\nruntimes = []\n",
+    "options that are no table": f"version = 2\n[{V2}.containerd.runtimes.runc]\noptions = 'x'\n",
+    "a handler in an array of tables": f"version = 2\n[[{V2}.containerd.runtimes.runc]]\nx = 1\n",
+}
+
+
+@pytest.mark.parametrize("name", WEIRD)
+def test_shapes_that_nobody_expects_are_named_with_their_line(name: str) -> None:
+    node = containerd("1.7.24", {MAIN: WEIRD[name]})
+    with pytest.raises(UneditableFile, match=rf"{MAIN}: line [23]: .*(table|hand)"):
+        edits_of(node, DRIVER)
+
+
+def test_a_driver_that_is_a_text_is_written_as_what_it_should_be() -> None:
+    node = containerd("1.7.24", {MAIN: "version = 2\n" + handler(V2, "runc", '"true"')})
+    (edit,) = edits_of(node, DRIVER)
+    assert edit.after == "version = 2\n" + handler(V2, "runc", "true")
