@@ -10,8 +10,9 @@ from typing import Any
 from ..plugin_utils.arguments import CONTAINERD_CONFIG
 from ..plugin_utils.controller.files import FilesAction
 from ..plugin_utils.facts.model import NodeFacts, RuntimeFacts
+from ..plugin_utils.plan.containerd import cri_table, runtime_changes, skips
+from ..plugin_utils.plan.containerd_place import place, strategy
 from ..plugin_utils.plan.refusals import runtime
-from ..plugin_utils.plan.runtime import runtime_changes, skips
 from ..plugin_utils.profile import Profile
 
 
@@ -26,4 +27,9 @@ class ActionModule(FilesAction):
 
     @staticmethod
     def remarks(facts: NodeFacts, profile: Profile) -> dict[str, Any]:
-        return {"left_out": [asdict(skip) for skip in skips(facts, profile)]}
+        wanted = profile.containerd_strategy
+        return {
+            "path": place(facts.runtime, wanted, cri_table).path,
+            "strategy": strategy(facts.runtime, wanted),
+            "left_out": [asdict(skip) for skip in skips(facts, profile)],
+        }

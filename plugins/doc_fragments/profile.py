@@ -93,6 +93,20 @@ options:
         type: str
 """
 
+    CONTAINERD = r"""
+options:
+  containerd_strategy:
+    description:
+      - Where containerd's settings are written. V(auto) goes by containerd's release, as docs/containerd.md of this
+        collection explains.
+      - V(main-file) is the file that containerd is started with.
+      - V(drop-in) is C(/etc/containerd/conf.d/zz-volcano-colocation.toml), imported by the main file. It is refused
+        before containerd 2.0, where a drop-in would replace the whole table of a plugin.
+    type: str
+    choices: [auto, main-file, drop-in]
+    default: auto
+"""
+
     ROOT = r"""
 options:
   root:

@@ -11,9 +11,11 @@ module: containerd_config
 short_description: Set containerd's cgroup driver and NRI, leaving every other line alone
 version_added: 0.1.0
 description:
-  - Changes containerd's configuration file where it differs, by replacing only the lines of the changed values. Every
-    handler of runc type gets the same driver.
-  - The new text is read by the node's own C(containerd config dump) before it is written.
+  - Changes containerd's configuration where it differs, by replacing only the lines of the changed values. Every
+    handler of runc type gets the same driver. A CRI plugin that C(disabled_plugins) switches off is taken out of it.
+  - The schema version of a file is never changed.
+  - The new files are read by the node's own C(containerd config dump) before they are written. It has to show the new
+    values, and every other value as it was.
   - Does not restart containerd. M(volcano.colocation.node_align) does, safely.
 author:
   - The volcano.colocation authors (@volcano-sh)
@@ -23,6 +25,7 @@ extends_documentation_fragment:
   - volcano.colocation.attributes.action_group
   - volcano.colocation.profile.driver
   - volcano.colocation.profile.runtime
+  - volcano.colocation.profile.containerd
   - volcano.colocation.profile.root
 attributes:
   check_mode:
@@ -40,11 +43,14 @@ EXAMPLES = r"""
 
 RETURN = r"""
 path:
-  description: The file that holds the settings.
+  description: The file that handlers' settings are written to; the diff names every file.
   returned: success
   type: str
 strategy:
-  description: How the settings are kept; V(main-file) is the only one of this release.
+  description:
+    - How the settings are kept, V(main-file) or V(drop-in). See O(containerd_strategy).
+    - With V(main-file) before containerd 2.0, RV(path) is an imported file where such a file replaces the main one's
+      settings.
   returned: success
   type: str
 restart_required:

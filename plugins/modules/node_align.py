@@ -24,6 +24,7 @@ extends_documentation_fragment:
   - volcano.colocation.profile.driver
   - volcano.colocation.profile.kubelet
   - volcano.colocation.profile.runtime
+  - volcano.colocation.profile.containerd
 options:
   allow_disruption:
     description:

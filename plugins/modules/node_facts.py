@@ -23,6 +23,7 @@ extends_documentation_fragment:
   - volcano.colocation.profile.driver
   - volcano.colocation.profile.kubelet
   - volcano.colocation.profile.runtime
+  - volcano.colocation.profile.containerd
   - volcano.colocation.profile.root
   - volcano.colocation.targets
 options:

@@ -23,6 +23,7 @@ extends_documentation_fragment:
   - volcano.colocation.profile.driver
   - volcano.colocation.profile.kubelet
   - volcano.colocation.profile.runtime
+  - volcano.colocation.profile.containerd
   - volcano.colocation.report.filter
   - volcano.colocation.report.failure
   - volcano.colocation.targets

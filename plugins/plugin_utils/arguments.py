@@ -37,11 +37,15 @@ RUNTIME: Spec = {
     },
 }
 
-PROFILE: Spec = {**KUBELET, **RUNTIME}
+CONTAINERD: Spec = {
+    "containerd_strategy": {"type": "str", "choices": ["auto", "main-file", "drop-in"], "default": "auto"},
+}
+
+PROFILE: Spec = {**KUBELET, **RUNTIME, **CONTAINERD}
 
 KUBELET_CONFIG: Spec = {**ROOT, **KUBELET}
 
-CONTAINERD_CONFIG: Spec = {**ROOT, **RUNTIME}
+CONTAINERD_CONFIG: Spec = {**ROOT, **RUNTIME, **CONTAINERD}
 
 NODE_ALIGN: Spec = {
     **PROFILE,

@@ -16,12 +16,20 @@ DEFAULT_HANDLER = "runc"
 DEFAULT_RUNTIME_TYPE = "io.containerd.runc.v2"
 NRI_ID = "io.containerd.nri.v1.nri"
 NRI_TABLE = ("plugins", NRI_ID)
+NRI_PLUGINS = frozenset({"nri", NRI_ID})
+"""Names in disabled_plugins that leave containerd without NRI, whatever NRI's own table says."""
 DEFAULT_NRI_SOCKET = "/var/run/nri/nri.sock"
 
 CRI_V1 = "cri"
 CRI_V2 = "io.containerd.grpc.v1.cri"
 CRI_V3 = "io.containerd.cri.v1.runtime"
 IMAGES_V3 = "io.containerd.cri.v1.images"
+
+CANDIDATES = "@volcano-colocation-candidates@"
+"""Stands in a candidate's text for the folder that the node puts candidates in (transaction/validation.py)."""
+
+OWN_DROP_IN = "/etc/containerd/conf.d/zz-volcano-colocation.toml"
+"""filepath.Glob gives names in order, and the last file wins: so it outranks the NVIDIA toolkit's 99-nvidia.toml."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +53,6 @@ SCHEMAS = {
     # 4 moved what the server itself listens on (io.containerd.server.v1.*); the CRI tables stayed.
     4: Schema(4, ("plugins", CRI_V3)),
 }
-EDITABLE = (2,)
-"""A file of another schema is refused rather than edited."""
-
 NEWEST_SCHEMA = (((2, 3), 4), ((2, 0), 3), ((1, 7), 2))
 """From which release on a schema is read: version/version.go of each; a newer one keeps containerd from starting.
 Releases before 1.7 take every schema above 1 for 2.
@@ -64,6 +69,30 @@ def newest_schema(version: str | None) -> int | None:
     """The newest schema that a containerd of this version reads; None when it is unknown or any is."""
     known = release(version)
     return next((schema for since, schema in NEWEST_SCHEMA if known >= since), None) if known else None
+
+
+def readable_schemas(version: str | None) -> tuple[int, ...]:
+    """Schemas that a containerd of this version takes for what they are; of an unknown one, those no release mistakes.
+
+    From 2.0 on a file without a version is no longer read as schema 1 (2.0 to 2.2), or only migrated (2.3).
+    """
+    known = release(version)
+    if known is not None and known < (2, 0):
+        return (1, 2)
+    newest = newest_schema(version) or max(SCHEMAS)
+    return tuple(schema for schema in SCHEMAS if 2 <= schema <= newest)
+
+
+def schema_of_new_file(version: str | None) -> int:
+    """What a new file is written in: the newest schema of the release; 2, which all read, where it is unknown."""
+    return newest_schema(version) or 2
+
+
+def cri_plugins(version: str | None) -> frozenset[str]:
+    """Names in disabled_plugins that leave kubelet without a CRI; 2.0 parted the plugin in three."""
+    known = release(version)
+    parted = () if known is not None and known < (2, 0) else (CRI_V3, IMAGES_V3)
+    return frozenset({CRI_V1, CRI_V2, *parted})
 
 
 def checks_schema(version: str | None) -> bool:

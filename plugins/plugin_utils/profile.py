@@ -44,6 +44,7 @@ class Profile:
     read_only_port: int | None = None
     kubelet_strategy: str = "auto"
     nri: NriProfile = field(default_factory=NriProfile)
+    containerd_strategy: str = "auto"
 
 
 NRI_SETTINGS = (
@@ -108,4 +109,5 @@ def parse_profile(options: Mapping[str, Any]) -> Profile:
         read_only_port=_port(options.get("read_only_port")),
         kubelet_strategy=options.get("kubelet_strategy") or "auto",
         nri=_nri(options.get("nri")),
+        containerd_strategy=options.get("containerd_strategy") or "auto",
     )

@@ -1,27 +1,24 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files of the node: safe reading, durable replacing, backups and putting back.
-
-A new text is written under a dot-name with no known suffix beside its target and renamed over it. All watchers of such
-folders pass that name over: kubelet reads "[^.]*" of a manifest folder (pkg/kubelet/config/file.go extractFromDir) and
-"*.conf" of its configuration folder, containerd imports "*.toml", NRI starts only executable files.
-"""
+"""Files of the node: safe reading, replacing what is still as it was, backups and putting back."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..errors import ColocationError
 from ..host import Host
+from . import durable
 from .plan import sha256
 
 # They are signatures of the content, made anew by the kernel where they are in use.
 DERIVED_XATTRS = ("security.ima", "security.evm")
+# A file has one from its birth, and it cannot be taken off.
+LABEL = "security.selinux"
 
 REMEDIES = {
     errno.ENOSPC: "Free some space there",
@@ -35,6 +32,13 @@ REMEDIES = {
 
 class FileRefused(ColocationError):
     """A file that cannot be changed, or must not be."""
+
+
+class ChangedMeanwhile(FileRefused):
+    """A file that somebody else changed, made or removed since it was saved; it is as they left it."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__("it was changed by someone else just now", "Run this again", path)
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,7 @@ def refused(error: OSError, path: str, action: str) -> FileRefused:
 def identity(host: Host, path: str) -> os.stat_result | None:
     """What lies at ``path``, None when nothing does; FileRefused for anything but a regular file."""
     _require_inside(host, path)
+    _require_trusted_folders(host, path)
     try:
         found = host.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -94,14 +99,48 @@ def _require_inside(host: Host, path: str) -> None:
         raise FileRefused(f"a folder of this path is a link that leads out of {host.root}", "", path)
 
 
+def _require_trusted_folders(host: Host, path: str) -> None:
+    """A folder may be a link, as /var/lib/kubelet on a data disk is, but not one that somebody else can turn away."""
+    if not host.live:
+        return
+    folder = os.path.dirname(path)
+    while folder != "/":
+        if os.path.islink(folder):
+            link, around = os.lstat(folder), os.stat(os.path.dirname(folder))
+            if link.st_uid != 0 or (around.st_mode & 0o022 and not around.st_mode & stat.S_ISVTX):
+                raise FileRefused(
+                    f"its folder {folder} is a symbolic link that not only root can change",
+                    "Name the path without that link as the configuration path",
+                    path,
+                )
+        folder = os.path.dirname(folder)
+
+
 def content(host: Host, path: str) -> bytes | None:
     """The bytes of a regular file, links not followed; None when there is no file."""
+    found = _observed(host, path)
+    return None if found is None else found[0]
+
+
+@dataclass(frozen=True)
+class Nature:
+    """All that a new text must not change."""
+
+    mode: int
+    uid: int
+    gid: int
+    xattrs: dict[str, str]
+
+
+def _observed(host: Host, path: str) -> tuple[bytes, Nature] | None:
+    """Text and nature of one and the same file; None when there is none."""
     if identity(host, path) is None:
         return None
     try:
         handle = os.open(host.path(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as stream:
-            return stream.read()
+            found = os.fstat(handle)
+            return stream.read(), Nature(stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid, _xattrs(handle))
     except OSError as error:
         raise refused(error, path, "read it") from error
 
@@ -113,15 +152,12 @@ def content_sha256(host: Host, path: str) -> str | None:
 
 
 def probe(host: Host, path: str, text: bytes) -> None:
-    """Really write ``text`` where the file will be written, and take it away again; FileRefused when that fails."""
-    folder = _nearest_folder(host, path)
-    temporary = os.path.join(folder, _temporary_name(path))
+    """Really write ``text`` where the file will be written, and leave nothing; FileRefused when that fails."""
+    missing = missing_folders(host, path)
+    folder = host.path(os.path.dirname(missing[0] if missing else path))
     try:
-        _unlink_if_there(temporary)
-        _write_new(temporary, text)
-        os.unlink(temporary)
+        durable.probe(folder, text, path)
     except OSError as error:
-        _discard(temporary)
         raise refused(error, path, f"write it ({len(text)} bytes)") from error
 
 
@@ -137,31 +173,28 @@ def missing_folders(host: Host, path: str) -> list[str]:
 
 def save(host: Host, path: str, mode: int, backups: str, name: str) -> Saved:
     """Copy the file to ``backups/name`` and describe it; ``mode`` is noted for a file that does not exist."""
-    found = identity(host, path)
+    found = _observed(host, path)
     if found is None:
-        return Saved(path, None, None, mode, 0, 0, {}, missing_folders(host, path))
-    text = content(host, path) or b""
+        return Saved(path, None, None, mode, os.geteuid(), os.getegid(), {}, missing_folders(host, path))
+    text, nature = found
     write_private(os.path.join(backups, name), text)
-    return Saved(
-        path,
-        name,
-        sha256(text),
-        stat.S_IMODE(found.st_mode),
-        found.st_uid,
-        found.st_gid,
-        _xattrs(host.path(path)),
-        [],
-    )
+    return Saved(path, name, sha256(text), nature.mode, nature.uid, nature.gid, nature.xattrs, [])
 
 
-def replace(host: Host, saved: Saved, text: bytes) -> None:
-    """Put ``text`` at the path in one step, with the owner, mode and extended attributes that were saved."""
-    try:
-        for folder in saved.folders:
-            _make_folder(host.path(folder))
-        _put(host.path(saved.path), text, saved)
-    except OSError as error:
-        raise refused(error, saved.path, "replace it") from error
+def require_unchanged(host: Host, saved: Saved) -> None:
+    """ChangedMeanwhile when text, owner, mode or attributes are not those that were saved any more."""
+    found = _observed(host, saved.path)
+    same = found is None and saved.backup is None
+    if found is not None and saved.backup is not None:
+        nature = Nature(saved.mode, saved.uid, saved.gid, saved.xattrs)
+        same = sha256(found[0]) == saved.sha256 and found[1] == nature
+    if not same:
+        raise ChangedMeanwhile(saved.path)
+
+
+def write(host: Host, saved: Saved, text: bytes) -> None:
+    """Put ``text`` at the path in one step if it is still as it was saved; ChangedMeanwhile otherwise."""
+    _put(host, saved, text, lambda: require_unchanged(host, saved))
 
 
 def restore(host: Host, saved: Saved, backups: str) -> None:
@@ -175,27 +208,27 @@ def restore(host: Host, saved: Saved, backups: str) -> None:
         text = stream.read()
     if sha256(text) != saved.sha256:
         raise FileRefused("its backup is damaged", "Restore the file from elsewhere", saved.path)
-    replace(host, saved, text)
+    _put(host, saved, text, lambda: None)
 
 
 def remove(host: Host, path: str) -> None:
     """Remove a file and any left-over temporary of ours; nothing to do when it is not there."""
     target = host.path(path)
     try:
-        _unlink_if_there(_temporary(target))
-        if _unlink_if_there(target):
-            _sync_folder(os.path.dirname(target))
+        for folder in _stages(host, path):
+            durable.unlink_if_there(durable.temporary(folder, target))
+        if durable.unlink_if_there(target):
+            durable.sync_folder(os.path.dirname(target))
     except OSError as error:
         raise refused(error, path, "remove it") from error
 
 
 def write_private(path: str, text: bytes) -> None:
     """Durably write a file of our own: mode 0600, whole or not at all."""
-    temporary = _temporary(path)
-    _unlink_if_there(temporary)
-    _write_new(temporary, text)
+    temporary = durable.temporary(os.path.dirname(path), path)
+    durable.write_new(temporary, text)
     os.replace(temporary, path)
-    _sync_folder(os.path.dirname(path))
+    durable.sync_folder(os.path.dirname(path))
 
 
 def private_folder(path: str) -> None:
@@ -205,57 +238,55 @@ def private_folder(path: str) -> None:
         private_folder(parent)
     try:
         os.mkdir(path, 0o700)
-        _sync_folder(parent)
+        durable.sync_folder(parent)
     except FileExistsError:
         pass
 
 
-def _put(target: str, text: bytes, saved: Saved) -> None:
-    temporary = _temporary(target)
-    _unlink_if_there(temporary)
+def _put(host: Host, saved: Saved, text: bytes, ready: durable.Ready) -> None:
+    """What was there gets another text; what is new, or gone by now, is made."""
+    target = host.path(saved.path)
     try:
-        _write_new(temporary, text)
-        os.chown(temporary, saved.uid, saved.gid)
-        for name, value in saved.xattrs.items():
-            os.setxattr(temporary, name, bytes.fromhex(value))
-        os.chmod(temporary, saved.mode)
-        os.replace(temporary, target)
-    except OSError:
-        _discard(temporary)
-        raise
-    _sync_folder(os.path.dirname(target))
+        ready()
+        for folder in saved.folders:
+            _make_folder(host.path(folder))
+        if os.path.lexists(target):
+            durable.replace(target, text, _stages(host, saved.path), lambda handle: _dress(handle, saved), ready)
+        else:
+            durable.create(target, text, lambda handle: _dress(handle, saved))
+    except FileExistsError as error:
+        raise ChangedMeanwhile(saved.path) from error
+    except OSError as error:
+        raise refused(error, saved.path, "replace it") from error
 
 
-def _xattrs(target: str) -> dict[str, str]:
+def _stages(host: Host, path: str) -> list[str]:
+    """Where a whole file may stand under a dot-name for a moment: above the folder, which may be watched, or in it."""
+    folder = os.path.dirname(path)
+    return [host.path(os.path.dirname(folder)), host.path(folder)]
+
+
+def _dress(handle: int, saved: Saved) -> None:
+    os.chown(handle, saved.uid, saved.gid)
+    if saved.backup is not None:
+        for name in _xattrs(handle):
+            # A default ACL of the folder.
+            if name not in saved.xattrs and name != LABEL:
+                os.removexattr(handle, name)
+    for name, value in saved.xattrs.items():
+        os.setxattr(handle, name, bytes.fromhex(value))
+    os.chmod(handle, saved.mode)
+
+
+def _xattrs(handle: int) -> dict[str, str]:
     """Extended attributes as hexadecimal text: SELinux label, ACL, capabilities, whatever else is there."""
     try:
-        names = os.listxattr(target)
-        return {name: os.getxattr(target, name).hex() for name in names if name not in DERIVED_XATTRS}
+        names = os.listxattr(handle)
+        return {name: os.getxattr(handle, name).hex() for name in names if name not in DERIVED_XATTRS}
     except OSError as error:
         if error.errno == errno.ENOTSUP:
             return {}
         raise
-
-
-def _temporary_name(path: str) -> str:
-    return f".{os.path.basename(path)}.volcano-colocation"
-
-
-def _temporary(target: str) -> str:
-    return os.path.join(os.path.dirname(target), _temporary_name(target))
-
-
-def _nearest_folder(host: Host, path: str) -> str:
-    missing = missing_folders(host, path)
-    return host.path(os.path.dirname(missing[0] if missing else path))
-
-
-def _write_new(path: str, text: bytes) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "wb") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
 
 
 def _make_folder(path: str) -> None:
@@ -264,7 +295,7 @@ def _make_folder(path: str) -> None:
     except FileExistsError:
         return
     os.chmod(path, 0o755)
-    _sync_folder(os.path.dirname(path))
+    durable.sync_folder(os.path.dirname(path))
 
 
 def _remove_folder(path: str) -> None:
@@ -274,25 +305,5 @@ def _remove_folder(path: str) -> None:
         # Somebody else uses the folder by now.
         if error.errno not in (errno.ENOENT, errno.ENOTEMPTY):
             raise
-
-
-def _unlink_if_there(path: str) -> bool:
-    try:
-        os.unlink(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    return True
-
-
-def _discard(path: str) -> None:
-    """Clean up after an error, which is the one that counts."""
-    with suppress(OSError):
-        os.unlink(path)
-
-
-def _sync_folder(path: str) -> None:
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    else:
+        durable.sync_folder(os.path.dirname(path))

@@ -50,6 +50,7 @@ class Journal:
                 "plan": plan.outline,
                 "before": before,
                 "files": [],
+                "written": [],
                 "checkpoints": [],
                 "begun": [],
                 "undone": [],
@@ -97,6 +98,11 @@ class Journal:
         return [Saved(**entry) for entry in self._document["files"]]
 
     @property
+    def written(self) -> list[str]:
+        """Paths of the files that were written, or were just about to be."""
+        return list(self._document["written"])
+
+    @property
     def checkpoints(self) -> list[Saved]:
         return [Saved(**entry) for entry in self._document["checkpoints"]]
 
@@ -116,6 +122,14 @@ class Journal:
     def keep_files(self, saved: list[Saved]) -> None:
         """Note the backups of the files, which are on disk by now."""
         self._change(files=[entry.document() for entry in saved])
+
+    def begin_file(self, path: str) -> None:
+        """A file is about to be written."""
+        self._change(written=self._document["written"] + [path])
+
+    def spare_file(self, path: str) -> None:
+        """A file was not written after all: it is not ours to put back."""
+        self._change(written=[each for each in self._document["written"] if each != path])
 
     def keep_checkpoints(self, saved: list[Saved]) -> None:
         """Note the backups of the checkpoints, which are on disk by now."""

@@ -10,7 +10,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from .section import PlanError, Section, wrong
+from .section import PlanError, Section, encoded, matching, wrong
+from .validation_section import Validation, read_validation, without_texts
 
 SCHEMA = 1
 ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{0,63}\Z")
@@ -30,25 +31,6 @@ class FileEdit:
     after_sha256: str
     mode: int
     after: bytes | None = field(repr=False, compare=False)
-
-
-@dataclass(frozen=True)
-class Expectation:
-    """A value that the dump of a candidate must show."""
-
-    table: tuple[str, ...]
-    key: str
-    value: str
-
-
-@dataclass(frozen=True)
-class Validation:
-    """A program that judges the new text of ``file`` before anything is stopped."""
-
-    name: str
-    argv: tuple[str, ...]
-    file: str
-    expect: tuple[Expectation, ...]
 
 
 @dataclass(frozen=True)
@@ -141,10 +123,10 @@ def read(document: Any) -> Plan:
         raise wrong("schema", str(SCHEMA))
     services = section.section("services") or Section({}, "services")
     plan = Plan(
-        id=_matching(section.text("id"), ID, "id", "letters, digits and dashes"),
+        id=matching(section.text("id"), ID, "id", "letters, digits and dashes"),
         summary=section.texts("summary"),
         files=tuple(_file(entry) for entry in section.sections("files")),
-        validate=tuple(_validation(entry) for entry in section.sections("validate")),
+        validate=tuple(read_validation(entry) for entry in section.sections("validate")),
         kubelet=_service(services.section("kubelet")),
         runtime=_service(services.section("runtime")),
         checkpoints=section.paths("checkpoints"),
@@ -161,13 +143,14 @@ def read(document: Any) -> Plan:
 
 
 def outline(document: dict[str, Any]) -> dict[str, Any]:
-    """A copy of a plan document that can be kept: file contents are replaced by their hashes."""
+    """A copy of a plan document that can be kept: file contents are replaced by their hashes, candidates left out."""
     kept = dict(document)
     kept["files"] = []
+    kept["validate"] = [without_texts(entry) for entry in document.get("validate") or []]
     for entry in document.get("files") or []:
         copy = {key: value for key, value in entry.items() if key != "after"}
         if "after" in entry:
-            copy["after_sha256"] = sha256(_encoded(entry["after"], "files.after"))
+            copy["after_sha256"] = sha256(encoded(entry["after"], "files.after"))
         kept["files"].append(copy)
     return kept
 
@@ -177,56 +160,25 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _encoded(text: Any, place: str) -> bytes:
-    if not isinstance(text, str):
-        raise wrong(place, "a string")
-    try:
-        return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        raise wrong(place, "UTF-8, other bytes as surrogate escapes") from None
-
-
-def _matching(text: str, pattern: re.Pattern[str], place: str, expected: str) -> str:
-    if not pattern.match(text):
-        raise wrong(place, expected)
-    return text
-
-
 def _file(section: Section) -> FileEdit:
     before = section.optional_text("before_sha256")
     if before is not None:
-        _matching(before, SHA256, section.at("before_sha256"), "64 hexadecimal digits or null")
-    mode = _matching(section.optional_text("mode") or DEFAULT_MODE, MODE, section.at("mode"), "an octal mode like 0644")
+        matching(before, SHA256, section.at("before_sha256"), "64 hexadecimal digits or null")
+    mode = matching(section.optional_text("mode") or DEFAULT_MODE, MODE, section.at("mode"), "an octal mode like 0644")
     kept = section.optional_text("after_sha256")
     after = None
     if kept is None:
-        after = _encoded(section.value("after"), section.at("after"))
+        after = encoded(section.value("after"), section.at("after"))
         kept = sha256(after)
     edit = FileEdit(section.path("path"), before, kept, int(mode, 8), after)
     section.finish()
     return edit
 
 
-def _validation(section: Section) -> Validation:
-    expect = tuple(_expectation(entry) for entry in section.sections("expect"))
-    argv = section.texts("argv")
-    if not argv:
-        raise wrong(section.at("argv"), "a program and its arguments")
-    validation = Validation(section.text("name"), argv, section.path("file"), expect)
-    section.finish()
-    return validation
-
-
-def _expectation(section: Section) -> Expectation:
-    expectation = Expectation(section.texts("table"), section.text("key"), section.text("value"))
-    section.finish()
-    return expectation
-
-
 def _service(section: Section | None) -> Service | None:
     if section is None:
         return None
-    unit = _matching(section.text("unit"), UNIT, section.at("unit"), "the name of a service unit")
+    unit = matching(section.text("unit"), UNIT, section.at("unit"), "the name of a service unit")
     service = Service(unit, section.choice("action", ("restart", "leave")) == "restart")
     section.finish()
     return service
@@ -242,7 +194,7 @@ def _sandboxes(section: Section | None) -> Sandboxes | None:
 
 def _cgroups(section: Section, key: str) -> tuple[str, ...]:
     for name in section.texts(key):
-        _matching(name, CGROUP, section.at(key), "names of cgroups below the hierarchy's root")
+        matching(name, CGROUP, section.at(key), "names of cgroups below the hierarchy's root")
         if any(part in (".", "..") for part in name.split("/")):
             raise wrong(section.at(key), "names of cgroups below the hierarchy's root")
     return section.texts(key)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ..errors import ColocationError
@@ -112,3 +113,20 @@ def absolute(value: Any, place: str) -> str:
     if len(parts) < 2 or parts[0] or any(part in ("", ".", "..") for part in parts[1:]) or "\0" in value:
         raise wrong(place, "an absolute path")
     return str(value)
+
+
+def encoded(text: Any, place: str) -> bytes:
+    """The bytes of a file's content."""
+    if not isinstance(text, str):
+        raise wrong(place, "a string")
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise wrong(place, "UTF-8, other bytes as surrogate escapes") from None
+
+
+def matching(text: str, pattern: re.Pattern[str], place: str, expected: str) -> str:
+    """``text`` when it has the form of the pattern."""
+    if not pattern.match(text):
+        raise wrong(place, expected)
+    return text

@@ -147,15 +147,24 @@ def _remove_cgroups(work: Work, names: tuple[str, ...]) -> str:
 def _write_files(work: Work) -> str:
     saved = {entry.path: entry for entry in work.journal.files}
     for edit in work.plan.files:
-        if files.content_sha256(work.node.host, edit.path) != edit.before_sha256:
-            raise files.FileRefused("it was changed by someone else just now", "Run this again", edit.path)
-        files.replace(work.node.host, saved[edit.path], edit.after or b"")
+        if saved[edit.path].sha256 != edit.before_sha256:
+            raise files.ChangedMeanwhile(edit.path)
+        files.require_unchanged(work.node.host, saved[edit.path])
+    for edit in work.plan.files:
+        work.journal.begin_file(edit.path)
+        try:
+            files.write(work.node.host, saved[edit.path], edit.after or b"")
+        except files.ChangedMeanwhile:
+            work.journal.spare_file(edit.path)
+            raise
     return ", ".join(edit.path for edit in work.plan.files)
 
 
 def _put_files_back(work: Work) -> str:
-    kept = [note for note in (_put_back(work, index) for index in range(len(work.journal.files))) if note]
-    return f"{len(work.journal.files)} put back{''.join('; ' + note for note in kept)}"
+    ours = work.journal.written
+    indexes = [index for index, saved in enumerate(work.journal.files) if saved.path in ours]
+    kept = [note for note in (_put_back(work, index) for index in indexes) if note]
+    return f"{len(indexes)} put back{''.join('; ' + note for note in kept)}"
 
 
 def _put_back(work: Work, index: int) -> str:

@@ -8,34 +8,45 @@ It is no TOML parser: multi-line strings and arrays are passed over, and files w
 from __future__ import annotations
 
 import re
+from typing import Dict, Tuple
 
 PART = re.compile(r"\s*(?:\"([^\"]*)\"|'([^']*)'|([A-Za-z0-9_-]+))\s*(\.|\Z)")
 HEADER = re.compile(r"\s*\[([^\[\]].*)\]\s*\Z")
 VALUE = re.compile(r"\s*(?:\"([^\"]*)\"|'([^']*)'|([A-Za-z0-9_-]+))\s*=\s*(.*?)\s*\Z")
 
 
+Values = Dict[Tuple[Tuple[str, ...], str], str]
+
+
 def find(text: str, table: tuple[str, ...], key: str) -> str | None:
     """The value of ``key`` in ``[table]`` as it stands there, quotes of a string taken off; None when absent."""
-    here: tuple[str, ...] = ()
+    found = values(text).get((table, key))
+    return None if found is None else _unquoted(found)
+
+
+def values(text: str) -> Values:
+    """Every value by its table and key, as it stands there. Those of arrays of tables are left out."""
+    found: Values = {}
+    here: tuple[str, ...] | None = ()
     for line in text.splitlines():
         header = HEADER.match(line)
         if header:
             here = _parts(header.group(1))
         elif line.lstrip().startswith("[["):
-            here = ()
+            here = None
         value = VALUE.match(line)
-        if value and here == table and _chosen(value) == key:
-            return _unquoted(value.group(4))
-    return None
+        if value and here is not None:
+            found.setdefault((here, _chosen(value)), value.group(4))
+    return found
 
 
-def _parts(name: str) -> tuple[str, ...]:
+def _parts(name: str) -> tuple[str, ...] | None:
     parts: list[str] = []
     at = 0
     while at < len(name):
         part = PART.match(name, at)
         if part is None:
-            return ()
+            return None
         parts.append(_chosen(part))
         at = part.end()
     return tuple(parts)

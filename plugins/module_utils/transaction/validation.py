@@ -9,11 +9,17 @@ import os
 from ..errors import ColocationError
 from .files import content, private_folder, write_private
 from .node import Node
-from .plan import Expectation, Plan, Validation
-from .toml_dump import find
+from .plan import Plan
+from .toml_dump import find, values
 from .unit_log import mask
+from .validation_section import Candidate, Comparison, Expectation, Validation
 
 TIMEOUT = 60.0
+FOLDER = b"@volcano-colocation-candidates@"
+"""Stands in a candidate's text for the folder it lies in."""
+UNSET = ('""', "''", "0", "false", "[]", "{}")
+"""A setting that a dump no longer shows and that had such a value is no setting lost."""
+SHOWN = 5
 
 
 class ValidationFailed(ColocationError):
@@ -27,23 +33,39 @@ def validate(node: Node, plan: Plan, folder: str) -> str:
     if not plan.validate:
         return ""
     private_folder(folder)
-    for validation in plan.validate:
-        _run(node, validation, _candidate(node, plan, validation, folder))
-    os.rmdir(folder)
+    try:
+        for validation in plan.validate:
+            _validate(node, plan, validation, folder)
+    finally:
+        os.rmdir(folder)
     return ", ".join(validation.name for validation in plan.validate)
 
 
-def _candidate(node: Node, plan: Plan, validation: Validation, folder: str) -> str:
-    planned = [edit.after for edit in plan.files if edit.path == validation.file]
-    text = planned[0] if planned else content(node.host, validation.file)
-    path = os.path.join(folder, os.path.basename(validation.file))
-    write_private(path, text or b"")
-    return path
+def _validate(node: Node, plan: Plan, validation: Validation, folder: str) -> None:
+    candidates = validation.candidates or (_lone(validation),)
+    paths = [os.path.join(folder, candidate.name) for candidate in candidates]
+    try:
+        for candidate, path in zip(candidates, paths):
+            write_private(path, _text(node, plan, candidate, folder))
+        _judge(node, validation, paths[0])
+    finally:
+        for path in filter(os.path.exists, paths):
+            os.unlink(path)
 
 
-def _run(node: Node, validation: Validation, candidate: str) -> None:
-    answer = node.host.run([part.replace("{file}", candidate) for part in validation.argv], timeout=TIMEOUT)
-    os.unlink(candidate)
+def _lone(validation: Validation) -> Candidate:
+    return Candidate(os.path.basename(validation.file), validation.file, None)
+
+
+def _text(node: Node, plan: Plan, candidate: Candidate, folder: str) -> bytes:
+    if candidate.text is not None:
+        return candidate.text.replace(FOLDER, os.fsencode(folder))
+    planned = [edit.after for edit in plan.files if edit.path == candidate.path]
+    return (planned[0] if planned else content(node.host, candidate.path)) or b""
+
+
+def _judge(node: Node, validation: Validation, candidate: str) -> None:
+    answer = node.host.run(_argv(validation, candidate), timeout=TIMEOUT)
     if answer.rc != 0:
         lines = [mask(line) for line in answer.stderr.strip().splitlines()[-3:]]
         raise ValidationFailed(
@@ -53,6 +75,15 @@ def _run(node: Node, validation: Validation, candidate: str) -> None:
         )
     for expectation in validation.expect:
         _require(validation, expectation, find(answer.stdout, expectation.table, expectation.key))
+    if validation.compare:
+        present = node.host.run(_argv(validation, node.host.path(validation.file)), timeout=TIMEOUT)
+        # A file that is missing, or that the program does not take as it is, holds nothing that could be lost.
+        if present.rc == 0:
+            _require_kept(validation, validation.compare, present.stdout, answer.stdout)
+
+
+def _argv(validation: Validation, file: str) -> list[str]:
+    return [part.replace("{file}", file).replace("{folder}", os.path.dirname(file)) for part in validation.argv]
 
 
 def _require(validation: Validation, expectation: Expectation, found: str | None) -> None:
@@ -65,3 +96,24 @@ def _require(validation: Validation, expectation: Expectation, found: str | None
         "Look for another file that sets it (imports) and for the schema version of this one",
         validation.file,
     )
+
+
+def _require_kept(validation: Validation, compare: Comparison, present: str, new: str) -> None:
+    """Nothing but what was asked for may change: a handler's program, registries, the sandbox image."""
+    meant = {(each.table, each.key) for each in validation.expect} | {((), key) for key in compare.settings}
+    after = values(new)
+    lost = [
+        ".".join((*table, key))
+        for (table, key), value in values(present).items()
+        if (table, key) not in meant
+        and table not in compare.tables
+        and after.get((table, key), value if value in UNSET else None) != value
+    ]
+    if lost:
+        more = f" and {len(lost) - SHOWN} more" if len(lost) > SHOWN else ""
+        # Values stay unsaid: passwords of registries are among them.
+        raise ValidationFailed(
+            f"{validation.name} shows that the new text would also change {', '.join(lost[:SHOWN])}{more}",
+            "Nothing else may change: compare the dump of the file with that of the planned text",
+            validation.file,
+        )

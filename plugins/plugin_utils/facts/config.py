@@ -35,7 +35,7 @@ def read_config(
         values = parse(captured["text"])
     except ParseError as error:
         return ConfigFile(path, kind, problem=Problem(path, error.message, error.line), changed_after_start=stale)
-    return ConfigFile(path, kind, values, changed_after_start=stale)
+    return ConfigFile(path, kind, values, changed_after_start=stale, text=captured["text"])
 
 
 def nested(values: Mapping[str, Any], keys: tuple[str, ...]) -> Any:

@@ -13,6 +13,7 @@ from ..containerd_schema import (
     DEFAULT_NRI_SOCKET,
     DEFAULT_RUNTIME_TYPE,
     NRI_ID,
+    NRI_PLUGINS,
     RUNC_TYPES,
     dump_is_wrong,
     nri_on_by_default,
@@ -117,16 +118,19 @@ def _nri(
     table = tables.get("nri" if bare else NRI_ID)
     table = table if isinstance(table, Mapping) else {}
     disabled = table.get("disable", not nri_on_by_default(version))
-    path = str(table.get("socket_path", DEFAULT_NRI_SOCKET))
-    said = NriFacts(nri_supported(version), disabled is False, running=False, socket_path=path)
+    named = table.get("socket_path")
+    path = named if isinstance(named, str) and named.startswith("/") else DEFAULT_NRI_SOCKET
+    switched_off = NRI_PLUGINS & set(texts(layers.values.get("disabled_plugins")))
+    configured = disabled is False and not switched_off
+    said = NriFacts(nri_supported(version), configured, running=False, socket_path=path)
     return with_socket(said, evidence["nri_sockets"], process)
 
 
-def layers_of(evidence: Mapping[str, Any], version: str | None, process: Mapping[str, Any] | None) -> Layers:
-    """Main file and imports, parsed; drop-ins that nothing imports are parsed only to be found importable."""
-    main_path = evidence["config_path"]
-    files = {path: read_config(path, captured, process, read_toml) for path, captured in evidence["files"].items()}
-    return read_layers(files.get(main_path, ConfigFile(main_path, "missing")), files, version)
+def captured_configs(evidence: Mapping[str, Any], process: Mapping[str, Any] | None) -> dict[str, ConfigFile]:
+    """Main file, imports, and drop-ins that nothing imports, parsed, by path."""
+    main = evidence["config_path"]
+    found = {path: read_config(path, captured, process, read_toml) for path, captured in evidence["files"].items()}
+    return {main: ConfigFile(main, "missing"), **found}
 
 
 def _cut(evidence: Mapping[str, Any]) -> Iterator[Defect]:
@@ -138,7 +142,8 @@ def interpret_containerd(evidence: Mapping[str, Any], units: Mapping[str, Mappin
     """RuntimeFacts of a containerd."""
     process = evidence["processes"][0] if evidence["processes"] else None
     cri, version = evidence["cri"], version_of(evidence)
-    layers = layers_of(evidence, version, process)
+    captured = captured_configs(evidence, process)
+    layers = read_layers(captured[evidence["config_path"]], captured, version)
     config: ConfigFile = layers.files[0]
     found = handlers(layers, (cri.get("config") or {}).get("handlers", {}), dumped_handlers(evidence, version, layers))
     driver, supported = runtime_config(cri)
@@ -161,6 +166,7 @@ def interpret_containerd(evidence: Mapping[str, Any], units: Mapping[str, Mappin
         cri_cgroup_driver=driver,
         runtime_config_supported=supported,
         layers=layers.files,
+        captured=tuple(captured.values()),
         default_handler=default if isinstance(default, str) and default else DEFAULT_HANDLER,
         defects=(*_cut(evidence), *defects(layers, version)),
     )

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, DEFAULT_HANDLER, RUNTIME_V1, newest_schema, release
+from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, DEFAULT_HANDLER, OWN_DROP_IN, RUNTIME_V1, newest_schema, release
 from .config import nested
 from .containerd_layers import Layers, Merge, driver_word, own_table, runtimes, source_of, version_in
 from .model import ConfigFile, Defect
@@ -108,13 +108,25 @@ def _mixed(layers: Layers, version: str | None) -> Iterator[Defect]:
     """Up to 2.2 the last version named counts for the whole; one release family refuses a newer drop-in."""
     if layers.merge is Merge.PER_FILE and not _refuses_newer_drop_ins(version):
         return
-    main = layers.files[0]
+    main, of_main = layers.files[0], _version_of_main(layers, version)
     for config in layers.files[1:]:
-        own, of_main = config.values.get("version"), version_in(main.values)
+        own = config.values.get("version")
         if not isinstance(own, int) or of_main is None or own == of_main:
             continue
         if layers.merge is not Merge.PER_FILE or own > of_main:
             yield Defect(MIXED, config.path, f"version {own}, while {main.path} has version {of_main}")
+
+
+def _version_of_main(layers: Layers, version: str | None) -> int | None:
+    """What the others are held against where the main file names no version."""
+    main = layers.files[0].values
+    if layers.merge is Merge.REPLACING or "version" in main:
+        return version_in(main)
+    if layers.merge is Merge.DEEP:
+        return newest_schema(version)  # the defaults have it, and nothing overrides it
+    # config.go of 2.3.0 to 2.3.4: rootConfigVersion is the first version that is not 0.
+    named = (each.values.get("version") for each in layers.files)
+    return next((each for each in named if isinstance(each, int)), None)
 
 
 def _legacy(layers: Layers, version: str | None) -> Iterator[Defect]:
@@ -152,6 +164,8 @@ def _shadowed(layers: Layers) -> Iterator[Defect]:
     main = layers.files[0]
     of_main = runtimes(own_table(layers, main))
     for config in layers.files[1:]:
+        if config.path == OWN_DROP_IN:
+            continue  # it is there to outrank
         own = own_table(layers, config)
         for name, table in sorted(of_main.items()):
             said, here = driver_word(table), driver_word(runtimes(own).get(name))

@@ -21,8 +21,6 @@ from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, checks_schema, newest_sc
 from .config import nested
 from .model import ConfigFile
 
-DEFAULT_IMPORT = "/etc/containerd/conf.d/*.toml"
-"""In the defaults of 2.2 and later, hence in force where there is no main file at all (defaults/defaults_unix.go)."""
 NEWEST = 4
 _BY_KEY = ("stream_processors", "proxy_plugins", "timeouts")
 
@@ -59,7 +57,7 @@ class Layers:
 def version_in(values: Mapping[str, Any]) -> int | None:
     """``version`` of a document, 1 where it is not named; None for a word that is no number."""
     version = values.get("version", 1)
-    return version if isinstance(version, int) else None
+    return version if isinstance(version, int) and not isinstance(version, bool) else None
 
 
 def schema_of(config: ConfigFile) -> int | None:
@@ -99,9 +97,11 @@ def read_layers(main: ConfigFile, files: Mapping[str, ConfigFile], version: str 
     """Main file and imports of a containerd of ``version``; ``files`` are all captured ones by path."""
     schema = schema_of(main)
     merge = merge_of(version, schema)
-    if main.kind == "missing" and (release(version) or (0, 0)) < (2, 2):
+    if main.kind == "missing":
+        # Nothing is imported then. The defaults of 2.2 name conf.d (containerd PR 12323), but only LoadConfig resolves
+        # imports, those of files it read, and cmd/containerd/command/main.go does not call it for a missing file.
         return Layers((main,), merge=merge)
-    found, lacking = _in_order(main, files, version)
+    found, lacking = order(main, files, version)
     if merge is Merge.REPLACING:
         nothing: dict[str, Any] = {}
         merged = reduce(_merge_replacing, (each.values for each in found), nothing)
@@ -118,9 +118,7 @@ def read_layers(main: ConfigFile, files: Mapping[str, ConfigFile], version: str 
     return Layers(tuple(found), merged, result, missing, unseen, merge)
 
 
-def _in_order(
-    main: ConfigFile, files: Mapping[str, ConfigFile], version: str | None
-) -> tuple[list[ConfigFile], list[str]]:
+def order(main: ConfigFile, files: Mapping[str, ConfigFile], version: str | None) -> tuple[list[ConfigFile], list[str]]:
     """Breadth first, each file once: an import of a file already read is passed over."""
     found: list[ConfigFile] = []
     lacking, pending = [], [main.path]
@@ -129,7 +127,7 @@ def _in_order(
         if path in {each.path for each in found}:
             continue
         config = main if path == main.path else files.get(path)
-        if config is None or (config.kind == "missing" and config is not main):
+        if config is None or config.kind == "missing":
             lacking.append(path)
             continue
         found.append(config)
@@ -142,7 +140,7 @@ def imported(config: ConfigFile, files: Mapping[str, ConfigFile], version: str |
     folder = posixpath.dirname(config.path)
     # Up to 1.6 a relative glob is taken from where containerd runs.
     glob_folder = "/" if (release(version) or (1, 7)) < (1, 7) else folder
-    named = config.values.get("imports", [DEFAULT_IMPORT] if config.kind == "missing" else [])
+    named = config.values.get("imports", [])
     for pattern in named if isinstance(named, list) else []:
         path = posixpath.normpath(posixpath.join(glob_folder if "*" in str(pattern) else folder, str(pattern)))
         if "*" not in path:

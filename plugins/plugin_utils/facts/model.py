@@ -125,13 +125,17 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class ConfigFile:
-    """A configuration file as found; ``values`` is empty when it is missing or could not be read."""
+    """A configuration file as found; ``values`` is empty when it is missing or could not be read.
+
+    ``text`` may hold secrets: it is for what goes back to the node, and is never published.
+    """
 
     path: str
     kind: str
     values: Mapping[str, Any] = field(default_factory=dict)
     problem: Problem | None = None
     changed_after_start: bool = False
+    text: str | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -194,6 +198,8 @@ class Defect:
 
 @dataclass(frozen=True)
 class RuntimeFacts:
+    """``layers``: the files in force, in merge order; ``captured``: all that were looked at, missing ones too."""
+
     name: str | None
     installed: bool
     running: bool
@@ -211,6 +217,7 @@ class RuntimeFacts:
     cri_cgroup_driver: Driver | None = None
     runtime_config_supported: bool | None = None
     layers: tuple[ConfigFile, ...] = ()
+    captured: tuple[ConfigFile, ...] = ()
     default_handler: str | None = None
     defects: tuple[Defect, ...] = ()
 

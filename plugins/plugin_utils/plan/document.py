@@ -10,6 +10,7 @@ from typing import Any
 
 from ..facts.model import Driver, NodeFacts
 from ..profile import Profile
+from .containerd_validation import containerd_validation
 from .edits import FileEdit
 from .kubelet_place import kubelet_unit
 from .model import Need, Plan
@@ -33,23 +34,9 @@ def _files(edits: tuple[FileEdit, ...]) -> list[dict[str, Any]]:
     ]
 
 
-def _dumped(value: Any) -> str:
-    """A value as the engine reads it from the dump: without quotes."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def _validation(facts: NodeFacts, plan: Plan, edits: tuple[FileEdit, ...]) -> list[dict[str, Any]]:
-    """containerd itself reads the new text before anything stops, and must come to the values we wrote."""
-    path = facts.runtime.config.path
-    if path not in {edit.path for edit in edits}:
-        return []
-    expect = [
-        {"table": list(change.keys[:-1]), "key": change.keys[-1], "value": _dumped(change.after)}
-        for change in plan.changes
-        if change.path == path
-    ]
-    argv = ["containerd", "--config", "{file}", "config", "dump"]
-    return [{"name": "containerd config dump", "argv": argv, "file": path, "expect": expect}]
+    """The runtime itself reads the new texts before anything stops, and must come to the values we wrote."""
+    return containerd_validation(facts.runtime, plan.changes, edits)
 
 
 def _driver_after(facts: NodeFacts, plan: Plan, profile: Profile) -> Driver | None:

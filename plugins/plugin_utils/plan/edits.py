@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..edit.changes import Append, Without
 from ..edit.errors import EditError, UneditableFile
 from ..edit.flags_splice import remove_flags
 from ..edit.kubelet_file import edit_kubelet
@@ -20,7 +21,8 @@ from .model import Change
 preload("ruamel.yaml", "tomlkit")
 
 NEW_TEXTS = {
-    "containerd": "version = 2\n",
+    # Its schema comes as a change of its own: it depends on the release.
+    "containerd": "# Made by volcano.colocation. Keep settings of your own in another file.\n",
     # Each drop-in has to name its version and kind: cmd/kubelet/app/server.go, mergeKubeletConfigurations.
     "kubelet": "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n",
 }
@@ -59,12 +61,23 @@ def new_text(target: str) -> str:
     return NEW_TEXTS.get(target, "")
 
 
+def _wanted(change: Change) -> Any:
+    """Of a list of containerd's with one item more or less only that item is wanted: the others stay as written."""
+    before, after = change.before, change.after
+    if change.target != "containerd" or not isinstance(before, list) or not isinstance(after, list):
+        return after
+    if after[:-1] == before:
+        return Append(after[-1])
+    gone = {each for each in before if each not in after}
+    return Without(gone.pop()) if len(gone) == 1 else after
+
+
 def file_edits(snapshot: Mapping[str, Any], changes: Iterable[Change]) -> tuple[FileEdit, ...]:
     """One FileEdit a file, in the order of the changes; UneditableFile when a text cannot be changed safely."""
     wanted: dict[tuple[str, str], dict[tuple[str, ...], Any]] = {}
     for change in changes:
         if change.path is not None:
-            wanted.setdefault((change.path, change.target), {})[change.keys] = change.after
+            wanted.setdefault((change.path, change.target), {})[change.keys] = _wanted(change)
     files = captured_files(snapshot)
     edits = []
     for (path, target), values in wanted.items():

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...containerd_schema import cri_plugins
 from ...facts import containerd_defects as containerd
 from ...facts.model import NodeFacts
 from ..evidence import claims
@@ -101,9 +102,7 @@ def defects(facts: NodeFacts) -> Iterator[Finding]:
 
 def cri_disabled(facts: NodeFacts) -> Iterator[Finding]:
     # docker's containerd.io package ships it so (containerd#4581); an import cannot take it back, lists only grow.
-    disabled = {"cri", "io.containerd.grpc.v1.cri", "io.containerd.cri.v1.runtime"} & set(
-        facts.runtime.disabled_plugins
-    )
+    disabled = cri_plugins(facts.runtime.version) & set(facts.runtime.disabled_plugins)
     if disabled:
         yield Finding(
             "cri-disabled",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from ...facts.model import CgroupMode, NodeFacts
 from ...profile import Profile
+from ..containerd import runtime_changes
 from ..model import Refusal
 from .model import Rule
 
@@ -41,6 +42,8 @@ def _services(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             "Start it (systemctl start kubelet), or find out who stopped it.",
         )
     if facts.runtime.name == "containerd" and facts.runtime.installed and not facts.runtime.running:
+        if any(change.path and change.setting == "disabled_plugins" for change in runtime_changes(facts, profile)):
+            return  # why it does not answer is known, and the plan puts it right
         yield Refusal(
             "containerd-not-answering",
             f"containerd does not answer at {facts.runtime.endpoint}",

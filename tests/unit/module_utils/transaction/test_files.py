@@ -42,7 +42,7 @@ def test_replace_and_restore(host: Host, backups: str) -> None:
     target = Path(host.path(PATH))
     before = target.stat()
     saved = files.save(host, PATH, 0o644, backups, "file-0")
-    files.replace(host, saved, b"new\n")
+    files.write(host, saved, b"new\n")
     assert (target.read_text(), stat.S_IMODE(target.stat().st_mode)) == ("new\n", 0o640)
     assert target.stat().st_ino != before.st_ino, "readers see the old or the new file, never a part"
     files.restore(host, saved, backups)
@@ -59,7 +59,7 @@ def test_owner_and_extended_attributes_are_kept(host: Host, backups: str) -> Non
     if os.geteuid() == 0:
         os.chown(target, 12, 34)
     saved = files.save(host, PATH, 0o644, backups, "file-0")
-    files.replace(host, saved, b"new\n")
+    files.write(host, saved, b"new\n")
     assert os.listxattr(target) == attributes
     if attributes:
         assert os.getxattr(target, "user.colocation") == b"\0label"
@@ -75,7 +75,7 @@ def test_a_new_file_and_its_folders_go_again(host: Host, backups: str) -> None:
     path = "/etc/other/conf.d/zz.conf"
     saved = files.save(host, path, 0o600, backups, "file-0")
     assert saved.folders == ["/etc/other", "/etc/other/conf.d"]
-    files.replace(host, saved, b"new\n")
+    files.write(host, saved, b"new\n")
     assert stat.S_IMODE(os.stat(host.path(path)).st_mode) == 0o600
     assert stat.S_IMODE(os.stat(host.path("/etc/other")).st_mode) == 0o755
     files.restore(host, saved, backups)
@@ -85,7 +85,7 @@ def test_a_new_file_and_its_folders_go_again(host: Host, backups: str) -> None:
 
 def test_a_folder_that_others_use_by_now_stays(host: Host, backups: str) -> None:
     saved = files.save(host, "/etc/other/zz.conf", 0o600, backups, "file-0")
-    files.replace(host, saved, b"new\n")
+    files.write(host, saved, b"new\n")
     Path(host.path("/etc/other/theirs")).touch()
     files.restore(host, saved, backups)
     assert listing(host) == ["etc", "etc/app", "etc/app/app.conf", "etc/other", "etc/other/theirs"]
@@ -144,7 +144,7 @@ def test_a_left_over_temporary_is_no_obstacle(host: Host, backups: str) -> None:
     Path(files._temporary(host.path(PATH))).write_text("half")
     saved = files.save(host, PATH, 0o644, backups, "file-0")
     files.probe(host, PATH, b"new\n")
-    files.replace(host, saved, b"new\n")
+    files.write(host, saved, b"new\n")
     assert listing(host) == ["etc", "etc/app", "etc/app/app.conf"]
 
 

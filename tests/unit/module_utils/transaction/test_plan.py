@@ -32,6 +32,11 @@ def document() -> dict[str, Any]:
                 "argv": ["containerd", "--config", "{file}"],
                 "file": "/etc/new.conf",
                 "expect": [{"table": ["a", "b.c"], "key": "k", "value": "true"}],
+                "candidates": [
+                    {"name": "0-new.conf", "path": "/etc/new.conf", "text": "secret \udcff"},
+                    {"name": "1-x.toml", "path": "/etc/x.toml", "text": None},
+                ],
+                "compare": {"except": ["imports"], "except_tables": [["a", "b"]]},
             }
         ],
         "services": {
@@ -61,6 +66,9 @@ def test_a_whole_plan() -> None:
     assert (first.after, first.after_sha256, first.mode) == (b"a: \xff\n", sha256(b"a: \xff\n"), 0o644)
     assert (second.before_sha256, second.after, second.mode) == (None, b"", 0o600)
     assert plan.validate[0].expect[0].table == ("a", "b.c")
+    assert [each.text for each in plan.validate[0].candidates] == [b"secret \xff", None]
+    assert plan.validate[0].compare is not None
+    assert plan.validate[0].compare.tables == (("a", "b"),)
     assert (plan.restarts_kubelet, plan.restarts_runtime, plan.stops_sandboxes) == (True, False, True)
     assert plan.gate is not None
     assert plan.gate.pods_return
@@ -85,6 +93,7 @@ def test_services_that_are_left_alone_make_a_plan_of_files_only() -> None:
 def test_the_outline_is_the_same_plan_without_contents() -> None:
     plan = parse(json.dumps(document()))
     assert "udcff" not in json.dumps(plan.outline)
+    assert "secret" not in json.dumps(plan.outline)
     again = read(json.loads(json.dumps(plan.outline)))
     assert again == plan
     assert [edit.after for edit in again.files] == [None, None]
@@ -112,6 +121,12 @@ WRONG = [
     (["validate", 0, "argv"], [], "argv: expected a program"),
     (["validate", 0, "argv"], [1], "argv: expected a list of strings"),
     (["validate", 0, "expect", 0, "value"], True, "value: expected a string"),
+    (["validate", 0, "candidates", 0, "name"], "../x", "name: expected a plain file name"),
+    (["validate", 0, "candidates", 0, "name"], ".x", "name: expected a plain file name"),
+    (["validate", 0, "candidates", 0, "text"], 1, "text: expected a string"),
+    (["validate", 0, "compare", "except"], [1], "except: expected a list of strings"),
+    (["validate", 0, "compare", "except_tables"], ["a"], "except_tables: expected a list of lists"),
+    (["validate", 0, "compare", "except_tables"], [[1]], "except_tables: expected a list of lists"),
     (["services", "kubelet", "unit"], "kubelet", "unit: expected the name of a service unit"),
     (["services", "kubelet", "unit"], "-x.service --now", "unit: expected the name"),
     (["services", "kubelet", "action"], "reload", "services.kubelet.action: expected one of restart, leave"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.containerd_schema import OWN_DROP_IN
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import Driver, RuntimeFacts
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import (
     NVIDIA,
@@ -148,6 +149,11 @@ def test_files_without_a_defect(aligned: Snapshot, case: str) -> None:
         ("2.3.5", "version = 2\n", "version = 3\n", False),
         ("2.4.0", "version = 2\n", "version = 3\n", False),
         ("2.2.0", 'version = "x"\n', "version = 3\n", False),
+        # A main file that names none has what the defaults have up to 2.2, and none to be newer than in 2.3.
+        ("1.7.24", "", "version = 2\n", True),
+        ("2.2.3", "", "version = 3\n", False),
+        ("2.2.3", "", "version = 2\n", True),
+        ("2.3.4", "", "version = 4\n", False),
     ],
 )
 def test_files_of_different_versions(aligned: Snapshot, version: str, main: str, drop_in: str, mixed: bool) -> None:
@@ -174,6 +180,27 @@ def test_a_drop_in_that_says_the_same_shadows_nothing(aligned: Snapshot) -> None
     assert codes(imports(aligned, "version = 2\n" + handler(V2, "true"))) == []
     (found,) = runtime(imports(aligned, f"version = 2\n[{V2}.cni]\nbin_dir = '/x'\n")).defects
     assert found.message == f"{RUNTIME_FILE} says SystemdCgroup = true for runc, this file drops it"
+
+
+def test_our_own_drop_in_is_there_to_outrank(aligned: Snapshot) -> None:
+    main = f'version = 3\nimports = ["{OWN_DROP_IN}", "{NVIDIA}"]\n' + handler(V3, "false")
+    node = file(runtime_text(containerd(aligned, "2.1.0"), main), NVIDIA, "version = 3\n")
+    assert codes(file(node, OWN_DROP_IN, "version = 3\n" + handler(V3, "true"))) == []
+    other = file(file(node, OWN_DROP_IN, "version = 3\n"), NVIDIA, "version = 3\n" + handler(V3, "true"))
+    assert codes(other) == ["containerd-handler-shadowed"]
+
+
+def test_of_two_versions_without_one_in_the_main_file_the_first_is_the_roots(aligned: Snapshot) -> None:
+    node = runtime_text(containerd(aligned, "2.3.4"), f'imports = ["{NVIDIA}", "{OWN_DROP_IN}"]\n')
+    node = file(file(node, NVIDIA, "version = 2\n"), OWN_DROP_IN, "version = 3\n")
+    (found,) = runtime(node).defects
+    assert (found.code, found.file) == ("containerd-versions-mixed", OWN_DROP_IN)
+
+
+def test_files_that_nothing_imports_are_known_and_do_not_count(aligned: Snapshot) -> None:
+    found = runtime(file(aligned, NVIDIA, "version = 2\n"))
+    assert [each.path for each in found.layers] == [RUNTIME_FILE]
+    assert {each.path for each in found.captured} == {RUNTIME_FILE, NVIDIA}
 
 
 def test_an_import_that_the_snapshot_does_not_hold_is_not_called_missing(aligned: Snapshot) -> None:

@@ -157,8 +157,7 @@ TABLE = {
         "d",
     ),
     "2.3 with a file of schema 4": ("2.3.0", "version = 4\n" + option(V3, "true"), None, True, "m"),
-    "2.2 without a main file imports conf.d": ("2.2.0", None, "version = 3\n" + option(V3, "true"), True, "d"),
-    "2.1 without a main file imports nothing": ("2.1.0", None, "version = 3\n" + option(V3, "true"), None, None),
+    "2.2 without a main file imports nothing": ("2.2.0", None, "version = 3\n" + option(V3, "true"), None, None),
     "2.2 with a main file without imports": (
         "2.2.0",
         "version = 3\n",

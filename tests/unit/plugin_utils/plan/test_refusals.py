@@ -35,7 +35,6 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
 )
 
 STATIC = {"cpu_manager_policy": "static"}
-IMPORTING = 'version = 2\nimports = ["/etc/containerd/conf.d/*.toml"]\n'
 
 
 def same(node: Snapshot) -> Snapshot:
@@ -204,30 +203,6 @@ BAD: dict[str, tuple[str, Callable[[Snapshot], Snapshot], dict[str, Any], tuple[
         lambda node: runtime_text(node, "version = 3\n"),
         WANTED,
         (f"{RUNTIME_FILE}: ", "schema version is 3", "Migrate"),
-    ),
-    "no schema": (
-        "containerd-schema",
-        lambda node: runtime_text(node, "root = '/x'\n"),
-        WANTED,
-        (f"{RUNTIME_FILE}: ", "schema version is 1"),
-    ),
-    "imports": (
-        "containerd-imports",
-        lambda node: runtime_text(node, IMPORTING),
-        WANTED,
-        (f"{RUNTIME_FILE}: ", "/etc/containerd/conf.d/*.toml", "Merge"),
-    ),
-    "CRI disabled": (
-        "cri-disabled",
-        lambda node: runtime_text(node, 'version = 2\ndisabled_plugins = ["cri"]\n'),
-        WANTED,
-        (f"{RUNTIME_FILE}: ", "disabled_plugins", "Remove cri"),
-    ),
-    "CRI disabled by its long name": (
-        "cri-disabled",
-        lambda node: runtime_text(node, 'version = 2\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n'),
-        WANTED,
-        (f"{RUNTIME_FILE}: ",),
     ),
     "no NRI": (
         "nri-unsupported",

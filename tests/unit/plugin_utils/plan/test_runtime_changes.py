@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.action.containerd_config import ActionModule
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.containerd import nri_skip, runtime_changes
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Change, Need, Skip
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.runtime import nri_skip, runtime_changes
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     DIFFERING,
@@ -64,9 +64,10 @@ def test_an_undeclared_runc_is_declared_with_its_type() -> None:
 
 def test_a_missing_file_is_begun_with_the_same_settings() -> None:
     snapshot = missing(captured(DIFFERING), "runtime", RUNTIME_FILE)
-    assert edits(changes(snapshot, cgroup_driver="systemd")) == edits(
-        changes(captured(DIFFERING), cgroup_driver="systemd")
-    )
+    assert edits(changes(snapshot, cgroup_driver="systemd")) == {
+        ("version",): 2,
+        **edits(changes(captured(DIFFERING), cgroup_driver="systemd")),
+    }
 
 
 def test_a_declared_handler_keeps_its_type() -> None:
@@ -177,7 +178,7 @@ def test_nri_is_skipped_with_the_reason() -> None:
 def test_what_is_left_out_stands_in_the_result_of_containerd_config() -> None:
     facts = facts_of(old_containerd(captured(DIFFERING)))
     asked = {"enabled": True, "unsupported": "skip"}
-    assert ActionModule.remarks(facts, profile_of(nri=asked)) == {
-        "left_out": [{"setting": "nri", "reason": "containerd 1.6.20~ds1 has no NRI; it came with 1.7"}]
-    }
-    assert ActionModule.remarks(facts, profile_of(nri={"enabled": True})) == {"left_out": []}
+    assert ActionModule.remarks(facts, profile_of(nri=asked))["left_out"] == [
+        {"setting": "nri", "reason": "containerd 1.6.20~ds1 has no NRI; it came with 1.7"}
+    ]
+    assert ActionModule.remarks(facts, profile_of(nri={"enabled": True}))["left_out"] == []

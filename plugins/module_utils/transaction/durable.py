@@ -1,0 +1,169 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writing a file so that every reader, at any moment and after a power cut, finds the old text or the new one.
+
+The text goes into a file without a name in the folder of its target (O_TMPFILE), so that it is born with the SELinux
+label that files have there. A new file then gets its name in one step. One that replaces another gets a dot-name in the
+folder above and is renamed from there: CRI-O reads every file below crio.conf.d, whatever its name
+(pkg/config/config.go UpdateFromPath), so that one left behind by a power cut would count. Folders of manifests, of
+kubelet's and containerd's drop-ins and of NRI's plugins never show anything but the file itself either.
+Where a file system knows no nameless files, or the folder above is on another one, the dot-name stands in for it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import suppress
+from typing import Callable, Sequence
+
+Dress = Callable[[int], None]
+"""Gives an open file its owner, mode and extended attributes."""
+Ready = Callable[[], None]
+"""Raises when the target is not what it is taken to be, or does nothing."""
+
+_NO_NAMELESS_FILES = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOSYS)
+_NOT_FROM_THERE = (errno.EXDEV, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
+
+
+def temporary(folder: str, target: str) -> str:
+    """The dot-name of a target in a folder; no watcher takes it for a file of its kind."""
+    return os.path.join(folder, f".{os.path.basename(target)}.volcano-colocation")
+
+
+def create(target: str, text: bytes, dress: Dress) -> None:
+    """A new file; FileExistsError when there is one already, which then stays."""
+    folder = os.path.dirname(target)
+    handle = _nameless(folder)
+    if handle is None:
+        _by_name(target, text, [folder], dress, lambda: _require_absent(target))
+        return
+    try:
+        _fill(handle, text, dress)
+        _give_name(handle, target)
+    finally:
+        os.close(handle)
+    sync_folder(folder)
+
+
+def replace(target: str, text: bytes, stages: Sequence[str], dress: Dress, ready: Ready) -> None:
+    """Another text for a file that exists. ``stages``: folders for the moment before the rename, the best one first."""
+    handle = _nameless(os.path.dirname(target))
+    if handle is None:
+        _by_name(target, text, stages, dress, ready)
+        return
+    try:
+        _fill(handle, text, dress)
+        nameless = handle
+        _rename_over(target, stages, lambda staged: _give_name(nameless, staged), ready)
+    finally:
+        os.close(handle)
+
+
+def probe(folder: str, text: bytes, target: str) -> None:
+    """Really write ``text`` in the folder, and leave nothing; OSError when there is no room or no right."""
+    handle = _nameless(folder)
+    if handle is not None:
+        try:
+            _fill(handle, text, lambda _handle: None)
+        finally:
+            os.close(handle)
+        return
+    path = temporary(folder, target)
+    try:
+        write_new(path, text)
+    finally:
+        discard(path)
+
+
+def write_new(path: str, text: bytes, dress: Dress = lambda _handle: None) -> None:
+    """Durably write a file of mode 0600 that must not exist."""
+    unlink_if_there(path)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        _fill(handle, text, dress)
+    finally:
+        os.close(handle)
+
+
+def unlink_if_there(path: str) -> bool:
+    """Whether there was something to remove."""
+    try:
+        os.unlink(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
+def discard(path: str) -> None:
+    """Clean up after an error, which is the one that counts."""
+    with suppress(OSError):
+        os.unlink(path)
+
+
+def sync_folder(path: str) -> None:
+    """Make names that came and went in a folder durable."""
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _nameless(folder: str) -> int | None:
+    """A file that is in no folder yet; None where the file system has no such."""
+    try:
+        return os.open(folder, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        if error.errno in _NO_NAMELESS_FILES:
+            return None
+        raise
+
+
+def _fill(handle: int, text: bytes, dress: Dress) -> None:
+    rest = memoryview(text)
+    while rest:
+        rest = rest[os.write(handle, rest) :]
+    dress(handle)
+    # Behind the owner and the mode, which a power cut would otherwise undo.
+    os.fsync(handle)
+
+
+def _give_name(handle: int, path: str) -> None:
+    # Only with a folder given does Python call linkat(2), which follows the link in /proc.
+    folder = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.link(f"/proc/self/fd/{handle}", path, src_dir_fd=folder, follow_symlinks=True)
+    finally:
+        os.close(folder)
+
+
+def _by_name(target: str, text: bytes, stages: Sequence[str], dress: Dress, ready: Ready) -> None:
+    _rename_over(target, stages, lambda staged: write_new(staged, text, dress), ready)
+
+
+def _rename_over(target: str, stages: Sequence[str], stage: Callable[[str], None], ready: Ready) -> None:
+    for folder in stages:
+        unlink_if_there(temporary(folder, target))
+    for number, folder in enumerate(stages):
+        staged = temporary(folder, target)
+        try:
+            stage(staged)
+            ready()
+            os.replace(staged, target)
+        except OSError as error:
+            discard(staged)
+            if error.errno not in _NOT_FROM_THERE or number == len(stages) - 1:
+                raise
+        except BaseException:
+            discard(staged)
+            raise
+        else:
+            sync_folder(os.path.dirname(target))
+            sync_folder(folder)
+            return
+
+
+def _require_absent(target: str) -> None:
+    if os.path.lexists(target):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)

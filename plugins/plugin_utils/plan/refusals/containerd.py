@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Why containerd is not touched: what it is, and what its files are. What a plan would come to is another file's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...containerd_schema import OWN_DROP_IN, readable_schemas, release
+from ...facts.containerd import DUMP
+from ...facts.containerd_defects import IGNORED
+from ...facts.containerd_layers import Merge, driver_word, runtimes, schema_of, version_in
+from ...facts.model import Driver, NodeFacts
+from ...profile import Profile
+from ..containerd import nri_skip, runtime_changes
+from ..containerd_place import DROP_IN, files_of, layers_of, strategy
+from ..model import Refusal
+from . import containerd_outcome
+from .model import Rule, unsafe_file
+
+NEWEST_MAJOR = 2
+
+
+def _installed(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    if not facts.runtime.installed:
+        yield Refusal(
+            "containerd-missing",
+            "no containerd program was found",
+            "Install containerd first; this collection does not.",
+        )
+
+
+def _config(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    yield from unsafe_file(facts.runtime.config)
+
+
+def _release(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """Which of several files wins differs by release; a lone file means the same to all that read its schema."""
+    version, known = facts.runtime.version, release(facts.runtime.version)
+    if known is not None and known[0] > NEWEST_MAJOR:
+        yield Refusal(
+            "containerd-release-unknown",
+            f"containerd {version} is newer than what is known here, which is {NEWEST_MAJOR}.x",
+            "Use a release of this collection that knows it.",
+        )
+    elif known is None and len(facts.runtime.layers) > 1:
+        yield Refusal(
+            "containerd-release-unknown",
+            f"its imports count by containerd's release, and the release is {version or 'unknown'}",
+            "Take imports out of the file, or do this where containerd can tell its version.",
+            file=facts.runtime.config.path,
+        )
+
+
+def _schema(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    runtime = facts.runtime
+    if not runtime.config.values:
+        return
+    readable = readable_schemas(runtime.version)
+    drop_in = strategy(runtime, profile.containerd_strategy) == DROP_IN
+    ignored = [each for each in runtime.defects if each.code == IGNORED and each.file == runtime.config.path]
+    # Without a version a file of 2.x still takes drop-ins, as long as nothing in it depends on a schema.
+    unnamed = schema_of(runtime.config) == 1 and drop_in and not ignored
+    if runtime.config_version not in readable and not unnamed:
+        known = ", ".join(map(str, readable))
+        yield Refusal(
+            "containerd-schema",
+            f"its schema version is {runtime.config_version}; containerd {runtime.version or 'of an unknown version'}"
+            f" reads {known}{''.join(f'; {each.message}' for each in ignored)}",
+            "Migrate the file yourself (2.x prints it with containerd config migrate):"
+            " the schema of a file is never changed unasked.",
+            file=runtime.config.path,
+        )
+
+
+def _drop_in(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """Ours as somebody else left it. It names a version since it was made."""
+    own = files_of(facts.runtime).get(OWN_DROP_IN)
+    if own is None or not own.values or version_in(own.values) in readable_schemas(facts.runtime.version):
+        return
+    yield Refusal(
+        "containerd-schema",
+        f"its schema version is {own.values.get('version', 'not named')}",
+        "Delete this file: it is made anew.",
+        file=OWN_DROP_IN,
+    )
+
+
+def _strategy(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    runtime = facts.runtime
+    if profile.containerd_strategy != DROP_IN:
+        return
+    if release(runtime.version) is None or layers_of(runtime).merge is Merge.REPLACING:
+        yield Refusal(
+            "containerd-strategy",
+            f"containerd {runtime.version or 'of an unknown version'} may replace a plugin's table by that of a"
+            " drop-in as a whole, which would lose every other setting of it (containerd#5837)",
+            "Leave containerd_strategy (colocation_containerd_strategy) at auto.",
+            variable="containerd_strategy",
+        )
+
+
+def _dump(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """Nothing is left to write, and containerd does not read it so: what it reads is not understood."""
+    runtime, driver = facts.runtime, profile.cgroup_driver
+    for handler in runtime.handlers if driver else ():
+        systemd = driver_word(runtimes(layers_of(runtime).cri).get(handler.name)) is True
+        written = Driver.SYSTEMD if systemd else Driver.CGROUPFS
+        if handler.source == DUMP and handler.configured is not driver and written is driver:
+            yield Refusal(
+                "containerd-dump-differs",
+                f"{DUMP} says {handler.configured.value} for handler {handler.name}, its files say {written.value}",
+                "Compare the files with what containerd config dump prints.",
+                file=runtime.config.path,
+            )
+
+
+def _nri(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    skip = nri_skip(facts.runtime, profile)
+    if skip and profile.nri.unsupported == "refuse":
+        yield Refusal(
+            "nri-unsupported",
+            skip.reason,
+            "Upgrade containerd, or set nri.unsupported (colocation_nri_unsupported) to skip.",
+            variable="nri.enabled",
+        )
+
+
+def _files(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """Only of a node with something to change; what a plan comes to, only of files that are understood."""
+    if not runtime_changes(facts, profile):
+        return
+    for rules in ((_release, _schema, _drop_in, _strategy), containerd_outcome.RULES):
+        found = [refusal for rule in rules for refusal in rule(facts, profile)]
+        yield from found
+        if found:
+            return
+
+
+RULES: tuple[Rule, ...] = (_installed, _config, _files, _dump, _nri)

@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Why a plan for containerd is not carried out: the files it would write, and what containerd would make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...facts import containerd_defects as containerd
+from ...facts.containerd_layers import Layers, driver_word, imported, runtimes, source_of
+from ...facts.model import Driver, NodeFacts, RuntimeFacts
+from ...profile import Profile
+from ..containerd import nri_values, runtime_changes
+from ..containerd_after import files_after, layers_after
+from ..containerd_place import layers_of
+from ..model import Change, Refusal
+from .model import Rule, unsafe_file
+
+FOLDER = "/etc/containerd/"
+WOULD_NOT_START = {
+    containerd.TOO_NEW: "containerd would not start with it",
+    containerd.MISSING: "containerd would not start with it",
+    containerd.INVALID: "containerd would not start with it",
+    containerd.MIXED: "containerd loses settings, or does not start, where versions are mixed",
+    containerd.LEGACY: "the CRI plugin would not start with it",
+    containerd.UNDECLARED: "the CRI plugin would not start with it",
+}
+"""Defects that a restart would bring into force."""
+
+
+def _read(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """Files that count and cannot be read, so that nobody can tell what is in force."""
+    runtime = facts.runtime
+    for config in runtime.layers[1:]:
+        yield from unsafe_file(config)
+    for path in layers_of(runtime).unseen:
+        yield Refusal(
+            "containerd-imports",
+            f"imports {path}, which was not looked at",
+            "Import fewer files, or files that can be read.",
+            file=runtime.config.path,
+        )
+    if not isinstance(runtime.config.values.get("imports", []), list):
+        yield Refusal(
+            "config-unreadable", "imports is no list", "Correct the file; it is left as it is.", runtime.config.path
+        )
+
+
+def _written(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    runtime = facts.runtime
+    changes = runtime_changes(facts, profile)
+    paths = {each.path for each in changes if each.path}
+    for path in sorted(paths - {runtime.config.path}):
+        config = files_after(runtime, ()).get(path)
+        if not path.startswith(FOLDER):
+            yield Refusal(
+                "containerd-imports",
+                f"it is imported, counts instead of {runtime.config.path}, and is no file of {FOLDER}",
+                "Change it where it is made, or take it out of imports.",
+                file=path,
+            )
+        elif config is not None:
+            yield from unsafe_file(config)
+    yield from _imported_again(runtime, changes, paths)
+
+
+def _imported_again(runtime: RuntimeFacts, changes: Sequence[Change], paths: set[str]) -> Iterator[Refusal]:
+    """A file left as it is that imports a changed one cannot be shown to containerd before the change is made."""
+    after = files_after(runtime, changes)
+    for config in layers_of(runtime).files[1:]:
+        again = paths & set(imported(config, after, runtime.version))
+        if again and config.path not in paths:
+            yield Refusal(
+                "containerd-imports",
+                f"it imports {', '.join(sorted(again))}, which would be changed",
+                f"Name imports in {runtime.config.path} only.",
+                file=config.path,
+            )
+
+
+def _start(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    after = layers_after(facts.runtime, runtime_changes(facts, profile))
+    for defect in containerd.defects(after, facts.runtime.version):
+        if defect.code in WOULD_NOT_START:
+            yield Refusal(
+                "containerd-would-not-start",
+                f"{defect.message}; {WOULD_NOT_START[defect.code]}",
+                f"Correct the file first; the finding {defect.code} of assess tells how.",
+                file=defect.file,
+            )
+
+
+def _in_force(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """Values that would be written and not count, because another file says otherwise after ours."""
+    runtime, driver = facts.runtime, profile.cgroup_driver
+    after = layers_after(runtime, runtime_changes(facts, profile))
+    yield from _handlers(runtime, after, driver) if driver else ()
+    if profile.nri.enabled is None or runtime.nri.supported is False:
+        return
+    wanted = dict(profile.nri.settings)
+    found = nri_values(after)
+    outranked = [key for key, value in wanted.items() if found.get(key) != value]
+    if found.get("disable", not runtime.nri.configured) is profile.nri.enabled:
+        outranked.append("disable")
+    if outranked:
+        yield _outranked(f"NRI's {', '.join(outranked)}", after.files[-1].path)
+
+
+def _handlers(runtime: RuntimeFacts, after: Layers, driver: Driver) -> Iterator[Refusal]:
+    for handler in runtime.handlers:
+        word = driver_word(runtimes(after.cri).get(handler.name))
+        counts = Driver.SYSTEMD if word is True else Driver.CGROUPFS
+        if counts is not driver:
+            yield _outranked(f"SystemdCgroup of {handler.name}", source_of(after, handler.name) or runtime.config.path)
+
+
+def _outranked(setting: str, file: str) -> Refusal:
+    return Refusal(
+        "containerd-outranked",
+        f"{setting} would not count: this file is read later and says otherwise",
+        "Take the setting out of it, or set it there.",
+        file=file,
+    )
+
+
+RULES: tuple[Rule, ...] = (_read, _written, _start, _in_force)

@@ -1,0 +1,287 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files of containerd that are left as they are: each with its reason, and with one change it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import UneditableFile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.containerd import DUMP
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import put
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.containerd_nodes import (
+    CONF_D,
+    DRIVER,
+    MAIN,
+    NRI,
+    NVIDIA,
+    OURS,
+    V1,
+    V2,
+    V3,
+    Files,
+    containerd,
+    edits_of,
+    handler,
+    plan_of,
+)
+
+ALL = f'imports = ["{CONF_D}*.toml"]\n'
+LATER = CONF_D + "zzz.toml"
+KATA = "/opt/kata/containerd/config.d/kata-deploy.toml"
+OFF2, OFF3 = handler(V2, "runc", "false"), handler(V3, "runc", "false")
+
+# code, release, files, words of the refusal; and what of it makes a node that is written to
+REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] = {
+    "schema 1 is lost on 2.0 to 2.2": (
+        "containerd-schema",
+        "2.1.9",
+        {MAIN: handler(V1, "runc", "false")},
+        (f"{MAIN}: ", "version is 1", "containerd 2.1.9 reads 2, 3", 'plugins."cri" is no key of schema 3', "Migrate"),
+        ("1.7.24", {MAIN: handler(V1, "runc", "false")}),
+    ),
+    "1.6 takes schema 3 for 2": (
+        "containerd-schema",
+        "1.6.20",
+        {MAIN: "version = 3\n"},
+        (f"{MAIN}: ", "version is 3", "containerd 1.6.20 reads 1, 2"),
+        ("1.6.20", {MAIN: "version = 2\n"}),
+    ),
+    "a schema newer than the release": (
+        "containerd-schema",
+        "2.2.1",
+        {MAIN: "version = 4\n"},
+        (f"{MAIN}: ", "version is 4", "containerd 2.2.1 reads 2, 3"),
+        ("2.3.1", {MAIN: "version = 4\n"}),
+    ),
+    "a schema nobody knows": (
+        "containerd-schema",
+        "2.3.1",
+        {MAIN: "version = 5\n"},
+        (f"{MAIN}: ", "version is 5", "containerd 2.3.1 reads 2, 3, 4"),
+        ("2.3.1", {MAIN: "version = 3\n"}),
+    ),
+    "a version that is no number": (
+        "containerd-schema",
+        "2.3.1",
+        {MAIN: "version = true\n"},
+        (f"{MAIN}: ", "version is None"),
+        ("2.3.1", {MAIN: "version = 3\n"}),
+    ),
+    "a drop-in of ours that lost its version": (
+        "containerd-schema",
+        "2.1.9",
+        {MAIN: "version = 3\n" + ALL, OURS: OFF3},
+        (f"{OURS}: ", "version is not named", "Delete"),
+        ("2.1.9", {MAIN: "version = 3\n" + ALL, OURS: "version = 3\n" + OFF3}),
+    ),
+    "a release nobody knows": (
+        "containerd-release-unknown",
+        "3.0.1",
+        {MAIN: "version = 4\n"},
+        ("containerd 3.0.1 is newer", "2.x"),
+        ("2.4.0", {MAIN: "version = 4\n"}),
+    ),
+    "imports and no known release": (
+        "containerd-release-unknown",
+        "unreleased",
+        {MAIN: "version = 2\n" + ALL, NVIDIA: "version = 2\n"},
+        (f"{MAIN}: ", "the release is unreleased", "imports"),
+        ("unreleased", {MAIN: "version = 2\n"}),
+    ),
+    "an import elsewhere replaces the table": (
+        "containerd-imports",
+        "1.7.24",
+        {MAIN: f'version = 2\nimports = ["{KATA}"]\n' + OFF2, KATA: OFF2},
+        (f"{KATA}: ", f"counts instead of {MAIN}", "/etc/containerd/"),
+        ("1.7.24", {MAIN: f'version = 2\nimports = ["{KATA}"]\n' + OFF2, KATA: f"[{NRI}]\ndisable = false\n"}),
+    ),
+    "a later file says otherwise": (
+        "containerd-outranked",
+        "2.1.9",
+        {MAIN: "version = 3\n" + ALL, LATER: "version = 3\n" + OFF3},
+        (f"{LATER}: ", "SystemdCgroup of runc would not count"),
+        ("2.1.9", {MAIN: "version = 3\n" + ALL, NVIDIA: "version = 3\n" + OFF3}),
+    ),
+    "an import of an import says otherwise": (
+        "containerd-outranked",
+        "2.1.9",
+        {
+            MAIN: 'version = 3\nimports = ["a.toml"]\n',
+            "/etc/containerd/a.toml": 'imports = ["b.toml"]\n',
+            "/etc/containerd/b.toml": OFF3,
+        },
+        ("/etc/containerd/b.toml: ",),
+        ("2.1.9", {MAIN: 'version = 3\nimports = ["a.toml"]\n', "/etc/containerd/a.toml": OFF3}),
+    ),
+    "a file imports what would be changed": (
+        "containerd-imports",
+        "2.1.9",
+        {MAIN: 'version = 3\nimports = ["a.toml"]\n' + OFF3, "/etc/containerd/a.toml": 'imports = ["config.toml"]\n'},
+        ("/etc/containerd/a.toml: ", f"it imports {MAIN}", "only"),
+        ("2.1.9", {MAIN: 'version = 3\nimports = ["a.toml"]\n' + OFF3, "/etc/containerd/a.toml": ""}),
+    ),
+    "an import that does not parse": (
+        "config-unreadable",
+        "2.1.9",
+        {MAIN: "version = 3\n" + ALL, NVIDIA: "version = 3\n[broken\n"},
+        (f"{NVIDIA}:2: ", "Correct the file"),
+        ("2.1.9", {MAIN: "version = 3\n" + ALL, NVIDIA: "version = 3\n"}),
+    ),
+    "imports that are no list": (
+        "config-unreadable",
+        "2.1.9",
+        {MAIN: 'version = 3\nimports = "x"\n'},
+        (f"{MAIN}: ", "imports is no list"),
+        ("2.1.9", {MAIN: "version = 3\nimports = []\n"}),
+    ),
+    "an import that is missing": (
+        "containerd-would-not-start",
+        "2.1.9",
+        {MAIN: 'version = 3\nimports = ["a.toml"]\n', "/etc/containerd/a.toml": None},
+        (f"{MAIN}: ", "/etc/containerd/a.toml does not exist", "would not start", "containerd-import-missing"),
+        ("2.1.9", {MAIN: 'version = 3\nimports = ["a*.toml"]\n', "/etc/containerd/a.toml": None}),
+    ),
+    "an import nobody looked at": (
+        "containerd-imports",
+        "2.1.9",
+        {MAIN: 'version = 3\nimports = ["a.toml"]\n'},
+        (f"{MAIN}: ", "imports /etc/containerd/a.toml, which was not looked at"),
+        ("2.1.9", {MAIN: 'version = 3\nimports = ["a.toml"]\n', "/etc/containerd/a.toml": ""}),
+    ),
+    "versions that are mixed": (
+        "containerd-would-not-start",
+        "2.2.1",
+        {MAIN: "version = 3\n" + ALL, NVIDIA: "version = 2\n"},
+        (f"{NVIDIA}: ", "version 2", "loses settings", "containerd-versions-mixed"),
+        ("2.3.5", {MAIN: "version = 3\n" + ALL, NVIDIA: "version = 2\n"}),
+    ),
+    "a drop-in of ours that the main file has left behind": (
+        "containerd-would-not-start",
+        "2.2.1",
+        {MAIN: "version = 3\n" + ALL, OURS: "version = 2\n"},
+        (f"{OURS}: ", "containerd-versions-mixed"),
+        ("2.2.1", {MAIN: "version = 3\n" + ALL, OURS: "version = 3\n"}),
+    ),
+    "a plugin's name that schema 2 does not take": (
+        "containerd-would-not-start",
+        "1.7.24",
+        {MAIN: 'version = 2\ndisabled_plugins = ["aufs"]\n'},
+        (f"{MAIN}: ", '"aufs"', "would not start", "containerd-plugin-name-invalid"),
+        ("1.7.24", {MAIN: 'disabled_plugins = ["aufs"]\n'}),
+    ),
+    "the switch of runtime v1": (
+        "containerd-would-not-start",
+        "1.7.24",
+        {MAIN: f"version = 2\n[{V2}]\nsystemd_cgroup = true\n"},
+        (f"{MAIN}: ", "CRI plugin would not start", "containerd-legacy-systemd-cgroup"),
+        ("1.7.24", {MAIN: f"version = 2\n[{V2}]\nsystemd_cgroup = false\n"}),
+    ),
+    "a default runtime that is not there": (
+        "containerd-would-not-start",
+        "1.7.24",
+        {MAIN: f'version = 2\n[{V2}.containerd]\ndefault_runtime_name = "nvidia"\n'},
+        (f"{MAIN}: ", "nvidia", "containerd-default-runtime-undeclared"),
+        ("1.7.24", {MAIN: f'version = 2\n[{V2}.containerd]\ndefault_runtime_name = "runc"\n'}),
+    ),
+}
+
+
+def refused(version: str, files: Files, options: Mapping[str, Any] = DRIVER) -> dict[str, str]:
+    plan = plan_of(containerd(version, files), options)
+    assert not (plan.refusals and plan.changes)
+    return {each.code: str(each) for each in plan.refusals}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_written_and_why(name: str) -> None:
+    code, version, files, words, _other = REFUSED[name]
+    found = refused(version, files)
+    assert list(found) == [code]
+    for word in words:
+        assert word in found[code]
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_one_change_makes_it_writable(name: str) -> None:
+    version, files = REFUSED[name][-1]
+    node = containerd(version, files)
+    assert refused(version, files) == {}
+    assert any(change.path for change in plan_of(node, DRIVER).changes)
+
+
+def test_a_drop_in_is_refused_where_it_would_replace_a_table() -> None:
+    wanted = {**DRIVER, "containerd_strategy": "drop-in"}
+    found = refused("1.7.24", {MAIN: "version = 2\n"}, wanted)
+    assert "(containerd_strategy): " in found["containerd-strategy"]
+    assert "colocation_containerd_strategy" in found["containerd-strategy"]
+    assert refused("2.0.6", {MAIN: "version = 2\n"}, wanted) == {}
+
+
+def test_the_main_file_is_refused_where_another_outranks_it() -> None:
+    wanted = {**DRIVER, "containerd_strategy": "main-file"}
+    files = {MAIN: "version = 3\n" + ALL + OFF3, NVIDIA: "version = 3\n" + OFF3}
+    assert f"{NVIDIA}: SystemdCgroup of runc" in refused("2.1.9", files, wanted)["containerd-outranked"]
+    assert refused("2.1.9", {**files, NVIDIA: "version = 3\n"}, wanted) == {}
+
+
+def test_the_main_file_without_a_version_is_refused_from_2_0_on() -> None:
+    wanted = {**DRIVER, "containerd_strategy": "main-file"}
+    assert list(refused("2.1.9", {MAIN: 'root = "/x"\n'}, wanted)) == ["containerd-schema"]
+    assert refused("1.7.24", {MAIN: 'root = "/x"\n'}, wanted) == {}
+
+
+def test_nri_that_another_file_outranks() -> None:
+    files = {MAIN: "version = 3\n" + ALL, LATER: f'version = 3\n[{NRI}]\ndisable = true\nsocket_path = "/x"\n'}
+    wanted = {"nri": {"enabled": True, "socket_path": "/run/x.sock"}}
+    found = refused("2.1.9", files, wanted)["containerd-outranked"]
+    assert found.startswith(f"{LATER}: NRI's socket_path, disable would not count")
+    assert refused("2.1.9", {**files, LATER: "version = 3\n"}, wanted) == {}
+
+
+def test_a_dump_that_says_otherwise_than_the_files() -> None:
+    files = {MAIN: "version = 3\n" + handler(V3, "runc", "true")}
+    node = put(containerd("2.1.9", files), {"text": "version = 3\n" + OFF3, "seconds": 0.1}, "runtime", "dump")
+    (found,) = plan_of(node, DRIVER).refusals
+    assert (found.code, found.message) == (
+        "containerd-dump-differs",
+        f"{DUMP} says cgroupfs for handler runc, its files say systemd",
+    )
+    node["runtime"]["dump"]["text"] = files[MAIN]
+    assert plan_of(node, DRIVER).refusals == ()
+
+
+@pytest.mark.parametrize("name", ["schema 1 is lost on 2.0 to 2.2", "versions that are mixed"])
+def test_nothing_is_refused_where_nothing_is_wanted_of_containerd(name: str) -> None:
+    _code, version, files, _words, _other = REFUSED[name]
+    assert refused(version, files, {"read_only_port": 0}) == {}
+
+
+def test_a_linked_drop_in_is_not_followed() -> None:
+    node = put(containerd("2.1.9", {MAIN: "version = 3\n" + ALL}), {"kind": "symlink"}, "runtime", "files", OURS)
+    found = {each.code: each.file for each in plan_of(node, DRIVER).refusals}
+    assert found == {"config-is-symlink": OURS}
+
+
+WEIRD = {
+    "a plugin that is no table": 'version = 2\n[plugins]\n"io.containerd.grpc.v1.cri" = "x"\n',
+    "handlers that are no table": f"version = 2\n[{V2}.containerd]\nruntimes = []\n",
+    "options that are no table": f"version = 2\n[{V2}.containerd.runtimes.runc]\noptions = 'x'\n",
+    "a handler in an array of tables": f"version = 2\n[[{V2}.containerd.runtimes.runc]]\nx = 1\n",
+}
+
+
+@pytest.mark.parametrize("name", WEIRD)
+def test_shapes_that_nobody_expects_are_named_with_their_line(name: str) -> None:
+    node = containerd("1.7.24", {MAIN: WEIRD[name]})
+    with pytest.raises(UneditableFile, match=rf"{MAIN}: line [23]: .*(table|hand)"):
+        edits_of(node, DRIVER)
+
+
+def test_a_driver_that_is_a_text_is_written_as_what_it_should_be() -> None:
+    node = containerd("1.7.24", {MAIN: "version = 2\n" + handler(V2, "runc", '"true"')})
+    (edit,) = edits_of(node, DRIVER)
+    assert edit.after == "version = 2\n" + handler(V2, "runc", "true")
