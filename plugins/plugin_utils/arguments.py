@@ -42,6 +42,8 @@ KUBELET_CONFIG: Spec = {**ROOT, **KUBELET}
 
 CONTAINERD_CONFIG: Spec = {**ROOT, **RUNTIME}
 
+CRIO_CONFIG: Spec = CONTAINERD_CONFIG
+
 NODE_ALIGN: Spec = {
     **PROFILE,
     "allow_disruption": {"type": "bool"},

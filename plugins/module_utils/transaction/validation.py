@@ -42,7 +42,8 @@ def _candidate(node: Node, plan: Plan, validation: Validation, folder: str) -> s
 
 
 def _run(node: Node, validation: Validation, candidate: str) -> None:
-    answer = node.host.run([part.replace("{file}", candidate) for part in validation.argv], timeout=TIMEOUT)
+    places = {"{file}": candidate, "{folder}": os.path.dirname(candidate)}
+    answer = node.host.run([_placed(part, places) for part in validation.argv], timeout=TIMEOUT)
     os.unlink(candidate)
     if answer.rc != 0:
         lines = [mask(line) for line in answer.stderr.strip().splitlines()[-3:]]
@@ -53,6 +54,13 @@ def _run(node: Node, validation: Validation, candidate: str) -> None:
         )
     for expectation in validation.expect:
         _require(validation, expectation, find(answer.stdout, expectation.table, expectation.key))
+
+
+def _placed(part: str, places: dict[str, str]) -> str:
+    """An argument with the candidate's file or folder, in which nothing else lies, in its place."""
+    for name, place in places.items():
+        part = part.replace(name, place)
+    return part
 
 
 def _require(validation: Validation, expectation: Expectation, found: str | None) -> None:

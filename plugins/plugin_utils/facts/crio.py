@@ -4,15 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...module_utils.snapshot.crio import DROP_IN_FOLDER, MAX_DROP_INS
 from ...module_utils.snapshot.processes import option
 from ..containerd_schema import release
 from ..edit.read import read_toml
+from . import crio_monitor
 from .config import nested, read_config
 from .cri import runtime_config
-from .model import Claim, ConfigFile, Defect, Driver, NriFacts, RuntimeFacts
+from .model import Claim, ConfigFile, CrioFacts, Defect, Driver, NriFacts, RuntimeFacts
 from .nri import with_socket
 
 MANAGER = ("crio", "runtime", "cgroup_manager")
@@ -34,13 +36,14 @@ def interpret_crio(
     process = found["processes"][0] if found["processes"] else None
     files = _files(found, process)
     version = str(cri["version"]) if cri.get("version") else None
-    flag = option(process["argv"], FLAG) if process else None
+    argv = tuple(process["argv"]) if process else ()
+    flag = option(argv, FLAG)
     managers = [(flag, f"CRI-O's command line, {FLAG}")] if flag else []
     managers += words(files, MANAGER) or [("systemd", "CRI-O's default")]
     driver, supported = runtime_config(cri)
     facts = RuntimeFacts(
         name="cri-o",
-        installed=True,
+        installed=evidence.get("crio") is not None,
         running=process is not None and not cri.get("error"),
         version=version,
         endpoint=cri["endpoint"],
@@ -57,7 +60,9 @@ def interpret_crio(
         runtime_config_supported=supported,
         layers=files,
         default_handler=_default_handler(files, version),
-        defects=_defects(files, managers[0][0]),
+        defects=_defects(files, managers[0][0], version),
+        command_line=argv,
+        crio=_folder(files, argv),
     )
     claims = [Claim("cgroup_manager", str(value), source) for value, source in managers]
     if driver:
@@ -99,11 +104,17 @@ def _nri(
     return with_socket(written, evidence["nri_sockets"], process)
 
 
-def _defects(files: tuple[ConfigFile, ...], manager: Any) -> tuple[Defect, ...]:
-    """conmon's cgroup must suit the manager, or CRI-O does not start (internal/config/cgmgr)."""
+def _folder(files: tuple[ConfigFile, ...], argv: Sequence[str]) -> CrioFacts:
+    folder = (option(argv, "--config-dir", "-d") or DROP_IN_FOLDER).rstrip("/")
+    # One of the files is the main one.
+    return CrioFacts(folder, complete=len(files) <= MAX_DROP_INS)
+
+
+def _defects(files: tuple[ConfigFile, ...], manager: Any, version: str | None) -> tuple[Defect, ...]:
+    """conmon's cgroup must suit the manager, or CRI-O does not start."""
     found = [Defect("config-unreadable", each.path, each.problem.message) for each in files[1:] if each.problem]
-    for value, path in words(files, ("crio", "runtime", "conmon_cgroup"))[:1]:
-        fits = value in ("", "pod") if manager == "cgroupfs" else value in ("", "pod") or str(value).endswith(".slice")
-        if not fits:
-            found.append(Defect("crio-conmon-cgroup", path, f'conmon_cgroup = "{value}", cgroup_manager = "{manager}"'))
+    for word in crio_monitor.words(files):
+        if not crio_monitor.fits(word.value, manager, version):
+            said = f'{word.setting} = "{word.value}", cgroup_manager = "{manager}"'
+            found.append(Defect("crio-conmon-cgroup", word.path, said))
     return tuple(found)

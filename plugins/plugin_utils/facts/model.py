@@ -186,6 +186,14 @@ class Defect:
 
 
 @dataclass(frozen=True)
+class CrioFacts:
+    """Where CRI-O's drop-ins are, and whether all of them were read."""
+
+    folder: str
+    complete: bool
+
+
+@dataclass(frozen=True)
 class RuntimeFacts:
     name: str | None
     installed: bool
@@ -206,6 +214,8 @@ class RuntimeFacts:
     layers: tuple[ConfigFile, ...] = ()
     default_handler: str | None = None
     defects: tuple[Defect, ...] = ()
+    command_line: tuple[str, ...] = ()
+    crio: CrioFacts | None = None
 
     @property
     def unit(self) -> str:

@@ -10,6 +10,8 @@ from typing import Any
 
 from ..facts.model import Driver, NodeFacts
 from ..profile import Profile
+from .crio import drop_in
+from .crio_validation import crio_validation
 from .edits import FileEdit
 from .model import Need, Plan
 
@@ -38,9 +40,12 @@ def _dumped(value: Any) -> str:
 
 
 def _validation(facts: NodeFacts, plan: Plan, edits: tuple[FileEdit, ...]) -> list[dict[str, Any]]:
-    """containerd itself reads the new text before anything stops, and must come to the values we wrote."""
+    """The runtime itself reads the new text before anything stops, and must come to the values we wrote."""
+    paths = {edit.path for edit in edits}
+    if facts.runtime.name == "cri-o":
+        return [crio_validation(facts.runtime, plan.changes)] if drop_in(facts.runtime) in paths else []
     path = facts.runtime.config.path
-    if path not in {edit.path for edit in edits}:
+    if path not in paths:
         return []
     expect = [
         {"table": list(change.keys[:-1]), "key": change.keys[-1], "value": _dumped(change.after)}
@@ -117,7 +122,7 @@ def transaction_document(
         "validate": _validation(facts, plan, edits),
         "services": {
             "kubelet": {"unit": "kubelet.service", "action": _action(plan, Need.RESTART_KUBELET)},
-            "runtime": {"unit": "containerd.service", "action": _action(plan, Need.RESTART_RUNTIME)},
+            "runtime": {"unit": f"{facts.runtime.unit}.service", "action": _action(plan, Need.RESTART_RUNTIME)},
         },
         "checkpoints": [facts.kubelet.checkpoint.path] if moves_checkpoint(facts, plan, profile) else [],
         "sandboxes": {
@@ -132,7 +137,7 @@ def transaction_document(
 
 def files_document(edits: tuple[FileEdit, ...], plan: Plan, facts: NodeFacts) -> dict[str, Any]:
     """A document that only writes files, for the modules that leave restarts to their caller."""
-    leave = {"kubelet": "kubelet.service", "runtime": "containerd.service"}
+    leave = {"kubelet": "kubelet.service", "runtime": f"{facts.runtime.unit}.service"}
     return {
         "schema": SCHEMA,
         "id": new_id(),

@@ -13,7 +13,7 @@ from .model import Change, Need, Plan, Refusal
 from .pods import pod_changes
 from .recovery import recovery_plan
 from .refusals.catalogue import refusals
-from .runtime import runtime_changes, skips
+from .runtimes import runtime_changes, skips
 
 
 def _drained_as_is(facts: NodeFacts, change: Change) -> Change:

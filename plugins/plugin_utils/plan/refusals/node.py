@@ -11,6 +11,12 @@ from ...profile import Profile
 from ..model import Refusal
 from .model import Rule
 
+SILENT = {
+    "containerd": "a disabled CRI plugin or a broken config.toml are the usual causes.",
+    "cri-o": "it reads every file of crio.conf.d, and one that it does not take keeps it from starting.",
+}
+"""By runtime: what usually keeps it from answering."""
+
 
 def _pid1(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     if facts.pid1 != "systemd":
@@ -38,11 +44,11 @@ def _services(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             "kubelet.service does not run, so the values in force cannot be told",
             "Start it (systemctl start kubelet), or find out who stopped it.",
         )
-    if facts.runtime.name == "containerd" and facts.runtime.installed and not facts.runtime.running:
+    if facts.runtime.name in SILENT and facts.runtime.installed and not facts.runtime.running:
         yield Refusal(
-            "containerd-not-answering",
-            f"containerd does not answer at {facts.runtime.endpoint}",
-            "See journalctl -u containerd; a disabled CRI plugin or a broken config.toml are the usual causes.",
+            f"{facts.runtime.unit}-not-answering",
+            f"{facts.runtime.name} does not answer at {facts.runtime.endpoint}",
+            f"See journalctl -u {facts.runtime.unit}; {SILENT[facts.runtime.name]}",
         )
 
 
