@@ -19,7 +19,7 @@ _WORST_FIRST = (
 )
 DRIFT = "differs-from-profile"
 REFUSED = "cannot-be-aligned"
-NOT_OURS = ("runtime-unsupported", "kubelet-inside", "config-regenerated", "containerd-schema", "containerd-imports")
+NOT_OURS = ("runtime-unsupported", "kubelet-inside", "containerd-schema", "containerd-imports")
 """Refusals that say nothing of the node, only that its kind is not changed by this release."""
 
 
