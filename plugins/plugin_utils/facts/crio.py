@@ -20,12 +20,19 @@ from .nri import with_socket
 MANAGER = ("crio", "runtime", "cgroup_manager")
 DEFAULT_NRI_SOCKET = "/var/run/nri/nri.sock"
 FLAG = "--cgroup-manager"
+NRI_FLAG, NRI_SOCKET_FLAG = "--enable-nri", "--nri-listen"
 
 
 def words(files: tuple[ConfigFile, ...], keys: tuple[str, ...]) -> list[tuple[Any, str]]:
     """What each file says of a key, the strongest first."""
     found = [(nested(each.values, keys), each.path) for each in reversed(files)]
     return [(value, path) for value, path in found if value is not None]
+
+
+def switched(argv: Sequence[str], flag: str) -> bool | None:
+    """A boolean flag of the command line, ``--flag`` or ``--flag=false``; None when it is not there."""
+    given = [word.partition("=")[2] for word in argv if word.partition("=")[0] == flag]
+    return given[-1] != "false" if given else None
 
 
 def interpret_crio(
@@ -54,7 +61,7 @@ def interpret_crio(
         cgroup_driver=_driver(managers[0][0]) if not any(each.problem for each in files) else None,
         running_cgroup_driver=driver,
         handlers=(),
-        nri=_nri(files, version, evidence, process),
+        nri=_nri(files, version, evidence, process, argv),
         kill_mode=units.get("crio.service", {}).get("KillMode"),
         cri_cgroup_driver=driver,
         runtime_config_supported=supported,
@@ -93,14 +100,16 @@ def _nri(
     version: str | None,
     evidence: Mapping[str, Any],
     process: Mapping[str, Any] | None,
+    argv: Sequence[str],
 ) -> NriFacts:
     """Since 1.26, on by default since 1.30 (cri-o internal/config/nri)."""
     known = release(version)
     supported = None if known is None else known >= (1, 26)
-    said = words(files, ("crio", "nri", "enable_nri"))
+    said, flag = words(files, ("crio", "nri", "enable_nri")), switched(argv, NRI_FLAG)
     configured = said[0][0] is True if said else known is not None and known >= (1, 30)
-    path = str((words(files, ("crio", "nri", "nri_listen")) or [(DEFAULT_NRI_SOCKET, "")])[0][0])
-    written = NriFacts(supported, configured, running=False, socket_path=path)
+    named = option(argv, NRI_SOCKET_FLAG)
+    path = named or str((words(files, ("crio", "nri", "nri_listen")) or [(DEFAULT_NRI_SOCKET, "")])[0][0])
+    written = NriFacts(supported, configured if flag is None else flag, running=False, socket_path=path)
     return with_socket(written, evidence["nri_sockets"], process)
 
 

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ...module_utils.snapshot.processes import option
 from ..containerd_schema import release
 from ..facts import crio_monitor
-from ..facts.crio import DEFAULT_NRI_SOCKET, FLAG, MANAGER, words
+from ..facts.crio import DEFAULT_NRI_SOCKET, FLAG, MANAGER, NRI_FLAG, NRI_SOCKET_FLAG, switched, words
 from ..facts.model import Driver, RuntimeFacts
 from ..profile import Profile
 from .model import Change, Need, Skip
@@ -27,7 +28,7 @@ NRI_SINCE, NRI_ON_SINCE = (1, 26), (1, 30)
 """cri-o internal/config/nri/nri.go came with 1.26; its New() has ``Enabled: true`` from 1.30 on."""
 NRI = ("crio", "nri")
 NRI_KEYS = {
-    "socket_path": ("nri_listen", "--nri-listen", DEFAULT_NRI_SOCKET),
+    "socket_path": ("nri_listen", NRI_SOCKET_FLAG, DEFAULT_NRI_SOCKET),
     "plugin_path": ("nri_plugin_dir", "--nri-plugin-dir", "/opt/nri/plugins"),
     "plugin_config_path": ("nri_plugin_config_dir", "--nri-plugin-config-dir", "/etc/nri/conf.d"),
     "plugin_registration_timeout": ("nri_plugin_registration_timeout", "--nri-plugin-registration-timeout", "5s"),
@@ -68,7 +69,7 @@ def desired(facts: RuntimeFacts, profile: Profile) -> Iterator[Setting]:
         return
     known = release(facts.version)
     on = None if known is None else known >= NRI_ON_SINCE
-    yield Setting((*NRI, "enable_nri"), "--enable-nri", profile.nri.enabled, on, RESTART)
+    yield Setting((*NRI, "enable_nri"), NRI_FLAG, profile.nri.enabled, on, RESTART)
     for name, value in profile.nri.settings.items():
         key, flag, default = NRI_KEYS[name]
         yield Setting((*NRI, key), flag, value, default, RESTART)
@@ -94,8 +95,20 @@ def in_force(facts: RuntimeFacts, setting: Setting) -> InForce:
     return InForce(*said[0]) if said else InForce(setting.default, None)
 
 
+def on_command_line(facts: RuntimeFacts, setting: Setting) -> bool | str | None:
+    """What CRI-O is started with, which goes over every file; None when it is not spoken of."""
+    if isinstance(setting.wanted, bool):
+        return switched(facts.command_line, setting.flag)
+    return option(facts.command_line, setting.flag)
+
+
 def same(found: Any, wanted: Any) -> bool:
     return type(found) is type(wanted) and bool(found == wanted)
+
+
+def printed(value: object) -> str:
+    """A value as CRI-O's command line and its printed configuration have it, without quotes."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def drop_in(facts: RuntimeFacts) -> str:
@@ -106,7 +119,8 @@ def drop_in(facts: RuntimeFacts) -> str:
 def _edits(facts: RuntimeFacts, profile: Profile) -> Iterator[Change]:
     for setting in desired(facts, profile):
         found = in_force(facts, setting).value
-        if not same(found, setting.wanted):
+        # A flag with another word is refused; with the wanted one, no file has a say.
+        if on_command_line(facts, setting) is None and not same(found, setting.wanted):
             yield Change(
                 TARGET,
                 setting.keys[-1],

@@ -11,7 +11,7 @@ from ..containerd_schema import release
 from ..facts import crio_monitor
 from ..facts.crio import MANAGER
 from ..facts.model import RuntimeFacts
-from .crio import NRI_KEYS, NRI_ON_SINCE, drop_in
+from .crio import NRI_KEYS, NRI_ON_SINCE, drop_in, printed
 from .model import Change
 
 
@@ -21,9 +21,9 @@ def crio_validation(facts: RuntimeFacts, changes: Iterable[Change]) -> dict[str,
     Other files are left out: they may need each other, and who wins among them has been decided from their texts.
     """
     path = drop_in(facts)
-    printed = [change for change in changes if change.path == path and _is_printed(facts, change)]
+    visible = [change for change in changes if change.path == path and _is_printed(facts, change)]
     expect = [
-        {"table": list(change.keys[:-1]), "key": change.keys[-1], "value": _printed(change.after)} for change in printed
+        {"table": list(change.keys[:-1]), "key": change.keys[-1], "value": printed(change.after)} for change in visible
     ]
     argv = ["crio", "--config=", "--config-dir={folder}", "config"]
     return {"name": "crio config", "argv": argv, "file": path, "expect": expect}
@@ -37,7 +37,3 @@ def _is_printed(facts: RuntimeFacts, change: Change) -> bool:
     defaults["enable_nri"] = known is not None and known >= NRI_ON_SINCE
     defaults.update({MANAGER[-1]: "systemd", crio_monitor.TOP[-1]: "system.slice"})
     return change.after != defaults[key] and not key.endswith("_timeout")
-
-
-def _printed(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -7,12 +7,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....module_utils.snapshot.crio import MAX_DROP_INS
-from ....module_utils.snapshot.processes import option
-from ...facts.model import NodeFacts, RuntimeFacts
+from ...facts.model import NodeFacts
 from ...profile import Profile
-from ..crio import DROP_IN, Setting, connections_refused_by, crio_nri_skip, desired, drop_in, in_force, same
+from ..crio import (
+    DROP_IN,
+    connections_refused_by,
+    crio_nri_skip,
+    desired,
+    drop_in,
+    in_force,
+    on_command_line,
+    printed,
+    same,
+)
 from ..model import Refusal
-from .model import Rule, unsafe_file
+from .model import Rule, unreadable_file, unsafe_file
 
 
 def _installed(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
@@ -32,14 +41,8 @@ def _files(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
                 "Move its files up; this release reads one folder only.",
                 file=each.path,
             )
-        elif each.problem:
-            yield Refusal(
-                "config-unreadable",
-                each.problem.message,
-                "Correct the file; it is left as it is, and CRI-O reads every file of this folder.",
-                file=each.path,
-                line=each.problem.line,
-            )
+        else:
+            yield from unreadable_file(each)
     if facts.runtime.crio and not facts.runtime.crio.complete:
         yield Refusal(
             "crio-too-many-files",
@@ -49,26 +52,14 @@ def _files(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         )
 
 
-def _flagged(facts: RuntimeFacts, setting: Setting) -> str | None:
-    """The command line's word, where it is not what is wanted."""
-    argv = facts.command_line
-    if isinstance(setting.wanted, bool):
-        given = [word for word in argv if word.partition("=")[0] == setting.flag]
-        said = given[-1] if given else None
-        differs = said is not None and (said.partition("=")[2] != "false") is not setting.wanted
-        return said if differs else None
-    value = option(argv, setting.flag)
-    return f"{setting.flag}={value}" if value not in (None, setting.wanted) else None
-
-
 def _flags(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     """cri-o internal/criocli/criocli.go, mergeConfig: options of the command line go over every file."""
     for setting in desired(facts.runtime, profile):
-        said = _flagged(facts.runtime, setting)
-        if said:
+        said = on_command_line(facts.runtime, setting)
+        if said not in (None, setting.wanted):
             yield Refusal(
                 "flag-overrides-config",
-                f"CRI-O is started with {said}, which beats {setting.keys[-1]} in any file",
+                f"CRI-O is started with {setting.flag}={printed(said)}, which beats {setting.keys[-1]} in any file",
                 "Take the flag out of crio.service or /etc/sysconfig/crio and restart CRI-O.",
                 file=drop_in(facts.runtime),
             )
@@ -79,7 +70,8 @@ def _outranked(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     for setting in desired(facts.runtime, profile):
         found = in_force(facts.runtime, setting)
         parent, _slash, name = (found.path or "").rpartition("/")
-        if parent == folder and name > DROP_IN and not same(found.value, setting.wanted):
+        outranked = parent == folder and name > DROP_IN and not same(found.value, setting.wanted)
+        if outranked and on_command_line(facts.runtime, setting) is None:
             yield Refusal(
                 "crio-drop-in-outranked",
                 f"sets {setting.keys[-1]} = {found.value!r} and sorts behind {DROP_IN}, so that it would win",

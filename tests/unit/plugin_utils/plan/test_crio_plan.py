@@ -244,3 +244,21 @@ def test_another_runtime_than_crio_has_no_plan_of_crio(tmp_path: Path) -> None:
     containerd = snapshot_of(described("v2-containerd-1.7-aligned").host, tmp_path)
     changes = runtime_changes(interpret(containerd), profile_of(cgroup_driver="cgroupfs"))
     assert {each.target for each in changes} == {"containerd"}
+
+
+@pytest.mark.parametrize(
+    ("flags", "options"),
+    [
+        (["--cgroup-manager=systemd"], {"cgroup_driver": "systemd"}),
+        (["--enable-nri=true", "--nri-listen", "/var/run/nri/nri.sock"], {"nri": {"enabled": True}}),
+    ],
+)
+def test_where_a_flag_says_the_wanted_no_file_is_changed(
+    flags: list[str], options: dict[str, Any], tmp_path: Path
+) -> None:
+    against = '[crio.runtime]\ncgroup_manager = "cgroupfs"\n[crio.nri]\nenable_nri = false\nnri_listen = "/x"\n'
+    host = node(files={"/etc/crio/crio.conf": against}, processes={"crio": {"argv": ["/usr/bin/crio", *flags]}})
+    found = plan_of(host, tmp_path / "flag", **options)
+    assert (found.changes, found.refusals) == ((), ())
+    without = merged(host, {"processes": {"crio": {"argv": ["/usr/bin/crio"]}}})
+    assert settings(plan_of(without, tmp_path / "none", **options).changes)

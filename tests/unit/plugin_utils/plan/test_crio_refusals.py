@@ -45,7 +45,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, tuple[str, ...]]] = 
         ("--conmon-cgroup=x.slice", "conmon_cgroup"),
     ),
     "switch": (argv("--enable-nri=false"), NRI, "flag-overrides-config", ("--enable-nri=false", "crio.service")),
-    "switch on": (argv("--enable-nri"), {"nri": {"enabled": False}}, "flag-overrides-config", ("--enable-nri,",)),
+    "switch on": (argv("--enable-nri"), {"nri": {"enabled": False}}, "flag-overrides-config", ("--enable-nri=true,",)),
     "socket": (
         argv("--nri-listen=/run/x.sock"),
         {"nri": {"enabled": True, "socket_path": "/run/y.sock"}},
