@@ -20,6 +20,8 @@ from .nri import with_socket
 MANAGER = ("crio", "runtime", "cgroup_manager")
 DEFAULT_NRI_SOCKET = "/var/run/nri/nri.sock"
 FLAG = "--cgroup-manager"
+NRI_SINCE, NRI_ON_SINCE = (1, 26), (1, 30)
+"""cri-o internal/config/nri/nri.go came with 1.26; its New() has ``Enabled: true`` from 1.30 on."""
 NRI_FLAG, NRI_SOCKET_FLAG = "--enable-nri", "--nri-listen"
 
 
@@ -102,11 +104,11 @@ def _nri(
     process: Mapping[str, Any] | None,
     argv: Sequence[str],
 ) -> NriFacts:
-    """Since 1.26, on by default since 1.30 (cri-o internal/config/nri)."""
+    """What the command line and the files say of NRI, and whether its socket is served."""
     known = release(version)
-    supported = None if known is None else known >= (1, 26)
+    supported = None if known is None else known >= NRI_SINCE
     said, flag = words(files, ("crio", "nri", "enable_nri")), switched(argv, NRI_FLAG)
-    configured = said[0][0] is True if said else known is not None and known >= (1, 30)
+    configured = said[0][0] is True if said else known is not None and known >= NRI_ON_SINCE
     named = option(argv, NRI_SOCKET_FLAG)
     path = named or str((words(files, ("crio", "nri", "nri_listen")) or [(DEFAULT_NRI_SOCKET, "")])[0][0])
     written = NriFacts(supported, configured if flag is None else flag, running=False, socket_path=path)

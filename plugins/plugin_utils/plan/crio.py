@@ -11,7 +11,7 @@ from typing import Any
 from ...module_utils.snapshot.processes import option
 from ..containerd_schema import release
 from ..facts import crio_monitor
-from ..facts.crio import DEFAULT_NRI_SOCKET, FLAG, MANAGER, NRI_FLAG, NRI_SOCKET_FLAG, switched, words
+from ..facts.crio import DEFAULT_NRI_SOCKET, FLAG, MANAGER, NRI_FLAG, NRI_ON_SINCE, NRI_SOCKET_FLAG, switched, words
 from ..facts.model import Driver, RuntimeFacts
 from ..profile import Profile
 from .model import Change, Need, Skip
@@ -24,8 +24,6 @@ HEADER = "# Kept by the Ansible collection volcano.colocation. A file that sorts
 RESTART = frozenset({Need.RESTART_RUNTIME})
 DISRUPTIVE = RESTART | {Need.DRAIN}
 
-NRI_SINCE, NRI_ON_SINCE = (1, 26), (1, 30)
-"""cri-o internal/config/nri/nri.go came with 1.26; its New() has ``Enabled: true`` from 1.30 on."""
 NRI = ("crio", "nri")
 NRI_KEYS = {
     "socket_path": ("nri_listen", NRI_SOCKET_FLAG, DEFAULT_NRI_SOCKET),

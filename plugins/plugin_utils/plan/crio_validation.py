@@ -9,9 +9,9 @@ from typing import Any
 
 from ..containerd_schema import release
 from ..facts import crio_monitor
-from ..facts.crio import MANAGER
+from ..facts.crio import MANAGER, NRI_ON_SINCE
 from ..facts.model import RuntimeFacts
-from .crio import NRI_KEYS, NRI_ON_SINCE, drop_in, printed
+from .crio import NRI_KEYS, drop_in, printed
 from .model import Change
 
 

@@ -138,6 +138,8 @@ SLICE = HANDLER + 'monitor_cgroup = "machine.slice"\n'
         ([FS + 'conmon_cgroup = "pod"\n' + SLICE], []),
         ([FS + 'conmon_cgroup = ""\n' + SLICE], ['monitor_cgroup of handler crun = "machine.slice"']),
         ([FS + SLICE, HANDLER + 'runtime_path = "/usr/bin/crun"\n'], []),
+        ([FS + 'conmon_cgroup = "x"\n', '[crio.runtime]\nconmon_cgroup = "pod"\n'], []),
+        ([FS + 'conmon_cgroup = "pod"\n', '[crio.runtime]\nconmon_cgroup = "x"\n'], ['conmon_cgroup = "x"']),
         # Only runtimes of type oci have a monitor.
         ([FS + SLICE + 'runtime_type = "vm"\n'], []),
         ([SLICE], []),

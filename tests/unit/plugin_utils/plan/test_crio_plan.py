@@ -134,6 +134,22 @@ def test_the_switch_drains_and_nri_alone_does_not(tmp_path: Path) -> None:
     assert nri.needs == {Need.RESTART_RUNTIME}
 
 
+def test_the_manager_alone_drains_too(tmp_path: Path) -> None:
+    host = node(files={"/etc/crio/crio.conf": '[crio.runtime]\nconmon_cgroup = "pod"\n'})
+    changes = plan_of(host, tmp_path, cgroup_driver="cgroupfs").changes
+    assert [(each.setting, each.needs) for each in changes if each.target == "cri-o"] == [
+        ("cgroup_manager", frozenset({Need.RESTART_RUNTIME, Need.DRAIN}))
+    ]
+
+
+def test_a_crio_that_runs_with_cgroupfs_needs_no_word_on_its_monitor(tmp_path: Path) -> None:
+    host = merged(
+        of_version("1.30", "cgroupfs", nri=False),
+        {"files": {"/etc/crio/crio.conf": '[crio.runtime]\ncgroup_manager = "cgroupfs"\n'}},
+    )
+    assert plan_of(host, tmp_path, cgroup_driver="cgroupfs").changes == ()
+
+
 SILENT = {"/etc/crio/crio.conf.d/10-crio.conf": '[crio.runtime]\ndefault_runtime = "crun"\n'}
 TABLE = '[crio.runtime.runtimes.crun]\nruntime_root = "/run/crun"\n'
 DECLARED = {"/etc/crio/crio.conf.d/10-crio.conf": '[crio.runtime]\ndefault_runtime = "crun"\n' + TABLE}

@@ -120,6 +120,10 @@ TAKEN: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "some files": ({"files": {f"{FOLDER}/{number:03}.conf": "" for number in range(62)}}, DRIVER),
     "NRI left out": ({"live": OLD}, {"nri": {"enabled": True, "unsupported": "skip"}}),
     "NRI not asked for": ({"live": OLD}, {"nri": {"enabled": False}}),
+    "closed NRI of an old CRI-O": (
+        {"live": OLD, "files": {f"{FOLDER}/50.conf": "[crio.nri]\nnri_disable_connections = true\n"}},
+        {"nri": {"enabled": True, "unsupported": "skip"}},
+    ),
     "NRI that stays closed": (
         {"files": {f"{FOLDER}/50.conf": "[crio.nri]\nnri_disable_connections = true\n"}},
         DRIVER,
