@@ -36,13 +36,15 @@ def rules_for(name: str, module: str) -> tuple[Rule, ...]:
     """The rules of a module that configures one runtime; ``module`` is the one for the other nodes."""
 
     def another(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-        if facts.runtime.name == name:
+        # A node without any runtime has no name for it, and is refused by containerd's rules.
+        if (facts.runtime.name or "containerd") == name:
             for rule in RULES:
                 yield from rule(facts, profile)
         else:
+            used = facts.runtime.name or "no runtime that was found"
             yield Refusal(
                 "another-runtime",
-                f"kubelet uses {facts.runtime.name} at {facts.runtime.endpoint}, not {name}",
+                f"kubelet uses {used} at {facts.runtime.endpoint}, not {name}",
                 f"Use {module} there, or node_align, which finds out by itself.",
             )
 
