@@ -10,16 +10,17 @@ from typing import Any
 from ..plugin_utils.arguments import CONTAINERD_CONFIG
 from ..plugin_utils.controller.files import FilesAction
 from ..plugin_utils.facts.model import NodeFacts, RuntimeFacts
-from ..plugin_utils.plan.containerd import cri_table, runtime_changes, skips
+from ..plugin_utils.plan.containerd import cri_table
 from ..plugin_utils.plan.containerd_place import place, strategy
-from ..plugin_utils.plan.refusals import runtime
+from ..plugin_utils.plan.refusals.runtime import rules_for
+from ..plugin_utils.plan.runtimes import runtime_changes, skips
 from ..plugin_utils.profile import Profile
 
 
 class ActionModule(FilesAction):
     ARGUMENTS = CONTAINERD_CONFIG
     CHANGES = staticmethod(runtime_changes)
-    RULES = runtime.RULES
+    RULES = rules_for("containerd", "crio_config")
 
     @staticmethod
     def side(facts: NodeFacts) -> RuntimeFacts:

@@ -11,7 +11,7 @@ options:
   cgroup_driver:
     description:
       - The cgroup driver of both sides, kubelet's C(cgroupDriver) and C(SystemdCgroup) of every containerd handler of
-        runc type.
+        runc type or CRI-O's C(cgroup_manager).
       - Left as found when not set.
     type: str
     choices: [systemd, cgroupfs]
@@ -65,14 +65,15 @@ options:
     RUNTIME = r"""
 options:
   nri:
-    description: containerd's Node Resource Interface.
+    description: The Node Resource Interface of containerd or CRI-O.
     type: dict
     suboptions:
       enabled:
         description: Switch it on or off. Left as found when not set.
         type: bool
       unsupported:
-        description: What to do on a containerd without NRI (before 1.7), refuse the node or leave NRI out.
+        description:
+          - What to do without NRI (containerd before 1.7, CRI-O before 1.26), refuse the node or leave NRI out.
         type: str
         choices: [refuse, skip]
         default: refuse
@@ -80,7 +81,7 @@ options:
         description: Where plugins connect.
         type: path
       plugin_path:
-        description: The folder of plugins that containerd starts itself.
+        description: The folder of plugins that the runtime starts itself.
         type: path
       plugin_config_path:
         description: The folder of their configuration.

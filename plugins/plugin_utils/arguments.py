@@ -47,6 +47,8 @@ KUBELET_CONFIG: Spec = {**ROOT, **KUBELET}
 
 CONTAINERD_CONFIG: Spec = {**ROOT, **RUNTIME, **CONTAINERD}
 
+CRIO_CONFIG: Spec = CONTAINERD_CONFIG
+
 NODE_ALIGN: Spec = {
     **PROFILE,
     "allow_disruption": {"type": "bool"},

@@ -21,7 +21,7 @@ def crio(host: Host, processes: list[dict[str, Any]]) -> dict[str, Any] | None:
     """Everything found of CRI-O; None on a node without it."""
     argv = processes[0]["argv"] if processes else []
     config = option(argv, "--config", "-c") or DEFAULT_CONFIG
-    folder = option(argv, "--config-dir", "-d") or DROP_IN_FOLDER
+    folder = (option(argv, "--config-dir", "-d") or DROP_IN_FOLDER).rstrip("/")
     program = next((path for path in PROGRAMS if describe(host, path)["kind"] in ("regular", "symlink")), None)
     try:
         names = host.list(folder)[:MAX_DROP_INS]

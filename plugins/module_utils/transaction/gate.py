@@ -93,6 +93,8 @@ def _cri_checks(node: Node, gate: Gate, endpoint: str, before: dict[str, Any]) -
     chosen: list[Check] = []
     if gate.runtime_handlers:
         chosen.append(partial(runtime_checks.handlers, node, endpoint, gate.runtime_handlers))
+    elif gate.cgroup_driver:
+        chosen.append(partial(runtime_checks.cgroup_driver, node, endpoint, gate.cgroup_driver))
     if gate.pods_return:
         chosen.append(partial(pod_checks.pods_returned, node, endpoint, before["pods"]))
     if gate.cgroup_driver:

@@ -14,7 +14,7 @@ from .finding import Verdict
 from .node import Node
 from .plan import FileEdit, Plan, Service
 from .sandboxes import running_pods
-from .services import show
+from .services import others_in_cgroup, show
 
 SAFE_KILL_MODES = ("process", "none")
 
@@ -112,11 +112,12 @@ def _pods(node: Node, plan: Plan, before: dict[str, Any]) -> dict[str, int]:
 
 
 def _require_safe_restart(node: Node, plan: Plan, before: dict[str, Any]) -> None:
-    """Shims outlive a restart of containerd only with KillMode=process (pitfall G8)."""
+    """Shims in the unit's own cgroup outlive a restart only with KillMode=process (pitfall G8)."""
     if plan.runtime is None or not plan.runtime.restart or plan.stops_sandboxes or not before["pods"]:
         return
-    mode = show(node, plan.runtime.unit).kill_mode
-    if mode not in SAFE_KILL_MODES:
+    state = show(node, plan.runtime.unit)
+    mode = state.kill_mode
+    if mode not in SAFE_KILL_MODES and others_in_cgroup(node, state) != 0:
         raise Refused(
             f"{plan.runtime.unit} has KillMode={mode}: its restart would end all containers"
             f" of the {len(before['pods'])} pods on this node",

@@ -8,7 +8,7 @@ import json
 import os
 from typing import Any
 
-from ..cri.errors import CriFailure
+from ..cri.errors import UNIMPLEMENTED, CriError, CriFailure
 from .finding import Finding, Verdict
 from .node import Node
 
@@ -50,6 +50,23 @@ def handlers(node: Node, endpoint: str, wanted: dict[str, bool]) -> Finding:
         shown = ", ".join(f"{handler}={running.get(handler, 'no such handler')}" for handler in wrong)
         return Finding(name, Verdict.FAILED, f"running value: {shown}")
     return Finding(name, Verdict.PASSED, ", ".join(f"{handler}={value}" for handler, value in sorted(wanted.items())))
+
+
+def cgroup_driver(node: Node, endpoint: str, wanted: str) -> Finding:
+    """The driver in force of a runtime that has one for all handlers: CRI-O's, told since 1.28 (KEP-4033)."""
+    name = "cgroup driver of the runtime"
+    try:
+        with node.cri(endpoint) as client:
+            found = client.cgroup_driver()
+    except CriError as error:
+        if error.code == UNIMPLEMENTED:
+            return Finding(name, Verdict.NOT_PROVEN, "the runtime does not tell its driver")
+        return Finding(name, Verdict.WAITING, error.message)
+    except CriFailure as error:
+        return Finding(name, Verdict.WAITING, error.message)
+    if found != wanted:
+        return Finding(name, Verdict.FAILED, f"running value: {found or 'not told'}")
+    return Finding(name, Verdict.PASSED, wanted)
 
 
 def systemd_cgroup(config: dict[str, Any]) -> dict[str, bool]:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from ..errors import ColocationError
@@ -13,11 +14,15 @@ from .unit_log import explain
 # systemd's own limits for one job are 90 s by default (DefaultTimeoutStartSec, DefaultTimeoutStopSec).
 JOB_TIMEOUT = 180.0
 SHOW_TIMEOUT = 30.0
-PROPERTIES = ("LoadState", "ActiveState", "SubState", "MainPID", "NRestarts", "KillMode")
+PROPERTIES = ("LoadState", "ActiveState", "SubState", "MainPID", "NRestarts", "KillMode", "ControlGroup")
 
 
 class ServiceError(ColocationError):
     """A unit that does not do what was asked."""
+
+
+CGROUP_ROOTS = ("/sys/fs/cgroup", "/sys/fs/cgroup/systemd", "/sys/fs/cgroup/unified")
+"""Where systemd keeps its units' processes: v2, v1 and hybrid, hybrid's second tree."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,7 @@ class UnitState:
     main_pid: int
     restarts: int
     kill_mode: str
+    control_group: str
 
     @property
     def runs(self) -> bool:
@@ -51,7 +57,28 @@ def show(node: Node, unit: str) -> UnitState:
         _integer(values.get("MainPID", "")),
         _integer(values.get("NRestarts", "")),
         values.get("KillMode", ""),
+        values.get("ControlGroup", ""),
     )
+
+
+def others_in_cgroup(node: Node, state: UnitState) -> int | None:
+    """How many processes beside the main one end with the unit, whose KillMode says so; None when that cannot be told.
+
+    CRI-O has its monitors in scopes of their own or in the pods' cgroups (cri-o internal/config/cgmgr).
+    """
+    found: set[str] = set()
+    seen = False
+    for root in CGROUP_ROOTS if state.control_group else ():
+        for folder, _folders, names in os.walk(node.host.path(root + state.control_group)):
+            if "cgroup.procs" not in names:
+                continue
+            try:
+                with open(os.path.join(folder, "cgroup.procs")) as stream:
+                    found.update(stream.read().split())
+            except OSError:
+                return None
+            seen = True
+    return len(found - {str(state.main_pid)}) if seen else None
 
 
 def start(node: Node, unit: str) -> None:

@@ -4,26 +4,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...module_utils.snapshot.crio import DROP_IN_FOLDER, MAX_DROP_INS
 from ...module_utils.snapshot.processes import option
 from ..containerd_schema import release
 from ..edit.read import read_toml
+from . import crio_monitor
 from .config import nested, read_config
 from .cri import runtime_config
-from .model import Claim, ConfigFile, Defect, Driver, NriFacts, RuntimeFacts
+from .model import Claim, ConfigFile, CrioFacts, Defect, Driver, NriFacts, RuntimeFacts
 from .nri import with_socket
 
 MANAGER = ("crio", "runtime", "cgroup_manager")
 DEFAULT_NRI_SOCKET = "/var/run/nri/nri.sock"
 FLAG = "--cgroup-manager"
+NRI_SINCE, NRI_ON_SINCE = (1, 26), (1, 30)
+"""cri-o internal/config/nri/nri.go came with 1.26; its New() has ``Enabled: true`` from 1.30 on."""
+NRI_FLAG, NRI_SOCKET_FLAG = "--enable-nri", "--nri-listen"
 
 
 def words(files: tuple[ConfigFile, ...], keys: tuple[str, ...]) -> list[tuple[Any, str]]:
     """What each file says of a key, the strongest first."""
     found = [(nested(each.values, keys), each.path) for each in reversed(files)]
     return [(value, path) for value, path in found if value is not None]
+
+
+def switched(argv: Sequence[str], flag: str) -> bool | None:
+    """A boolean flag of the command line, ``--flag`` or ``--flag=false``; None when it is not there."""
+    given = [word.partition("=")[2] for word in argv if word.partition("=")[0] == flag]
+    return given[-1] != "false" if given else None
 
 
 def interpret_crio(
@@ -34,13 +45,14 @@ def interpret_crio(
     process = found["processes"][0] if found["processes"] else None
     files = _files(found, process)
     version = str(cri["version"]) if cri.get("version") else None
-    flag = option(process["argv"], FLAG) if process else None
+    argv = tuple(process["argv"]) if process else ()
+    flag = option(argv, FLAG)
     managers = [(flag, f"CRI-O's command line, {FLAG}")] if flag else []
     managers += words(files, MANAGER) or [("systemd", "CRI-O's default")]
     driver, supported = runtime_config(cri)
     facts = RuntimeFacts(
         name="cri-o",
-        installed=True,
+        installed=evidence.get("crio") is not None,
         running=process is not None and not cri.get("error"),
         version=version,
         endpoint=cri["endpoint"],
@@ -51,13 +63,15 @@ def interpret_crio(
         cgroup_driver=_driver(managers[0][0]) if not any(each.problem for each in files) else None,
         running_cgroup_driver=driver,
         handlers=(),
-        nri=_nri(files, version, evidence, process),
+        nri=_nri(files, version, evidence, process, argv),
         kill_mode=units.get("crio.service", {}).get("KillMode"),
         cri_cgroup_driver=driver,
         runtime_config_supported=supported,
         layers=files,
         default_handler=_default_handler(files, version),
-        defects=_defects(files, managers[0][0]),
+        defects=_defects(files, managers[0][0], version),
+        command_line=argv,
+        crio=_folder(files, argv),
     )
     claims = [Claim("cgroup_manager", str(value), source) for value, source in managers]
     if driver:
@@ -88,22 +102,30 @@ def _nri(
     version: str | None,
     evidence: Mapping[str, Any],
     process: Mapping[str, Any] | None,
+    argv: Sequence[str],
 ) -> NriFacts:
-    """Since 1.26, on by default since 1.30 (cri-o internal/config/nri)."""
+    """What the command line and the files say of NRI, and whether its socket is served."""
     known = release(version)
-    supported = None if known is None else known >= (1, 26)
-    said = words(files, ("crio", "nri", "enable_nri"))
-    configured = said[0][0] is True if said else known is not None and known >= (1, 30)
-    path = str((words(files, ("crio", "nri", "nri_listen")) or [(DEFAULT_NRI_SOCKET, "")])[0][0])
-    written = NriFacts(supported, configured, running=False, socket_path=path)
+    supported = None if known is None else known >= NRI_SINCE
+    said, flag = words(files, ("crio", "nri", "enable_nri")), switched(argv, NRI_FLAG)
+    configured = said[0][0] is True if said else known is not None and known >= NRI_ON_SINCE
+    named = option(argv, NRI_SOCKET_FLAG)
+    path = named or str((words(files, ("crio", "nri", "nri_listen")) or [(DEFAULT_NRI_SOCKET, "")])[0][0])
+    written = NriFacts(supported, configured if flag is None else flag, running=False, socket_path=path)
     return with_socket(written, evidence["nri_sockets"], process)
 
 
-def _defects(files: tuple[ConfigFile, ...], manager: Any) -> tuple[Defect, ...]:
-    """conmon's cgroup must suit the manager, or CRI-O does not start (internal/config/cgmgr)."""
+def _folder(files: tuple[ConfigFile, ...], argv: Sequence[str]) -> CrioFacts:
+    folder = (option(argv, "--config-dir", "-d") or DROP_IN_FOLDER).rstrip("/")
+    # One of the files is the main one.
+    return CrioFacts(folder, complete=len(files) <= MAX_DROP_INS)
+
+
+def _defects(files: tuple[ConfigFile, ...], manager: Any, version: str | None) -> tuple[Defect, ...]:
+    """conmon's cgroup must suit the manager, or CRI-O does not start."""
     found = [Defect("config-unreadable", each.path, each.problem.message) for each in files[1:] if each.problem]
-    for value, path in words(files, ("crio", "runtime", "conmon_cgroup"))[:1]:
-        fits = value in ("", "pod") if manager == "cgroupfs" else value in ("", "pod") or str(value).endswith(".slice")
-        if not fits:
-            found.append(Defect("crio-conmon-cgroup", path, f'conmon_cgroup = "{value}", cgroup_manager = "{manager}"'))
+    for word in crio_monitor.words(files):
+        if not crio_monitor.fits(word.value, manager, version):
+            said = f'{word.setting} = "{word.value}", cgroup_manager = "{manager}"'
+            found.append(Defect("crio-conmon-cgroup", word.path, said))
     return tuple(found)

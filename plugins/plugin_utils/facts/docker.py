@@ -72,6 +72,7 @@ def interpret_other(name: str, evidence: Mapping[str, Any]) -> tuple[RuntimeFact
             runtime_config_supported=supported,
             layers=(config,),
             defects=_defects(config, claims),
+            command_line=tuple(process["argv"]) if process else (),
         ),
         claims,
     )

@@ -197,6 +197,14 @@ class Defect:
 
 
 @dataclass(frozen=True)
+class CrioFacts:
+    """Where CRI-O's drop-ins are, and whether all of them were read."""
+
+    folder: str
+    complete: bool
+
+
+@dataclass(frozen=True)
 class RuntimeFacts:
     """``layers``: the files in force, in merge order; ``captured``: all that were looked at, missing ones too."""
 
@@ -220,6 +228,8 @@ class RuntimeFacts:
     captured: tuple[ConfigFile, ...] = ()
     default_handler: str | None = None
     defects: tuple[Defect, ...] = ()
+    command_line: tuple[str, ...] = ()
+    crio: CrioFacts | None = None
 
     @property
     def unit(self) -> str:

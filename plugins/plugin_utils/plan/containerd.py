@@ -114,12 +114,6 @@ def nri_skip(facts: RuntimeFacts, profile: Profile) -> Skip | None:
     return Skip("nri", f"containerd {facts.version} has no NRI; it came with 1.7")
 
 
-def skips(facts: NodeFacts, profile: Profile) -> tuple[Skip, ...]:
-    """What is left out because the profile says so."""
-    skip = nri_skip(facts.runtime, profile)
-    return (skip,) if skip and profile.nri.unsupported == "skip" else ()
-
-
 def runtime_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
     """Edits of containerd's files, or the restart that an earlier edit still lacks."""
     runtime = facts.runtime

@@ -11,6 +11,8 @@ from typing import Any
 from ..facts.model import Driver, NodeFacts
 from ..profile import Profile
 from .containerd_validation import containerd_validation
+from .crio import drop_in
+from .crio_validation import crio_validation
 from .edits import FileEdit
 from .kubelet_place import kubelet_unit
 from .model import Need, Plan
@@ -36,6 +38,9 @@ def _files(edits: tuple[FileEdit, ...]) -> list[dict[str, Any]]:
 
 def _validation(facts: NodeFacts, plan: Plan, edits: tuple[FileEdit, ...]) -> list[dict[str, Any]]:
     """The runtime itself reads the new texts before anything stops, and must come to the values we wrote."""
+    if facts.runtime.name == "cri-o":
+        written = drop_in(facts.runtime) in {edit.path for edit in edits}
+        return [crio_validation(facts.runtime, plan.changes)] if written else []
     return containerd_validation(facts.runtime, plan.changes, edits)
 
 
@@ -105,7 +110,7 @@ def transaction_document(
         "validate": _validation(facts, plan, edits),
         "services": {
             "kubelet": {"unit": kubelet_unit(facts), "action": _action(plan, Need.RESTART_KUBELET)},
-            "runtime": {"unit": "containerd.service", "action": _action(plan, Need.RESTART_RUNTIME)},
+            "runtime": {"unit": f"{facts.runtime.unit}.service", "action": _action(plan, Need.RESTART_RUNTIME)},
         },
         "checkpoints": [facts.kubelet.checkpoint.path] if moves_checkpoint(facts, plan, profile) else [],
         "sandboxes": {
@@ -120,7 +125,7 @@ def transaction_document(
 
 def files_document(edits: tuple[FileEdit, ...], plan: Plan, facts: NodeFacts) -> dict[str, Any]:
     """A document that only writes files, for the modules that leave restarts to their caller."""
-    leave = {"kubelet": kubelet_unit(facts), "runtime": "containerd.service"}
+    leave = {"kubelet": kubelet_unit(facts), "runtime": f"{facts.runtime.unit}.service"}
     return {
         "schema": SCHEMA,
         "id": new_id(),

@@ -15,16 +15,18 @@ from ..edit.flags_splice import remove_flags
 from ..edit.kubelet_file import edit_kubelet
 from ..edit.library import preload
 from ..edit.toml_splice import edit_toml
+from . import crio
 from .model import Change
 
 # Ansible loads an action once and forks a worker for each task and node: what is loaded here, no worker loads again.
 preload("ruamel.yaml", "tomlkit")
 
-NEW_TEXTS = {
+NEW_TEXTS: Mapping[str, str] = {
     # Its schema comes as a change of its own: it depends on the release.
     "containerd": "# Made by volcano.colocation. Keep settings of your own in another file.\n",
     # Each drop-in has to name its version and kind: cmd/kubelet/app/server.go, mergeKubeletConfigurations.
     "kubelet": "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n",
+    "cri-o": crio.HEADER,
 }
 
 
@@ -46,7 +48,12 @@ class FileEdit:
 
 Splice = Callable[[str, Mapping[tuple[str, ...], Any]], str]
 
-LANGUAGES: Mapping[str, Splice] = {"kubelet": edit_kubelet, "kubelet flag": remove_flags, "containerd": edit_toml}
+LANGUAGES: Mapping[str, Splice] = {
+    "kubelet": edit_kubelet,
+    "kubelet flag": remove_flags,
+    "containerd": edit_toml,
+    "cri-o": edit_toml,
+}
 """By a change's target: how its file is edited."""
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from ..facts.model import NodeFacts
 from ..profile import Profile
-from .containerd import runtime_changes, skips
 from .kubelet import kubelet_changes
 from .kubelet_place import Strategy, choose
 from .model import Change, Need, Plan, Refusal
@@ -16,6 +15,7 @@ from .owner import owners
 from .pods import pod_changes
 from .recovery import recovery_plan
 from .refusals.catalogue import refusals
+from .runtimes import runtime_changes, skips
 
 
 def _drained_as_is(facts: NodeFacts, change: Change) -> Change:

@@ -22,6 +22,7 @@ ACTIONS = tuple(sorted(path.stem for path in (COLLECTION / "plugins" / "action")
 
 SPECS: dict[str, Mapping[str, Any]] = {
     "containerd_config": arguments.CONTAINERD_CONFIG,
+    "crio_config": arguments.CRIO_CONFIG,
     "kubelet_config": arguments.KUBELET_CONFIG,
     "node_align": arguments.NODE_ALIGN,
     "node_facts": arguments.NODE_FACTS,

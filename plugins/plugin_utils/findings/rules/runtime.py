@@ -122,7 +122,7 @@ def runtime_unsupported(facts: NodeFacts) -> Iterator[Finding]:
             Effect.UNSUPPORTED,
             f"kubelet uses {facts.runtime.name}, which this collection does not configure.",
             (facts.runtime.endpoint, *claims(facts, "native.cgroupdriver")),
-            "Move the node to containerd, or keep both drivers equal by hand.",
+            "Move the node to containerd or CRI-O, or keep both drivers equal by hand.",
         )
 
 

@@ -21,7 +21,12 @@ def unsafe_file(config: ConfigFile) -> Iterator[Refusal]:
             "Name the real file in the service's --config, or replace the link by the file.",
             file=config.path,
         )
-    elif config.problem:
+    else:
+        yield from unreadable_file(config)
+
+
+def unreadable_file(config: ConfigFile) -> Iterator[Refusal]:
+    if config.problem:
         yield Refusal(
             "config-unreadable",
             config.problem.message,

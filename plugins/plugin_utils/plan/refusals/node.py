@@ -41,14 +41,31 @@ def _services(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             "kubelet.service does not run, so the values in force cannot be told",
             "Start it (systemctl start kubelet), or find out who stopped it.",
         )
-    if facts.runtime.name == "containerd" and facts.runtime.installed and not facts.runtime.running:
-        if any(change.path and change.setting == "disabled_plugins" for change in runtime_changes(facts, profile)):
-            return  # why it does not answer is known, and the plan puts it right
+
+
+def _runtime_silent(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    runtime = facts.runtime
+    if facts.image or runtime.running or not runtime.installed:
+        return
+    said = f"{runtime.name} does not answer at {runtime.endpoint}"
+    if runtime.name == "containerd" and not _takes_cri_back(facts, profile):
         yield Refusal(
             "containerd-not-answering",
-            f"containerd does not answer at {facts.runtime.endpoint}",
+            said,
             "See journalctl -u containerd; a disabled CRI plugin or a broken config.toml are the usual causes.",
+        )
+    elif runtime.name == "cri-o":
+        yield Refusal(
+            "crio-not-answering",
+            said,
+            "See journalctl -u crio; it reads every file of crio.conf.d, and one that it does not take keeps it from"
+            " starting.",
         )
 
 
-RULES: tuple[Rule, ...] = (_pid1, _cgroup_mode, _services)
+def _takes_cri_back(facts: NodeFacts, profile: Profile) -> bool:
+    """Why containerd does not answer is known, and the plan puts it right."""
+    return any(change.path and change.setting == "disabled_plugins" for change in runtime_changes(facts, profile))
+
+
+RULES: tuple[Rule, ...] = (_pid1, _cgroup_mode, _services, _runtime_silent)

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from ...facts.model import NodeFacts
 from ...profile import Profile
 from ..model import Refusal
-from . import containerd
+from . import containerd, crio, docker, regenerated
 from .model import Rule
 
-RULES_OF: Mapping[str, tuple[Rule, ...]] = {"containerd": containerd.RULES}
+RULES_OF: Mapping[str, tuple[Rule, ...]] = {"containerd": containerd.RULES, "cri-o": crio.RULES, "docker": docker.RULES}
 """By the name that the CRI gives itself; every other runtime is refused."""
 
 
@@ -22,21 +22,30 @@ def _of_the_runtime(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         yield Refusal(
             "runtime-unsupported",
             f"kubelet uses {facts.runtime.name} at {facts.runtime.endpoint}",
-            f"This release changes {' and '.join(RULES_OF)} only; assess tells what the node's own runtime has.",
+            "This release changes containerd and CRI-O only; assess tells what the node's own runtime has.",
         )
         return
     for rule in rules:
         yield from rule(facts, profile)
 
 
-def _regenerated(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    for path, template in facts.layout.regenerated.items():
-        yield Refusal(
-            "config-regenerated",
-            f"{facts.layout.name} makes this file anew at each start",
-            f"Put the setting into {template}.",
-            file=path,
-        )
+RULES: tuple[Rule, ...] = (_of_the_runtime, *regenerated.RULES)
 
 
-RULES: tuple[Rule, ...] = (_of_the_runtime, _regenerated)
+def rules_for(name: str, module: str) -> tuple[Rule, ...]:
+    """The rules of a module that configures one runtime; ``module`` is the one for the other nodes."""
+
+    def another(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+        # A node without any runtime has no name for it, and is refused by containerd's rules.
+        if (facts.runtime.name or "containerd") == name:
+            for rule in RULES:
+                yield from rule(facts, profile)
+        else:
+            used = facts.runtime.name or "no runtime that was found"
+            yield Refusal(
+                "another-runtime",
+                f"kubelet uses {used} at {facts.runtime.endpoint}, not {name}",
+                f"Use {module} there, or node_align, which finds out by itself.",
+            )
+
+    return (another,)

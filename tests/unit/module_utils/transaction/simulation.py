@@ -61,6 +61,7 @@ class Unit:
     restarts: int = 0
     kill_mode: str = "process"
     load: str = "loaded"
+    control_group: str = ""
 
 
 class SimulatedHost(Host):
@@ -97,6 +98,7 @@ class Simulation:
     clock: FakeClock = field(default_factory=FakeClock)
 
     launch: Callable[[str], tuple[int, str, str]] = lambda transaction: (0, "", "")
+    crio: Callable[[tuple[str, ...]], tuple[int, str, str]] = lambda argv: (0, "", "")
 
     def __post_init__(self) -> None:
         self.host = SimulatedHost(self.root, self._answer)
@@ -158,6 +160,8 @@ class Simulation:
             return self._job(argv[1], argv[2])
         if argv[:2] == ("containerd", "--config"):
             return self._dump(Path(argv[2]))
+        if argv[0] == "crio":
+            return self.crio(argv)
         if argv[0] == "systemd-run":
             return self.launch(argv[argv.index("run") + 1])
         raise AssertionError(f"nobody runs {argv}")
@@ -170,6 +174,7 @@ class Simulation:
         return (
             f"LoadState={unit.load}\nActiveState={unit.active}\nSubState={unit.sub}\nMainPID={unit.pid}\n"
             f"NRestarts={unit.restarts}\nKillMode={unit.kill_mode}\n"
+            f"ControlGroup={unit.control_group}\n"
         )
 
     def _job(self, verb: str, name: str) -> tuple[int, str, str]:

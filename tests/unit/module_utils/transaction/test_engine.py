@@ -324,6 +324,20 @@ def test_a_runtime_that_refuses_its_configuration(simulation: Simulation) -> Non
     assert simulation.pods() == ["etcd", "proxy"]
 
 
+@pytest.mark.parametrize(("told", "state"), [(0, "committed"), (1, "rolled-back"), (None, "committed")])
+def test_a_runtime_of_one_driver_must_tell_the_wanted_one(simulation: Simulation, told: int | None, state: str) -> None:
+    """CRI-O's RuntimeConfig: 0 is systemd, 1 cgroupfs; before 1.28 it does not tell."""
+    plan = document(simulation)
+    plan["gate"]["runtime_handlers"] = {}
+    simulation.runtime.cgroup_driver = told
+    tree = simulation.tree()
+    answer = carry_out(simulation, plan)
+    assert answer["state"] == state
+    if state == "rolled-back":
+        assert "cgroup driver of the runtime: running value: cgroupfs" in answer["error"]["message"]
+        assert simulation.tree() == tree
+
+
 def test_a_gate_that_waits_in_vain_fails_at_its_time_limit(simulation: Simulation) -> None:
     plan = document(simulation)
     plan["gate"]["cpu_manager"]["policy"] = "dynamic"

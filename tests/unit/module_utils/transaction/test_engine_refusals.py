@@ -9,6 +9,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.lock import hold
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import STATE_FOLDER
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import carry_out
@@ -93,6 +95,40 @@ def test_a_runtime_whose_containers_would_die_is_not_restarted(simulation: Simul
     message = refused(simulation, plan, tree=simulation.tree())
     assert "containerd.service has KillMode=control-group" in message
     assert "KillMode=process" in message
+
+
+@pytest.mark.parametrize(("others", "refuses"), [((), False), (("77",), True), (None, True)])
+def test_only_processes_of_the_units_own_cgroup_end_with_it(
+    simulation: Simulation, others: tuple[str, ...] | None, refuses: bool
+) -> None:
+    unit = simulation.units[CONTAINERD]
+    unit.kill_mode, unit.control_group = "control-group", "/system.slice/containerd.service"
+    if others is not None:
+        simulation.write(f"/sys/fs/cgroup{unit.control_group}/cgroup.procs", f"{unit.pid}\n")
+        simulation.write(
+            f"/sys/fs/cgroup{unit.control_group}/below/cgroup.procs", "".join(f"{pid}\n" for pid in others)
+        )
+    plan = document(simulation, stale_cgroups=[], fresh_cgroups=[])
+    plan["sandboxes"]["action"] = "leave"
+    answer = carry_out(simulation, plan)
+    message = str((answer["error"] or {}).get("message"))
+    assert ("KillMode=control-group" in message) is refuses
+
+
+def test_a_program_may_be_given_the_folder_of_the_new_text_in_which_nothing_else_lies(simulation: Simulation) -> None:
+    plan = document(simulation)
+    plan["validate"][0].update(name="crio config", argv=["crio", "--config=", "--config-dir={folder}", "config"])
+    plan["validate"][0]["expect"] = [{"table": ["crio", "runtime"], "key": "cgroup_manager", "value": "cgroupfs"}]
+    seen: list[list[str]] = []
+
+    def crio(argv: tuple[str, ...]) -> tuple[int, str, str]:
+        seen.append(os.listdir(argv[2].partition("=")[2]))
+        return 0, '[crio.runtime]\n# cgroup_manager = "cgroupfs"\n', ""
+
+    simulation.crio = crio
+    message = refused(simulation, plan, tree=simulation.tree())
+    assert seen == [["config.toml"]]
+    assert "crio config reads crio.runtime.cgroup_manager = nothing from the new text, not cgroupfs" in message
 
 
 def test_a_node_without_systemd_is_refused(simulation: Simulation) -> None:

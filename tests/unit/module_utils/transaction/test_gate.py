@@ -226,3 +226,15 @@ def test_what_is_not_proven_is_asked_again_as_long_as_something_is_waited_for(si
 def test_a_finding_that_waited_in_vain_has_failed() -> None:
     assert Finding("x", W, "y").document() == {"check": "x", "status": "failed", "detail": "y"}
     assert Finding("x", N, "y").document()["status"] == "not proven"
+
+
+def test_the_one_driver_of_a_runtime(simulation: Simulation) -> None:
+    def finding(wanted: str) -> Finding:
+        return runtime_checks.cgroup_driver(simulation.node, ENDPOINT, wanted)
+
+    assert finding("systemd").verdict is Verdict.NOT_PROVEN
+    for number, driver, other in ((0, "systemd", "cgroupfs"), (1, "cgroupfs", "systemd")):
+        simulation.runtime.cgroup_driver = number
+        assert (finding(driver).verdict, finding(driver).detail) == (Verdict.PASSED, driver)
+        assert (finding(other).verdict, finding(other).detail) == (Verdict.FAILED, f"running value: {driver}")
+    assert runtime_checks.cgroup_driver(simulation.node, "/run/none.sock", "systemd").verdict is Verdict.WAITING

@@ -78,6 +78,7 @@ def test_a_crio_that_does_not_answer(aligned: Snapshot) -> None:
 def test_a_crio_known_by_its_socket_only(aligned: Snapshot) -> None:
     node = put(crio(aligned), {"endpoint": "unix:///var/run/crio/crio.sock", "error": "refused"}, "runtime", "cri")
     found = runtime(put(node, None, "runtime", "crio"))
+    assert not found.installed
     assert (found.name, found.config.kind) == ("cri-o", "missing")
 
 
@@ -123,6 +124,53 @@ def test_another_nri_socket_of_crio(aligned: Snapshot) -> None:
 )
 def test_what_suits_conmon(aligned: Snapshot, text: str, fits: bool) -> None:
     assert (runtime(crio(aligned, **{"a.conf": f"[crio.runtime]\n{text}\n"})).defects == ()) is fits
+
+
+FS, HANDLER = '[crio.runtime]\ncgroup_manager = "cgroupfs"\n', "[crio.runtime.runtimes.crun]\n"
+SLICE = HANDLER + 'monitor_cgroup = "machine.slice"\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ([FS + SLICE], ['monitor_cgroup of handler crun = "machine.slice", cgroup_manager = "cgroupfs"']),
+        # conmon_cgroup goes over the handlers, an empty one does not; a later table is the whole one.
+        ([FS + 'conmon_cgroup = "pod"\n' + SLICE], []),
+        ([FS + 'conmon_cgroup = ""\n' + SLICE], ['monitor_cgroup of handler crun = "machine.slice"']),
+        ([FS + SLICE, HANDLER + 'runtime_path = "/usr/bin/crun"\n'], []),
+        ([FS + 'conmon_cgroup = "x"\n', '[crio.runtime]\nconmon_cgroup = "pod"\n'], []),
+        ([FS + 'conmon_cgroup = "pod"\n', '[crio.runtime]\nconmon_cgroup = "x"\n'], ['conmon_cgroup = "x"']),
+        # Only runtimes of type oci have a monitor.
+        ([FS + SLICE + 'runtime_type = "vm"\n'], []),
+        ([SLICE], []),
+        ([HANDLER + 'monitor_cgroup = "/x"\n'], ['monitor_cgroup of handler crun = "/x", cgroup_manager = "systemd"']),
+    ],
+)
+def test_what_suits_the_monitor_of_a_handler(aligned: Snapshot, files: list[str], said: list[str]) -> None:
+    found = runtime(crio(aligned, **{f"{number}.conf": text for number, text in enumerate(files)})).defects
+    assert [each.code for each in found] == ["crio-conmon-cgroup"] * len(said)
+    for defect, words in zip(found, said, strict=True):
+        assert defect.message.startswith(words)
+
+
+@pytest.mark.parametrize(("version", "starts"), [("1.32.9", False), ("1.33.0", True), (None, False)])
+def test_since_1_33_cgroupfs_takes_the_default_slice_for_no_word(
+    aligned: Snapshot, version: str | None, starts: bool
+) -> None:
+    node = crio(aligned, **{"a.conf": FS + 'conmon_cgroup = "system.slice"\n'})
+    assert (runtime(put(node, version, "runtime", "cri", "version")).defects == ()) is starts
+
+
+def test_where_drop_ins_are_and_whether_all_were_read(aligned: Snapshot) -> None:
+    node = crio(aligned, **{f"{number:02}.conf": "" for number in range(63)})
+    found = runtime(node)
+    assert found.crio is not None
+    assert (found.crio.folder, found.crio.complete) == ("/etc/crio/crio.conf.d", True)
+    more = runtime(put(node, regular(""), "runtime", "crio", "files", FOLDER + "zz.conf")).crio
+    assert more is not None
+    assert not more.complete
+    elsewhere = put(node, ["crio", "-d", "/etc/x.d/"], "runtime", "crio", "processes", 0, "argv")
+    assert runtime(elsewhere).crio == type(more)("/etc/x.d", complete=True)
 
 
 DAEMON = '{"exec-opts": ["native.cgroupdriver=systemd"]}'

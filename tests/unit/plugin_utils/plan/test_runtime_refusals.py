@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Verdict
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import all_findings, judge
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import (
-    VARIANTS,
     crio,
     docker,
     k3s,
@@ -30,36 +31,66 @@ def refused(snapshot: Snapshot) -> dict[str, str]:
     return {each.code: each.message for each in plan.refusals}
 
 
-def test_crio_is_not_called_a_missing_containerd() -> None:
-    found = refused(crio(captured(ALIGNED)))
-    assert found == {"runtime-unsupported": "kubelet uses cri-o at unix:///var/run/crio/crio.sock"}
-
-
-def test_a_crio_node_is_judged_by_its_drivers_and_not_by_what_we_can_change() -> None:
+def test_a_crio_node_that_is_as_wanted_is_not_refused() -> None:
     facts = facts_of(crio(captured(ALIGNED)))
-    found = all_findings(facts, make_plan(facts, wanted(), allow_disruption=True))
+    plan = make_plan(facts, wanted(), allow_disruption=True)
+    assert (plan.changes, plan.refusals) == ((), ())
+    found = all_findings(facts, plan)
     assert judge(found) is Verdict.ALIGNED
-    assert [each.code for each in found] == ["driver-hidden-from-agents", "second-tree", "cannot-be-aligned"]
+    assert [each.code for each in found] == ["driver-hidden-from-agents", "second-tree"]
+
+
+def test_a_runtime_that_nobody_here_knows() -> None:
+    isulad = {"endpoint": "unix:///var/run/isulad.sock", "name": "iSulad", "version": "2.1"}
+    found = refused(put(captured(ALIGNED), isulad, "runtime", "cri"))
+    assert found == {"runtime-unsupported": "kubelet uses isulad at unix:///var/run/isulad.sock"}
 
 
 def test_a_silent_crio_is_not_called_a_silent_containerd() -> None:
     silent = {"endpoint": "unix:///var/run/crio/crio.sock", "error": "refused"}
-    assert set(refused(put(crio(captured(ALIGNED)), silent, "runtime", "cri"))) == {"runtime-unsupported"}
+    assert set(refused(put(crio(captured(ALIGNED)), silent, "runtime", "cri"))) == {"crio-not-answering"}
 
 
-def test_docker() -> None:
-    assert "kubelet uses docker" in refused(docker(captured(ALIGNED), "{}"))["runtime-unsupported"]
+EXEC = '{"exec-opts": ["native.umask=normal", "native.cgroupdriver=cgroupfs"]}'
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "said"),
+    [
+        ("{}", (), ("this file has no exec-opts", 'set "exec-opts": ["native.cgroupdriver=systemd"] in it')),
+        (EXEC, (), (f"this file has {EXEC[1:-1]}", '["native.umask=normal", "native.cgroupdriver=systemd"]')),
+        # moby#41725: in both places dockerd does not start.
+        (
+            "{}",
+            ("--exec-opt", "native.cgroupdriver=cgroupfs"),
+            ("--exec-opt native.cgroupdriver=cgroupfs", "--exec-opt native.cgroupdriver=systemd in docker.service's"),
+        ),
+        ("{}", ("--exec-opt=native.umask=normal",), ("not in daemon.json",)),
+    ],
+)
+def test_docker_by_hand(text: str, flags: tuple[str, ...], said: tuple[str, ...]) -> None:
+    (found,) = make_plan(facts_of(docker(captured(ALIGNED), text, *flags)), wanted(), allow_disruption=True).refusals
+    assert (found.code, found.file) == ("runtime-unsupported", "/etc/docker/daemon.json")
+    for word in (*said, "restart docker"):
+        assert word in str(found)
+
+
+def test_docker_whose_file_is_no_json() -> None:
+    node = docker(captured(ALIGNED), '{\n"exec-opts": [,\n')
+    (found,) = make_plan(facts_of(node), wanted(), allow_disruption=True).refusals
+    assert (found.code, found.file, found.line) == ("config-unreadable", "/etc/docker/daemon.json", 2)
+
+
+def test_docker_that_has_the_driver_is_left_alone_all_the_same() -> None:
+    node = docker(captured(ALIGNED), '{"exec-opts": ["native.cgroupdriver=systemd"]}')
+    found = refused(node)["runtime-unsupported"]
+    assert "native.cgroupdriver is systemd" in found
 
 
 def test_k3s_is_not_called_a_missing_kubelet() -> None:
     found = refused(k3s(captured(ALIGNED)))
     assert "kubelet-missing" not in found
     assert found["kubelet-inside"].startswith("k3s runs kubelet inside its own process")
-
-
-def test_a_file_that_is_made_anew_is_not_edited() -> None:
-    found = refused(VARIANTS["config-regenerated"][1](captured(ALIGNED)))
-    assert found == {"config-regenerated": "rke2 makes this file anew at each start"}
 
 
 def test_files_of_newer_schemas_are_read_and_not_edited() -> None:

@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Why docker is not touched, and what its owner has to do by hand.
+
+docker.socket and cri-dockerd start dockerd again as soon as it is stopped, dockershim has no CRI to stop pods over, and
+neither tells a container's cgroup: a transaction could prove nothing here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from ...facts.docker import OPTION, exec_options
+from ...facts.model import Driver, NodeFacts
+from ...profile import Profile
+from ..model import Refusal
+from .model import Rule, unsafe_file
+
+BY_HAND = "This release does not change docker"
+RESTART = "Then drain the node and restart docker; without live-restore that ends every container."
+
+
+def _docker(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    driver = profile.cgroup_driver
+    if driver and facts.runtime.cgroup_driver is not driver:
+        yield from _driver_by_hand(facts, driver)
+        return
+    seen = f"native.cgroupdriver is {facts.runtime.cgroup_driver.value}" if facts.runtime.cgroup_driver else "as it is"
+    yield Refusal(
+        "runtime-unsupported",
+        f"kubelet uses docker at {facts.runtime.endpoint} ({seen}), whose pods this release cannot stop and prove",
+        f"{BY_HAND}; kubelet_config writes kubelet's own file and leaves the restart to you.",
+    )
+
+
+def _driver_by_hand(facts: NodeFacts, driver: Driver) -> Iterator[Refusal]:
+    wanted = f"{OPTION}={driver.value}"
+    words = exec_options(facts.runtime.command_line)
+    if words:
+        yield Refusal(
+            "runtime-unsupported",
+            f"dockerd is started with --exec-opt {' '.join(words)}; with exec-opts in the file too it would not start",
+            f"{BY_HAND}: set --exec-opt {wanted} in docker.service's ExecStart, not in daemon.json. {RESTART}",
+            file=facts.runtime.config.path,
+        )
+        return
+    if facts.runtime.config.problem:
+        yield from unsafe_file(facts.runtime.config)
+        return
+    found = facts.runtime.config.values.get("exec-opts")
+    kept = [each for each in found if not str(each).startswith(OPTION + "=")] if isinstance(found, list) else []
+    state = "has no exec-opts" if found is None else f'has "exec-opts": {json.dumps(found)}'
+    yield Refusal(
+        "runtime-unsupported",
+        f"kubelet uses docker at {facts.runtime.endpoint}, and this file {state}",
+        f'{BY_HAND}: set "exec-opts": {json.dumps([*kept, wanted])} in it. {RESTART}',
+        file=facts.runtime.config.path,
+    )
+
+
+RULES: tuple[Rule, ...] = (_docker,)

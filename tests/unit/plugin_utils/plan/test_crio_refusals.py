@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""CRI-O nodes that are not touched: each reason, and the same node with one thing changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
+from ansible_collections.volcano.colocation.tests.unit.hosts.host import described, flipped, merged, snapshot_of
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import profile_of, put
+
+FOLDER = "/etc/crio/crio.conf.d"
+OURS = f"{FOLDER}/99-volcano-colocation.conf"
+DRIVER = {"cgroup_driver": "systemd"}
+NRI = {"nri": {"enabled": True}}
+OLD = {"runtime": {"cri": {"version": "1.25.3"}}}
+
+
+def plan_of(host: Mapping[str, Any], folder: Path, **options: Any) -> Plan:
+    return make_plan(interpret(snapshot_of(host, folder)), profile_of(**options), allow_disruption=True)
+
+
+def with_(**inputs: Any) -> Mapping[str, Any]:
+    changed: Mapping[str, Any] = merged(described("crio-aligned").host, inputs)
+    return changed
+
+
+def argv(*words: str) -> dict[str, Any]:
+    return {"processes": {"crio": {"argv": ["/usr/bin/crio", *words]}}}
+
+
+CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, tuple[str, ...]]] = {
+    "flag": (argv("--cgroup-manager", "cgroupfs"), DRIVER, "flag-overrides-config", ("--cgroup-manager=cgroupfs",)),
+    "flag of conmon": (
+        {**argv("--conmon-cgroup=x.slice"), "files": {"/etc/crio/crio.conf": '[crio.runtime]\nconmon_cgroup = "x"\n'}},
+        DRIVER,
+        "flag-overrides-config",
+        ("--conmon-cgroup=x.slice", "conmon_cgroup"),
+    ),
+    "switch": (argv("--enable-nri=false"), NRI, "flag-overrides-config", ("--enable-nri=false", "crio.service")),
+    "switch on": (argv("--enable-nri"), {"nri": {"enabled": False}}, "flag-overrides-config", ("--enable-nri=true,",)),
+    "socket": (
+        argv("--nri-listen=/run/x.sock"),
+        {"nri": {"enabled": True, "socket_path": "/run/y.sock"}},
+        "flag-overrides-config",
+        ("--nri-listen=/run/x.sock", "nri_listen"),
+    ),
+    "later file": (
+        {"files": {f"{FOLDER}/99-zz.conf": '[crio.runtime]\ncgroup_manager = "cgroupfs"\n'}},
+        DRIVER,
+        "crio-drop-in-outranked",
+        (f"{FOLDER}/99-zz.conf: ", "cgroup_manager = 'cgroupfs'", "99-volcano-colocation.conf", "rename it"),
+    ),
+    "later NRI": (
+        {"files": {f"{FOLDER}/zz.conf": "[crio.nri]\nenable_nri = false\n"}},
+        NRI,
+        "crio-drop-in-outranked",
+        (f"{FOLDER}/zz.conf: ", "enable_nri = False"),
+    ),
+    "broken": (
+        {"files": {f"{FOLDER}/50.conf": "[crio]\nlog_dir = \n"}},
+        DRIVER,
+        "config-unreadable",
+        (f"{FOLDER}/50.conf:2: ", "Correct the file"),
+    ),
+    "folder": (
+        {"files": {f"{FOLDER}/50.d/x.conf": ""}},
+        DRIVER,
+        "crio-nested-folder",
+        (f"{FOLDER}/50.d: is a folder", "Move its files up"),
+    ),
+    "our own as a link": (
+        {"links": {OURS: "/etc/x.conf"}, "files": {"/etc/x.conf": ""}},
+        DRIVER,
+        "config-is-symlink",
+        (f"{OURS}: ",),
+    ),
+    "too many": (
+        {"files": {f"{FOLDER}/{number:03}.conf": "" for number in range(70)}},
+        DRIVER,
+        "crio-too-many-files",
+        (f"{FOLDER}: has 64 files or more",),
+    ),
+    "no NRI": ({"live": OLD}, NRI, "nri-unsupported", ("CRI-O 1.25.3 has no NRI; it came with 1.26", "Upgrade CRI-O")),
+    "closed NRI": (
+        {"files": {f"{FOLDER}/50.conf": "[crio.nri]\nnri_disable_connections = true\n"}},
+        NRI,
+        "crio-nri-closed",
+        (f"{FOLDER}/50.conf (nri.enabled): has nri_disable_connections = true",),
+    ),
+    "silent": (
+        {"live": {"runtime": {"cri": {"error": "refused"}}}},
+        {},
+        "crio-not-answering",
+        ("cri-o does not answer at unix:///var/run/crio/crio.sock", "journalctl -u crio"),
+    ),
+}
+
+TAKEN: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "a flag that says the same": (argv("--cgroup-manager=systemd"), DRIVER),
+    "a flag of something else": (argv("--cgroup-manager=cgroupfs"), {}),
+    "a switch that says the same": (argv("--enable-nri=true"), NRI),
+    "a later file that says the same": (
+        {"files": {f"{FOLDER}/zz.conf": '[crio.runtime]\ncgroup_manager = "systemd"\n'}},
+        DRIVER,
+    ),
+    "a later file of something else": (
+        {"files": {f"{FOLDER}/zz.conf": '[crio.runtime]\nlog_level = "info"\n'}},
+        DRIVER,
+    ),
+    "an earlier file": ({"files": {f"{FOLDER}/98.conf": '[crio.runtime]\ncgroup_manager = "cgroupfs"\n'}}, DRIVER),
+    "somebody's link": ({"links": {f"{FOLDER}/50.conf": "../../x.conf"}, "files": {"/etc/x.conf": ""}}, DRIVER),
+    "some files": ({"files": {f"{FOLDER}/{number:03}.conf": "" for number in range(62)}}, DRIVER),
+    "NRI left out": ({"live": OLD}, {"nri": {"enabled": True, "unsupported": "skip"}}),
+    "NRI not asked for": ({"live": OLD}, {"nri": {"enabled": False}}),
+    "closed NRI of an old CRI-O": (
+        {"live": OLD, "files": {f"{FOLDER}/50.conf": "[crio.nri]\nnri_disable_connections = true\n"}},
+        {"nri": {"enabled": True, "unsupported": "skip"}},
+    ),
+    "NRI that stays closed": (
+        {"files": {f"{FOLDER}/50.conf": "[crio.nri]\nnri_disable_connections = true\n"}},
+        DRIVER,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_refused_with_what_was_seen_and_what_to_do(case: str, tmp_path: Path) -> None:
+    inputs, options, code, words = CASES[case]
+    plan = plan_of(with_(**inputs), tmp_path, **options)
+    assert plan.changes == ()
+    assert [each.code for each in plan.refusals] == [code]
+    for word in words:
+        assert word in str(plan.refusals[0])
+
+
+@pytest.mark.parametrize("case", TAKEN)
+def test_not_refused(case: str, tmp_path: Path) -> None:
+    inputs, options = TAKEN[case]
+    assert plan_of(with_(**inputs), tmp_path, **options).refusals == ()
+
+
+def test_nri_that_is_left_out_is_named(tmp_path: Path) -> None:
+    inputs, options = TAKEN["NRI left out"]
+    plan = plan_of(with_(**inputs), tmp_path, **options)
+    assert [each.reason for each in plan.skipped] == ["CRI-O 1.25.3 has no NRI; it came with 1.26"]
+    assert plan.changes == ()
+
+
+@pytest.mark.parametrize("name", ["crio-flag", "crio-later-file"])
+def test_the_described_hosts(name: str, tmp_path: Path) -> None:
+    host = described(name)
+    assert len(plan_of(host.host, tmp_path / "host", **DRIVER).refusals) == 1
+    assert plan_of(flipped(host), tmp_path / "flip", **DRIVER).refusals == ()
+
+
+def test_a_crio_that_is_not_installed(tmp_path: Path) -> None:
+    snapshot = snapshot_of(described("crio-aligned").host, tmp_path)
+    gone = put(snapshot, None, "runtime", "crio")
+    found = make_plan(interpret(gone), profile_of(**DRIVER), allow_disruption=True).refusals
+    assert [each.code for each in found] == ["crio-missing"]
