@@ -34,18 +34,12 @@ def temporary(folder: str, target: str) -> str:
 def create(target: str, text: bytes, dress: Dress) -> None:
     """A new file; FileExistsError when there is one already, which then stays."""
     folder = os.path.dirname(target)
-    handle = _nameless(folder)
-    if handle is None:
-        staged = temporary(folder, target)
-        write_new(staged, text, dress)
-        _rename(staged, target, lambda: _require_absent(target))
+    if _named_when_whole(folder, target, text, dress):
+        sync_folder(folder)
         return
-    try:
-        _fill(handle, text, dress)
-        _give_name(handle, target)
-    finally:
-        os.close(handle)
-    sync_folder(folder)
+    staged = temporary(folder, target)
+    write_new(staged, text, dress)
+    _rename(staged, target, lambda: _require_absent(target))
 
 
 def replace(target: str, text: bytes, stages: Sequence[str], dress: Dress, ready: Ready) -> None:
@@ -55,7 +49,8 @@ def replace(target: str, text: bytes, stages: Sequence[str], dress: Dress, ready
     for folder in stages:
         staged = temporary(folder, target)
         try:
-            _stage(folder, staged, text, dress)
+            if not _named_when_whole(folder, staged, text, dress):
+                write_new(staged, text, dress)
             _rename(staged, target, ready)
         except OSError as error:
             if error.errno not in _NOT_FROM_THERE or folder == stages[-1]:
@@ -145,16 +140,17 @@ def _give_name(handle: int, path: str) -> None:
         os.close(folder)
 
 
-def _stage(folder: str, staged: str, text: bytes, dress: Dress) -> None:
+def _named_when_whole(folder: str, path: str, text: bytes, dress: Dress) -> bool:
+    """Whether the file could be written without a name before it got one; FileExistsError when there is one."""
     handle = _nameless(folder)
     if handle is None:
-        write_new(staged, text, dress)
-        return
+        return False
     try:
         _fill(handle, text, dress)
-        _give_name(handle, staged)
+        _give_name(handle, path)
     finally:
         os.close(handle)
+    return True
 
 
 def _rename(staged: str, target: str, ready: Ready) -> None:
