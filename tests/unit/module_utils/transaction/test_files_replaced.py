@@ -102,7 +102,8 @@ def with_acl(path: Path) -> None:
 
 def in_a_folder_with_a_default_acl(path: Path) -> None:
     """What is born there gets the ACL; the old file, older than that, has none."""
-    os.setxattr(path.parent, "system.posix_acl_default", READABLE_BY_1000)
+    for folder in (path.parent, path.parent.parent):
+        os.setxattr(folder, "system.posix_acl_default", READABLE_BY_1000)
 
 
 @pytest.mark.parametrize(
