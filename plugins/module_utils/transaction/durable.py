@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writing a file so that every reader, at any moment and after a power cut, finds the old text or the new one.
 
-The text goes into a file without a name in the folder of its target (O_TMPFILE), so that it is born with the SELinux
-label that files have there. A new file then gets its name in one step. One that replaces another gets a dot-name in the
-folder above and is renamed from there: CRI-O reads every file below crio.conf.d, whatever its name
-(pkg/config/config.go UpdateFromPath), so that one left behind by a power cut would count. Folders of manifests, of
-kubelet's and containerd's drop-ins and of NRI's plugins never show anything but the file itself either.
+The text goes into a file without a name (O_TMPFILE). For a new file that is in the folder of its target, so that it
+is born with the SELinux label that files have there; it then gets its name in one step. For one that replaces another
+it is in the folder above, where it gets a dot-name and is renamed from. So a folder of manifests or drop-ins, or of
+NRI's plugins, never shows anything but the file itself, nor does a power cut leave anything in it: CRI-O reads every
+file below crio.conf.d, whatever its name (pkg/config/config.go UpdateFromPath).
 Where a file system knows no nameless files, or the folder above is on another one, the dot-name stands in for it.
 """
 
@@ -34,30 +34,29 @@ def temporary(folder: str, target: str) -> str:
 def create(target: str, text: bytes, dress: Dress) -> None:
     """A new file; FileExistsError when there is one already, which then stays."""
     folder = os.path.dirname(target)
-    handle = _nameless(folder)
-    if handle is None:
-        _by_name(target, text, [folder], dress, lambda: _require_absent(target))
+    if _named_when_whole(folder, target, text, dress):
+        sync_folder(folder)
         return
-    try:
-        _fill(handle, text, dress)
-        _give_name(handle, target)
-    finally:
-        os.close(handle)
-    sync_folder(folder)
+    staged = temporary(folder, target)
+    write_new(staged, text, dress)
+    _rename(staged, target, lambda: _require_absent(target))
 
 
 def replace(target: str, text: bytes, stages: Sequence[str], dress: Dress, ready: Ready) -> None:
     """Another text for a file that exists. ``stages``: folders for the moment before the rename, the best one first."""
-    handle = _nameless(os.path.dirname(target))
-    if handle is None:
-        _by_name(target, text, stages, dress, ready)
-        return
-    try:
-        _fill(handle, text, dress)
-        nameless = handle
-        _rename_over(target, stages, lambda staged: _give_name(nameless, staged), ready)
-    finally:
-        os.close(handle)
+    for folder in stages:
+        unlink_if_there(temporary(folder, target))
+    for folder in stages:
+        staged = temporary(folder, target)
+        try:
+            if not _named_when_whole(folder, staged, text, dress):
+                write_new(staged, text, dress)
+            _rename(staged, target, ready)
+        except OSError as error:
+            if error.errno not in _NOT_FROM_THERE or folder == stages[-1]:
+                raise
+        else:
+            return
 
 
 def probe(folder: str, text: bytes, target: str) -> None:
@@ -82,6 +81,9 @@ def write_new(path: str, text: bytes, dress: Dress = lambda _handle: None) -> No
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         _fill(handle, text, dress)
+    except BaseException:
+        discard(path)
+        raise
     finally:
         os.close(handle)
 
@@ -138,30 +140,28 @@ def _give_name(handle: int, path: str) -> None:
         os.close(folder)
 
 
-def _by_name(target: str, text: bytes, stages: Sequence[str], dress: Dress, ready: Ready) -> None:
-    _rename_over(target, stages, lambda staged: write_new(staged, text, dress), ready)
+def _named_when_whole(folder: str, path: str, text: bytes, dress: Dress) -> bool:
+    """Whether the file could be written without a name before it got one; FileExistsError when there is one."""
+    handle = _nameless(folder)
+    if handle is None:
+        return False
+    try:
+        _fill(handle, text, dress)
+        _give_name(handle, path)
+    finally:
+        os.close(handle)
+    return True
 
 
-def _rename_over(target: str, stages: Sequence[str], stage: Callable[[str], None], ready: Ready) -> None:
-    for folder in stages:
-        unlink_if_there(temporary(folder, target))
-    for number, folder in enumerate(stages):
-        staged = temporary(folder, target)
-        try:
-            stage(staged)
-            ready()
-            os.replace(staged, target)
-        except OSError as error:
-            discard(staged)
-            if error.errno not in _NOT_FROM_THERE or number == len(stages) - 1:
-                raise
-        except BaseException:
-            discard(staged)
-            raise
-        else:
-            sync_folder(os.path.dirname(target))
-            sync_folder(folder)
-            return
+def _rename(staged: str, target: str, ready: Ready) -> None:
+    try:
+        ready()
+        os.replace(staged, target)
+    except BaseException:
+        discard(staged)
+        raise
+    for folder in sorted({os.path.dirname(target), os.path.dirname(staged)}):
+        sync_folder(folder)
 
 
 def _require_absent(target: str) -> None:

@@ -5,10 +5,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, steps
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import Step
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import Store
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.work import Work
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import Simulation
 
 
@@ -20,3 +26,14 @@ def carry_out(simulation: Simulation, plan: dict[str, Any], store: Store | None 
     answer = engine.execute(simulation.node, store or simulation.store, plan["id"], lines.append)
     assert simulation.store.read(plan["id"], "result.json") == answer
     return dict(answer, printed="\n".join(lines))
+
+
+def break_step(monkeypatch: pytest.MonkeyPatch, name: str, do: Callable[[Step, Work], str]) -> None:
+    monkeypatch.setattr(engine, "STEPS", tuple(broken(step, do) if step.name == name else step for step in steps.STEPS))
+
+
+def broken(step: Step, do: Callable[[Step, Work], str]) -> Step:
+    def run(work: Work) -> str:
+        return do(step, work)
+
+    return replace(step, do=run)

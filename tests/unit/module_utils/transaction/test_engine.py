@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.transaction imp
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import Step
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import STATE_FOLDER, Store
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.work import Work
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import carry_out
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import break_step, carry_out
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     CHECKPOINT,
     CONTAINERD,
@@ -34,17 +32,6 @@ RUNNING = {CONTAINERD: "active", KUBELET: "active"}
 
 class Crash(BaseException):
     """The process is gone: nothing of it runs any more."""
-
-
-def break_step(monkeypatch: pytest.MonkeyPatch, name: str, do: Callable[[Step, Work], str]) -> None:
-    monkeypatch.setattr(engine, "STEPS", tuple(broken(step, do) if step.name == name else step for step in steps.STEPS))
-
-
-def broken(step: Step, do: Callable[[Step, Work], str]) -> Step:
-    def run(work: Work) -> str:
-        return do(step, work)
-
-    return replace(step, do=run)
 
 
 def test_a_misaligned_node_is_aligned(simulation: Simulation) -> None:
@@ -380,69 +367,6 @@ def test_nothing_of_the_plan_is_kept_or_printed(simulation: Simulation) -> None:
         "journal.json",
         "result.json",
     ]
-
-
-def test_an_edit_between_the_check_and_the_write_stays_and_nothing_is_written(
-    simulation: Simulation, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def edit(step: Step, work: Work) -> str:
-        simulation.write(path, "someone: else\n", 0o600)
-        return step.do(work)
-
-    plan = document(simulation)
-    path = plan["files"][-1]["path"]
-    assert len(plan["files"]) > 1, "the files before it are not written either"
-    break_step(monkeypatch, "write files", edit)
-    before = {each["path"]: os.stat(simulation.host.path(each["path"])).st_ino for each in plan["files"][:-1]}
-    answer = carry_out(simulation, plan)
-    assert answer["state"] == "rolled-back"
-    assert f"{path}: it was changed by someone else just now" in answer["error"]["message"]
-    (detail,) = [step["detail"] for step in answer["steps"] if step["name"] == "undo: write files"]
-    assert detail == "0 put back"
-    assert simulation.read(path) == "someone: else\n"
-    assert f"NOT as before: {path}" in answer["error"]["node"]
-    assert before == {name: os.stat(simulation.host.path(name)).st_ino for name in before}
-
-
-def test_an_edit_of_a_file_just_before_its_rename_stays(
-    simulation: Simulation, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def edit(step: Step, work: Work) -> str:
-        note = work.journal.begin_file
-
-        def begin_file(name: str) -> None:
-            note(name)
-            if name == path:
-                simulation.write(path, "someone: else\n", 0o600)
-
-        monkeypatch.setattr(work.journal, "begin_file", begin_file)
-        return step.do(work)
-
-    plan = document(simulation)
-    path = plan["files"][-1]["path"]
-    first = simulation.read(plan["files"][0]["path"])
-    break_step(monkeypatch, "write files", edit)
-    answer = carry_out(simulation, plan)
-    (detail,) = [step["detail"] for step in answer["steps"] if step["name"] == "undo: write files"]
-    assert detail == f"{len(plan['files']) - 1} put back"
-    assert simulation.read(path) == "someone: else\n"
-    assert simulation.read(plan["files"][0]["path"]) == first
-
-
-def test_an_edit_after_the_write_is_kept_aside(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
-    def edit(step: Step, work: Work) -> str:
-        step.do(work)
-        simulation.write(KUBELET_CONFIG, "someone: else\n", 0o600)
-        raise OSError("broken")
-
-    tree = simulation.tree()
-    break_step(monkeypatch, "write files", edit)
-    answer = carry_out(simulation, document(simulation))
-    assert answer["state"] == "rolled-back"
-    (detail,) = [step["detail"] for step in answer["steps"] if step["name"] == "undo: write files"]
-    assert "had been changed by someone else meanwhile, that text is kept in" in detail
-    assert Path(detail.rsplit(" ", 1)[1]).read_text() == "someone: else\n"
-    assert simulation.tree() == tree
 
 
 def test_files_alone_stop_nothing(simulation: Simulation) -> None:

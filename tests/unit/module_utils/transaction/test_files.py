@@ -7,7 +7,6 @@ import os
 import stat
 import subprocess
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -49,26 +48,6 @@ def test_replace_and_restore(host: Host, backups: str) -> None:
     assert (target.read_text(), stat.S_IMODE(target.stat().st_mode)) == ("old\n", 0o640)
     assert listing(host) == ["etc", "etc/app", "etc/app/app.conf"]
     assert stat.S_IMODE(os.stat(backups + "/file-0").st_mode) == 0o600
-
-
-def test_owner_and_extended_attributes_are_kept(host: Host, backups: str) -> None:
-    target = host.path(PATH)
-    with suppress(OSError):  # not every file system has them
-        os.setxattr(target, "user.colocation", b"\0label")
-    attributes = os.listxattr(target)
-    if os.geteuid() == 0:
-        os.chown(target, 12, 34)
-    saved = files.save(host, PATH, 0o644, backups, "file-0")
-    files.write(host, saved, b"new\n")
-    assert os.listxattr(target) == attributes
-    if attributes:
-        assert os.getxattr(target, "user.colocation") == b"\0label"
-    assert (os.stat(target).st_uid, os.stat(target).st_gid) == (
-        (12, 34) if os.geteuid() == 0 else (os.getuid(), os.getgid())
-    )
-    os.unlink(target)
-    files.restore(host, saved, backups)
-    assert os.listxattr(target) == attributes
 
 
 def test_a_new_file_and_its_folders_go_again(host: Host, backups: str) -> None:
@@ -126,25 +105,6 @@ def test_a_linked_folder_does_not_lead_out_of_an_image(host: Host, tmp_path: Pat
 def test_a_probe_leaves_nothing(host: Host) -> None:
     files.probe(host, PATH, b"x" * 10000)
     files.probe(host, "/etc/not/yet/there.conf", b"x")
-    assert listing(host) == ["etc", "etc/app", "etc/app/app.conf"]
-
-
-def test_the_temporary_name_is_one_that_no_watcher_takes() -> None:
-    for name in (
-        "/etc/kubernetes/manifests/etcd.yaml",
-        "/etc/kubernetes/kubelet.conf.d/90.conf",
-        "/opt/nri/plugins/10-x",
-    ):
-        temporary = os.path.basename(files._temporary(name))
-        assert temporary.startswith(".")
-        assert not temporary.endswith((".conf", ".toml", ".yaml", ".yml", ".json", ".service", ".slice"))
-
-
-def test_a_left_over_temporary_is_no_obstacle(host: Host, backups: str) -> None:
-    Path(files._temporary(host.path(PATH))).write_text("half")
-    saved = files.save(host, PATH, 0o644, backups, "file-0")
-    files.probe(host, PATH, b"new\n")
-    files.write(host, saved, b"new\n")
     assert listing(host) == ["etc", "etc/app", "etc/app/app.conf"]
 
 

@@ -46,6 +46,10 @@ def test_values_become_builtins() -> None:
     assert below["b"].__class__ is str
 
 
+def test_a_plan_shows_a_wish_in_words() -> None:
+    assert [str(wish) for wish in (REMOVE, Append("x"), Without("y"))] == ["absent", "with x", "without y"]
+
+
 @pytest.mark.parametrize("value", [None, {"a": 1}, [None], [{1: "a"}], b"x", object(), EMPTIED, Append(NOTHING)])
 def test_other_types_are_a_mistake_of_the_caller(value: Any) -> None:
     with pytest.raises(TypeError):
