@@ -10,7 +10,8 @@ from typing import Any
 
 from ..facts.model import KubeletFacts, NodeFacts, RuntimeFacts
 from ..facts.node import interpret
-from ..plan.document import files_document, moves_checkpoint
+from ..plan.checkpoints import moved_checkpoints
+from ..plan.document import files_document
 from ..plan.edits import file_edits
 from ..plan.model import Change, Need, Plan
 from ..plan.refusals.catalogue import refusals
@@ -69,5 +70,5 @@ class FilesAction(ColocationAction):
             "strategy": STRATEGY,
             "restart_required": restart,
             "drain_required": restart and Need.DRAIN in needed.needs and facts.pods.sandboxes > 0,
-            "checkpoints_to_reset": [facts.kubelet.checkpoint.path] if moves_checkpoint(facts, needed, profile) else [],
+            "checkpoints_to_reset": moved_checkpoints(facts, needed, profile),
         }

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..facts.model import Driver, NodeFacts
 from ..profile import Profile
+from .checkpoints import moved_checkpoints, policy_after
 from .edits import FileEdit
 from .model import Need, Plan
 
@@ -59,25 +60,6 @@ def _driver_after(facts: NodeFacts, plan: Plan, profile: Profile) -> Driver | No
     return profile.cgroup_driver
 
 
-def _policy_after(facts: NodeFacts, plan: Plan, profile: Profile) -> str | None:
-    return facts.kubelet.cpu_manager_policy if plan.pending else profile.cpu_manager_policy
-
-
-def moves_checkpoint(facts: NodeFacts, plan: Plan, profile: Profile) -> bool:
-    """Policy, reserved set or online CPUs differ from what the checkpoint was made for (pitfall E1)."""
-    checkpoint = facts.kubelet.checkpoint
-    if not checkpoint.exists or Need.RESTART_KUBELET not in plan.needs:
-        return False
-    policy = _policy_after(facts, plan, profile)
-    if policy is not None and checkpoint.policy != policy:
-        return True
-    reserved = any(
-        change.keys[:1] and change.keys[0] in ("reservedSystemCPUs", "systemReserved", "kubeReserved")
-        for change in plan.changes
-    )
-    return checkpoint.policy == "static" and (reserved or checkpoint.cpus != facts.online_cpus)
-
-
 def _trees(facts: NodeFacts, plan: Plan, driver: Driver | None) -> tuple[list[str], list[str]]:
     """(stale, fresh) tree names of a kubelet that changes its driver."""
     switched = any(change.keys == ("cgroupDriver",) for change in plan.changes)
@@ -89,7 +71,7 @@ def _trees(facts: NodeFacts, plan: Plan, driver: Driver | None) -> tuple[list[st
 
 def _gate(facts: NodeFacts, plan: Plan, profile: Profile, timeout: int) -> dict[str, Any]:
     driver = _driver_after(facts, plan, profile)
-    policy = _policy_after(facts, plan, profile)
+    policy = policy_after(facts, plan, profile)
     nri = profile.nri.enabled and facts.runtime.nri.supported
     path = facts.kubelet.checkpoint.path
     return {
@@ -119,7 +101,7 @@ def transaction_document(
             "kubelet": {"unit": "kubelet.service", "action": _action(plan, Need.RESTART_KUBELET)},
             "runtime": {"unit": "containerd.service", "action": _action(plan, Need.RESTART_RUNTIME)},
         },
-        "checkpoints": [facts.kubelet.checkpoint.path] if moves_checkpoint(facts, plan, profile) else [],
+        "checkpoints": moved_checkpoints(facts, plan, profile),
         "sandboxes": {
             "endpoint": facts.runtime.endpoint,
             "action": "stop" if Need.DRAIN in plan.needs else "leave",

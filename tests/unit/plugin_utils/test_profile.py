@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import Driver
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import Profile, ProfileError, parse_profile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import Profile, parse_profile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
 
 
 def test_nothing_asked_is_nothing_wanted() -> None:
