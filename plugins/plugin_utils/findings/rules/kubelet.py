@@ -19,6 +19,7 @@ from ...kubelet_fields import (
     FAIL_CGROUP_V1,
     FEATURE_GATES,
     KUBE_RESERVED,
+    MEMORY_THROTTLING_FACTOR,
     OBSERVED,
     RESERVED_MEMORY,
     RESERVED_SYSTEM_CPUS,
@@ -35,7 +36,14 @@ from ..model import Effect, Finding, Rule, Severity
 
 PLACES = ("--config", "--config-dir", "--root-dir")
 # What kubelet fills in or writes anew is no disagreement.
-_FILLED_IN = (RUNTIME_ENDPOINT, ENFORCE_NODE_ALLOCATABLE, EVICTION_HARD, SINGLE_PROCESS_OOM_KILL)
+_FILLED_IN = (
+    RUNTIME_ENDPOINT,
+    ENFORCE_NODE_ALLOCATABLE,
+    EVICTION_HARD,
+    FAIL_CGROUP_V1,
+    MEMORY_THROTTLING_FACTOR,
+    SINGLE_PROCESS_OOM_KILL,
+)
 _COMPLETED = (EVICTION_HARD, FEATURE_GATES)
 
 

@@ -36,12 +36,13 @@ def _named(finding: Finding) -> tuple[str, ...]:
 
 def _refused(finding: Finding, facts: NodeFacts) -> Refusal:
     options = _named(finding)
-    version = f"kubelet {facts.kubelet.version or 'of unknown version'}"
+    path, version = facts.kubelet.config.path, f"kubelet {facts.kubelet.version or 'of unknown version'}"
+    in_file = any(line.endswith(f"({path})") for line in finding.evidence)
     return Refusal(
         finding.code,
         f"{finding.summary.rstrip('.')} ({version}): {'; '.join(finding.evidence)}",
         finding.remedy,
-        file=None if options else facts.kubelet.config.path,
+        file=path if in_file or not options else None,
         variable=", ".join(options) or None,
     )
 
