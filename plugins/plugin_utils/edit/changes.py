@@ -1,45 +1,92 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Wanted values as a tree, what of it a document still lacks, and the document that must come out."""
+"""What can be wanted of a document: values, additions to a list, removals; by their paths, or as a tree."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
 Path: TypeAlias = tuple[str, ...]
 Scalar: TypeAlias = str | bool | int | float
-Value: TypeAlias = Scalar | Sequence[str]
+Item: TypeAlias = "Scalar | Sequence[Item] | Mapping[str, Item]"
+Value: TypeAlias = "Scalar | Sequence[Item]"
 
 
 class Removal(Enum):
-    """The wish that a key be absent."""
+    """The wish that a key be absent; EMPTIED, which only editors use, leaves the key without a value."""
 
     REMOVE = "remove"
+    EMPTIED = "emptied"
+
+    def __str__(self) -> str:
+        return "absent"
 
 
 REMOVE: Final = Removal.REMOVE
-Wanted: TypeAlias = Value | Literal[Removal.REMOVE]
+EMPTIED: Final = Removal.EMPTIED
+
+
+@dataclass(frozen=True)
+class Append:
+    """The wish that a list hold ``item``, whatever else it holds; a list that is not there is made."""
+
+    item: Item
+
+    def __str__(self) -> str:
+        return f"with {self.item}"
+
+
+@dataclass(frozen=True)
+class Without:
+    """The wish that a list not hold ``item``; the rest of it stays, be it empty."""
+
+    item: Item
+
+    def __str__(self) -> str:
+        return f"without {self.item}"
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """What ``Without`` comes to in a document: the places of the item in the list."""
+
+    places: tuple[int, ...]
+
+
+Wanted: TypeAlias = "Value | Removal | Append | Without"
+Edit: TypeAlias = "Value | Removal | Append | Dropped"
 Changes: TypeAlias = Mapping[Path, Wanted]
 Tree: TypeAlias = "dict[str, Tree | Wanted]"
-
-_ABSENT: Final = object()
+Todo: TypeAlias = "dict[str, Todo | Edit]"
 
 
 def _builtin(value: Any) -> Wanted:
     """``value`` as an exact builtin: ansible-core 2.19 hands over tagged subclasses."""
-    if isinstance(value, (Removal, bool)):
+    if isinstance(value, Append):
+        return Append(_item(value.item))
+    if isinstance(value, Without):
+        return Without(_item(value.item))
+    if value is REMOVE:
+        return REMOVE
+    if isinstance(value, Mapping):
+        raise TypeError("not a value for a configuration file: name the settings in a mapping one by one")
+    return _item(value)  # type: ignore[return-value]
+
+
+def _item(value: Any) -> Item:
+    if isinstance(value, bool):
         return value
-    if isinstance(value, int):
-        return int(value)
-    if isinstance(value, float):
-        return float(value)
+    if isinstance(value, (int, float)):
+        return int(value) if isinstance(value, int) else float(value)
     if isinstance(value, str):
         return str.__str__(value)
-    if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
-        return [str.__str__(item) for item in value]
+    if isinstance(value, (list, tuple)):
+        return [_item(item) for item in value]
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {str.__str__(key): _item(below) for key, below in value.items()}
     raise TypeError(f"not a value for a configuration file: {type(value).__name__}")
 
 
@@ -59,81 +106,6 @@ def tree(changes: Changes) -> Tree:
             raise ValueError(f"two changes overlap at {dotted(path)}")
         branch[str.__str__(path[-1])] = _builtin(value)
     return root
-
-
-def needed(document: Mapping[str, Any], wanted: Tree) -> Tree:
-    """The part of ``wanted`` that the document lacks; a mapping that would become empty is removed itself."""
-    left: Tree = {}
-    for key, want in wanted.items():
-        have = document.get(key, _ABSENT)
-        if isinstance(want, dict):
-            below = _needed_below(have, want)
-            if below:
-                left[key] = below
-        elif want is REMOVE:
-            if have is not _ABSENT:
-                left[key] = REMOVE
-        elif have is _ABSENT or difference(have, want) is not None:
-            left[key] = want
-    return left
-
-
-def _needed_below(have: Any, wanted: Tree) -> Tree | Literal[Removal.REMOVE]:
-    if not isinstance(have, dict):
-        return _without_removals(wanted)
-    below = needed(have, wanted)
-    emptied = len(have) > 0 and len(below) == len(have) and all(want is REMOVE for want in below.values())
-    return REMOVE if emptied else below
-
-
-def _without_removals(wanted: Tree) -> Tree:
-    kept: Tree = {}
-    for key, want in wanted.items():
-        below = _without_removals(want) if isinstance(want, dict) else want
-        if below is not REMOVE and below != {}:
-            kept[key] = below
-    return kept
-
-
-def applied(document: Mapping[str, Any], wanted: Tree) -> dict[str, Any]:
-    """A new document with ``wanted`` in it, as returned by ``needed``."""
-    result = dict(document)
-    for key, want in wanted.items():
-        if want is REMOVE:
-            del result[key]
-        elif isinstance(want, dict):
-            result[key] = applied(result.get(key) or {}, want)
-        else:
-            result[key] = want
-    return result
-
-
-def difference(first: Any, second: Any) -> Path | None:
-    """Path of a value that differs in type or content; None when both are the same. Order of keys does not count."""
-    if type(first) is not type(second):
-        return ()
-    if isinstance(first, dict):
-        return _mapping_difference(first, second)
-    if isinstance(first, list):
-        if len(first) != len(second):
-            return ()
-        return next((() for one, other in zip(first, second, strict=True) if difference(one, other) is not None), None)
-    same = first == second or (_is_nan(first) and _is_nan(second))
-    return None if same else ()
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float) and math.isnan(value)
-
-
-def _mapping_difference(first: dict[str, Any], second: dict[str, Any]) -> Path | None:
-    for key in first.keys() | second.keys():
-        if key not in first or key not in second:
-            return (key,)
-        below = difference(first[key], second[key])
-        if below is not None:
-            return (key, *below)
-    return None
 
 
 def dotted(path: Path) -> str:

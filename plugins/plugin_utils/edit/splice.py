@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from .changes import difference, dotted
+from .changes import dotted
+from .document import difference
 from .errors import EditError, ParseError
 from .lines import BOM, NEWLINE, line_end_style, line_number
 

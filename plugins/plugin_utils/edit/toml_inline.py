@@ -8,9 +8,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .changes import REMOVE, Path, Tree, Wanted
+from .changes import REMOVE, Append, Dropped, Path, Todo
 from .errors import UnsupportedEdit
 from .lines import NEWLINE, line_number
+from .splice import spliced
+from .toml_list import list_splices
 from .toml_value import key_at, key_text, quote_of, value_end, value_text
 
 _BETWEEN = re.compile(r"[ \t,]*")
@@ -25,23 +27,24 @@ class _Item:
     end: int
 
 
-def inline_table(text: str, start: int, end: int, todo: Tree) -> str:
-    """The new source of the inline table at text[start:end]."""
+def inline_table(text: str, start: int, end: int, todo: Todo) -> str:
+    """The new source of the inline table at text[start:end]; one that is emptied keeps its braces."""
     line = line_number(text, start)
     if NEWLINE in text[start:end]:
         raise UnsupportedEdit("an inline table goes on for several lines", line, "Write it as a [table]")
     items = list(_items(text, start))
+    opening = text[start + 1 : items[0].start if items else end - 1]
     result = ""
     reached = start + 1
     for item in items:
         if todo.get(item.key[0]) is not REMOVE or len(item.key) > 1:
-            before = text[reached : item.start] if result else text[start + 1 : items[0].start]
+            before = text[reached : item.start] if result else opening
             result += before + _entry(text, item, todo)
         reached = item.end
     known = {item.key[0] for item in items}
-    fresh = ", ".join(_fresh(key, want) for key, want in todo.items() if key not in known)
+    fresh = ", ".join(f"{key_text((key,))} = {value_text(want)}" for key, want in todo.items() if key not in known)
     if not result:
-        return f"{{ {fresh} }}"
+        return "{" + opening + fresh + (opening if fresh else "") + "}"
     return "{" + result + (f", {fresh}" if fresh else "") + text[reached:end]
 
 
@@ -60,7 +63,7 @@ def _behind(pattern: re.Pattern[str], text: str, start: int) -> int:
     return match.end() if match else start
 
 
-def _entry(text: str, item: _Item, todo: Tree) -> str:
+def _entry(text: str, item: _Item, todo: Todo) -> str:
     if item.key[0] not in todo:
         return text[item.start : item.end]
     want = todo[item.key[0]]
@@ -73,12 +76,9 @@ def _entry(text: str, item: _Item, todo: Tree) -> str:
         raise UnsupportedEdit(f"{item.key[0]} is {kind} here", line, "Correct or delete this key")
     if isinstance(want, dict):
         value = inline_table(text, item.value, item.end, want)
+    elif isinstance(want, (Append, Dropped)):
+        changed = spliced(text, list_splices(text, item.value, item.end, item.key[0], want))
+        value = changed[item.value : item.end + len(changed) - len(text)]
     else:
         value = value_text(want, quote_of(text[item.value : item.end]))
     return text[item.start : item.value] + value
-
-
-def _fresh(key: str, want: Tree | Wanted) -> str:
-    if isinstance(want, dict):
-        return f"{key_text((key,))} = {{ {', '.join(_fresh(name, below) for name, below in want.items())} }}"
-    return f"{key_text((key,))} = {value_text(want)}"

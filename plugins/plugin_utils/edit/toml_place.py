@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 
-from .changes import Path, Wanted
-from .lines import NEWLINE, line_end, line_end_style, line_start
+from .changes import Edit, Path
+from .lines import line_end, line_end_style, line_start
 from .splice import Splice
 from .toml_layout import Layout, Setting, Table, indent
 from .toml_value import key_text, quote_of, value_text
@@ -16,7 +16,7 @@ _KEYS_FIRST, _TABLES_LAST = 0, 1
 _COMMENTS = re.compile(r"(?:[ \t]*#[^\n]*\n)*")
 
 
-def added(layout: Layout, path: Path, fresh: dict[str, Wanted]) -> Splice:
+def added(layout: Layout, path: Path, fresh: dict[str, Edit]) -> Splice:
     """New settings in the table at ``path``, which is made where there is none."""
     table = layout.headers.get(path)
     if table is not None:
@@ -27,7 +27,7 @@ def added(layout: Layout, path: Path, fresh: dict[str, Wanted]) -> Splice:
     return _new_table(layout, path, fresh)
 
 
-def _in_table(layout: Layout, table: Table, fresh: dict[str, Wanted]) -> Splice:
+def _in_table(layout: Layout, table: Table, fresh: dict[str, Edit]) -> Splice:
     """Behind the last setting, so before sub-tables, and before comments and blank lines at the end of the table."""
     content = layout.content(table)
     if content:
@@ -38,7 +38,7 @@ def _in_table(layout: Layout, table: Table, fresh: dict[str, Wanted]) -> Splice:
     return Splice(at, at, _settings(fresh, blanks, (), " = ", quote, line_end_style(layout.text, at)), _KEYS_FIRST)
 
 
-def _beside(layout: Layout, neighbour: Setting, prefix: Path, fresh: dict[str, Wanted]) -> Splice:
+def _beside(layout: Layout, neighbour: Setting, prefix: Path, fresh: dict[str, Edit]) -> Splice:
     text = layout.text
     equals = text[neighbour.key_end : neighbour.value_start]
     quote = quote_of(text[neighbour.start : neighbour.end])
@@ -54,7 +54,7 @@ def _beside(layout: Layout, neighbour: Setting, prefix: Path, fresh: dict[str, W
     return Splice(at, at, lines, _KEYS_FIRST)
 
 
-def _settings(fresh: dict[str, Wanted], blanks: str, prefix: Path, equals: str, quote: str, end: str) -> str:
+def _settings(fresh: dict[str, Edit], blanks: str, prefix: Path, equals: str, quote: str, end: str) -> str:
     return "".join(
         f"{blanks}{key_text((*prefix, key), quote)}{equals}{value_text(want, quote)}{end}"
         for key, want in fresh.items()
@@ -90,11 +90,11 @@ def _dotted_neighbour(layout: Layout, path: Path) -> Setting | None:
     return None
 
 
-def _new_table(layout: Layout, path: Path, fresh: dict[str, Wanted]) -> Splice:
+def _new_table(layout: Layout, path: Path, fresh: dict[str, Edit]) -> Splice:
     """Behind the last table of the closest ancestor that exists, so that no other table is split."""
     text = layout.text
     previous = _last_relative(layout, path)
-    at = _end_of_table(layout, previous)
+    at = end_of_table(layout, previous)
     end = line_end_style(text, at)
     blanks = _header_indent(layout, path)
     quote = quote_of(text[previous.start : previous.end])
@@ -109,7 +109,7 @@ def _last_relative(layout: Layout, path: Path) -> Table:
     return next(tables[-1] for tables in (layout.below(path[:length]) for length in lengths) if tables)
 
 
-def _end_of_table(layout: Layout, table: Table) -> int:
+def end_of_table(layout: Layout, table: Table) -> int:
     """Behind the last setting, and behind the comments that follow it unless they touch the next header."""
     text = layout.text
     at = layout.content_end(table)
@@ -176,9 +176,3 @@ def _commented_start(text: str, start: int) -> int:
     while start > 0 and text[line_start(text, start - 1) : start].lstrip().startswith("#"):
         start = line_start(text, start - 1)
     return start
-
-
-def blank_line_before(text: str, start: int) -> int:
-    """Start of the blank line before the line at ``start``; ``start`` itself when there is none."""
-    previous = text.rfind(NEWLINE, 0, start - 1) + 1 if start > 0 else start
-    return start if text[previous:start].strip() else previous

@@ -6,22 +6,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .changes import REMOVE, Changes, Path, Tree, Wanted, applied, needed, tree
+from .changes import Append, Changes, Dropped, Edit, Path, Removal, Todo, tree
+from .document import applied, needed, pruned
 from .errors import UnsupportedEdit
 from .lines import line_number
 from .read import read_toml
 from .splice import Envelope, Splice, proven, spliced
 from .toml_inline import inline_table
-from .toml_layout import Layout, Setting, Table
-from .toml_place import added, blank_line_before
+from .toml_layout import Layout, Setting
+from .toml_list import list_splices
+from .toml_place import added
+from .toml_removal import emptied, emptied_late_table, removed, settings_below, table_removed
 from .toml_value import quote_of, value_text
 
 
 def edit_toml(text: str, changes: Changes) -> str:
-    """The text with the values of ``changes`` (paths of keys; REMOVE deletes a key and a table that it emptied).
+    """The text with the wishes of ``changes`` (by paths of keys) fulfilled.
 
     A new setting follows the last one of its table; a new table follows the last one of its closest ancestor, with
-    a blank line before it where the file has such, and goes with that line when REMOVE empties it.
+    a blank line before it where the file has such.
+    REMOVE takes a setting out, and the table that it was the last setting of, with the blank line before it; braces,
+    a table with comments in it and a header that only sub-tables follow stay.
     ParseError, UnsupportedEdit or EditError leave no text; values that are right already leave it as it is.
     """
     before = read_toml(text)
@@ -29,26 +34,28 @@ def edit_toml(text: str, changes: Changes) -> str:
     if not todo:
         return text
     envelope, body = Envelope.of(text)
-    after = spliced(body, _table(Layout.of(body), (), todo))
+    layout = Layout.of(body)
+    todo = pruned(before, todo, lambda path: emptied(layout, path))
+    after = spliced(body, _table(layout, (), todo))
     return proven(envelope.around(after), applied(before, todo), read_toml)
 
 
-def _table(layout: Layout, path: Path, todo: Tree) -> Iterator[Splice]:
-    late = _emptied_late_table(layout, path, todo)
+def _table(layout: Layout, path: Path, todo: Todo) -> Iterator[Splice]:
+    late = emptied_late_table(layout, path, todo)
     if late is not None:
-        yield _table_removed(layout, late)
+        yield table_removed(layout, late)
         return
-    fresh: dict[str, Wanted] = {}
+    fresh: dict[str, Edit] = {}
     below_here: list[Splice] = []
     for key, want in todo.items():
         below = (*path, key)
         setting = layout.by_path.get(below)
-        if want is REMOVE:
-            below_here += _removed(layout, below)
+        if isinstance(want, Removal):
+            below_here += removed(layout, below)
         elif isinstance(want, dict):
             below_here += _inside(layout, below, setting, want)
         elif setting is not None:
-            below_here.append(_replaced(layout, setting, want))
+            below_here += _replaced(layout, setting, want)
         else:
             _refuse_table(layout, below)
             fresh[key] = want
@@ -58,20 +65,7 @@ def _table(layout: Layout, path: Path, todo: Tree) -> Iterator[Splice]:
     yield from below_here
 
 
-def _emptied_late_table(layout: Layout, path: Path, todo: Tree) -> Table | None:
-    """The table at ``path`` if it loses all its settings and its header stands behind those of its sub-tables.
-
-    So one is written for a table that only they implied, and so it can go again.
-    """
-    table = layout.headers.get(path)
-    if table is None or all(each.start >= table.start for each in layout.below(path)):
-        return None
-    content = {each.path for each in layout.content(table)}
-    removed = {(*path, key) for key, want in todo.items() if want is REMOVE}
-    return table if len(removed) == len(todo) and content == removed else None
-
-
-def _inside(layout: Layout, path: Path, setting: Setting | None, todo: Tree) -> Iterator[Splice]:
+def _inside(layout: Layout, path: Path, setting: Setting | None, todo: Todo) -> Iterator[Splice]:
     text = layout.text
     if setting is None:
         for table in layout.below(path):
@@ -85,36 +79,19 @@ def _inside(layout: Layout, path: Path, setting: Setting | None, todo: Tree) -> 
         raise _unsupported(text, setting.key_start, path, "is not a table", "Correct or delete this key")
 
 
-def _replaced(layout: Layout, setting: Setting, want: Wanted) -> Splice:
-    old = layout.text[setting.value_start : setting.value_end]
-    if old.startswith("{"):
-        raise _unsupported(layout.text, setting.key_start, setting.path, "holds a table", "Correct or delete this key")
-    return Splice(setting.value_start, setting.value_end, value_text(want, quote_of(old)))
-
-
-def _removed(layout: Layout, path: Path) -> Iterator[Splice]:
-    for setting in _settings_below(layout, path):
-        yield Splice(setting.start, setting.end, "")
-    for table in layout.below(path):
-        yield _table_removed(layout, table)
-
-
-def _table_removed(layout: Layout, table: Table) -> Splice:
-    return Splice(blank_line_before(layout.text, table.start), layout.content_end(table), "")
-
-
-def _settings_below(layout: Layout, path: Path) -> list[Setting]:
-    """The setting at ``path``, or those that make it a table by dotted keys; not those of a [table] there."""
-    return [
-        setting
-        for key, setting in layout.by_path.items()
-        if key[: len(path)] == path and len(setting.table.path) < len(path)
-    ]
+def _replaced(layout: Layout, setting: Setting, want: Edit) -> Iterator[Splice]:
+    text, start, end = layout.text, setting.value_start, setting.value_end
+    if text[start] == "{":
+        raise _unsupported(text, setting.key_start, setting.path, "holds a table", "Correct or delete this key")
+    if isinstance(want, (Append, Dropped)):
+        yield from list_splices(text, start, end, setting.path[-1], want)
+    else:
+        yield Splice(start, end, value_text(want, quote_of(text[start:end])))
 
 
 def _refuse_table(layout: Layout, path: Path) -> None:
     tables = [table.start for table in layout.below(path)]
-    for start in tables + [setting.start for setting in _settings_below(layout, path)]:
+    for start in tables + [setting.start for setting in settings_below(layout, path)]:
         raise _unsupported(layout.text, start, path, "is a table, not a plain value", "Name a setting in it")
 
 

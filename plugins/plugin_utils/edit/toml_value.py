@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
-from .changes import Removal, Wanted
+from .changes import Append, Dropped, Edit, Item, Removal, Todo
 from .read import read_toml
 
 _STRINGS = (
@@ -84,7 +85,7 @@ def string_text(value: str, quote: str = '"') -> str:
     return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
-def value_text(value: Wanted, quote: str = '"') -> str:
+def value_text(value: Todo | Edit | Item, quote: str = '"') -> str:
     """One line of TOML for a value."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -92,9 +93,12 @@ def value_text(value: Wanted, quote: str = '"') -> str:
         return string_text(value, quote)
     if isinstance(value, (int, float)):
         return repr(value)
-    if isinstance(value, Removal):
-        raise TypeError("a removal has no text")
-    return "[" + ", ".join(string_text(item, quote) for item in value) + "]"
+    if isinstance(value, Mapping):
+        entries = ", ".join(f"{key_text((key,))} = {value_text(below, quote)}" for key, below in value.items())
+        return f"{{ {entries} }}" if entries else "{}"
+    if isinstance(value, (Removal, Append, Dropped)):
+        raise TypeError("a removal, or a change of a list, has no text")
+    return "[" + ", ".join(value_text(item, quote) for item in value) + "]"
 
 
 def quote_of(source: str, default: str = '"') -> str:

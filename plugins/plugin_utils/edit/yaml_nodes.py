@@ -12,12 +12,13 @@ from typing import Any
 
 from .errors import UnsupportedEdit
 from .library import library
-from .lines import line_start
+from .lines import line_end, line_start
 
 MERGE = "<<"
 _INNER_TAB = re.compile(r"(?<=\S)[ \t]*\t[ \t]*")
 _EMPTY_ITEM = re.compile(r"^[ \t]*(?:-[ \t]+)*-(?=[ \t]*(?:#.*)?\r?$)", re.MULTILINE)
 COLON = re.compile(r"[ \t]*:")
+_COMMENT = re.compile(r"( *)#")
 _ALIAS = re.compile(r"\*[^\s,\[\]{}]+")
 
 
@@ -31,7 +32,10 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Node:
-    """A value; text[start:end] is its source without what follows it (line break, blank lines, comments)."""
+    """A value; text[start:end] is its source without what follows it (line break, blank lines, comments).
+
+    ``alias``: the value is written `*name`, and the node only says where that stands.
+    """
 
     kind: Kind
     start: int
@@ -40,17 +44,18 @@ class Node:
     style: str | None = None
     text: str = ""
     entries: tuple[Entry, ...] = ()
+    items: tuple[Node, ...] = ()
+    alias: bool = False
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A key and its value. ``alias``: the value is written `*name`, and the node only says where that ends."""
+    """A key and its value."""
 
     key: str
     key_start: int
     key_end: int
     node: Node
-    alias: bool
 
 
 def located(text: str) -> Node | None:
@@ -78,6 +83,16 @@ def column(text: str, node: Node) -> int:
     return first - line_start(text, first)
 
 
+def end_of_block(text: str, node: Node, indent: int) -> int:
+    """Index behind the lines of a node and behind the comments that follow it, if they stand deeper than ``indent``."""
+    at = line_end(text, node.end)
+    comment = _COMMENT.match(text, at)
+    while comment and len(comment[1]) > indent:
+        at = line_end(text, at)
+        comment = _COMMENT.match(text, at)
+    return at
+
+
 def block_mappings(node: Node) -> Iterator[Node]:
     """The block mappings that can be reached by keys, outermost first."""
     if node.kind is Kind.MAPPING and not node.flow:
@@ -94,7 +109,8 @@ def _node(text: str, composed: Any) -> Node:
         return Node(Kind.SCALAR, start, end, style=composed.style, text=composed.value)
     flow = bool(composed.flow_style)
     if composed.id == "sequence":
-        return Node(Kind.SEQUENCE, start, end if flow else _last_item_end(text, composed), flow)
+        items = tuple(_items(text, composed))
+        return Node(Kind.SEQUENCE, start, end if flow else items[-1].end, flow, items=items)
     entries = tuple(_entries(text, composed.value))
     return Node(Kind.MAPPING, start, end if flow else entries[-1].node.end, flow, entries=entries)
 
@@ -112,31 +128,31 @@ def _scalar_end(text: str, start: int, end: int, style: str | None) -> int:
 def _entries(text: str, pairs: Iterable[tuple[Any, Any]]) -> Iterator[Entry]:
     for key, value in pairs:
         key_start, key_end = key.start_mark.index, key.end_mark.index
-        node, alias = _placed(text, value, key_end)
+        node = _placed(text, value, key_end)
         if node.start == node.end:
             # ruamel.yaml puts an absent value at the next key.
             colon = COLON.match(text, key_end)
             at = colon.end() if colon else key_end
             node = Node(Kind.SCALAR, at, at)
-        yield Entry(str(key.value), key_start, key_end, node, alias)
+        yield Entry(str(key.value), key_start, key_end, node)
 
 
-def _placed(text: str, composed: Any, reached: int) -> tuple[Node, bool]:
+def _placed(text: str, composed: Any, reached: int) -> Node:
     """The node; for an alias, which ruamel.yaml replaces by the far node it names, a stand-in at the alias itself."""
     if composed.start_mark.index >= reached:
-        return _node(text, composed), False
+        return _node(text, composed)
     alias = _ALIAS.search(text, reached)
     start, end = alias.span() if alias else (reached, reached)
-    return Node(Kind.SCALAR, start, end), True
+    return Node(Kind.SCALAR, start, end, alias=True)
 
 
-def _last_item_end(text: str, composed: Any) -> int:
+def _items(text: str, composed: Any) -> Iterator[Node]:
     reached = int(composed.start_mark.index)
     for item in composed.value:
-        node, _end = _placed(text, item, reached)
-        if node.start < node.end:
-            reached = node.end
-        else:
+        node = _placed(text, item, reached)
+        if node.start == node.end:
             dash = list(_EMPTY_ITEM.finditer(text, reached, node.start))
-            reached = dash[-1].end() if dash else reached
-    return reached
+            at = dash[-1].end() if dash else reached
+            node = Node(Kind.SCALAR, at, at)
+        reached = node.end
+        yield node

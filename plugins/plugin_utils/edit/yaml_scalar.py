@@ -7,8 +7,9 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Mapping
 
-from .changes import Removal, Scalar, Wanted
+from .changes import Append, Dropped, Edit, Item, Removal, Scalar, Todo
 
 # Narrower than YAML allows: what is not surely a string to each of YAML 1.1, 1.2, libyaml and go-yaml is quoted.
 _PLAIN_WORD = re.compile(r"[A-Za-z/][A-Za-z0-9_./%@+-]*\Z", re.ASCII)
@@ -38,13 +39,15 @@ def scalar_text(value: Scalar, like: str = "") -> str:
     return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
 
 
-def value_text(value: Wanted, like: str = "") -> str:
-    """``scalar_text``, or a list of strings in brackets."""
+def value_text(value: Todo | Edit | Item, like: str = "") -> str:
+    """``scalar_text``, or a list in brackets, or a mapping in braces; one line in any case."""
     if isinstance(value, (str, bool, int, float)):
         return scalar_text(value, like)
-    if isinstance(value, Removal):
-        raise TypeError("a removal has no text")
-    return "[" + ", ".join(scalar_text(item) for item in value) + "]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key_text(key)}: {value_text(below)}" for key, below in value.items()) + "}"
+    if isinstance(value, (Removal, Append, Dropped)):
+        raise TypeError("a removal, or a change of a list, has no text")
+    return "[" + ", ".join(value_text(item) for item in value) + "]"
 
 
 def key_text(key: str) -> str:

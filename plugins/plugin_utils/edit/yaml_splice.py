@@ -6,28 +6,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from .changes import REMOVE, Changes, Tree, Wanted, applied, needed, tree
-from .errors import UnsupportedEdit
-from .lines import NEWLINE, line_end, line_end_style, line_number, line_start
+from .changes import Append, Changes, Dropped, Edit, Removal, Todo, tree
+from .document import applied, needed, pruned
+from .lines import NEWLINE, line_end, line_end_style, line_start
 from .read import read_yaml
 from .splice import Envelope, Splice, proven, spliced
+from .yaml_block import Style
 from .yaml_flow import flow_mapping
-from .yaml_nodes import COLON, Entry, Kind, Node, block_mappings, column, located
-from .yaml_refusals import refuse_entry, refuse_mapping, refuse_root
-from .yaml_scalar import key_text, scalar_text, value_text
+from .yaml_list import in_brackets, with_dashes
+from .yaml_nodes import Entry, Kind, Node, column, end_of_block, located
+from .yaml_refusals import colon_end, refuse_entry, refuse_mapping, refuse_root
+from .yaml_removal import emptied, removed
+from .yaml_scalar import value_text
 
 _DOCUMENT_END = re.compile(r"^\.\.\.(?=\s|\Z)", re.MULTILINE)
-_COMMENT = re.compile(r"( *)#")
 
 
 def edit_yaml(text: str, changes: Changes) -> str:
-    """The text with the values of ``changes`` (paths of keys; REMOVE deletes a key and a mapping that it emptied).
+    """The text with the wishes of ``changes`` (by paths of keys) fulfilled.
 
     A new key follows the last key of its mapping, and the comments that are indented deeper than it; comments and
     blank lines at the end of the document stay at the end. In a text without keys it follows the last comment.
     A new mapping is indented as the file's first nested one, by two where there is none.
+    REMOVE takes a key out, and the mapping that it was the last key of; braces and a mapping with comments in it stay.
     ParseError, UnsupportedEdit or EditError leave no text; values that are right already leave it as it is.
     """
     before = read_yaml(text)
@@ -36,48 +38,13 @@ def edit_yaml(text: str, changes: Changes) -> str:
         return text
     envelope, body = Envelope.of(text)
     root = located(body)
+    todo = pruned(before, todo, lambda path: emptied(body, root, path))
     after = spliced(body, _document(body, root, todo))
     return proven(envelope.around(after), applied(before, todo), read_yaml)
 
 
-@dataclass(frozen=True)
-class _Style:
-    """The text, and the columns by which it indents a nested mapping and the dashes of a list."""
-
-    text: str
-    mapping: int
-    dash: int
-
-    @classmethod
-    def of(cls, text: str, root: Node | None) -> _Style:
-        steps: dict[Kind, int] = {}
-        for outer in block_mappings(root) if root else ():
-            for node in (entry.node for entry in outer.entries if not entry.node.flow):
-                steps.setdefault(node.kind, column(text, node) - column(text, outer))
-        mapping = steps.get(Kind.MAPPING, 2)
-        dash = steps.get(Kind.SEQUENCE, 0)
-        return cls(text, mapping, dash)
-
-    def lines(self, todo: Tree, indent: int, end: str) -> str:
-        """The keys of ``todo`` as a new block."""
-        return "".join(self._key_lines(key, want, indent, end) for key, want in todo.items())
-
-    def _key_lines(self, key: str, want: Tree | Wanted, indent: int, end: str) -> str:
-        head = f"{' ' * indent}{key_text(key)}:"
-        if isinstance(want, dict):
-            return head + end + self.lines(want, indent + self.mapping, end)
-        if isinstance(want, list) and want:
-            return head + end + dashes(want, indent + self.dash, end)
-        return f"{head} {value_text(want)}{end}"
-
-
-def dashes(items: list[str], indent: int, end: str) -> str:
-    """A block sequence."""
-    return "".join(f"{' ' * indent}- {scalar_text(item)}{end}" for item in items)
-
-
-def _document(text: str, root: Node | None, todo: Tree) -> Iterator[Splice]:
-    style = _Style.of(text, root)
+def _document(text: str, root: Node | None, todo: Todo) -> Iterator[Splice]:
+    style = Style.of(text, root)
     if root is None or (root.kind is Kind.SCALAR and root.start == root.end):
         at = _end_of_comments(text)
         yield Splice(at, at, style.lines(todo, 0, line_end_style(text, at)))
@@ -93,7 +60,7 @@ def _end_of_comments(text: str) -> int:
     return line_end(text, len(content)) if content else 0
 
 
-def _mapping(style: _Style, node: Node, todo: Tree) -> Iterator[Splice]:
+def _mapping(style: Style, node: Node, todo: Todo) -> Iterator[Splice]:
     text = style.text
     if node.flow:
         yield Splice(node.start, node.end, flow_mapping(text, node, todo))
@@ -105,42 +72,33 @@ def _mapping(style: _Style, node: Node, todo: Tree) -> Iterator[Splice]:
     known = {entry.key for entry in node.entries}
     fresh = {key: want for key, want in todo.items() if key not in known}
     if fresh:
-        at = _end_of_block(text, node)
+        at = end_of_block(text, node, column(text, node))
         yield Splice(at, at, style.lines(fresh, column(text, node), line_end_style(text, at)))
 
 
-def _end_of_block(text: str, node: Node) -> int:
-    at = line_end(text, node.end)
-    comment = _COMMENT.match(text, at)
-    while comment and len(comment[1]) > column(text, node):
-        at = line_end(text, at)
-        comment = _COMMENT.match(text, at)
-    return at
-
-
-def _entry(style: _Style, entry: Entry, want: Tree | Wanted) -> Iterator[Splice]:
+def _entry(style: Style, entry: Entry, want: Todo | Edit) -> Iterator[Splice]:
     text = style.text
     refuse_entry(text, entry, want)
-    begin = line_start(text, entry.key_start)
-    colon = COLON.match(text, entry.key_end)
-    if text[begin : entry.key_start].strip() or colon is None:
-        line = line_number(text, entry.key_start)
-        raise UnsupportedEdit(f"{entry.key} does not begin its line", line, "Write it as a plain 'key: value' line")
-    if want is REMOVE:
-        yield Splice(begin, line_end(text, entry.node.end), "")
+    colon = colon_end(text, entry)
+    if isinstance(want, Removal):
+        yield from removed(text, entry, want)
+    elif isinstance(want, (Append, Dropped)):
+        node = entry.node
+        yield from in_brackets(text, node, want) if node.flow else with_dashes(style, node, colon, want)
     elif not isinstance(want, dict):
-        yield from _replaced(text, entry.node, colon.end(), want)
+        yield from _replaced(style, entry.node, colon, want)
     elif entry.node.kind is Kind.MAPPING:
         yield from _mapping(style, entry.node, want)
     else:
-        yield from _filled(style, entry, colon.end(), want)
+        yield from _filled(style, entry, colon, want)
 
 
-def _replaced(text: str, node: Node, colon: int, want: Wanted) -> Iterator[Splice]:
+def _replaced(style: Style, node: Node, colon: int, want: Edit) -> Iterator[Splice]:
+    text = style.text
     if node.kind is Kind.SEQUENCE and not node.flow:
         begin, end = line_start(text, node.start), line_end(text, node.end)
         if isinstance(want, list) and want:
-            yield Splice(begin, end, dashes(want, column(text, node), line_end_style(text, begin)))
+            yield Splice(begin, end, style.dashes(want, column(text, node), line_end_style(text, begin)))
         else:
             yield Splice(colon, colon, " " + value_text(want))
             yield Splice(begin, end, "")
@@ -159,7 +117,7 @@ def _header_comment(block_scalar: str) -> str:
     return header[len(before.rstrip()) :] if mark else ""
 
 
-def _filled(style: _Style, entry: Entry, colon: int, want: Tree) -> Iterator[Splice]:
+def _filled(style: Style, entry: Entry, colon: int, want: Todo) -> Iterator[Splice]:
     """Keys under a key that has no value yet, or `null`."""
     text = style.text
     yield Splice(colon, entry.node.end, "")

@@ -71,15 +71,28 @@ def _remove(values: dict[str, Any], path: Path) -> set[Path]:
     return pruned
 
 
+def settled(values: Mapping[str, Any], pruned: Iterable[Path]) -> Any:
+    """The values without the emptied mappings: whether such a one goes is a matter of how it was written."""
+    result = copy.deepcopy(dict(values))
+    for path in sorted(pruned, key=len, reverse=True):
+        around: Any = result
+        for key in path[:-1]:
+            around = (around or {}).get(key)
+        if around and path[-1] in around and not around[path[-1]]:
+            del around[path[-1]]
+    return comparable(result)
+
+
 def unrelated(lines: Sequence[Owned], changes: Mapping[Path, Any], pruned: set[Path]) -> list[str]:
     """The lines that no change may touch.
 
     Not among them: those of a changed key, of what stands below it or holds it inline, and the blank line before the
-    header of a table that goes.
+    header of a table that goes. The comments in a mapping that is emptied are among them.
     """
     kept: list[str] = []
     for line, owner in lines:
-        below = any(owner[: len(path)] == path for path in (*changes, *pruned))
+        comment = line.lstrip().startswith("#")
+        below = any(owner[: len(path)] == path for path in (*changes, *(() if comment else pruned)))
         inline = bool(owner) and not line.lstrip().startswith(("#", "["))
         if below and line.lstrip().startswith("[") and kept and not kept[-1].strip():
             kept.pop()

@@ -9,12 +9,22 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import (
+    EMPTIED,
     REMOVE,
+    Append,
+    Dropped,
+    Without,
+    tree,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.document import (
+    Fate,
     applied,
     difference,
     needed,
-    tree,
+    pruned,
 )
+
+NOTHING: Any = None
 
 
 def _itself(text: str) -> str:
@@ -36,7 +46,7 @@ def test_values_become_builtins() -> None:
     assert below["b"].__class__ is str
 
 
-@pytest.mark.parametrize("value", [None, {"a": 1}, [1], b"x", object()])
+@pytest.mark.parametrize("value", [None, {"a": 1}, [None], [{1: "a"}], b"x", object(), EMPTIED, Append(NOTHING)])
 def test_other_types_are_a_mistake_of_the_caller(value: Any) -> None:
     with pytest.raises(TypeError):
         tree({("a",): value})
@@ -64,7 +74,11 @@ DOCUMENT = {"a": 1, "b": {"c": "x", "d": True}, "n": None, "e": {}, "l": ["p"]}
         ({("l",): ["q"]}, {"l": ["q"]}),
         ({("x",): REMOVE, ("b", "x"): REMOVE, ("n", "x"): REMOVE, ("y", "z"): REMOVE, ("a", "x"): REMOVE}, {}),
         ({("b", "c"): REMOVE}, {"b": {"c": REMOVE}}),
-        ({("b", "c"): REMOVE, ("b", "d"): REMOVE}, {"b": REMOVE}),
+        ({("b", "c"): REMOVE, ("b", "d"): REMOVE}, {"b": {"c": REMOVE, "d": REMOVE}}),
+        ({("l",): Append("p"), ("m",): Append("q"), ("n",): Append("r")}, {"m": ["q"], "n": ["r"]}),
+        ({("l",): Append("q"), ("a",): Append("q")}, {"l": Append("q"), "a": Append("q")}),
+        ({("l",): Without("q"), ("m",): Without("q"), ("n",): Without("r"), ("y", "z"): Without("x")}, {}),
+        ({("l",): Without("p"), ("a",): Without("p")}, {"l": Dropped((0,)), "a": Dropped(())}),
         ({("b", "c"): REMOVE, ("b", "d"): REMOVE, ("b", "e"): 1}, {"b": {"c": REMOVE, "d": REMOVE, "e": 1}}),
         ({("e", "x"): REMOVE}, {}),
         ({("n", "x"): 1, ("n", "y", "z"): REMOVE}, {"n": {"x": 1}}),
@@ -75,15 +89,31 @@ def test_only_what_is_missing_is_left(changes: Any, left: Any) -> None:
     assert needed(DOCUMENT, tree(changes)) == left
 
 
-def test_a_chain_of_emptied_mappings_goes_as_one() -> None:
-    assert needed({"a": {"b": {"c": 1}}, "d": 1}, tree({("a", "b", "c"): REMOVE})) == {"a": REMOVE}
+@pytest.mark.parametrize(
+    ("fates", "left"),
+    [
+        ({}, {"a": REMOVE}),
+        ({("a", "b"): Fate.STAYS}, {"a": {"b": {"c": REMOVE}}}),
+        ({("a",): Fate.STAYS}, {"a": {"b": REMOVE}}),
+        ({("a",): Fate.NULL}, {"a": EMPTIED}),
+    ],
+)
+def test_a_chain_of_emptied_mappings_goes_as_far_as_it_may(fates: Any, left: Any) -> None:
+    todo: Any = {"a": {"b": {"c": REMOVE}}}
+    assert pruned({"a": {"b": {"c": 1}}, "d": 1}, todo, lambda path: fates.get(path, Fate.GOES)) == left
+
+
+@pytest.mark.parametrize("left", [{"c": REMOVE}, {"c": REMOVE, "d": REMOVE, "e": 1}, {"c": 2, "d": REMOVE}])
+def test_a_mapping_with_a_key_left_is_not_emptied(left: Any) -> None:
+    assert pruned(DOCUMENT, {"b": left}, lambda path: Fate.GOES) == {"b": left}
 
 
 def test_the_document_itself_stays_as_it_is() -> None:
-    document = {"a": 1, "b": {"c": 1}, "n": None}
-    result = applied(document, {"a": REMOVE, "b": {"d": 2}, "n": {"x": {"y": 1}}})
-    assert result == {"b": {"c": 1, "d": 2}, "n": {"x": {"y": 1}}}
-    assert document == {"a": 1, "b": {"c": 1}, "n": None}
+    document = {"a": 1, "b": {"c": 1}, "n": None, "e": {"f": 1}, "l": [1], "m": [1, 2, 3]}
+    todo: Any = {"a": REMOVE, "b": {"d": 2}, "n": {"x": {"y": 1}}, "e": EMPTIED, "l": Append(3), "m": Dropped((1,))}
+    result = applied(document, todo)
+    assert result == {"b": {"c": 1, "d": 2}, "n": {"x": {"y": 1}}, "e": None, "l": [1, 3], "m": [1, 3]}
+    assert document == {"a": 1, "b": {"c": 1}, "n": None, "e": {"f": 1}, "l": [1], "m": [1, 2, 3]}
 
 
 @pytest.mark.parametrize(

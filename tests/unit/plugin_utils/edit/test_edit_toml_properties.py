@@ -21,6 +21,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.edit.oracle 
     leaves,
     mappings,
     possible,
+    settled,
     unrelated,
 )
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.edit.toml_documents import (
@@ -62,7 +63,7 @@ def test_an_edit_makes_the_change_and_nothing_else(case: tuple[Document, dict[Pa
 
     expected, pruned = changed(document.values, changes)
     end = document.end if document.end in before else "\n"
-    assert comparable(read_toml(after)) == comparable(expected)
+    assert settled(read_toml(after), pruned) == comparable(expected)
     assert in_order(unrelated(document.lines, changes, pruned), after, end)
     assert after.startswith("\ufeff") == before.startswith("\ufeff")
     if end == "\r\n":
@@ -76,7 +77,8 @@ def test_another_toml_library_reads_the_same_change(case: tuple[Document, dict[P
     document, changes = case
     after = edit_toml(document.text, changes)
     read = tomlkit.parse(after.removeprefix("\ufeff").replace("\r\n", "\n")).unwrap()
-    assert comparable(read) == comparable(changed(document.values, changes)[0])
+    expected, pruned = changed(document.values, changes)
+    assert settled(read, pruned) == comparable(expected)
 
 
 @RELAXED
