@@ -153,7 +153,9 @@ def enforcement_refused(facts: NodeFacts) -> Iterator[Finding]:
 def manager_options_refused(facts: NodeFacts) -> Iterator[Finding]:
     version = minor(facts.kubelet.version)
     gates = table(facts, FEATURE_GATES.key)
-    for field, manager in MANAGERS:
+    # A kubelet that does not know the field takes no notice of it.
+    known = [each for each in MANAGERS if version is None or version >= each[0].since]
+    for field, manager in known:
         options = table(facts, field.key)
         reasons = list(history.refusals(manager, options, gates, version)) if options and version else []
         if field is CPU_MANAGER_OPTIONS:

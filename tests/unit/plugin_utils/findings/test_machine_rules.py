@@ -231,6 +231,10 @@ def test_reservations_by_flags_count() -> None:
     )
 
 
+def root_offers(controllers: str) -> Snapshot:
+    return put(captured(ALIGNED), controllers, "cgroups", "files", f"{ROOT}/cgroup.controllers")
+
+
 @pytest.mark.parametrize(
     ("offered", "absent"),
     [
@@ -240,7 +244,13 @@ def test_reservations_by_flags_count() -> None:
     ],
 )
 def test_a_reserved_cgroup_is_wanted_with_the_controllers_of_the_v2_root(offered: str, absent: str | None) -> None:
-    node = put(captured(ALIGNED), "cpuset cpu io memory hugetlb pids rdma misc", *V2_CONTROLLERS)
+    node = put(
+        captured(ALIGNED),
+        "cpuset cpu io memory hugetlb pids rdma misc",
+        "cgroups",
+        "files",
+        f"{ROOT}/cgroup.controllers",
+    )
     node = put(reserved(node, ROOT), {"system.slice": offered}, "cgroups", "reserved_controllers")
     finding = found(node).get("reserved-cgroup-missing")
     assert (finding.evidence[1:] if finding else None) == (
@@ -249,7 +259,7 @@ def test_a_reserved_cgroup_is_wanted_with_the_controllers_of_the_v2_root(offered
 
 
 def test_a_reserved_cgroup_needs_no_controller_that_the_root_has_not() -> None:
-    node = put(captured(ALIGNED), "cpuset cpu io memory pids", *V2_CONTROLLERS)
+    node = root_offers("cpuset cpu io memory pids")
     node = put(reserved(node, ROOT), {"system.slice": "cpuset cpu memory pids"}, "cgroups", "reserved_controllers")
     assert "reserved-cgroup-missing" not in found(node)
 
