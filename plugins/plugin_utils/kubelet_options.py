@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from .cgroup_names import slice_name
 from .kubelet_policy_options import switched_on
 from .profile_error import ProfileError
 from .quantity import parse_cpu_list, parse_quantity
@@ -187,16 +188,8 @@ def parsed(options: Mapping[str, Any]) -> dict[str, Any]:
     return {option: parse(option, options.get(option)) for option, parse in PARSERS.items()}
 
 
-def slice_of_root(root: str) -> str:
-    """The name of the slice that kubelet's systemd driver makes of a cgroupRoot.
-
-    pkg/kubelet/cm/cgroup_manager_linux.go escapeSystemdCgroupName, ToSystemd: /a/b-c is a-b_c.slice.
-    """
-    return "-".join(part.replace("-", "_") for part in root.strip("/").split("/"))
-
-
 def named_cgroups(options: Mapping[str, Any]) -> tuple[str, ...]:
     """Cgroups that must be there before kubelet is told of them, for the node to look for."""
     names = [str(options[each]) for each in ("system_reserved_cgroup", "kube_reserved_cgroup") if options.get(each)]
     root = str(options.get("cgroup_root") or "/")
-    return (*names, *((root, slice_of_root(root)) if root.strip("/") else ()))
+    return (*names, *((root, slice_name(root)) if root.strip("/") else ()))

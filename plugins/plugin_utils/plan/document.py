@@ -8,7 +8,9 @@ import secrets
 import time
 from typing import Any
 
+from ..cgroup_names import tree_of
 from ..facts.model import Driver, NodeFacts
+from ..kubelet_fields import CGROUP_ROOT
 from ..profile import Profile
 from .checkpoints import moved_checkpoints, policy_after
 from .edits import FileEdit
@@ -61,12 +63,15 @@ def _driver_after(facts: NodeFacts, plan: Plan, profile: Profile) -> Driver | No
 
 
 def _trees(facts: NodeFacts, plan: Plan, driver: Driver | None) -> tuple[list[str], list[str]]:
-    """(stale, fresh) tree names of a kubelet that changes its driver."""
-    switched = any(change.keys == ("cgroupDriver",) for change in plan.changes)
+    """(stale, fresh) trees of pods of a kubelet that changes its driver or its cgroupRoot."""
+    written = {change.keys: change.after for change in plan.changes}
     before = facts.kubelet.cgroup_driver
-    if not switched or driver is None or before in (driver, None):
+    if not {("cgroupDriver",), (CGROUP_ROOT.key,)} & set(written) or driver is None or before is None:
         return [], []
-    return [before.tree], [driver.tree]
+    setting = facts.kubelet.settings.get(CGROUP_ROOT.key)
+    root = str(setting.value) if setting else "/"
+    stale, fresh = tree_of(root, before), tree_of(written.get((CGROUP_ROOT.key,), root), driver)
+    return ([stale], [fresh]) if stale != fresh else ([], [])
 
 
 def _gate(facts: NodeFacts, plan: Plan, profile: Profile, timeout: int) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from ..facts.model import NodeFacts
 from ..profile import Profile
 from .kubelet import kubelet_changes
 from .model import Change, Need, Plan, Refusal
+from .partial import held_back
 from .pods import pod_changes
 from .recovery import recovery_plan
 from .refusals.catalogue import refusals
@@ -49,4 +50,9 @@ def make_plan(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | No
     if allow_disruption is None:
         return Plan(refusals=(_needs_permission(disruptive, facts.pods.sandboxes),), skipped=skipped)
     quiet = tuple(change for change in changes if Need.DRAIN not in change.needs)
-    return Plan(changes=quiet, pending=disruptive, skipped=skipped)
+    waiting = held_back(facts, profile, quiet, disruptive)
+    return Plan(
+        changes=tuple(change for change in quiet if change not in waiting),
+        pending=(*disruptive, *waiting),
+        skipped=skipped,
+    )

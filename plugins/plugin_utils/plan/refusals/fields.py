@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....module_utils.snapshot.reserved import slice_path
+from ...cgroup_names import path_of
 from ...facts.model import CgroupMode, Driver, NodeFacts
 from ...findings.rules.reservations import lacking
 from ...findings.rules.resource_managers import COMPRESSIBLE, COMPRESSIBLE_SINCE
@@ -19,7 +19,7 @@ from ...kubelet_fields import (
     Version,
 )
 from ...kubelet_gates import GATES, MEMORY_QOS
-from ...kubelet_options import AUTO, slice_of_root
+from ...kubelet_options import AUTO
 from ...profile import Profile
 from ...versions import minor
 from ..kubelet_after import desired_fields, settings_after
@@ -124,7 +124,7 @@ def _cgroup_root(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         return
     reasons = [*_slice_as_root(root, driver)]
     if root.strip("/") and driver and not reasons:
-        reasons += lacking(facts, _root_path(root, driver))
+        reasons += lacking(facts, path_of(root, driver))
     if reasons:
         yield Refusal(
             "cgroup-root-refused",
@@ -132,11 +132,6 @@ def _cgroup_root(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             "Make the cgroup first, as a persistent slice that is started before kubelet.service.",
             variable="cgroup_root",
         )
-
-
-def _root_path(root: str, driver: Driver) -> str:
-    nested: str | None = slice_path(slice_of_root(root))
-    return nested if driver is Driver.SYSTEMD and nested else root.strip("/")
 
 
 RULES: tuple[Rule, ...] = (_too_old, _version_unknown, _reserved_memory, _memory_qos, _cgroup_root)

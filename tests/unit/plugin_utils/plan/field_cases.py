@@ -35,7 +35,7 @@ def enforced(*levels: str, **more: Any) -> Options:
 
 SYSTEM = {"system_reserved_cgroup": "/system.slice"}
 KUBE = {"kube_reserved_cgroup": "/runtime.slice"}
-GIB = {"system_reserved": {"cpu": "500m", "memory": "1Gi"}}
+GIB: dict[str, Any] = {"system_reserved": {"cpu": "500m", "memory": "1Gi"}}
 
 CASES: dict[str, tuple[str, Options, str | None, str]] = {
     # A field and the first version that has it: kubernetes/kubelet config/v1beta1/types.go.
