@@ -13,6 +13,7 @@ from ..facts.node import interpret
 from ..plan.checkpoints import moved_checkpoints
 from ..plan.document import files_document
 from ..plan.edits import file_edits
+from ..plan.kubelet_after import resolved
 from ..plan.model import Change, Need, Plan
 from ..plan.refusals.catalogue import refusals
 from ..plan.refusals.model import Rule
@@ -42,10 +43,11 @@ class FilesAction(ColocationAction):
         return {}
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        profile = parse_profile(arguments)
+        wanted = parse_profile(arguments)
         snapshot = node.snapshot()
         began = time.process_time()
         facts = interpret(snapshot)
+        profile = resolved(facts, wanted)
         refused = refusals(facts, profile, self.RULES)
         if refused:
             return {"failed": True, "msg": refusal_message(Plan(refusals=refused))}

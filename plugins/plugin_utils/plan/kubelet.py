@@ -10,7 +10,7 @@ from ..facts.config import nested
 from ..facts.model import KubeletFacts, NodeFacts
 from ..profile import Profile
 from ..versions import minor
-from .kubelet_after import desired_fields, resolved
+from .kubelet_after import desired_fields
 from .kubelet_compare import default_in_force, is_default, same
 from .kubelet_needs import DISRUPTIVE, RESTART, needs
 from .model import Change
@@ -49,8 +49,11 @@ def _checkpoints_of_another_policy(facts: KubeletFacts, profile: Profile) -> Ite
 
 
 def kubelet_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
-    """Edits of kubelet's file, or what an earlier edit still lacks: the restart, another checkpoint."""
+    """Edits of kubelet's file, or what an earlier edit still lacks: the restart, another checkpoint.
+
+    The profile is the node's own, as ``kubelet_after.resolved`` makes it.
+    """
     if not any(True for _each in desired_fields(profile)):
         return ()
-    edits = tuple(_edits(facts.kubelet, resolved(facts, profile)))
+    edits = tuple(_edits(facts.kubelet, profile))
     return edits or (*_restart_only(facts.kubelet), *_checkpoints_of_another_policy(facts.kubelet, profile))

@@ -9,6 +9,7 @@ from dataclasses import replace
 from ..facts.model import NodeFacts
 from ..profile import Profile
 from .kubelet import kubelet_changes
+from .kubelet_after import resolved
 from .model import Change, Need, Plan, Refusal
 from .partial import held_back
 from .pods import pod_changes
@@ -38,6 +39,7 @@ def make_plan(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | No
     recovery = recovery_plan(facts)
     if recovery:
         return recovery
+    profile = resolved(facts, profile)
     refused = refusals(facts, profile)
     skipped = skips(facts, profile)
     if refused:

@@ -14,6 +14,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.checkpoint
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.document import transaction_document
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet import kubelet_changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_after import resolved
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Need
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_kubelet import (
@@ -56,7 +57,8 @@ def node(static_cpu: bool, static_memory: bool) -> Snapshot:
 
 
 def needs(snapshot: Snapshot, options: dict[str, Any]) -> list[set[Need]]:
-    return [set(each.needs) for each in kubelet_changes(facts_of(snapshot), profile_of(**options))]
+    facts = facts_of(snapshot)
+    return [set(each.needs) for each in kubelet_changes(facts, resolved(facts, profile_of(**options)))]
 
 
 ALWAYS_QUIET: list[dict[str, Any]] = [
