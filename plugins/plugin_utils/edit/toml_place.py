@@ -110,14 +110,16 @@ def _last_relative(layout: Layout, path: Path) -> Table:
 
 
 def end_of_table(layout: Layout, table: Table) -> int:
-    """Behind the last setting, and behind the comments that follow it unless they touch the next header."""
+    """Behind the last setting, and behind all comments that follow it but those that touch the next header."""
     text = layout.text
     at = layout.content_end(table)
     if at == 0:
         return _end_of_text(text)
-    comments = _COMMENTS.match(text, at)
-    behind = comments.end() if comments else at
-    return behind if not text[behind : line_end(text, behind)].strip() else at
+    following = next((each.start for each in layout.tables if each.start >= at and each is not table), len(text))
+    if following < len(text):
+        following = _commented_start(text, following)
+    between = text[at : max(at, following)]
+    return at + line_end(between, len(between.rstrip())) if between.strip() else at
 
 
 def _header_indent(layout: Layout, path: Path) -> str:

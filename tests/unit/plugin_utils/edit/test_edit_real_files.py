@@ -5,13 +5,16 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import REMOVE
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import REMOVE, Append, Without
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_toml, read_yaml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.toml_splice import edit_toml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.yaml_splice import edit_yaml
@@ -20,6 +23,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.edit.oracle 
 FIXTURES = Path(__file__).parent / "fixtures"
 KUBELET = sorted(path.name for path in FIXTURES.glob("kubelet-*"))
 CONTAINERD = sorted(path.name for path in FIXTURES.glob("containerd-*"))
+CRIO = sorted(path.name for path in FIXTURES.glob("crio-*"))
 CRI = "io.containerd.grpc.v1.cri"
 RUNTIME = "io.containerd.cri.v1.runtime"
 NRI = "io.containerd.nri.v1.nri"
@@ -33,6 +37,29 @@ KUBELET_CHANGES: dict[tuple[str, ...], Any] = {
     ("kubeReserved", "memory"): "512Mi",
     ("systemReserved", "cpu"): "500m",
     ("systemReserved", "memory"): "1Gi",
+}
+MORE_KUBELET_CHANGES: dict[tuple[str, ...], Any] = {
+    ("cpuManagerPolicyOptions", "full-pcpus-only"): "true",
+    ("enforceNodeAllocatable",): ["pods", "system-reserved"],
+    ("evictionHard", "memory.available"): "5%",
+    ("featureGates", "CPUManagerPolicyAlphaOptions"): True,
+    ("memoryThrottlingFactor",): 0.9,
+    ("podPidsLimit",): 4096,
+    ("reservedMemory",): [{"numaNode": 0, "limits": {"memory": "1Gi", "hugepages-2Mi": "0"}}],
+    ("clusterDNS",): Append("10.96.0.11"),
+    ("crashLoopBackOff", "maxContainerRestartPeriod"): "30s",
+}
+CRIO_CHANGES: dict[tuple[str, ...], Any] = {
+    ("crio", "runtime", "cgroup_manager"): "systemd",
+    ("crio", "runtime", "conmon_cgroup"): REMOVE,
+    ("crio", "runtime", "infra_ctr_cpuset"): "0-1",
+    ("crio", "runtime", "default_sysctls"): Without("net.ipv4.ping_group_range=0 0"),
+    ("crio", "runtime", "runtimes", "crun", "monitor_cgroup"): "pod",
+    ("crio", "runtime", "runtimes", "crun", "allowed_annotations"): Append("cpu-quota.crio.io"),
+    ("crio", "runtime", "runtimes", "runc", "runtime_path"): "/usr/sbin/runc",
+    ("crio", "image", "insecure_registries"): Append("registry.example.org"),
+    ("crio", "nri", "enable_nri"): True,
+    ("crio", "metrics", "enable_metrics"): False,
 }
 VARIANTS: dict[str, Callable[[str], str]] = {
     "as it is": str,
@@ -57,9 +84,41 @@ def containerd_changes(name: str) -> dict[tuple[str, ...], Any]:
     }
 
 
+def managed(name: str) -> dict[tuple[str, ...], Any]:
+    """All that the collection may want of a file: its handlers, lists and tables included."""
+    if name in KUBELET:
+        return {**KUBELET_CHANGES, **MORE_KUBELET_CHANGES}
+    if name in CRIO:
+        return CRIO_CHANGES
+    values = read_toml(fixture(name))
+    runtimes = ("plugins", RUNTIME if "2.1" in name else CRI, "containerd", "runtimes")
+    handlers: Any = values
+    for key in runtimes:
+        handlers = handlers.get(key, {})
+    return {
+        **containerd_changes(name),
+        **{(*runtimes, handler, "options", "SystemdCgroup"): True for handler in handlers},
+        (*runtimes, "runc", "options", "BinaryName"): REMOVE,
+        (*runtimes, "runc", "runtime_type"): "io.containerd.runc.v2",
+        ("imports",): Append("/etc/containerd/conf.d/*.toml"),
+        ("disabled_plugins",): Append("io.containerd.snapshotter.v1.zfs"),
+        ("required_plugins",): ["io.containerd.nri.v1.nri"],
+        ("version",): 2,
+    }
+
+
+def outcome(values: Any, want: Any) -> Any:
+    """What a list is with an item more or less; other wishes as they are."""
+    if isinstance(want, Append):
+        return values if want.item in (values or []) else [*(values or []), want.item]
+    if isinstance(want, Without):
+        return [item for item in values or [] if item != want.item]
+    return want
+
+
 def lost_and_gained(before: str, after: str) -> tuple[list[str], list[str]]:
-    lines = [line for line in difflib.ndiff(before.split("\n"), after.split("\n")) if line[0] in "-+"]
-    return [line[2:] for line in lines if line[0] == "-"], [line[2:] for line in lines if line[0] == "+"]
+    lines = list(difflib.unified_diff(before.split("\n"), after.split("\n"), n=0, lineterm=""))[2:]
+    return [line[1:] for line in lines if line[0] == "-"], [line[1:] for line in lines if line[0] == "+"]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -109,12 +168,56 @@ def test_what_was_not_there_can_be_taken_out_again(name: str, variant: str) -> N
     assert edit(edit(before, new), dict.fromkeys(new, REMOVE)) == before
 
 
-def _absent(values: dict[str, Any], path: tuple[str, ...]) -> bool:
+def _absent(values: Any, path: tuple[str, ...]) -> bool:
+    """Whether the key is new; below a key without a value nobody can tell afterwards."""
     for key in path:
+        if values is None:
+            return False
         if key not in values:
             return True
         values = values[key]
     return False
+
+
+@settings(max_examples=12, deadline=None)
+@pytest.mark.parametrize("name", KUBELET + CONTAINERD + CRIO)
+@given(data=st.data())
+def test_any_of_the_managed_keys_come_and_go(name: str, data: st.DataObject) -> None:
+    before = VARIANTS[data.draw(st.sampled_from(sorted(VARIANTS)))](fixture(name))
+    edit, read = (edit_yaml, read_yaml) if name in KUBELET else (edit_toml, read_toml)
+    wanted = managed(name)
+    paths = data.draw(st.lists(st.sampled_from(sorted(wanted)), min_size=1, unique=True))
+    changes = {path: wanted[path] for path in paths}
+    values = read(before)
+    new = [path for path in paths if _absent(values, path) and changes[path] is not REMOVE]
+
+    after = edit(before, changes)
+
+    plain = {path: outcome(_value(values, path), want) for path, want in changes.items()}
+    expected = changed(values, plain)[0]
+    assert comparable(read(after)) == comparable(expected)
+    lost, _gained = lost_and_gained(before, after)
+    ended = "" if before.endswith("\n") else before.split("\n")[-1]
+    touched = {path[-1] for path in paths if path not in new} | {path[0] for path in paths if name in KUBELET}
+    assert all(line == ended or _is_about(line, touched) or _is_item(line) for line in lost)
+    assert edit(after, changes) is after
+    taken_out = edit(after, dict.fromkeys(new, REMOVE))
+    kept = {path: want for path, want in changes.items() if path not in new}
+    assert taken_out == edit(before, kept)
+
+
+def _value(values: Any, path: tuple[str, ...]) -> Any:
+    for key in path:
+        values = (values or {}).get(key)
+    return values
+
+
+def _is_about(line: str, keys: set[str]) -> bool:
+    return any(re.match(rf"\ufeff?\s*[\"']?{re.escape(key)}[\"']?\s*[:=]", line) for key in keys)
+
+
+def _is_item(line: str) -> bool:
+    return re.match(r"\s*(-|[\"'])", line) is not None
 
 
 def test_debians_file_gets_its_tables_where_a_person_would_put_them() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import REMOVE
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import REMOVE, Append, Dropped, Without
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import ParseError, UnsupportedEdit
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.toml_splice import edit_toml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.toml_value import value_text
@@ -45,7 +45,7 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
     "a new table behind the comments of the last one": (
         "[a]\nx = 1\n# y = 2\n\n# end\n",
         {("b", "z"): 1},
-        "[a]\nx = 1\n# y = 2\n\n[b]\nz = 1\n\n# end\n",
+        "[a]\nx = 1\n# y = 2\n\n# end\n\n[b]\nz = 1\n",
     ),
     "a comment that touches the next header stays there": (
         "[a]\nx = 1\n# about b\n[b]\n",
@@ -77,17 +77,17 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
     "an inline table": (
         "a = { b = 1, 'c' = {}, d = [{x = 1}] } # x\ne = {}\n",
         {("a", "b"): REMOVE, ("a", "f"): True, ("a", "c", "q", "r"): "s", ("e", "g"): 1},
-        "a = { 'c' = { q = { r = \"s\" } }, d = [{x = 1}], f = true } # x\ne = { g = 1 }\n",
+        "a = { 'c' = {q = { r = \"s\" }}, d = [{x = 1}], f = true } # x\ne = {g = 1}\n",
     ),
     "a value in an inline table": (
         "a = {b = 'x', c = {d = 1}}\n",
         {("a", "b"): "y", ("a", "c", "d"): 2},
         "a = {b = 'y', c = {d = 2}}\n",
     ),
-    "all of an inline table": (
-        "a = {b = 1, c = {d = 1}}\nz = 1\n",
-        {("a", "b"): REMOVE, ("a", "c", "d"): REMOVE},
-        "z = 1\n",
+    "an emptied inline table keeps its braces": (
+        "a = {b = 1, c = {d = 1}}\ne = { f = 1 } # g\nz = { }\n",
+        {("a", "b"): REMOVE, ("a", "c", "d"): REMOVE, ("e", "f"): REMOVE, ("z", "y"): 1},
+        "a = {}\ne = { } # g\nz = { y = 1 }\n",
     ),
     "text that looks like a header": (
         'a = """\n[b]\nc = 1\n"""\nd = [ # [x]\n "]", \'[\', # "\n "z" ]\ne = \'\'\'\n[f]\'\'\'\'\n[b]\nc = 2\n',
@@ -111,9 +111,87 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
         "[a]\nx = 1\n# d\n\n[e]\n",
     ),
     "an emptied table goes, and those around it": (
+        "[a]\nx = 1\n\n[b]\nz = 1\n\n[b.c.d]\ny = 1\n",
+        {("b", "c", "d", "y"): REMOVE, ("b", "z"): REMOVE},
+        "[a]\nx = 1\n",
+    ),
+    "a header that had no settings stays": (
         "[a]\nx = 1\n\n[b]\n\n[b.c]\ny = 1\n",
         {("b", "c", "y"): REMOVE},
-        "[a]\nx = 1\n",
+        "[a]\nx = 1\n\n[b]\n",
+    ),
+    "an emptied table with a comment stays": (
+        "[a] # x\nb = 1 # y\n[c]\n# d\ne = 1\n[f]\ng = 1\n# h\n\n[i]\nj = 1\n# about k\n[k]\n",
+        {("a", "b"): REMOVE, ("c", "e"): REMOVE, ("f", "g"): REMOVE, ("i", "j"): REMOVE},
+        "[a] # x\n[c]\n# d\n[f]\n# h\n# about k\n[k]\n",
+    ),
+    "a header with commented settings further down stays": (
+        "[crio.nri]\nenable_nri = true\n\n# Globally enable or disable NRI.\n# enable_nri = true\n\n# x\n[a]\n",
+        {("crio", "nri", "enable_nri"): REMOVE},
+        "[crio.nri]\n\n# Globally enable or disable NRI.\n# enable_nri = true\n\n# x\n[a]\n",
+    ),
+    "a late header with a comment stays": (
+        "[a.b]\ny = 1\n[a] # c\nx = 1\n",
+        {("a", "x"): REMOVE},
+        "[a.b]\ny = 1\n[a] # c\n",
+    ),
+    "a hash in a header is no comment": ('[a]\n[ "b#c" ]\nx = 1\n', {("b#c", "x"): REMOVE}, "[a]\n"),
+    "one item more": (
+        'a = [\'x\'] # c\nb = []\nc = [ ]\nd = [1,2,]\ne = [ "x", "y" ]\n',
+        {
+            ("a",): Append("y"),
+            ("b",): Append("x"),
+            ("c",): Append("x"),
+            ("d",): Append(3),
+            ("e",): Append("z"),
+            ("f",): Append("x"),
+        },
+        'a = [\'x\', \'y\'] # c\nb = ["x"]\nc = [ "x" ]\nd = [1,2,3,]\ne = [ "x", "y", "z" ]\nf = ["x"]\n',
+    ),
+    "one item less": (
+        'a = [\'x\', \'y\'] # c\nb = ["x"]\nc = [ "x" ]\nd = [1,2,3,]\ne = [ "x", "y" ]\nf = [ \'x\', ]\n',
+        {
+            ("a",): Without("y"),
+            ("b",): Without("x"),
+            ("c",): Without("x"),
+            ("d",): Without(2),
+            ("e",): Without("x"),
+            ("f",): Without("x"),
+            ("g",): Without("x"),
+        },
+        "a = ['x'] # c\nb = []\nc = [ ]\nd = [1,3,]\ne = [ \"y\" ]\nf = [ ]\n",
+    ),
+    "one item more, in lines": (
+        'a = [ # ]\n  "x", # one\n  # more\n]\nb = [\n\t"x",\n\t"y" # , two\n]\n',
+        {("a",): Append("y"), ("b",): Append("z")},
+        'a = [ # ]\n  "x", # one\n  "y",\n  # more\n]\nb = [\n\t"x",\n\t"y", # , two\n\t"z"\n]\n',
+    ),
+    "one item more, not quite in lines": (
+        'c = [ "x",\n  "y"]\nd = [\n  # none\n]\ne = [ "x"\n]\n',
+        {("c",): Append("z"), ("d",): Append("z"), ("e",): Append("z")},
+        'c = [ "x",\n  "y", "z"]\nd = [\n  # none\n  "z",\n]\ne = [ "x",\n  "z"\n]\n',
+    ),
+    "one item less, in lines": (
+        'a = [ # ]\n  "x", # one\n  # more\n]\nb = [\n\t"x",\n\t"y" # , two\n]\nc = [ "x",\n  "y"]\n'
+        'd = [ "x",\n  "y",\n]\n',
+        {("a",): Without("x"), ("b",): Without("y"), ("c",): Without("y"), ("d",): Without("x")},
+        'a = [ # ]\n  # more\n]\nb = [\n\t"x"\n]\nc = [ "x",\n  ]\nd = [ \n  "y",\n]\n',
+    ),
+    "an item of an inline table's list": (
+        "a = {b = ['x'], c = 1}\n",
+        {("a", "b"): Append("y")},
+        "a = {b = ['x', 'y'], c = 1}\n",
+    ),
+    "containerd's imports and disabled plugins": (
+        'version = 2\nimports = ["/etc/containerd/conf.d/*.toml"] # packaged\ndisabled_plugins = ["cri"]\n\n[p]\n',
+        {("imports",): Append("/etc/containerd/volcano.toml"), ("disabled_plugins",): Without("cri"), ("root",): "/x"},
+        'version = 2\nimports = ["/etc/containerd/conf.d/*.toml", "/etc/containerd/volcano.toml"] # packaged\n'
+        'disabled_plugins = []\nroot = "/x"\n\n[p]\n',
+    ),
+    "nested values": (
+        "a = 1\n",
+        {("b",): [1, 0.5, True, ["x"], {"c d": {}, "e": {"f": "g"}}]},
+        'a = 1\nb = [1, 0.5, true, ["x"], { "c d" = {}, e = { f = "g" } }]\n',
     ),
     "a table with sub-tables keeps its header": (
         "[a]\nx = 1\n[a.b]\ny = 1\n",
@@ -184,9 +262,10 @@ def test_values(value: Any, text: str) -> None:
     assert value_text(value) == text
 
 
-def test_a_removal_is_no_value() -> None:
+@pytest.mark.parametrize("wish", [REMOVE, Append("x"), Dropped((0,))])
+def test_a_wish_is_no_value(wish: Any) -> None:
     with pytest.raises(TypeError):
-        value_text(REMOVE)
+        value_text(wish)
 
 
 def test_a_text_that_is_right_stays_the_same_object() -> None:
@@ -210,6 +289,10 @@ REFUSED: dict[str, tuple[str, dict[tuple[str, ...], Any], int, str]] = {
         1,
         "dotted key in an inline table",
     ),
+    "an item for what is no list": ("x = 1\na = 1\n", {("a",): Append("b")}, 2, "a is not a list"),
+    "an item less of what is no list": ("a = {b = 1}\n", {("a", "b"): Without("c")}, 1, "b is not a list"),
+    "an item for an array of tables": ("x = 1\n[[a]]\nb = 1\n", {("a",): Append("b")}, 2, "a is a table"),
+    "an item that is there twice": ("a = ['x', 'x']\n", {("a",): Without("x")}, 1, "holds an item twice"),
     "an inline table over several lines": ("x = 1\na = {b = [\n1]}\n", {("a", "c"): 1}, 2, "several lines"),
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import REMOVE
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import REMOVE, Append, Without
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import (
     EditError,
     MissingLibrary,
@@ -58,7 +58,7 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
     "an empty mapping is filled in its braces": (
         "a: {}  # none\nb: { }\n",
         {("a", "x"): "1", ("a", "y", "z"): 2, ("b", "c"): "d"},
-        'a: {x: "1", "y": {z: 2}}  # none\nb: {c: d}\n',
+        'a: {x: "1", "y": {z: 2}}  # none\nb: { c: d }\n',
     ),
     "entries of a flow mapping keep their spacing": (
         "a: { 'b': 1,  c: {d: x} , e, f: }\n",
@@ -78,6 +78,73 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
         "a: 1\nb:\n  # c\n  d: [1,\n   2]\n\ne: 1\n",
         {("b",): REMOVE},
         "a: 1\n\ne: 1\n",
+    ),
+    "emptied braces stay, but not in others": (
+        "a: {b: 1} # c\nd: { e: {f: 1}, }\ng: {h: 1, i: {j: 1}}\n",
+        {("a", "b"): REMOVE, ("d", "e", "f"): REMOVE, ("g", "i", "j"): REMOVE},
+        "a: {} # c\nd: { }\ng: {h: 1}\n",
+    ),
+    "an emptied mapping with comments stays": (
+        "a: # x\n  b: 1 # y\nc:\n  # d\n  e: 1\nf:\n  g: 1\n  # h\ni:\n  j: 1\n# k\nl: 1\n",
+        {("a", "b"): REMOVE, ("c", "e"): REMOVE, ("f", "g"): REMOVE, ("i", "j"): REMOVE},
+        "a: # x\nc:\n  # d\nf:\n  # h\n# k\nl: 1\n",
+    ),
+    "one item more": (
+        "a:\n- x # c\n# d\nb:\n    - x\n\nc: [x] # e\nd: [ ]\ne:\nf: [x,\n  'y', # g\n  ]\n",
+        {(key,): Append("z z") for key in "abcdefg"},
+        'a:\n- x # c\n- "z z"\n# d\nb:\n    - x\n    - "z z"\n\nc: [x, "z z"] # e\nd: [ "z z" ]\ne: ["z z"]\n'
+        'f: [x,\n  \'y\', # g\n  "z z",\n  ]\ng:\n- "z z"\n',
+    ),
+    "one item less": (
+        "a:\n# b\n- x # c\n# d\n- y\nb:\n  - x\nc: [x] # e\nd: [ y, x ]\ne: [\n  x, # f\n  y\n]\nh: ~\n",
+        {(key,): Without("x") for key in "abcdefgh"},
+        "a:\n# b\n# d\n- y\nb: []\nc: [] # e\nd: [ y ]\ne: [\n  y\n]\nh: ~\n",
+    ),
+    "an item of a list in braces": (
+        "a: {b: [x], c: [v, z]}\n",
+        {("a", "b"): Append("w"), ("a", "c"): Without("v")},
+        "a: {b: [x, w], c: [z]}\n",
+    ),
+    "a mapping as an item": (
+        "reservedMemory:\n- numaNode: 0\n  limits:\n    memory: 1Gi\nx: 1\n",
+        {("reservedMemory",): Append({"numaNode": 1, "limits": {"memory": "2Gi"}})},
+        "reservedMemory:\n- numaNode: 0\n  limits:\n    memory: 1Gi\n- numaNode: 1\n  limits:\n    memory: 2Gi\nx: 1\n",
+    ),
+    "a mapping is taken out of a list": (
+        "r:\n  - n: 0\n    l:\n      m: 1Gi\n    # c\n  - n: 1\n",
+        {("r",): Without({"n": 0, "l": {"m": "1Gi"}})},
+        "r:\n    # c\n  - n: 1\n",
+    ),
+    "kubelet's lists and maps in a file with nothing but its kind": (
+        "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n",
+        {
+            ("enforceNodeAllocatable",): ["pods", "system-reserved"],
+            ("reservedMemory",): [{"numaNode": 0, "limits": {"memory": "1Gi", "hugepages-2Mi": "0"}}],
+            ("memoryThrottlingFactor",): 0.9,
+            ("featureGates", "MemoryQoS"): True,
+            ("evictionHard", "memory.available"): "5%",
+            ("podPidsLimit",): -1,
+        },
+        "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
+        "enforceNodeAllocatable:\n- pods\n- system-reserved\n"
+        'reservedMemory:\n- numaNode: 0\n  limits:\n    memory: 1Gi\n    hugepages-2Mi: "0"\n'
+        "memoryThrottlingFactor: 0.9\nfeatureGates:\n  MemoryQoS: true\n"
+        "evictionHard:\n  memory.available: 5%\npodPidsLimit: -1\n",
+    ),
+    "a list of mappings is replaced": (
+        "r:\n  - n: 0\n    l: {m: 1Gi}\n  - n: 1\ns: 1\n",
+        {("r",): [{"m": 2, "l": {}, "k": [1]}, {}]},
+        "r:\n  - m: 2\n    l: {}\n    k:\n      - 1\n  - {}\ns: 1\n",
+    ),
+    "a list of mappings in braces": (
+        "{a: 1}\n",
+        {("r",): [{"n": 0, "l": {"m": "1Gi"}}], ("g", "h"): True},
+        '{a: 1, r: [{"n": 0, l: {m: 1Gi}}], g: {h: true}}\n',
+    ),
+    "an anchor elsewhere": (
+        "a: &x {b: 1}\nc: *x\nd:\n- &y 1\n- *y\n- z\n",
+        {("d",): Without("z"), ("e",): 1},
+        "a: &x {b: 1}\nc: *x\nd:\n- &y 1\n- *y\ne: 1\n",
     ),
     "all keys go": ("# c\na: 1\n", {("a",): REMOVE}, "# c\n"),
     "a list becomes another": (
@@ -193,6 +260,12 @@ REFUSED: dict[str, tuple[str, dict[tuple[str, ...], Any], int, str]] = {
     "a path through a list": ("a: 1\nb: [x]\n", {("b", "c"): 1}, 2, "b is not a mapping"),
     "a scalar for a mapping": ("a: 1\nb:\n  c: 1\n", {("b",): 1}, 2, "b holds a mapping"),
     "a scalar for an empty mapping": ("b: {c: {}}\n", {("b", "c"): 1}, 1, "c holds a mapping"),
+    "an item for what is no list": ("a: 1\nb: x\n", {("b",): Append("y")}, 2, "b is not a list"),
+    "an item less of what is no list": ("a: 1\nb: {c: 1}\n", {("b",): Without("c")}, 2, "b is not a list"),
+    "an item for a list with an anchor": ("a: &x [1]\n", {("a",): Append("y")}, 1, "anchor, alias or tag"),
+    "an item that is there twice": ("a:\n- x\n- y\n- x\n", {("a",): Without("x")}, 1, "holds an item twice"),
+    "an item that is an alias": ("b: &x z\na:\n- *x\n", {("a",): Without("z")}, 3, "not written plainly"),
+    "an item behind two lines": ("a:\n-\n  x\n", {("a",): Without("x")}, 3, "does not follow its own dash"),
     "an explicit null": ("---\nnull\n", {("a",): 1}, 2, "explicit null"),
     "an anchor on the document": ("--- &x\na: 1\n", {("a",): 2}, 1, "explicit null, or has an anchor"),
     "what YAML 1.2 reads otherwise": ("a: b\u2028c: d\n", {("c",): "e"}, 1, "YAML 1.2 reads this line otherwise"),

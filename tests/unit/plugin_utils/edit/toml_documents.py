@@ -26,6 +26,12 @@ SCALARS = st.one_of(
     st.integers(-9, 99999),
     st.sampled_from((0.5, 1e20, datetime.datetime(1979, 5, 27, 7, 32), datetime.date(2026, 1, 2))),
 )
+SIMPLE = st.one_of(STRINGS, st.booleans(), st.integers(-5, 10**6), st.floats())
+ITEMS = st.recursive(
+    SIMPLE,
+    lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(KEYS, inner, max_size=2)),
+    max_leaves=4,
+)
 VALUES = st.one_of(SCALARS, st.lists(STRINGS, max_size=3))
 FLAT = st.dictionaries(WORDS, SCALARS, min_size=1, max_size=2)
 TREES = st.dictionaries(
@@ -92,7 +98,8 @@ def _setting(draw: Draw, path: Path, key: Path, value: Any, blanks: str, style: 
     comment = draw(COMMENTS)
     head = f"{blanks}{_key(key, style)}{style.equals}"
     if isinstance(value, list) and value and not isinstance(value[0], dict) and draw(st.booleans()):
-        items = [(f"{blanks}  {_text(draw, item)}, # ] [x]", path) for item in value]
+        commas = [","] * (len(value) - 1) + [draw(st.sampled_from((",", "")))]
+        items = [(f"{blanks}  {_text(draw, item)}{c} # ] [x]", path) for item, c in zip(value, commas, strict=True)]
         return [(f"{head}[ # [", path), *items, (f"{blanks}]{comment}", path)]
     if isinstance(value, str) and value.isalpha() and draw(st.integers(0, 5)) == 0:
         return [(f'{head}"""', path), (f"{value}\\", path), (f'  """{comment}', path)]

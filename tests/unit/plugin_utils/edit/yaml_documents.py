@@ -24,6 +24,12 @@ STRINGS = st.one_of(
     ),
 )
 SCALARS = st.one_of(STRINGS, st.booleans(), st.integers(-9, 99999), st.sampled_from((0.5, 1.25, None)))
+SIMPLE = st.one_of(STRINGS, st.booleans(), st.integers(-5, 10**6), st.floats())
+ITEMS = st.recursive(
+    SIMPLE,
+    lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(KEYS, inner, max_size=2)),
+    max_leaves=4,
+)
 VALUES = st.one_of(SCALARS, st.lists(STRINGS, max_size=3))
 TREES = st.dictionaries(
     KEYS,
@@ -67,6 +73,11 @@ def _value(draw: Draw, head: str, value: Any, path: Path, step: int, indent: int
     if isinstance(value, list) and value and block:
         dash = indent + draw(st.sampled_from((0, step)))
         return [(f"{head}{comment}", path)] + [(f"{' ' * dash}- {_scalar(draw, item)}", path) for item in value]
+    if isinstance(value, list) and value and draw(st.integers(0, 3)) == 0:
+        inner = " " * (indent + step)
+        items = [(f"{inner}{_scalar(draw, item)}, # ]", path) for item in value[:-1]]
+        last = f"{inner}{_scalar(draw, value[-1])}{draw(st.sampled_from(('', ',')))}"
+        return [(f"{head} [ # [", path), *items, (last, path), (f"{inner}]{comment}", path)]
     if value is None and block:
         return [(f"{head}{comment}", path)]
     if isinstance(value, str) and value.isalpha() and draw(st.integers(0, 5)) == 0:
