@@ -17,6 +17,7 @@ from ..plugin_utils.controller.node import Node
 from ..plugin_utils.controller.outcome import (
     diffs,
     failure_message,
+    owner_variables,
     published_plan,
     refusal_message,
 )
@@ -35,7 +36,12 @@ def described(facts: NodeFacts, plan: Plan) -> dict[str, Any]:
     """The facts and the verdict a plan leads to, as results carry them."""
     found = all_findings(facts, plan)
     document = published(facts, found, judge(found))
-    return {"plan": published_plan(plan), "verdict": document["verdict"], "facts": document}
+    return {
+        "plan": published_plan(plan),
+        "owner_variables": owner_variables(plan.owners),
+        "verdict": document["verdict"],
+        "facts": document,
+    }
 
 
 class ActionModule(ColocationAction):

@@ -137,6 +137,14 @@ options:
         know.
       - Entries that are not named stay as found.
     type: dict
+  kubelet_strategy:
+    description:
+      - Where kubelet's settings are written. V(auto) takes a drop-in where C(--config-dir) is in force, else the file
+        of C(--config).
+      - What is asked for and not in force on a node is refused; no flag is ever added.
+    type: str
+    choices: [auto, main-file, drop-in]
+    default: auto
 """
 
     RUNTIME = r"""

@@ -11,7 +11,9 @@ module: kubelet_config
 short_description: Set fields of KubeletConfiguration, leaving every other line alone
 version_added: 0.1.0
 description:
-  - Changes kubelet's configuration file where it differs, by replacing only the lines of the changed values.
+  - Changes kubelet's configuration where it differs, by replacing only the lines of the changed values. It goes to a
+    drop-in where C(--config-dir) is in force, else to the file of C(--config).
+  - Deprecated flags that beat a value of the profile are taken out of the environment file that holds them.
   - Does not restart kubelet and moves no checkpoint. M(volcano.colocation.node_align) does both, safely.
 author:
   - The volcano.colocation authors (@volcano-sh)
@@ -45,9 +47,21 @@ path:
   returned: success
   type: str
 strategy:
-  description: How the settings are kept; V(main-file) is the only one of this release.
+  description: How the settings are kept, V(main-file), V(drop-in) or V(k3s-drop-in).
   returned: success
   type: str
+paths:
+  description: All files that may be changed; beside a drop-in the main file, whose driver and policy agents parse.
+  returned: success
+  type: list
+  elements: str
+owner_variables:
+  description:
+    - What the tools that own kubelet's configuration on this node have to be told, so that their next run agrees with
+      the profile. By the name of each owner, inventory variables, texts by the place they belong to, and a note.
+    - Empty where no owner is known.
+  returned: success
+  type: dict
 restart_required:
   description: Whether a restart is needed before the running service has the settings.
   returned: success

@@ -62,7 +62,16 @@ EXAMPLES = r"""
 
 RETURN = r"""
 plan:
-  description: What changes, what is left pending, what was skipped and why, and what all that needs.
+  description:
+    - What changes, what is left pending, what was skipped and why, what all that needs, and with which strategy and in
+      which files kubelet's settings are kept.
+  returned: always
+  type: dict
+owner_variables:
+  description:
+    - What the tools that own kubelet's configuration on this node have to be told, so that their next run agrees with
+      the profile. By the name of each owner, inventory variables, texts by the place they belong to, and a note.
+    - Empty where no owner is known.
   returned: always
   type: dict
 verdict:

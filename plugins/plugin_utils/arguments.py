@@ -43,6 +43,7 @@ KUBELET: Spec = {
     "pod_pids_limit": {"type": "int"},
     "read_only_port": {"type": "int"},
     "feature_gates": {"type": "dict"},
+    "kubelet_strategy": {"type": "str", "choices": ["auto", "main-file", "drop-in"], "default": "auto"},
 }
 
 NODE_SNAPSHOT: Spec = {**ROOT, "named_cgroups": {"type": "list", "elements": "str", "default": []}}

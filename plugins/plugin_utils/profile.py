@@ -47,6 +47,7 @@ class Profile:
     pod_pids_limit: int | None = None
     read_only_port: int | None = None
     feature_gates: Mapping[str, bool] = field(default_factory=dict)
+    kubelet_strategy: str = "auto"
     nri: NriProfile = field(default_factory=NriProfile)
 
 
@@ -73,6 +74,7 @@ def parse_profile(options: Mapping[str, Any]) -> Profile:
     driver = options.get("cgroup_driver")
     return Profile(
         cgroup_driver=Driver(driver) if driver else None,
+        kubelet_strategy=options.get("kubelet_strategy") or "auto",
         nri=_nri(options.get("nri")),
         **parsed(options),
     )

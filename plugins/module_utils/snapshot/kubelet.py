@@ -24,6 +24,9 @@ PROGRAMS = (
     "/bin/kubelet",
     "/var/lib/rancher/rke2/bin/kubelet",
 )
+EMBEDDED_FOLDER = "/var/lib/rancher/k3s/agent/etc/kubelet.conf.d"
+EMBEDDED_DEFAULTS = EMBEDDED_FOLDER + "/00-k3s-defaults.conf"
+"""k3s writes its defaults there at each start since 1.32 and starts its kubelet with this folder (k3s#2116)."""
 HEALTHZ = ("127.0.0.1", 10248)
 API_PORT = 10250
 
@@ -50,6 +53,12 @@ def healthz(address: tuple[str, int], timeout: float = 3.0) -> str | None:
     return answer.partition(b"\r\n\r\n")[2].decode("utf-8", "replace").strip()
 
 
+def _embedded(host: Host, processes: list[dict[str, Any]]) -> dict[str, Any]:
+    """The drop-ins of a kubelet inside k3s; none where a kubelet of its own runs, or k3s made no such folder."""
+    made = not processes and describe(host, EMBEDDED_DEFAULTS)["kind"] == "regular"
+    return dropin_sources(host, EMBEDDED_FOLDER if made else None)
+
+
 def _api_port(argv: list[str]) -> int:
     value = option(argv, "--port") or ""
     return int(value) if value.isdecimal() and len(value) < 6 and 0 < int(value) < 65536 else API_PORT
@@ -68,7 +77,8 @@ def kubelet(
     program = _program(host, argv)
     version = host.run([program, "--version"]) if program and host.live else None
     folder = dropin_sources(host, option(given, "--config-dir"))
-    answering = bool(processes) and host.live
+    embedded = _embedded(host, processes)
+    answering = host.live and bool(processes or embedded["config_dir"]["folder"])
     own = {path: capture(host, path) for path in (config, *checkpoints)}
     return {
         "processes": processes,
@@ -77,6 +87,7 @@ def kubelet(
         "program_seconds": round(version.seconds, 3) if version else 0.0,
         "config_path": config,
         "config_dir": folder["config_dir"],
+        "embedded_dir": embedded["config_dir"],
         "dropin_variable": dropin_variable(host, processes[0]["pid"] if processes else None),
         "unit_files": starts["unit_files"],
         "environment_files": starts["environment_files"],
@@ -84,5 +95,5 @@ def kubelet(
         "memory_checkpoint_path": checkpoints[1],
         "healthz": healthz(HEALTHZ) if answering else None,
         "configz": configz(("127.0.0.1", _api_port(argv))) if answering else None,
-        "files": {**starts["files"], **folder["files"], **own},
+        "files": {**starts["files"], **folder["files"], **embedded["files"], **own},
     }

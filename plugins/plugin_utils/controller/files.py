@@ -23,7 +23,7 @@ from .node import Node
 from .outcome import diffs, failure_message, refusal_message
 
 STRATEGY = "main-file"
-"""The file in force is edited in place; the only strategy of this release."""
+"""The file in force is edited in place, where a module does not say otherwise."""
 
 
 class FilesAction(ColocationAction):

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..facts.published_values import plain
 from ..plan.edits import FileEdit
-from ..plan.model import Change, Plan
+from ..plan.model import Change, Handout, Plan
 from ..redact import redact_text
 
 
@@ -48,9 +48,15 @@ def published_plan(plan: Plan) -> dict[str, Any]:
             "skipped": [asdict(skip) for skip in plan.skipped],
             "refusals": [asdict(refusal) for refusal in plan.refusals],
             "needs": sorted(need.value for need in plan.needs),
+            "kubelet": {"strategy": plan.strategy, "paths": list(plan.paths)},
         }
     )
     return document
+
+
+def owner_variables(owners: Iterable[Handout]) -> dict[str, Any]:
+    """By the name of each owner: its inventory variables, texts for it, and what it does with them."""
+    return {each.owner: {"variables": each.variables, "files": each.files, "note": each.note} for each in owners}
 
 
 def refusal_message(plan: Plan) -> str:

@@ -14,17 +14,22 @@ from ..versions import minor
 from .checkpoints import interpret_checkpoint, interpret_memory_checkpoint
 from .config import read_config
 from .kubelet_driver import CONFIGZ_SOURCE, CRI_SOURCE, driver_at_restart, running_driver
+from .kubelet_dropins import read_dropins, unseen
 from .kubelet_flags import environment_flags, flag_source, flag_values, flags, next_line, running
-from .kubelet_layers import DEFAULT_SOURCE, claims_of, dropins_read, refused_dropin, settings_in_force, shown
+from .kubelet_layers import DEFAULT_SOURCE, claims_of, dropins_read, settings_in_force, shown
 from .kubelet_model import Flag, Start
 from .model import Checkpoint, Claim, ConfigFile, Driver, KubeletFacts
 
-_NAIVE_DRIVER = re.compile(r"cgroupDriver:(.*)")
+_PLAIN = re.compile(r" [A-Za-z]+\s*")
+
+
+DRIVERS = ("systemd", "cgroupfs")
+POLICIES = ("none", "static")
 
 
 def as_driver(value: str | None) -> Driver | None:
     """kubelet takes anything but exactly ``systemd`` for cgroupfs (container_manager_linux.go); we call it unknown."""
-    return Driver(value) if value in ("systemd", "cgroupfs") else None
+    return Driver(value) if value in DRIVERS else None
 
 
 def _version(text: str | None) -> str | None:
@@ -32,13 +37,13 @@ def _version(text: str | None) -> str | None:
     return found[1] if found else None
 
 
-def odd_driver_line(text: str) -> int | None:
-    """The line of ``cgroupDriver`` when agents that look for the plain words miss it: quotes, a comment behind it."""
+def odd_line(text: str, key: str, words: Sequence[str]) -> int | None:
+    """The line of a key when agents that look for the plain words miss it: quotes, a comment behind it."""
     for number, line in enumerate(text.splitlines(), 1):
-        found = _NAIVE_DRIVER.match(line)
-        if found:
-            plain = re.fullmatch(r" (?:systemd|cgroupfs)\s*", found[1])
-            return None if plain or as_driver(found[1].partition("#")[0].strip(" \t'\"")) is None else number
+        if line.startswith(f"{key}:"):
+            value = line[len(key) + 1 :]
+            known = value.partition("#")[0].strip(" \t'\"") in words
+            return number if known and not _PLAIN.fullmatch(value) else None
     return None
 
 
@@ -52,13 +57,14 @@ def _start(evidence: Mapping[str, Any], argv: Sequence[str]) -> Start:
         config_dir_exists=folder.get("exists"),
         dropin_variable=evidence.get("dropin_variable"),
         environment=environment_flags(evidence),
+        environment_files=_kinds(evidence),
+        unseen=unseen(folder),
     )
 
 
-def _dropins(evidence: Mapping[str, Any], process: Mapping[str, Any] | None) -> tuple[ConfigFile, ...]:
-    paths = (evidence.get("config_dir") or {}).get("paths", ())
-    read = (read_config(path, evidence["files"][path], process, read_yaml) for path in paths)
-    return tuple(refused_dropin(each) for each in read)
+def _kinds(evidence: Mapping[str, Any]) -> dict[str, str]:
+    files = evidence["files"]
+    return {path: files[path]["kind"] for path in evidence.get("environment_files", ()) if path in files}
 
 
 def _later_claims(found: Start) -> list[Claim]:
@@ -102,7 +108,7 @@ def interpret_kubelet(
     release = _version(evidence["version"])
     version = minor(release)
     start = _start(evidence, argv)
-    dropins = _dropins(evidence, process)
+    dropins = read_dropins(evidence.get("config_dir") or {}, evidence["files"], process)
     layers = dropins if dropins_read(version, start) else ()
     settings = settings_in_force(config, layers, start.running, version)
     said = cri.get("runtime_config")
@@ -113,6 +119,7 @@ def interpret_kubelet(
     driver, source, authority = running_driver(at_restart, version, told)
     policy = settings.get(CPU_MANAGER_POLICY.key)
     checkpoint, memory_checkpoint = _checkpoints(evidence, version)
+    plain_text = "" if config.problem else captured.get("text", "")
     facts = KubeletFacts(
         installed=evidence["program"] is not None,
         running=process is not None,
@@ -134,7 +141,8 @@ def interpret_kubelet(
         configz=told if "config" in answer else None,
         configz_error=_configz_error(answer),
         driver_at_restart=at_restart[0],
-        odd_driver_line=odd_driver_line(captured.get("text", "")) if not config.problem else None,
+        odd_driver_line=odd_line(plain_text, CGROUP_DRIVER.key, DRIVERS),
+        odd_policy_line=odd_line(plain_text, CPU_MANAGER_POLICY.key, POLICIES),
     )
     claims = [claim for field in OBSERVED for claim in _claims(field, config, layers, start.running)]
     return facts, claims + _later_claims(start) + _answers(told, runtime_config)

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -29,7 +30,8 @@ class Setting:
 class Start:
     """How kubelet was started, and how its unit would start it next; ``following`` is None when no unit was seen.
 
-    ``environment``: what the environment files that were seen hold, whether anybody reads them or not.
+    ``environment``: what the environment files that were seen hold, whether anybody reads them or not;
+    ``environment_files``: what kind of file each of them is. ``unseen``: why not every drop-in is known.
     """
 
     running: tuple[Flag, ...] = ()
@@ -38,3 +40,5 @@ class Start:
     config_dir_exists: bool | None = None
     dropin_variable: bool | None = None
     environment: tuple[Flag, ...] = ()
+    environment_files: Mapping[str, str] = field(default_factory=dict)
+    unseen: str | None = None

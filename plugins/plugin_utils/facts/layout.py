@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ...module_utils.snapshot.processes import option
-from ..edit.errors import ParseError
-from ..edit.read import read_yaml
-from .model import Claim, Driver, KubeletFacts, LayoutFacts, RuntimeFacts
+from ..kubelet_fields import CGROUP_DRIVER
+from .embedded import kubelet_arguments
+from .model import Claim, LayoutFacts, RuntimeFacts
 
 RANCHER = {"k3s": "/var/lib/rancher/k3s/agent", "rke2": "/var/lib/rancher/rke2/agent"}
 CONTAINERD_FOLDER = "/etc/containerd/"
@@ -37,19 +36,6 @@ def interpret_layout(
         templates=tuple(evidence["templates"]),
     )
     return facts, _claims(facts, evidence, runtime)
-
-
-def as_embedded(kubelet: KubeletFacts, claims: Sequence[Claim]) -> KubeletFacts:
-    """Facts of a kubelet that is no process of its own: neither its file nor its defaults are known to be in force."""
-    driver = claims[0] if claims else None
-    return replace(
-        kubelet,
-        cgroup_driver=Driver(driver.value) if driver and driver.value in ("systemd", "cgroupfs") else None,
-        cgroup_driver_source=driver.source if driver else None,
-        cgroup_driver_authority=None,
-        cpu_manager_policy=None,
-        cpu_manager_policy_source=None,
-    )
 
 
 def _told(
@@ -93,27 +79,11 @@ def _regenerated(name: str, runtime: RuntimeFacts) -> dict[str, str]:
 def _claims(facts: LayoutFacts, evidence: Mapping[str, Any], runtime: RuntimeFacts) -> list[Claim]:
     if facts.name not in RANCHER:
         return []
-    claims = []
-    for path, captured in sorted(evidence["settings"].items(), reverse=True):
-        claims += [Claim("cgroupDriver", value, f"{path}, kubelet-arg") for value in _kubelet_drivers(captured)]
+    found = [flag for flag in kubelet_arguments(evidence) if flag.name == CGROUP_DRIVER.flag]
+    claims = [Claim(CGROUP_DRIVER.key, flag.value or "", flag.source) for flag in reversed(found)]
     if not claims and facts.kubelet_inside and runtime.cgroup_driver:
         # pkg/agent/containerd/config_linux.go: one decision is both rendered for containerd and given to kubelet.
         claims.append(
-            Claim("cgroupDriver", runtime.cgroup_driver.value, "k3s, which gives kubelet containerd's driver")
+            Claim(CGROUP_DRIVER.key, runtime.cgroup_driver.value, "k3s, which gives kubelet containerd's driver")
         )
     return claims
-
-
-def _kubelet_drivers(captured: Mapping[str, Any]) -> list[str]:
-    try:
-        values = read_yaml(captured.get("text", ""))
-    except ParseError:
-        return []
-    found = []
-    for key in ("kubelet-arg", "kubelet-arg+"):
-        words = values.get(key) or []
-        for word in words if isinstance(words, list) else [words]:
-            name, _equals, value = str(word).lstrip("-").partition("=")
-            if name == "cgroup-driver":
-                found.append(value)
-    return found

@@ -154,6 +154,7 @@ class KubeletFacts:
     configz: Mapping[str, Any] | None = None
     configz_error: str | None = None
     odd_driver_line: int | None = None
+    odd_policy_line: int | None = None
     driver_at_restart: str | None = None
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from .cgroups import interpret_cgroups
 from .cpus import interpret_cpus, online
+from .embedded import as_embedded
 from .kernel import interpret_kernel
 from .kubelet import interpret_kubelet
-from .layout import as_embedded, interpret_layout
+from .layout import interpret_layout
 from .model import NodeFacts
 from .pods import interpret_pods
 from .runtime import interpret_runtime, other_runtimes
@@ -40,7 +41,7 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
     runtime, runtime_claims = interpret_runtime(snapshot["runtime"], units, snapshot["kubelet"])
     layout, layout_claims = interpret_layout(snapshot, units, runtime)
     if layout.kubelet_inside:
-        kubelet, kubelet_claims = as_embedded(kubelet, layout_claims), []
+        kubelet, kubelet_claims = as_embedded(kubelet, layout_claims, snapshot)
     pods, pod_claims = interpret_pods(snapshot["containers"], snapshot["runtime"]["cri"])
     cgroup = interpret_cgroups(snapshot["cgroups"])
     return NodeFacts(

@@ -14,6 +14,7 @@ ANY = "*"
 
 FILES = {ANY: {"kind": TEXT, "?text": TEXT, "?error": TEXT, "?ctime": NUMBER, "?mtime": NUMBER}}
 FILE = FILES[ANY]
+FOLDER = {"folder": TEXT + NOTHING, "exists": SWITCH + NOTHING, "paths": [TEXT]}
 PROCESSES = [{"argv": [TEXT], "pid": (int,), "?started_at": NUMBER + NOTHING}]
 
 SNAPSHOT: dict[str, Any] = {
@@ -36,7 +37,8 @@ SNAPSHOT: dict[str, Any] = {
         "checkpoint_path": TEXT,
         "healthz": TEXT + NOTHING,
         "files": FILES,
-        "?config_dir": {"folder": TEXT + NOTHING, "exists": SWITCH + NOTHING, "paths": [TEXT]},
+        "?config_dir": FOLDER,
+        "?embedded_dir": FOLDER,
         "?dropin_variable": SWITCH + NOTHING,
         "?unit_files": [TEXT],
         "?environment_files": [TEXT],

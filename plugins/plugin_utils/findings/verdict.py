@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
 from ..facts.model import NodeFacts
-from ..plan.model import Plan
+from ..plan.model import Handout, Plan
+from ..plan.owner import overwritten
 from .catalogue import findings
 from .model import Effect, Finding, Severity, Verdict
 
@@ -18,8 +20,16 @@ _WORST_FIRST = (
     (Effect.LATENT, Verdict.LATENT),
 )
 DRIFT = "differs-from-profile"
+OWNER = "owner-will-overwrite"
 REFUSED = "cannot-be-aligned"
-NOT_OURS = ("runtime-unsupported", "kubelet-inside", "config-regenerated", "containerd-schema", "containerd-imports")
+NOT_OURS = (
+    "runtime-unsupported",
+    "kubelet-inside",
+    "kubelet-arguments-only",
+    "config-regenerated",
+    "containerd-schema",
+    "containerd-imports",
+)
 """Refusals that say nothing of the node, only that its kind is not changed by this release."""
 
 
@@ -48,7 +58,21 @@ def profile_findings(plan: Plan) -> tuple[Finding, ...]:
                 "Provision the node: ansible-playbook volcano.colocation.provision.",
             )
         )
+    found += [_owner(each, paths) for each in plan.owners if (paths := overwritten(each, differing))]
     return tuple(found)
+
+
+def _owner(handout: Handout, paths: tuple[str, ...]) -> Finding:
+    values = [f"{name}: {json.dumps(value)}" for name, value in handout.variables.items()]
+    told = ", ".join((*values, *handout.files))
+    return Finding(
+        OWNER,
+        Severity.WARNING,
+        Effect.NONE,
+        f"{handout.owner} makes files anew that the profile changes.",
+        paths,
+        f"Tell it too, owner_variables has the texts: {told}." if told else handout.note,
+    )
 
 
 def all_findings(facts: NodeFacts, plan: Plan) -> tuple[Finding, ...]:

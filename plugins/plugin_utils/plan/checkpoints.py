@@ -20,7 +20,10 @@ def _memory_policy_after(kubelet: KubeletFacts, plan: Plan, profile: Profile) ->
 
 
 def _changes(plan: Plan, fields: frozenset[Keys]) -> bool:
-    return any(touches(change.keys, fields) for change in plan.changes)
+    """Whether a change of the plan is one of ``fields``; of a flag that goes it is not known which entries change."""
+    keys = {each[0] for each in fields}
+    flags = any(change.target == "kubelet flag" and change.keys[0] in keys for change in plan.changes)
+    return flags or any(touches(change.keys, fields) for change in plan.changes)
 
 
 def _of_another_policy(checkpoint: Checkpoint, policy: str | None) -> bool:

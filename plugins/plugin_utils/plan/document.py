@@ -14,6 +14,7 @@ from ..kubelet_fields import CGROUP_ROOT
 from ..profile import Profile
 from .checkpoints import moved_checkpoints, policy_after
 from .edits import FileEdit
+from .kubelet_place import kubelet_unit
 from .model import Need, Plan
 
 SCHEMA = 1
@@ -62,15 +63,16 @@ def _driver_after(facts: NodeFacts, plan: Plan, profile: Profile) -> Driver | No
     return profile.cgroup_driver
 
 
-def _trees(facts: NodeFacts, plan: Plan, driver: Driver | None) -> tuple[list[str], list[str]]:
+def _trees(facts: NodeFacts, plan: Plan, profile: Profile) -> tuple[list[str], list[str]]:
     """(stale, fresh) trees of pods of a kubelet that changes its driver or its cgroupRoot."""
-    written = {change.keys: change.after for change in plan.changes}
-    before = facts.kubelet.cgroup_driver
-    if not {("cgroupDriver",), (CGROUP_ROOT.key,)} & set(written) or driver is None or before is None:
+    changed = {change.keys[0] for change in plan.changes if change.keys}
+    before, driver = facts.kubelet.cgroup_driver, _driver_after(facts, plan, profile)
+    if not {"cgroupDriver", CGROUP_ROOT.key} & changed or driver is None or before is None:
         return [], []
     setting = facts.kubelet.settings.get(CGROUP_ROOT.key)
     root = str(setting.value) if setting else "/"
-    stale, fresh = tree_of(root, before), tree_of(written.get((CGROUP_ROOT.key,), root), driver)
+    wanted = profile.cgroup_root if CGROUP_ROOT.key in changed else None
+    stale, fresh = tree_of(root, before), tree_of(wanted or root, driver)
     return ([stale], [fresh]) if stale != fresh else ([], [])
 
 
@@ -95,7 +97,7 @@ def transaction_document(
     facts: NodeFacts, plan: Plan, profile: Profile, edits: tuple[FileEdit, ...], timeout: int
 ) -> dict[str, Any]:
     """The document for node_transaction: files, services, checkpoint, sandboxes and the gate."""
-    stale, fresh = _trees(facts, plan, _driver_after(facts, plan, profile))
+    stale, fresh = _trees(facts, plan, profile)
     return {
         "schema": SCHEMA,
         "id": new_id(),
@@ -103,7 +105,7 @@ def transaction_document(
         "files": _files(edits),
         "validate": _validation(facts, plan, edits),
         "services": {
-            "kubelet": {"unit": "kubelet.service", "action": _action(plan, Need.RESTART_KUBELET)},
+            "kubelet": {"unit": kubelet_unit(facts), "action": _action(plan, Need.RESTART_KUBELET)},
             "runtime": {"unit": "containerd.service", "action": _action(plan, Need.RESTART_RUNTIME)},
         },
         "checkpoints": moved_checkpoints(facts, plan, profile),
@@ -119,7 +121,7 @@ def transaction_document(
 
 def files_document(edits: tuple[FileEdit, ...], plan: Plan, facts: NodeFacts) -> dict[str, Any]:
     """A document that only writes files, for the modules that leave restarts to their caller."""
-    leave = {"kubelet": "kubelet.service", "runtime": "containerd.service"}
+    leave = {"kubelet": kubelet_unit(facts), "runtime": "containerd.service"}
     return {
         "schema": SCHEMA,
         "id": new_id(),

@@ -10,15 +10,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..edit.errors import EditError, UneditableFile
+from ..edit.flags_splice import remove_flags
+from ..edit.kubelet_file import edit_kubelet
 from ..edit.library import preload
 from ..edit.toml_splice import edit_toml
-from ..edit.yaml_splice import edit_yaml
 from .model import Change
 
 # Ansible loads an action once and forks a worker for each task and node: what is loaded here, no worker loads again.
 preload("ruamel.yaml", "tomlkit")
 
-NEW_CONTAINERD_CONFIG = "version = 2\n"
+NEW_TEXTS = {
+    "containerd": "version = 2\n",
+    # Each drop-in has to name its version and kind: cmd/kubelet/app/server.go, mergeKubeletConfigurations.
+    "kubelet": "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n",
+}
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,7 @@ class FileEdit:
 
 Splice = Callable[[str, Mapping[tuple[str, ...], Any]], str]
 
-LANGUAGES: Mapping[str, Splice] = {"kubelet": edit_yaml, "containerd": edit_toml}
+LANGUAGES: Mapping[str, Splice] = {"kubelet": edit_kubelet, "kubelet flag": remove_flags, "containerd": edit_toml}
 """By a change's target: how its file is edited."""
 
 
@@ -51,7 +56,7 @@ def captured_files(snapshot: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any
 
 def new_text(target: str) -> str:
     """What a file that is not there yet begins with."""
-    return NEW_CONTAINERD_CONFIG if target == "containerd" else ""
+    return NEW_TEXTS.get(target, "")
 
 
 def file_edits(snapshot: Mapping[str, Any], changes: Iterable[Change]) -> tuple[FileEdit, ...]:

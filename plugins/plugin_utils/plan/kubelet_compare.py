@@ -9,10 +9,8 @@ from typing import Any
 
 from ..facts.kubelet_layers import shown
 from ..kubelet_fields import (
-    CGROUP_DRIVER,
     CGROUP_ROOT,
     CPU_MANAGER_OPTIONS,
-    CPU_MANAGER_POLICY,
     ENFORCE_NODE_ALLOCATABLE,
     KUBE_RESERVED,
     MEMORY_THROTTLING_FACTOR,
@@ -25,9 +23,6 @@ from ..kubelet_fields import (
 )
 from ..kubelet_policy_options import switched_on
 from ..quantity import parse_cpu_list, parse_quantity
-
-PARSED_BY_AGENTS = (CGROUP_DRIVER, CPU_MANAGER_POLICY)
-"""Agents look for these in kubelet's file and know no default (volcano pkg/agent/utils/cgroup/cgroup.go)."""
 
 
 # These are strings to kubelet, whose decoder takes no number for one: `cpu: 1` is not `cpu: "1"`.
@@ -96,8 +91,3 @@ def same(setting: KubeletField, found: Any, wanted: Any) -> bool:
 def is_default(setting: KubeletField, wanted: Any, version: Version | None) -> bool:
     """Whether the wanted value holds where the field is not set."""
     return shown(wanted) == setting.default_in(version)
-
-
-def default_in_force(setting: KubeletField, found: Any, wanted: Any, version: Version | None) -> bool:
-    """An unset field whose default is wanted, where no agent parses the file for it."""
-    return found is None and setting not in PARSED_BY_AGENTS and is_default(setting, wanted, version)

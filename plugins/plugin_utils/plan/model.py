@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -33,6 +34,8 @@ class Change:
     def __str__(self) -> str:
         if self.path is None:
             return f"{self.target}: {self.reason}"
+        if self.after is None:
+            return f"{self.target} {self.setting}: removed from {self.path}, {self.reason}"
         before = "unset" if self.before is None else self.before
         return f"{self.target} {self.setting}: {before} -> {self.after}"
 
@@ -66,11 +69,27 @@ class Skip:
 
 
 @dataclass(frozen=True)
+class Handout:
+    """What the owner of some files has to be told: inventory variables, or texts by the name of their place."""
+
+    owner: str
+    files_made_anew: tuple[str, ...]
+    note: str
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Plan:
+    """``strategy`` and ``paths`` say where kubelet's settings are kept; ``owners`` what others have to be told."""
+
     changes: tuple[Change, ...] = ()
     pending: tuple[Change, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     skipped: tuple[Skip, ...] = ()
+    strategy: str | None = None
+    paths: tuple[str, ...] = ()
+    owners: tuple[Handout, ...] = ()
 
     @property
     def needs(self) -> frozenset[Need]:

@@ -10,7 +10,9 @@ from ..facts.model import NodeFacts
 from ..profile import Profile
 from .kubelet import kubelet_changes
 from .kubelet_after import resolved
+from .kubelet_place import Strategy, choose
 from .model import Change, Need, Plan, Refusal
+from .owner import owners
 from .partial import held_back
 from .pods import pod_changes
 from .recovery import recovery_plan
@@ -34,6 +36,15 @@ def _needs_permission(changes: tuple[Change, ...], pods: int) -> Refusal:
     )
 
 
+def _kubelets_place(facts: NodeFacts, profile: Profile) -> Plan:
+    """A plan with nothing but what holds of the node whatever is changed on it."""
+    place = choose(facts, Strategy(profile.kubelet_strategy))
+    skipped = skips(facts, profile)
+    if isinstance(place, Refusal):
+        return Plan(skipped=skipped)
+    return Plan(skipped=skipped, strategy=place.strategy.value, paths=place.paths, owners=owners(facts, profile))
+
+
 def make_plan(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | None) -> Plan:
     """Plan for a node. ``allow_disruption``: True do it, False leave it pending, None refuse and explain."""
     recovery = recovery_plan(facts)
@@ -41,20 +52,17 @@ def make_plan(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | No
         return recovery
     profile = resolved(facts, profile)
     refused = refusals(facts, profile)
-    skipped = skips(facts, profile)
+    base = _kubelets_place(facts, profile)
     if refused:
-        return Plan(refusals=refused, skipped=skipped)
+        return replace(base, refusals=refused)
     found = kubelet_changes(facts, profile) + runtime_changes(facts, profile) + pod_changes(facts, profile)
     changes = tuple(_drained_as_is(facts, change) for change in found)
     disruptive = tuple(change for change in changes if Need.DRAIN in change.needs)
     if allow_disruption or not disruptive:
-        return Plan(changes=changes, skipped=skipped)
+        return replace(base, changes=changes)
     if allow_disruption is None:
-        return Plan(refusals=(_needs_permission(disruptive, facts.pods.sandboxes),), skipped=skipped)
+        return replace(base, refusals=(_needs_permission(disruptive, facts.pods.sandboxes),))
     quiet = tuple(change for change in changes if Need.DRAIN not in change.needs)
     waiting = held_back(facts, profile, quiet, disruptive)
-    return Plan(
-        changes=tuple(change for change in quiet if change not in waiting),
-        pending=(*disruptive, *waiting),
-        skipped=skipped,
-    )
+    kept = tuple(change for change in quiet if change not in waiting)
+    return replace(base, changes=kept, pending=(*disruptive, *waiting))

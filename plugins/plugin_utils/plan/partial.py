@@ -15,6 +15,7 @@ from .model import Change
 from .refusals import startup
 from .refusals.catalogue import refusals
 
+KUBELETS = ("kubelet", "kubelet flag")
 _UNSET = Profile()
 
 
@@ -29,7 +30,7 @@ def _without(profile: Profile, option: str, keys: tuple[str, ...]) -> Profile:
 def _less(profile: Profile, pending: Iterable[Change]) -> Profile:
     options = {field.key: field.option for field in FIELDS}
     for change in pending:
-        if change.target == "kubelet" and change.keys:
+        if change.target in KUBELETS and change.keys:
             profile = _without(profile, options[change.keys[0]], change.keys)
     return profile
 
@@ -40,4 +41,4 @@ def held_back(
     """Those of the quiet changes that have to wait for the pending ones: kubelet would not start with them alone."""
     if not refusals(facts, _less(profile, pending), startup.RULES):
         return ()
-    return tuple(change for change in quiet if change.target == "kubelet")
+    return tuple(change for change in quiet if change.target in KUBELETS)

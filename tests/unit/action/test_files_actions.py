@@ -130,7 +130,8 @@ def test_kubelets_file_keeps_every_other_line(lived: Run) -> None:
     values = read_yaml(modified)
     assert (values["cgroupDriver"], values["systemReserved"]) == ("systemd", {"cpu": "1"})
     assert "readOnlyPort" not in values
-    assert "cgroupDriver: systemd # the old one\n" in modified
+    # Agents look for the bare line.
+    assert "# the old one\ncgroupDriver: systemd\n" in modified
 
 
 def test_kubelets_other_fields_are_written_as_kubelet_has_them(lived: Run) -> None:
@@ -302,6 +303,13 @@ BAD: dict[str, tuple[str, dict[str, str | None], Callable[[Path], None], dict[st
     "pipe": ("kubelet_config", {}, piped, DRIVER, (f"/{KUBELET}: ", "not a regular file")),
     "choice": ("kubelet_config", {}, as_it_is, {"cgroup_driver": "cgroups"}, ("cgroup_driver", "systemd, cgroupfs")),
     "type": ("containerd_config", {}, as_it_is, {"nri": "on"}, ("dictionary requested",)),
+    "strategy": (
+        "kubelet_config",
+        {},
+        as_it_is,
+        {**DRIVER, "kubelet_strategy": "drop-in"},
+        ("(kubelet_strategy): ", "without --config-dir", "main-file"),
+    ),
     "port": ("kubelet_config", {}, as_it_is, {"read_only_port": -1}, ("read_only_port", "-1 is not a port")),
 }
 

@@ -11,14 +11,15 @@ from ..model import Effect, Finding, Rule, Severity
 
 
 def kubelet_inside(facts: NodeFacts) -> Iterator[Finding]:
-    if facts.layout.kubelet_inside:
+    if facts.layout.kubelet_inside and facts.kubelet.start.config_dir is None:
         yield Finding(
             "kubelet-inside-other-process",
             Severity.INFO,
             Effect.UNSUPPORTED,
             f"{facts.layout.kubelet_inside} runs kubelet inside its own process; its values in force cannot be read.",
             facts.layout.evidence,
-            f"Set kubelet's values as kubelet-arg in {facts.layout.kubelet_inside}'s configuration.",
+            f"Set kubelet's values as kubelet-arg in {facts.layout.kubelet_inside}'s configuration,"
+            " or upgrade it to 1.32, which reads drop-ins.",
         )
 
 

@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.checkpoints import cpu_checksum, fnv32a
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet import interpret_kubelet, odd_driver_line
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet import (
+    DRIVERS,
+    interpret_kubelet,
+    odd_line,
+)
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_driver import asks_cri
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_flags import (
     flag_values,
@@ -376,7 +380,7 @@ def test_why_configz_says_nothing(answer: dict[str, Any] | None, error: str | No
     ],
 )
 def test_driver_lines_that_agents_do_not_read(line: str, odd: int | None) -> None:
-    assert odd_driver_line(f"kind: x\n{line}\n") == odd
+    assert odd_line(f"kind: x\n{line}\n", "cgroupDriver", DRIVERS) == odd
 
 
 REAL = [

@@ -126,7 +126,11 @@ def test_the_texts_of_both_files() -> None:
     plan = make_plan(facts, wanted(), allow_disruption=True)
     kubelet, runtime = file_edits(snapshot, plan.changes)
     before = snapshot["kubelet"]["files"][KUBELET_FILE]["text"]
-    assert kubelet.after == before.replace("cpuManagerPolicy: none", "cpuManagerPolicy: static") + (
+    plain = before.replace(
+        "cgroupDriver: systemd  # has to be the driver of the container runtime\n",
+        "# has to be the driver of the container runtime\ncgroupDriver: systemd\n",
+    )
+    assert kubelet.after == plain.replace("cpuManagerPolicy: none", "cpuManagerPolicy: static") + (
         "systemReserved:\n  cpu: 500m\n"
     )
     assert kubelet.before_sha256 == snapshot["kubelet"]["files"][KUBELET_FILE]["sha256"]

@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Edits of a KubeletConfiguration: a YAML splice that leaves plain lines where agents look for words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from .changes import Changes
+from .errors import UnsupportedEdit
+from .read import read_yaml
+from .yaml_splice import edit_yaml
+
+AGENT_KEYS = ("cgroupDriver", "cpuManagerPolicy")
+"""Volcano's pkg/agent/utils/cgroup/cgroup.go compares whole lines: it takes no quotes off and knows no comments."""
+
+
+def edit_kubelet(text: str, changes: Changes) -> str:
+    """``edit_yaml``, then the agents' keys among ``changes`` without quotes, their comment on a line of its own."""
+    after = edit_yaml(text, changes)
+    return plain_lines(after, [keys[0] for keys in changes if len(keys) == 1 and keys[0] in AGENT_KEYS])
+
+
+def plain_lines(text: str, keys: Iterable[str]) -> str:
+    """The text with ``key: word`` for each key of the top level that has quotes or a comment; the meaning stays."""
+    after = text
+    for key in keys:
+        pattern = re.compile(rf"^{key}:[ \t]*(['\"]?)([A-Za-z]+)\1[ \t]*(#[^\r\n]*)?(\r?\n|\Z)", re.MULTILINE)
+        found = pattern.search(after)
+        if found:
+            after = after[: found.start()] + _plain(key, found) + after[found.end() :]
+    if after != text and read_yaml(after) != read_yaml(text):
+        raise UnsupportedEdit("the lines that agents look for cannot be made plain", None, "Write them as key: word")
+    return after
+
+
+def _plain(key: str, found: re.Match[str]) -> str:
+    comment, end = found[3], found[4]
+    above = f"{comment.rstrip()}{end or chr(10)}" if comment else ""
+    return f"{above}{key}: {found[2]}{end}"

@@ -1,0 +1,149 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the tool that owns a node has to be told, so that its next run writes what the profile says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ..edit.kubelet_file import edit_kubelet
+from ..facts.model import NodeFacts
+from ..kubelet_fields import KubeletField
+from ..profile import Profile
+from ..versions import minor
+from .edits import new_text
+from .kubelet_after import desired_fields
+from .model import Change, Handout
+
+KUBEADM_FLAGS = "/var/lib/kubelet/kubeadm-flags.env"
+KUBESPRAY_FLAGS = "/etc/kubernetes/kubelet.env"
+PATCHES_SINCE, ONE_CONFIGMAP_SINCE = (1, 25), (1, 24)
+"""kubeadm: --patches with the target kubeletconfiguration (kubernetes#110405); a ConfigMap for all versions."""
+
+KUBESPRAY = {
+    "cgroupDriver": "kubelet_cgroup_driver",
+    "cpuManagerPolicy": "kubelet_cpu_manager_policy",
+    "topologyManagerPolicy": "kubelet_topology_manager_policy",
+    "topologyManagerScope": "kubelet_topology_manager_scope",
+    "readOnlyPort": "kube_read_only_port",
+    "podPidsLimit": "kubelet_pod_pids_limit",
+    "systemReservedCgroup": "system_reserved_cgroups",
+    "kubeReservedCgroup": "kube_reserved_cgroups",
+}
+"""kubespray roles/kubernetes/node/templates/kubelet-config.v1beta1.yaml.j2. What has no variable goes to
+kubelet_config_extra_args, which the template appends."""
+KUBESPRAY_RESERVED = {"kubeReserved": "kube", "systemReserved": "system"}
+KUBESPRAY_TABLES = {"cpuManagerPolicyOptions": "kubelet_cpu_manager_policy_options", "evictionHard": "eviction_hard"}
+KUBESPRAY_LISTS = {"enforceNodeAllocatable": "kubelet_enforce_node_allocatable"}
+
+
+def document(profile: Profile) -> Mapping[tuple[str, ...], Any]:
+    """What the profile sets, by path of keys."""
+    return {keys: value for _field, keys, value in desired_fields(profile)}
+
+
+def config_text(profile: Profile) -> str:
+    """A KubeletConfiguration with what the profile sets and nothing else."""
+    return edit_kubelet(new_text("kubelet"), document(profile))
+
+
+def _kubeadm(facts: NodeFacts, profile: Profile) -> Handout:
+    version = minor(facts.kubelet.version)
+    name = "kubelet-config"
+    if version is not None and version < ONE_CONFIGMAP_SINCE:
+        name = f"kubelet-config-{version[0]}.{version[1]}"
+    files = {f"ConfigMap kube-system/{name}, key kubelet": config_text(profile)}
+    if version is None or version >= PATCHES_SINCE:
+        files["kubeletconfiguration+merge.yaml"] = config_text(profile)
+    return Handout(
+        "kubeadm",
+        (facts.kubelet.config.path, KUBEADM_FLAGS),
+        files=files,
+        note="kubeadm upgrade makes these files anew from the ConfigMap, the patches of its --patches folder and"
+        " nodeRegistration.kubeletExtraArgs. Merge the fields into the ConfigMap's own, or keep the patch in that"
+        " folder. This collection writes neither: both are the cluster's.",
+    )
+
+
+def _kubespray(facts: NodeFacts, profile: Profile) -> Handout:
+    variables: dict[str, Any] = {}
+    extra: dict[str, Any] = {}
+    for keys, value in document(profile).items():
+        _tell_kubespray(keys, value, variables, extra)
+    if extra:
+        variables["kubelet_config_extra_args"] = extra
+    if profile.cgroup_driver and facts.runtime.name == "containerd":
+        # roles/kubernetes/node/tasks/facts.yml: kubelet's own variable is another one (kubespray#8122)
+        variables["containerd_use_systemd_cgroup"] = profile.cgroup_driver.value == "systemd"
+    return Handout(
+        "kubespray",
+        (facts.kubelet.config.path, KUBESPRAY_FLAGS),
+        variables=variables,
+        note="kubespray templates these files anew at each run. kube_reserved and system_reserved make it set"
+        " kubeReservedCgroup and systemReservedCgroup too; nodes of the control plane take kube_master_cpu_reserved and"
+        " its like instead.",
+    )
+
+
+def _tell_kubespray(keys: tuple[str, ...], value: Any, variables: dict[str, Any], extra: dict[str, Any]) -> None:
+    """Put one value where the template takes it from."""
+    key, inner = keys[0], keys[1] if len(keys) > 1 else None
+    if key in KUBESPRAY:
+        variables[KUBESPRAY[key]] = value
+    elif key in KUBESPRAY_LISTS:
+        variables[KUBESPRAY_LISTS[key]] = ",".join(value)
+    elif key == "featureGates" and inner:
+        variables.setdefault("kubelet_feature_gates", []).append(f"{inner}={str(value).lower()}")
+    elif key in KUBESPRAY_TABLES and inner:
+        variables.setdefault(KUBESPRAY_TABLES[key], {})[inner] = value
+    elif key in KUBESPRAY_RESERVED and inner:
+        side = KUBESPRAY_RESERVED[key]
+        variables[f"{side}_reserved"] = True
+        variables[f"{side}_{inner.replace('-', '_')}_reserved"] = value
+    elif inner:
+        extra.setdefault(key, {})[inner] = value
+    else:
+        extra[key] = value
+
+
+def _openfuyao(facts: NodeFacts, profile: Profile) -> Handout:
+    return Handout(
+        "volcano-config-service",
+        (facts.kubelet.config.path,),
+        note="openFuyao's volcano-config-service sets CPU manager policy, topology manager policy and reservations in"
+        " kubelet's main file itself. Give it the same values, or keep it off this node; the names of its settings are"
+        " not known here.",
+    )
+
+
+def owners(facts: NodeFacts, profile: Profile) -> tuple[Handout, ...]:
+    """What to tell each owner of the node's kubelet configuration; none where nothing is set or nobody owns it."""
+    if not document(profile):
+        return ()
+    known: Mapping[str, Callable[[NodeFacts, Profile], Handout]] = {"kubeadm": _kubeadm, "kubespray": _kubespray}
+    found = [known[facts.layout.name](facts, profile)] if facts.layout.name in known else []
+    if "volcano-config-service" in facts.writers.seen:
+        found.append(_openfuyao(facts, profile))
+    return tuple(found)
+
+
+def overwritten(handout: Handout, changes: tuple[Change, ...]) -> tuple[str, ...]:
+    """The files among the changes that their owner makes anew."""
+    written = dict.fromkeys(change.path for change in changes if change.target.startswith("kubelet"))
+    return tuple(path for path in written if path in handout.files_made_anew)
+
+
+def kubelet_arguments(profile: Profile) -> str:
+    """The same settings as k3s and RKE2 take them before 1.32, for people who set them there."""
+    by_field: dict[KubeletField, list[str]] = {}
+    for field, keys, value in desired_fields(profile):
+        said = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+        by_field.setdefault(field, []).append(f"{keys[1]}={said}" if len(keys) > 1 else said)
+    return ", ".join(_arguments(by_field))
+
+
+def _arguments(by_field: Mapping[KubeletField, list[str]]) -> Iterator[str]:
+    for field, values in by_field.items():
+        if field.flag:
+            yield f"{field.flag.lstrip('-')}={','.join(values)}"

@@ -1,0 +1,222 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Why kubelet's settings cannot be written where this node keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...facts.config import nested
+from ...facts.kubelet_model import Flag
+from ...facts.layout import RANCHER
+from ...facts.model import NodeFacts
+from ...profile import Profile
+from ...versions import minor
+from ..kubelet import is_right, kubelet_changes
+from ..kubelet_after import desired_fields
+from ..kubelet_flags import Override, fields_of, left_behind, overrides
+from ..kubelet_place import (
+    SUPERVISORS,
+    Place,
+    Strategy,
+    choose,
+    document_in_force,
+    kubelet_unit,
+    layers,
+    merged,
+    reads_folder,
+    why_no_folder,
+    with_values,
+)
+from ..model import Need, Refusal
+from ..owner import kubelet_arguments
+from .model import Rule, unsafe_file
+
+
+def _place(facts: NodeFacts, profile: Profile) -> Place | None:
+    place = choose(facts, Strategy(profile.kubelet_strategy))
+    return place if isinstance(place, Place) else None
+
+
+def _touched(profile: Profile) -> bool:
+    """Whether kubelet's settings are any of the profile's business."""
+    return any(True for _each in desired_fields(profile))
+
+
+def _installed(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    inside = facts.layout.kubelet_inside
+    if inside and why_no_folder(facts):
+        yield Refusal(
+            "kubelet-inside",
+            f"{inside} runs kubelet inside its own process and gives it flags, no file",
+            f"Upgrade {inside} to 1.32 or later, which reads drop-ins, or set in its own configuration, kubelet-arg:"
+            f" {kubelet_arguments(profile) or 'nothing'}.",
+        )
+    elif not inside and not facts.kubelet.installed:
+        yield Refusal(
+            "kubelet-missing", "no kubelet program was found", "Install kubelet first; this collection does not."
+        )
+
+
+def _config(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    if facts.kubelet.config.kind != "missing":
+        yield from unsafe_file(facts.kubelet.config)
+    place = choose(facts, Strategy(profile.kubelet_strategy))
+    if not isinstance(place, Refusal) or not facts.kubelet.installed or facts.layout.kubelet_inside:
+        return
+    if place.variable and not _touched(profile):
+        return
+    if facts.layout.name in RANCHER and place.code == "kubelet-config-missing":
+        yield Refusal(
+            "kubelet-arguments-only",
+            f"{facts.layout.name} starts kubelet with flags alone; it reads drop-ins from 1.32 on",
+            f"Upgrade it, or set in its own configuration, kubelet-arg: {kubelet_arguments(profile) or 'nothing'}.",
+        )
+    else:
+        yield place
+
+
+def _folder(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """The folder of today and of the next start have to be one, and all in it has to be known."""
+    start = facts.kubelet.start
+    if not _touched(profile):
+        return
+    for dropin in facts.kubelet.dropins if reads_folder(facts.kubelet) else ():
+        yield from unsafe_file(dropin)
+    then = next((flag.value for flag in reversed(start.following or ()) if flag.name == "--config-dir"), None)
+    if start.following is not None and then != start.config_dir:
+        yield Refusal(
+            "config-dir-changes",
+            f"kubelet runs with --config-dir {start.config_dir or 'unset'}, and its unit would start it with"
+            f" {then or 'none'}",
+            "Restart kubelet (systemctl daemon-reload, systemctl restart kubelet), then run again.",
+        )
+    if start.unseen and reads_folder(facts.kubelet):
+        yield Refusal(
+            "dropins-unseen",
+            f"not all drop-ins are known: {start.unseen}",
+            "Keep at most 64 readable drop-ins in this folder; one that is not known could beat every setting.",
+            file=start.config_dir,
+        )
+
+
+def _outranked(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """A later drop-in that sets the same: of kubelet's files the last one wins."""
+    place = _place(facts, profile)
+    if place is None:
+        return
+    desired = tuple(desired_fields(profile))
+    version = minor(facts.kubelet.version)
+    found = layers(facts.kubelet)
+    now = merged(found, version)
+    missing = {
+        keys: wanted for field, keys, wanted in desired if not is_right(field, nested(now, keys), wanted, version)
+    }
+    after = merged(with_values(found, place.path, missing), version)
+    paths = [path for path, _values in found]
+    for field, keys, wanted in desired:
+        if keys not in missing or is_right(field, nested(after, keys), wanted, version):
+            continue
+        later = [path for path, values in found[paths.index(place.path) + 1 :] if keys[0] in values]
+        if later:
+            yield Refusal(
+                "dropin-overrides",
+                f"{later[-1]} sets {'.'.join(keys)} too, and kubelet reads it after {place.path}",
+                f"Take {keys[0]} out of it, or let it agree with the profile.",
+                file=later[-1],
+            )
+        else:
+            yield Refusal(
+                "dropin-cannot-empty",
+                f"kubelet {facts.kubelet.version} lets no drop-in set {'.'.join(keys)} to {wanted!r}: an empty value"
+                " overrides nothing before 1.29",
+                "Set kubelet_strategy (colocation_kubelet_strategy) to main-file.",
+                file=place.path,
+                variable="kubelet_strategy",
+            )
+
+
+def _where(facts: NodeFacts, override: Override) -> tuple[str, str]:
+    """The file that a refused flag is in as far as it is known, and how to be rid of it."""
+    start = facts.kubelet.start
+    path = override.flag.source.partition(" in ")[2] or override.flag.source
+    if facts.layout.name in RANCHER:
+        own = f"/etc/rancher/{facts.layout.name}/config.yaml"
+        return own, f"Take it out of kubelet-arg in {own}, its config.yaml.d or the unit of {facts.layout.name}."
+    if start.following is None or not path.startswith("/"):
+        return (
+            facts.kubelet.config.path,
+            "Take the flag out of kubelet's unit, its drop-ins or their environment files.",
+        )
+    if path in start.environment_files:
+        return path, "This file is a link or no regular file: take the flag out of the file behind it."
+    return path, "Take the flag out of this unit file, then systemctl daemon-reload."
+
+
+def _flags(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    if facts.layout.name in RANCHER and _place(facts, profile) is None:
+        return
+    desired = tuple(desired_fields(profile))
+    found = overrides(facts.kubelet, desired)
+    for field in fields_of(desired):
+        stuck = [each for each in found if each.field is field and each.path is None]
+        if stuck:
+            file, remedy = _where(facts, stuck[-1])
+            yield Refusal(
+                "flag-overrides-config",
+                f"kubelet is started with {stuck[-1]}, which beats {field.key} in any file",
+                f"{remedy} Then restart kubelet.",
+                file=file,
+            )
+    yield from _flags_that_hold_more(facts, profile, found)
+    unit = facts.systemd.units.get("kubelet.service", {})
+    if found and unit.get("NeedDaemonReload") == "yes":
+        yield Refusal(
+            "unit-not-reloaded",
+            f"kubelet's unit changed after systemd read it, so what its next start does with {found[-1]} is not known",
+            "Run systemctl daemon-reload, then run again.",
+            file=unit.get("FragmentPath"),
+        )
+
+
+def _flags_that_hold_more(facts: NodeFacts, profile: Profile, found: tuple[Override, ...]) -> Iterator[Refusal]:
+    whole = document_in_force(facts.kubelet)
+    for field, paths in fields_of(tuple(desired_fields(profile))).items():
+        members = [each for each in found if each.field is field and each.path is not None]
+        flags: tuple[Flag, ...] = tuple(each.flag for each in members)
+        more = left_behind(field, flags, whole.get(field.key), paths) if flags else ""
+        if more:
+            yield Refusal(
+                "flag-holds-more",
+                f"{members[-1].flag.name} gives entries of {field.key} that the profile does not name and that would"
+                f" change without the flag: {more}",
+                "Name them in the profile too, or write them to kubelet's file yourself.",
+                file=members[-1].path,
+            )
+
+
+def _embedded(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """k3s and RKE2 take containerd down with them, so no sandbox can be stopped under a stopped kubelet."""
+    if facts.layout.name not in RANCHER:
+        return
+    own = facts.systemd.units.get("kubelet.service", {}).get("ActiveState")
+    if facts.kubelet.running and own != "active" and kubelet_unit(facts) == "kubelet.service":
+        yield Refusal(
+            "supervisor-unit-unknown",
+            f"{facts.layout.name} starts kubelet here, and no unit of it is active",
+            f"Run {facts.layout.name} as its installer sets it up: one of {', '.join(SUPERVISORS)}.",
+        )
+    if not facts.pods.sandboxes or _place(facts, profile) is None:
+        return
+    disruptive = [change for change in kubelet_changes(facts, profile) if Need.DRAIN in change.needs]
+    if disruptive:
+        yield Refusal(
+            "embedded-needs-empty-node",
+            f"{facts.layout.name} starts kubelet and containerd itself, and with pods on the node this cannot be done:"
+            f" {'; '.join(map(str, disruptive))}",
+            f"Drain the node, stop all with {facts.layout.name}-killall.sh, write the settings with kubelet_config,"
+            " move the checkpoint away and start it again.",
+        )
+
+
+RULES: tuple[Rule, ...] = (_installed, _config, _folder, _outranked, _flags, _embedded)

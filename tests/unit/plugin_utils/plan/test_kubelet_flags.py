@@ -1,0 +1,212 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Deprecated flags that beat the profile: out of their environment files, refused where they stand elsewhere."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import plan as node_side
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_model import Flag, Start
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import FEATURE_GATES
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.document import transaction_document
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_flags import left_behind, overrides
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Need
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
+
+HOST = "kubeadm-overriding-flags"
+KUBEADM = "/var/lib/kubelet/kubeadm-flags.env"
+DEFAULT = "/etc/default/kubelet"
+DROP_IN = "/usr/lib/systemd/system/kubelet.service.d/10-kubeadm.conf"
+MAIN = "/var/lib/kubelet/config.yaml"
+WANTED = {"cgroup_driver": "systemd", "cpu_manager_policy": "none"}
+RESTART = frozenset({Need.RESTART_KUBELET})
+DISRUPTIVE = RESTART | {Need.DRAIN}
+KUBECONFIG = [
+    "--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf",
+    "--kubeconfig=/etc/kubernetes/kubelet.conf",
+]
+START = ["/usr/bin/kubelet", *KUBECONFIG, "--config=/var/lib/kubelet/config.yaml"]
+
+
+def started(*flags: str) -> dict[str, Any]:
+    """A kubelet that runs with these flags."""
+    return {"kubelet": {"argv": [*START, *flags]}}
+
+
+def test_the_plan_says_which_flag_goes_from_where_and_why(tmp_path: Path) -> None:
+    found = Node(tmp_path, HOST).changes(WANTED)
+    assert [str(change) for change in found] == [
+        "kubelet cpuManagerPolicy: unset -> none",
+        f"kubelet flag --cgroup-driver=cgroupfs: removed from {KUBEADM}, it beats cgroupDriver",
+        f"kubelet flag --cpu-manager-policy=none: removed from {DEFAULT}, it beats cpuManagerPolicy",
+    ]
+    # The driver in force changes with its flag; the policy's flag says what the file will say.
+    assert [change.needs for change in found] == [RESTART, DISRUPTIVE, RESTART]
+
+
+def test_the_files_keep_all_else_and_a_restarted_kubelet_needs_nothing(tmp_path: Path) -> None:
+    node = Node(tmp_path, HOST)
+    main = node.file(MAIN)
+    assert node.edited(WANTED) == {
+        MAIN: main + "cpuManagerPolicy: none\n",
+        KUBEADM: 'KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=unix:///run/containerd/containerd.sock'
+        ' --pod-infra-container-image=registry.k8s.io/pause:3.9"\n',
+        DEFAULT: "# the site's own\nKUBELET_EXTRA_ARGS='--node-ip=10.0.0.7'\n",
+    }
+    left = node.changes(WANTED)
+    assert [(change.path, change.needs) for change in left] == [(None, DISRUPTIVE), (None, DISRUPTIVE)]
+    assert "kubelet still runs with --cgroup-driver=cgroupfs" in str(left[0])
+    node.changed(processes=started("--node-ip=10.0.0.7"))
+    assert node.changes(WANTED) == ()
+    assert node.facts.kubelet.cgroup_driver_source == MAIN
+
+
+def test_a_flag_of_a_field_that_is_left_alone_stays(tmp_path: Path) -> None:
+    assert Node(tmp_path, HOST).changes({"topology_manager_policy": "restricted"})[0].path == MAIN
+    assert {change.target for change in Node(tmp_path / "2", HOST).changes({"read_only_port": 10255})} == {"kubelet"}
+
+
+def test_a_flag_nobody_reads_stays(tmp_path: Path) -> None:
+    """The unit of the rpm does not read /etc/default/kubelet."""
+    node = Node(tmp_path, "kubeadm-rpm-stale-default-file")
+    assert node.changes({"cgroup_driver": "systemd"}) == ()
+    assert node.refused({"cgroup_driver": "systemd"}) == []
+
+
+def test_a_flag_of_the_next_start_alone_goes_without_a_restart(tmp_path: Path) -> None:
+    node = Node(tmp_path, "kubeadm-deb-flags-change", processes=started("--node-ip=10.0.0.7"))
+    found = node.changes({"cgroup_driver": "systemd"})
+    assert [(change.path, change.needs) for change in found] == [(KUBEADM, frozenset()), (DEFAULT, frozenset())]
+    node.edited({"cgroup_driver": "systemd"})
+    assert node.file(DEFAULT) == "KUBELET_EXTRA_ARGS=\n"
+    assert node.changes({"cgroup_driver": "systemd"}) == ()
+
+
+def test_a_flag_in_a_unit_file_is_refused_by_its_name(tmp_path: Path) -> None:
+    node = Node(tmp_path, HOST)
+    text = node.file(DROP_IN).replace("--config=/var", "--cgroup-driver=cgroupfs --config=/var")
+    node.changed(files={DROP_IN: text})
+    assert node.refused(WANTED) == [("flag-overrides-config", DROP_IN)]
+    assert node.refused({"read_only_port": 0}) == []
+
+
+def test_a_flag_behind_a_link_is_refused(tmp_path: Path) -> None:
+    node = Node(
+        tmp_path, HOST, files={"/etc/site.env": "KUBELET_EXTRA_ARGS=--cpu-manager-policy=none\n", DEFAULT: None}
+    )
+    node.changed(links={DEFAULT: "../site.env"})
+    assert node.refused(WANTED) == [("flag-overrides-config", DEFAULT)]
+
+
+@pytest.mark.parametrize(("state", "codes"), [("yes", ["unit-not-reloaded"]), ("no", [])])
+def test_a_unit_that_systemd_has_not_read_again_tells_nothing(state: str, codes: list[str], tmp_path: Path) -> None:
+    node = Node(tmp_path, HOST)
+    node.changed(live={"services": {"units": {"kubelet.service": {"NeedDaemonReload": state}}}})
+    assert [code for code, _file in node.refused(WANTED)] == codes
+    assert node.refused({"read_only_port": 0}) == []
+
+
+def test_where_no_unit_was_seen_the_flag_is_refused(tmp_path: Path) -> None:
+    node = Node(tmp_path, "kubeadm", processes=started("--cgroup-driver=cgroupfs"))
+    assert node.refused({"cgroup_driver": "systemd"}) == [("flag-overrides-config", MAIN)]
+
+
+@pytest.mark.parametrize(
+    ("flag", "reserved", "codes"),
+    [
+        ("cpu=1", {"cpu": "500m"}, []),
+        ("cpu=1,memory=1Gi", {"cpu": "500m", "memory": "1Gi"}, []),
+        ("cpu=1,memory=1Gi", {"cpu": "500m"}, ["flag-holds-more"]),
+    ],
+)
+def test_a_flag_that_holds_more_than_the_profile_names_is_not_dropped(
+    flag: str, reserved: dict[str, str], codes: list[str], tmp_path: Path
+) -> None:
+    node = Node(tmp_path, HOST, files={DEFAULT: f"KUBELET_EXTRA_ARGS=--system-reserved={flag}\n"})
+    node.changed(processes=started(f"--system-reserved={flag}"))
+    assert [code for code, _file in node.refused({"system_reserved": reserved})] == codes
+
+
+def test_entries_of_the_file_that_the_flag_hides_are_not_let_loose(tmp_path: Path) -> None:
+    node = Node(tmp_path, HOST, files={DEFAULT: "KUBELET_EXTRA_ARGS=--system-reserved=cpu=1\n"})
+    node.changed(files={MAIN: node.file(MAIN) + "systemReserved: {memory: 8Gi}\n"})
+    assert node.refused({"system_reserved": {"cpu": "1"}}) == [("flag-holds-more", DEFAULT)]
+
+
+def test_a_restart_that_drops_a_flag_disturbs_pods_whoever_asks_for_it(tmp_path: Path) -> None:
+    """The file was cleaned by hand; a quiet change of today must not switch the driver under running pods."""
+    node = Node(tmp_path, HOST, files={KUBEADM: "KUBELET_KUBEADM_ARGS=\n", DEFAULT: "KUBELET_EXTRA_ARGS=\n"})
+    found = node.changes({"cgroup_driver": "systemd", "read_only_port": 10255})
+    assert {change.needs for change in found} == {DISRUPTIVE}
+
+
+def test_a_file_that_agrees_with_its_flag_only_waits_for_a_restart(tmp_path: Path) -> None:
+    """The flag has been giving kubelet what is wanted; the file takes over from it, and no pod notices."""
+    node = Node(
+        tmp_path,
+        HOST,
+        files={MAIN: "cgroupDriver: systemd\n", KUBEADM: "KUBELET_KUBEADM_ARGS=--cgroup-driver=cgroupfs\n"},
+    )
+    found = node.changes({"cgroup_driver": "cgroupfs"})
+    assert [(change.path, change.needs) for change in found] == [(MAIN, RESTART), (KUBEADM, RESTART)]
+
+
+def test_kubesprays_continued_lines(tmp_path: Path) -> None:
+    node = Node(tmp_path, "kubespray-flags")
+    path = "/etc/kubernetes/kubelet.env"
+    before = node.file(path)
+    texts = node.edited({"topology_manager_policy": "best-effort"})
+    assert texts[path] == before.replace(" --topology-manager-policy=restricted \\\n", "")
+    assert texts["/etc/kubernetes/kubelet-config.yaml"].endswith("\ntopologyManagerPolicy: best-effort\n")
+
+
+def test_without_permission_flag_and_field_wait_together(tmp_path: Path) -> None:
+    facts = Node(tmp_path, HOST).facts
+    plan = make_plan(facts, profile({"cgroup_driver": "systemd"}), allow_disruption=False)
+    assert [change.target for change in plan.pending] == ["kubelet flag"]
+    assert (plan.changes, plan.strategy, plan.paths) == ((), "main-file", (MAIN,))
+
+
+def test_the_transaction_of_a_driver_that_a_flag_gave(tmp_path: Path) -> None:
+    """Only a flag goes, and yet the trees change and the policy's checkpoint has to go with its flag."""
+    node = Node(
+        tmp_path, HOST, files={MAIN: 'cgroupDriver: systemd\ncpuManagerPolicy: static\nkubeReserved: {cpu: "1"}\n'}
+    )
+    wanted = profile({"cgroup_driver": "systemd", "cpu_manager_policy": "static"})
+    snapshot = node.snapshot
+    facts = interpret(snapshot)
+    plan = make_plan(facts, wanted, allow_disruption=True)
+    found = transaction_document(facts, plan, wanted, file_edits(snapshot, plan.changes), 300)
+    node_side.parse(json.dumps(found))
+    assert [each["path"] for each in found["files"]] == [KUBEADM, DEFAULT]
+    assert (found["stale_cgroups"], found["fresh_cgroups"]) == (["kubepods"], ["kubepods.slice"])
+    assert found["checkpoints"] == ["/var/lib/kubelet/cpu_manager_state"]
+    assert found["sandboxes"]["action"] == "stop"
+    assert found["services"]["kubelet"] == {"unit": "kubelet.service", "action": "restart"}
+
+
+GATES = (Flag("--feature-gates", "A=true,C=true", "x"),)
+
+
+@pytest.mark.parametrize(("gate", "count"), [("A", 1), ("B", 0)])
+def test_gates_of_a_flag_beat_only_their_own(gate: str, count: int, tmp_path: Path) -> None:
+    """cmd/kubelet/app/server.go merges feature gates one by one."""
+    facts = replace(Node(tmp_path, "kubeadm").facts.kubelet, start=Start(running=GATES))
+    assert len(overrides(facts, ((FEATURE_GATES, ("featureGates", gate), True),))) == count
+
+
+@pytest.mark.parametrize(
+    ("below", "text"),
+    [(None, "C=true"), ({"C": True}, ""), ({"C": False}, "C=true"), ({"C": True, "D": True}, "")],
+)
+def test_gates_that_would_go_with_the_flag(below: Any, text: str) -> None:
+    assert left_behind(FEATURE_GATES, GATES, below, (("featureGates", "A"),)) == text

@@ -1,0 +1,327 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where kubelet's settings go on each layout, and that a second run finds nothing to write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.document import files_document
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_place import Place, Strategy, choose
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Need, Plan, Refusal
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals import kubelet, layout
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
+
+MAIN = "/var/lib/kubelet/config.yaml"
+FOLDER = "/etc/kubernetes/kubelet.conf.d"
+OWN = f"{FOLDER}/90-volcano-colocation.conf"
+HEAD = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
+WANTED: dict[str, Any] = {
+    "cgroup_driver": "systemd",
+    "cpu_manager_policy": "static",
+    "system_reserved": {"cpu": "500m"},
+    "topology_manager_policy": "best-effort",
+}
+RESTART = frozenset({Need.RESTART_KUBELET})
+
+
+def strategy(node: Node, asked: str = "auto") -> tuple[str, str | None]:
+    """(strategy, path), or (code of the refusal, its message)."""
+    place = choose(node.facts, Strategy(asked))
+    return (place.code, place.message) if isinstance(place, Refusal) else (place.strategy.value, place.path)
+
+
+@pytest.mark.parametrize(
+    ("host", "asked", "found", "where"),
+    [
+        ("kubeadm", "auto", "main-file", MAIN),
+        ("kubeadm", "main-file", "main-file", MAIN),
+        ("kubeadm", "drop-in", "strategy-not-in-force", "without --config-dir"),
+        ("kubeadm-1.30-config-dir", "auto", "drop-in", OWN),
+        ("kubeadm-1.30-config-dir", "drop-in", "drop-in", OWN),
+        ("kubeadm-1.30-config-dir", "main-file", "main-file", MAIN),
+        ("kubelet-1.28-dropin-by-variable", "auto", "drop-in", OWN),
+        ("kubelet-1.27-config-dir", "auto", "main-file", MAIN),
+        ("kubelet-1.27-config-dir", "drop-in", "strategy-not-in-force", "kubelet 1.27.16 has no --config-dir"),
+        ("kubespray", "auto", "main-file", "/etc/kubernetes/kubelet-config.yaml"),
+        ("openeuler-containerd", "auto", "main-file", MAIN),
+        ("k3s", "auto", "kubelet-config-missing", "without this file"),
+        (
+            "k3s-1.32-drop-ins",
+            "auto",
+            "k3s-drop-in",
+            "/var/lib/rancher/k3s/agent/etc/kubelet.conf.d/90-volcano-colocation.conf",
+        ),
+        (
+            "rke2-1.32-drop-ins",
+            "auto",
+            "k3s-drop-in",
+            "/var/lib/rancher/rke2/agent/etc/kubelet.conf.d/90-volcano-colocation.conf",
+        ),
+        ("rke2-1.32-drop-ins", "main-file", "kubelet-config-missing", "without this file"),
+        ("rke2", "auto", "kubelet-config-missing", "without this file"),
+    ],
+)
+def test_the_strategy_of_each_layout(host: str, asked: str, found: str, where: str, tmp_path: Path) -> None:
+    code, place = strategy(Node(tmp_path, host), asked)
+    assert code == found
+    assert where in str(place)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        (
+            {"files": {"/proc/812/environ": "PATH=/usr/bin\0"}},
+            "reads no --config-dir without KUBELET_CONFIG_DROPIN_DIR",
+        ),
+        ({"live": {"kubelet": {"version": None}}}, "version is not known"),
+    ],
+)
+def test_the_folder_is_in_force_only_where_kubelet_surely_reads_it(
+    changed: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    node = Node(tmp_path, "kubelet-1.28-dropin-by-variable", **changed)
+    assert strategy(node)[0] == "main-file"
+    code, message = strategy(node, "drop-in")
+    assert code == "strategy-not-in-force"
+    assert words in str(message)
+
+
+def test_a_drop_in_has_what_is_not_in_force_and_the_main_file_what_agents_parse(tmp_path: Path) -> None:
+    node = Node(tmp_path, "kubeadm-1.30-config-dir")
+    main = node.file(MAIN)
+    found = [(change.setting, change.before, change.path) for change in node.changes(WANTED)]
+    # The driver stands in the main file, the topology policy in the site's own drop-in: nothing is written twice.
+    assert found == [
+        ("cpuManagerPolicy", None, OWN),
+        ("cpuManagerPolicy", None, MAIN),
+        ("systemReserved.cpu", None, OWN),
+    ]
+    assert node.edited(WANTED) == {
+        OWN: HEAD + "cpuManagerPolicy: static\nsystemReserved:\n  cpu: 500m\n",
+        MAIN: main + "cpuManagerPolicy: static\n",
+    }
+    assert node.writes(WANTED) == []
+    settings = node.facts.kubelet.settings
+    assert settings["systemReserved"].value == {"cpu": "500m", "memory": "1Gi"}
+    assert settings["systemReserved"].source == f"{FOLDER}/10-site.conf and {OWN}"
+
+
+def test_our_drop_in_is_changed_in_its_place(tmp_path: Path) -> None:
+    node = Node(tmp_path, "kubeadm-1.30-config-dir")
+    node.edited(WANTED)
+    node.changed(files={OWN: node.file(OWN) + "# the site's remark\n"})
+    assert node.edited({**WANTED, "system_reserved": {"cpu": "1"}}) == {
+        OWN: HEAD + 'cpuManagerPolicy: static\nsystemReserved:\n  cpu: "1"\n# the site\'s remark\n'
+    }
+    assert node.writes({**WANTED, "system_reserved": {"cpu": "1"}}) == []
+
+
+def test_what_kubeadm_upgrade_makes_of_the_main_file_stays_beaten(tmp_path: Path) -> None:
+    """kubeadm writes config.yaml anew; the drop-in is still in force, and only the agents' line is missing."""
+    node = Node(tmp_path, "kubeadm-1.30-config-dir")
+    upgraded = node.file(MAIN)
+    node.edited(WANTED)
+    node.changed(files={MAIN: upgraded})
+    assert node.facts.kubelet.cpu_manager_policy == "static"
+    assert [(change.path, change.needs) for change in node.changes(WANTED)] == [(MAIN, RESTART)]
+
+
+@pytest.mark.parametrize(
+    ("line", "after"),
+    [
+        ('cgroupDriver: "systemd"\n', "cgroupDriver: systemd\n"),
+        ("cgroupDriver: systemd # x\n", "# x\ncgroupDriver: systemd\n"),
+    ],
+)
+def test_beside_a_drop_in_the_agents_line_is_made_plain(line: str, after: str, tmp_path: Path) -> None:
+    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={MAIN: HEAD + line})
+    (change,) = node.changes({"cgroup_driver": "systemd"})
+    assert (change.path, change.needs) == (MAIN, RESTART)
+    assert str(change) == "kubelet cgroupDriver: systemd with quotes or a comment -> systemd"
+    assert node.edited({"cgroup_driver": "systemd"}) == {MAIN: HEAD + after}
+    assert node.changes({"cgroup_driver": "systemd"}) == ()
+
+
+def test_a_main_file_that_is_right_is_not_touched_for_a_comment(tmp_path: Path) -> None:
+    node = Node(tmp_path, "kubeadm", files={MAIN: HEAD + "cgroupDriver: systemd # x\n"})
+    assert node.changes({"cgroup_driver": "systemd"}) == ()
+    assert node.edited({"cgroup_driver": "systemd", "read_only_port": 10255}) == {
+        MAIN: HEAD + "# x\ncgroupDriver: systemd\nreadOnlyPort: 10255\n"
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "file"),
+    [
+        ("95-later.conf", {}, f"{FOLDER}/95-later.conf"),
+        # filepath.WalkDir: the folder 95 comes after the file 90-...
+        ("95/a.conf", {}, f"{FOLDER}/95/a.conf"),
+        ("10-site.conf", {"kubelet_strategy": "main-file"}, f"{FOLDER}/10-site.conf"),
+    ],
+)
+def test_a_later_drop_in_that_sets_the_same_is_named(
+    name: str, options: dict[str, Any], file: str, tmp_path: Path
+) -> None:
+    text = HEAD + "topologyManagerPolicy: restricted\n"
+    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{FOLDER}/{name}": text})
+    wanted = {"topology_manager_policy": "single-numa-node", **options}
+    assert node.refused(wanted) == [("dropin-overrides", file)]
+    # The same value, or another field, is nobody's quarrel.
+    assert node.refused({**wanted, "topology_manager_policy": "restricted"}) == []
+    assert node.refused({**wanted, "topology_manager_policy": None, "read_only_port": 10255}) == []
+
+
+def test_an_earlier_drop_in_is_beaten_by_ours(tmp_path: Path) -> None:
+    node = Node(tmp_path, "kubeadm-1.30-config-dir")
+    wanted = {"topology_manager_policy": "restricted"}
+    assert node.refused(wanted) == []
+    assert node.edited(wanted) == {OWN: HEAD + "topologyManagerPolicy: restricted\n"}
+    assert node.facts.kubelet.settings["topologyManagerPolicy"].value == "restricted"
+
+
+@pytest.mark.parametrize(("port", "codes"), [(0, ["dropin-cannot-empty"]), (10256, [])])
+def test_before_1_29_an_empty_value_in_a_drop_in_overrides_nothing(port: int, codes: list[str], tmp_path: Path) -> None:
+    node = Node(tmp_path, "kubelet-1.28-dropin-by-variable", files={MAIN: HEAD + "readOnlyPort: 10255\n"})
+    assert [code for code, _file in node.refused({"read_only_port": port})] == codes
+    newer = {"live": {"kubelet": {"version": "Kubernetes v1.29.9"}}}
+    node.changed(**newer)
+    assert node.refused({"read_only_port": port}) == []
+
+
+@pytest.mark.parametrize("version", ["Kubernetes v1.30.4", None])
+def test_drop_ins_beat_the_main_file_of_an_image_too(version: str | None, tmp_path: Path) -> None:
+    """Of an image no version is known, yet a kubelet that starts with --config-dir reads it."""
+    text = HEAD + "topologyManagerPolicy: restricted\n"
+    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{FOLDER}/10-site.conf": text})
+    node.changed(live={"kubelet": {"version": version}})
+    wanted = {"topology_manager_policy": "single-numa-node", "kubelet_strategy": "main-file"}
+    assert node.refused(wanted) == [("dropin-overrides", f"{FOLDER}/10-site.conf")]
+
+
+@pytest.mark.parametrize(("cpu", "codes"), [("500m", []), ("0", ["static-without-reservation"])])
+def test_a_reservation_in_a_drop_in_is_one(cpu: str, codes: list[str], tmp_path: Path) -> None:
+    text = HEAD + f'systemReserved: {{cpu: "{cpu}"}}\n'
+    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{FOLDER}/10-site.conf": text})
+    found = refusals(node.facts, profile({"cpu_manager_policy": "static"}), kubelet.RULES)
+    assert [each.code for each in found] == codes
+
+
+def test_a_drop_in_that_kubelet_would_not_take_is_named(tmp_path: Path) -> None:
+    broken = f"{FOLDER}/10-site.conf"
+    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={broken: "topologyManagerPolicy: restricted\n"})
+    assert node.refused({"read_only_port": 0}) == [("config-unreadable", broken)]
+
+
+def test_the_folder_of_the_next_start_has_to_be_todays(tmp_path: Path) -> None:
+    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={"/etc/default/kubelet": "KUBELET_EXTRA_ARGS=\n"})
+    assert node.refused({"read_only_port": 0}) == [("config-dir-changes", None)]
+
+
+def test_a_profile_without_kubelet_is_not_refused_for_kubelets_layout(tmp_path: Path) -> None:
+    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={"/etc/default/kubelet": "KUBELET_EXTRA_ARGS=\n"})
+    node.changed(files={f"{FOLDER}/10-site.conf": "[\n"})
+    assert node.refused({"kubelet_strategy": "drop-in"}) == []
+    assert Node(tmp_path / "2", "kubeadm").refused({"kubelet_strategy": "drop-in"}) == []
+    assert Node(tmp_path / "3", "kubeadm").refused({"kubelet_strategy": "drop-in", "read_only_port": 0}) == [
+        ("strategy-not-in-force", None)
+    ]
+
+
+def test_a_folder_that_is_not_known_whole_is_refused(tmp_path: Path) -> None:
+    many = {f"{FOLDER}/{number:03}.conf": HEAD for number in range(70)}
+    node = Node(tmp_path, "kubeadm-1.30-config-dir", files=many)
+    assert node.refused({"read_only_port": 0}) == [("dropins-unseen", FOLDER)]
+
+
+def test_a_folder_that_is_gone_is_not_in_force(tmp_path: Path) -> None:
+    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{FOLDER}/10-site.conf": None})
+    code, message = strategy(node, "drop-in")
+    assert (code, message) == (
+        "strategy-not-in-force",
+        f"drop-ins were asked for, and --config-dir {FOLDER} is no folder",
+    )
+
+
+def test_k3s_reads_our_drop_in_after_its_own(tmp_path: Path) -> None:
+    node = Node(tmp_path, "k3s-1.32-drop-ins")
+    own = "/var/lib/rancher/k3s/agent/etc/kubelet.conf.d/90-volcano-colocation.conf"
+    wanted = {"cgroup_driver": "systemd", "topology_manager_policy": "restricted"}
+    assert node.refused(wanted) == []
+    assert node.edited(wanted) == {own: HEAD + "topologyManagerPolicy: restricted\n"}
+    assert node.changes(wanted) == ()
+    found = files_document((), Plan(), node.facts)
+    assert found["services"]["kubelet"]["unit"] == "k3s.service"
+
+
+def test_pods_keep_k3s_from_a_change_that_needs_them_gone(tmp_path: Path) -> None:
+    node = Node(tmp_path, "k3s-1.32-drop-ins")
+    wanted = {"cpu_manager_policy": "static", "system_reserved": {"cpu": "1"}}
+    assert node.refused(wanted) == [("embedded-needs-empty-node", None)]
+    node.changed(live={"runtime": {"cri": {"sandboxes": []}}})
+    assert node.refused(wanted) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "codes"),
+    [
+        ("config.yaml", 'kubelet-arg:\n  - "topology-manager-policy=restricted"\n', ["flag-overrides-config"]),
+        (
+            "config.yaml.d/9.yaml",
+            'kubelet-arg+:\n  - "topology-manager-policy=restricted"\n',
+            ["flag-overrides-config"],
+        ),
+        ("config.yaml.d/9.yaml", 'kubelet-arg+:\n  - "max-pods=7"\n', []),
+    ],
+)
+def test_arguments_of_k3s_beat_its_drop_ins(file: str, text: str, codes: list[str], tmp_path: Path) -> None:
+    node = Node(tmp_path, "k3s-1.32-drop-ins", files={f"/etc/rancher/k3s/{file}": text})
+    found = node.refused({"topology_manager_policy": "best-effort"})
+    assert [code for code, _file in found] == codes
+
+
+def test_the_last_file_of_k3s_replaces_arguments_without_a_plus(tmp_path: Path) -> None:
+    files = {
+        "/etc/rancher/k3s/config.yaml": 'kubelet-arg: ["topology-manager-policy=restricted"]\n',
+        "/etc/rancher/k3s/config.yaml.d/9.yaml": 'kubelet-arg: ["max-pods=7"]\n',
+    }
+    assert Node(tmp_path, "k3s-1.32-drop-ins", files=files).refused({"topology_manager_policy": "best-effort"}) == []
+
+
+def test_k3s_gives_its_kubelet_the_port_as_a_flag(tmp_path: Path) -> None:
+    node = Node(tmp_path, "k3s-1.32-drop-ins")
+    assert node.refused({"read_only_port": 10255}) == [("flag-overrides-config", "/etc/rancher/k3s/config.yaml")]
+
+
+@pytest.mark.parametrize(("host", "code"), [("k3s", "kubelet-inside"), ("rke2", "kubelet-arguments-only")])
+def test_an_older_one_is_refused_with_what_its_owner_can_set(host: str, code: str, tmp_path: Path) -> None:
+    units = {"k3s.service": {"ActiveState": "active"}, "rke2-agent.service": {"ActiveState": "active"}}
+    node = Node(tmp_path, host, live={"services": {"units": units}})
+    (refusal,) = refusals(node.facts, profile(WANTED), layout.RULES)
+    assert refusal.code == code
+    assert "1.32" in str(refusal)
+    assert "kubelet-arg: cgroup-driver=systemd, cpu-manager-policy=static, topology-manager-policy=best-effort," in str(
+        refusal
+    )
+
+
+def test_the_unit_of_rke2_is_restarted_for_kubelet(tmp_path: Path) -> None:
+    node = Node(tmp_path, "rke2-1.32-drop-ins")
+    assert node.refused({"topology_manager_policy": "restricted"}) == []
+    assert files_document((), Plan(), node.facts)["services"]["kubelet"]["unit"] == "rke2-agent.service"
+    node.changed(live={"services": {"units": {"rke2-agent.service": {"ActiveState": "inactive"}}}})
+    assert node.refused({"topology_manager_policy": "restricted"}) == [("supervisor-unit-unknown", None)]
+
+
+def test_a_place_lists_its_files_once(tmp_path: Path) -> None:
+    place = choose(Node(tmp_path, "kubeadm").facts)
+    assert isinstance(place, Place)
+    assert place.paths == (MAIN,)
+    dropin = choose(Node(tmp_path / "2", "kubeadm-1.30-config-dir").facts)
+    assert isinstance(dropin, Place)
+    assert dropin.paths == (OWN, MAIN)
