@@ -89,5 +89,5 @@ def same(setting: KubeletField, found: Any, wanted: Any) -> bool:
 
 
 def is_default(setting: KubeletField, wanted: Any, version: Version | None) -> bool:
-    """Whether the wanted value holds where the field is not set."""
-    return shown(wanted) == setting.default_in(version)
+    """Whether the wanted value holds where the field is not set, now and after an upgrade."""
+    return not setting.later and shown(wanted) == setting.default_in(version)
