@@ -91,7 +91,10 @@ def test_a_text_without_the_flag_stays(text: str) -> None:
     [
         ("X=1\nARGS=--a --cgroup-driver\n", ("line 2", "--cgroup-driver has no value here")),
         ("ARGS=--cgroup-driver --b=1\n", ("has no value here",)),
-        ("ARGS=--a='x --cgroup-driver=systemd\n", ("line 1",)),
+        ("ARGS=--a='x --cgroup-driver=systemd\n", ("line 1", "quotes are not paired")),
+        ("ARGS=--a=x\\\" --cgroup-driver='systemd\n", ("quotes are not paired",)),
+        # A form feed ends a line for the reader, and is a blank between words for us.
+        ("ARGS=--a\f--cgroup-driver=systemd\n", ("cannot be told apart",)),
         ('ARGS="--a \\\n# why\n --cgroup-driver=systemd"\n', ("comment",)),
     ],
 )
