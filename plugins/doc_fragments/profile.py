@@ -19,12 +19,23 @@ options:
 
     KUBELET = r"""
 options:
+  cgroup_root:
+    description:
+      - kubelet's C(cgroupRoot), the cgroup that its tree is made in, such as V(/pods). The cgroup has to exist.
+      - Written as a path under both drivers; under V(systemd) the path V(/a/b) means C(a-b.slice).
+      - Left as found when not set.
+    type: str
   cpu_manager_policy:
     description:
       - kubelet's C(cpuManagerPolicy). V(static) needs CPUs reserved, by this call or by what the node has already.
       - Left as found when not set.
     type: str
     choices: [none, static]
+  cpu_manager_policy_options:
+    description:
+      - Entries of kubelet's C(cpuManagerPolicyOptions), such as C(full-pcpus-only=true). Kubernetes 1.22 and newer.
+      - Entries that are not named stay as found.
+    type: dict
   system_reserved:
     description:
       - Entries of kubelet's C(systemReserved), Kubernetes quantities by resource, such as C(cpu=500m).
@@ -40,18 +51,92 @@ options:
       - kubelet's C(reservedSystemCPUs), a Linux CPU list such as V(0-1). It takes the place of both CPU reservations.
       - Left as found when not set.
     type: str
+  enforce_node_allocatable:
+    description:
+      - kubelet's C(enforceNodeAllocatable), the whole list. V(none) stands alone.
+      - V(system-reserved) needs O(system_reserved_cgroup), V(kube-reserved) needs O(kube_reserved_cgroup), and the
+        cgroup has to exist in every controller before kubelet is told.
+      - The forms with C(-compressible) enforce CPU only. Kubernetes 1.32 and newer.
+      - Left as found when not set or empty.
+    type: list
+    elements: str
+    choices: [none, pods, system-reserved, kube-reserved, system-reserved-compressible, kube-reserved-compressible]
+  system_reserved_cgroup:
+    description:
+      - kubelet's C(systemReservedCgroup), such as V(/system.slice). Under the V(systemd) driver it has to be a slice.
+      - Left as found when not set.
+    type: str
+  kube_reserved_cgroup:
+    description:
+      - kubelet's C(kubeReservedCgroup), such as V(/runtime.slice). Under the V(systemd) driver it has to be a slice.
+      - Left as found when not set.
+    type: str
   topology_manager_policy:
     description:
       - kubelet's C(topologyManagerPolicy).
       - Left as found when not set.
     type: str
     choices: [none, best-effort, restricted, single-numa-node]
+  topology_manager_scope:
+    description:
+      - kubelet's C(topologyManagerScope).
+      - Left as found when not set.
+    type: str
+    choices: [container, pod]
+  topology_manager_policy_options:
+    description:
+      - Entries of kubelet's C(topologyManagerPolicyOptions), such as C(prefer-closest-numa-nodes=true). Kubernetes 1.26
+        and newer.
+      - Entries that are not named stay as found.
+    type: dict
+  memory_manager_policy:
+    description:
+      - kubelet's C(memoryManagerPolicy), with a capital letter. V(Static) needs O(reserved_memory). Kubernetes 1.21 and
+        newer.
+      - Left as found when not set.
+    type: str
+    choices: [None, Static]
+  reserved_memory:
+    description:
+      - kubelet's C(reservedMemory), the whole list, as kubelet has it, C(numaNode) and C(limits) an entry.
+      - V(auto) reserves what kubelet wants to see, C(systemReserved) and C(kubeReserved) and C(evictionHard) of memory,
+        in equal shares on the NUMA nodes that have CPUs.
+      - Left as found when not set or empty.
+    type: raw
+  memory_throttling_factor:
+    description:
+      - kubelet's C(memoryThrottlingFactor), more than 0 and at most 1. It counts where the gate C(MemoryQoS) is on.
+        Kubernetes 1.22 and newer.
+      - Left as found when not set.
+    type: float
+  fail_cgroup_v1:
+    description:
+      - kubelet's C(failCgroupV1). V(false) lets kubelet 1.35 and newer start on cgroup v1. Kubernetes 1.31 and newer.
+      - Left as found when not set.
+    type: bool
+  single_process_oom_kill:
+    description:
+      - kubelet's C(singleProcessOOMKill). V(true) has the kernel kill one process of a container instead of all.
+        V(false) is refused on cgroup v1. Kubernetes 1.32 and newer.
+      - Left as found when not set.
+    type: bool
+  pod_pids_limit:
+    description:
+      - kubelet's C(podPidsLimit), the most processes of a pod. V(-1) sets no limit. Pods that run keep what they have.
+      - Left as found when not set.
+    type: int
   read_only_port:
     description:
       - kubelet's C(readOnlyPort). V(0) closes it. Any other port answers everyone who reaches the node, without
         authentication.
       - Left as found when not set.
     type: int
+  feature_gates:
+    description:
+      - Entries of kubelet's C(featureGates), true or false by name. kubelet does not start with a gate that it does not
+        know.
+      - Entries that are not named stay as found.
+    type: dict
   kubelet_strategy:
     description:
       - Where kubelet's settings are written. V(auto) takes a drop-in where C(--config-dir) is in force, else the file

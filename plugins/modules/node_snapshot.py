@@ -23,6 +23,11 @@ options:
     description: Take every path below this folder, to examine an image or a recorded tree.
     type: path
     default: /
+  named_cgroups:
+    description: Cgroups to look for beside those that kubelet's own files name, as its fields would name them.
+    type: list
+    elements: str
+    default: []
 attributes:
   check_mode:
     support: full
@@ -51,11 +56,16 @@ from ..module_utils.host import Host
 from ..module_utils.snapshot.collect import collect
 from ..module_utils.snapshot.packing import pack
 
+ARGUMENTS = {
+    "root": {"type": "path", "default": "/"},
+    "named_cgroups": {"type": "list", "elements": "str", "default": []},
+}
+
 
 def main() -> None:
-    module = AnsibleModule({"root": {"type": "path", "default": "/"}}, supports_check_mode=True)
+    module = AnsibleModule(ARGUMENTS, supports_check_mode=True)
     try:
-        snapshot = collect(Host(module.params["root"]))
+        snapshot = collect(Host(module.params["root"]), module.params["named_cgroups"])
     except ColocationError as error:
         module.fail_json(msg=str(error))
     module.exit_json(changed=False, snapshot=pack(snapshot))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-Version = tuple[int, int]
+from .kubelet_fields import Version
 
 
 @dataclass(frozen=True)

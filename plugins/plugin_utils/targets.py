@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .profile import ProfileError
+from .profile_error import ProfileError
 from .versions import minor
 
 

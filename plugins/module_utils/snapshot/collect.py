@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from typing import Any
 
 from ..host import Host
@@ -16,7 +17,7 @@ from .endpoint import kubelets_endpoint
 from .kernel import kernel
 from .kubelet import kubelet
 from .processes import scan
-from .reserved import reserved
+from .reserved import offered, reserved
 from .runtime import runtime
 from .services import services
 from .system import machine
@@ -27,11 +28,14 @@ SCHEMA = 1
 OTHER_RUNTIMES = ("cri-dockerd", "crio", "dockerd", "isulad")
 
 
-def collect(host: Host) -> dict[str, Any]:
-    """Raw evidence; what it means is the controller's to say. File texts are unredacted."""
+def collect(host: Host, named_cgroups: Iterable[str] = ()) -> dict[str, Any]:
+    """Raw evidence; what it means is the controller's to say. File texts are unredacted.
+
+    ``named_cgroups`` are looked for beside those that kubelet's own files name.
+    """
     system = machine(host)
-    found = scan(host, system["booted_at"])
-    agents = found["agents"]
+    seen = scan(host, system["booted_at"])
+    agents = seen["agents"]
     kubelets = agents.get("kubelet", [])
     managed = services(host)
     document: dict[str, Any] = {
@@ -41,16 +45,17 @@ def collect(host: Host) -> dict[str, Any]:
         "system": system,
         "boot": boot(host),
         "cpus": cpus(host),
-        "cgroups": cgroups(host, found["containers"]),
+        "cgroups": cgroups(host, seen["containers"]),
         "kernel": kernel(host),
-        "writers": writers(host, found["writers"]),
+        "writers": writers(host, seen["writers"]),
         "services": managed,
-        "containers": found["containers"],
+        "containers": seen["containers"],
         "kubelet": kubelet(host, kubelets, managed["units"]),
         "runtime": runtime(host, agents, kubelets_endpoint(host, agents)),
         "distribution": distribution(host, agents),
         "unfinished_transactions": unfinished_transactions(host),
         "other_runtimes": [name for name in OTHER_RUNTIMES if name in agents],
     }
-    document["cgroups"]["reserved"] = reserved(host, document["cgroups"]["tops"], document["kubelet"])
+    found = reserved(host, document["cgroups"]["tops"], document["kubelet"], named_cgroups)
+    document["cgroups"].update(reserved=found, reserved_controllers=offered(host, found))
     return document

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..host import Host
-from .files import describe
+from .files import describe, kernel_text
 from .processes import option
 
 FLAGS = ("--system-reserved-cgroup", "--kube-reserved-cgroup")
@@ -45,11 +45,23 @@ def candidates(name: str) -> list[str]:
     return [path for path in found if path and ".." not in path.split("/")]
 
 
-def reserved(host: Host, points: Iterable[str], kubelet: Mapping[str, Any]) -> dict[str, list[str]]:
-    """By path below a hierarchy's top: the hierarchies in which that cgroup exists."""
+def reserved(
+    host: Host, points: Iterable[str], kubelet: Mapping[str, Any], wanted: Iterable[str] = ()
+) -> dict[str, list[str]]:
+    """By path below a hierarchy's top: the hierarchies in which a cgroup exists that kubelet or ``wanted`` names."""
     points = sorted(points)
-    paths = sorted({path for name in named(kubelet) for path in candidates(name)})
+    paths = sorted({path for name in (*named(kubelet), *wanted) for path in candidates(name)})
     return {
         path: [point for point in points if describe(host, "%s/%s" % (point, path))["kind"] == "directory"]
         for path in paths
     }
+
+
+def offered(host: Host, found: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """By path: the controllers that a cgroup of a v2 hierarchy is offered."""
+    texts = {
+        path: kernel_text(host, "%s/%s/cgroup.controllers" % (point, path))
+        for path, points in found.items()
+        for point in points
+    }
+    return {path: text for path, text in texts.items() if text is not None}

@@ -15,7 +15,8 @@ from ansible.utils.display import Display
 from ..arguments import Spec
 from ..edit.errors import MissingLibrary, UneditableFile
 from ..facts.node import SnapshotError
-from ..profile import ProfileError
+from ..kubelet_options import named_cgroups
+from ..profile_error import ProfileError
 from .builtins import untagged
 from .node import ConnectionLost, Node, NodeFailure
 from .outcome import progress_line
@@ -42,7 +43,11 @@ class ColocationAction(ActionBase):
         result: dict[str, Any] = super().run(tmp, task_vars)
         self.host = str((task_vars or {}).get("inventory_hostname", "node"))
         _checked, arguments = self.validate_argument_spec(self.ARGUMENTS)
-        node = Node(lambda name, given: self._on_node(name, given, task_vars or {}), arguments.get("root", "/"))
+        node = Node(
+            lambda name, given: self._on_node(name, given, task_vars or {}),
+            arguments.get("root", "/"),
+            named_cgroups(arguments),
+        )
         try:
             result.update(self.work(node, untagged(arguments)))
         except NodeFailure as failure:

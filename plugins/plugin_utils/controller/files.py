@@ -10,8 +10,10 @@ from typing import Any
 
 from ..facts.model import KubeletFacts, NodeFacts, RuntimeFacts
 from ..facts.node import interpret
-from ..plan.document import files_document, moves_checkpoint
+from ..plan.checkpoints import moved_checkpoints
+from ..plan.document import files_document
 from ..plan.edits import file_edits
+from ..plan.kubelet_after import resolved
 from ..plan.model import Change, Need, Plan
 from ..plan.refusals.catalogue import refusals
 from ..plan.refusals.model import Rule
@@ -41,10 +43,11 @@ class FilesAction(ColocationAction):
         return {}
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        profile = parse_profile(arguments)
+        wanted = parse_profile(arguments)
         snapshot = node.snapshot()
         began = time.process_time()
         facts = interpret(snapshot)
+        profile = resolved(facts, wanted)
         refused = refusals(facts, profile, self.RULES)
         if refused:
             return {"failed": True, "msg": refusal_message(Plan(refusals=refused))}
@@ -69,5 +72,5 @@ class FilesAction(ColocationAction):
             "strategy": STRATEGY,
             "restart_required": restart,
             "drain_required": restart and Need.DRAIN in needed.needs and facts.pods.sandboxes > 0,
-            "checkpoints_to_reset": [facts.kubelet.checkpoint.path] if moves_checkpoint(facts, needed, profile) else [],
+            "checkpoints_to_reset": moved_checkpoints(facts, needed, profile),
         }

@@ -64,13 +64,17 @@ class Node:
 
     execute: Executor
     root: str = "/"
+    named_cgroups: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     sleep: Callable[[float], None] = time.sleep
 
     def snapshot(self) -> dict[str, Any]:
         """Fresh evidence; NodeFailure when the module could not run."""
         self.usage.module_executions += 1
-        result = self.execute(SNAPSHOT_MODULE, {"root": self.root})
+        arguments: dict[str, Any] = {"root": self.root}
+        if self.named_cgroups:
+            arguments["named_cgroups"] = list(self.named_cgroups)
+        result = self.execute(SNAPSHOT_MODULE, arguments)
         if result.get("failed") or "snapshot" not in result:
             raise NodeFailure(result)
         try:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..facts.node import SNAPSHOT_SCHEMA, SnapshotError
 from ..facts.shape import misshapen
-from ..profile import ProfileError
+from ..profile_error import ProfileError
 from ..redact import redact_snapshot
 from .assessment import assess
 

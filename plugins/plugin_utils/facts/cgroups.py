@@ -133,4 +133,7 @@ def interpret_cgroups(evidence: Mapping[str, Any]) -> CgroupFacts:
         group_scheduling=realtime.get("group_scheduling"),
         reserved=evidence.get("reserved"),
         pods=dict(evidence.get("pods", {})),
+        reserved_controllers={
+            path: tuple(text.split()) for path, text in (evidence.get("reserved_controllers") or {}).items()
+        },
     )

@@ -93,8 +93,8 @@ def settings_in_force(
 
 
 def _default(field: KubeletField, version: tuple[int, int] | None) -> Setting | None:
-    known = version is None or version >= field.since
-    return Setting(field.default, DEFAULT_SOURCE) if field.default is not None and known else None
+    default = field.default_in(version)
+    return Setting(default, DEFAULT_SOURCE) if default is not None else None
 
 
 def _of_files(field: KubeletField, layers: Sequence[Layer], merge: Merge) -> Setting | None:

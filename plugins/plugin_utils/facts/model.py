@@ -87,7 +87,8 @@ class RealtimeThread:
 class CgroupFacts:
     """``controllers`` and ``mountpoints`` are those in force; ``split`` those bound to the hierarchy that is not.
 
-    ``reserved``: in which hierarchies each cgroup exists that kubelet names; ``pods``: folders of pods by tree.
+    ``reserved``: in which hierarchies each cgroup exists that kubelet or the profile names, and, on v2,
+    ``reserved_controllers``: which controllers it is offered. ``pods``: folders of pods by tree.
     """
 
     mode: CgroupMode
@@ -106,6 +107,7 @@ class CgroupFacts:
     group_scheduling: str | None
     reserved: Mapping[str, Sequence[str]] | None
     pods: Mapping[str, int]
+    reserved_controllers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

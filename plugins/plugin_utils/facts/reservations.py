@@ -99,19 +99,28 @@ def memory_kept_back(settings: Settings) -> Fraction | None:
     return reserved(settings, "memory") + _amount(EVICTION_HARD.key, "memory.available", threshold)
 
 
-def numa_memory(settings: Settings) -> Fraction:
-    """The sum of reservedMemory's ``memory`` over all NUMA nodes."""
-    return sum(_numa_limits(settings), Fraction(0))
+@dataclass(frozen=True)
+class NumaAmount:
+    """One limit of reservedMemory; the NUMA node as written."""
+
+    node: str
+    resource: str
+    amount: Fraction
 
 
-def _numa_limits(settings: Settings) -> Iterator[Fraction]:
+def numa_amounts(settings: Settings) -> tuple[NumaAmount, ...]:
+    """All that reservedMemory says; UnreadableReservation for what kubelet would not read."""
     entries = settings[RESERVED_MEMORY.key].value if RESERVED_MEMORY.key in settings else None
     if not isinstance(entries, (list, type(None))):
         raise UnreadableReservation(f"{RESERVED_MEMORY.key} is not a list")
-    for entry in entries or ():
-        limits = entry.get("limits") if isinstance(entry, Mapping) else None
-        if not isinstance(limits, Mapping):
-            raise UnreadableReservation(f"{RESERVED_MEMORY.key} has an entry without limits")
-        if "memory" in limits:
-            # A Quantity, unlike the other tables, may be written as a number.
-            yield _amount(RESERVED_MEMORY.key, "memory", str(limits["memory"]))
+    return tuple(each for entry in entries or () for each in _numa_entry(entry))
+
+
+def _numa_entry(entry: Any) -> Iterator[NumaAmount]:
+    limits = entry.get("limits") if isinstance(entry, Mapping) else None
+    if not isinstance(limits, Mapping):
+        raise UnreadableReservation(f"{RESERVED_MEMORY.key} has an entry without limits")
+    for resource, amount in limits.items():
+        # A Quantity, unlike the other tables, may be written as a number.
+        parsed = _amount(RESERVED_MEMORY.key, str(resource), str(amount))
+        yield NumaAmount(str(entry.get("numaNode")), str(resource), parsed)

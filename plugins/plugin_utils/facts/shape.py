@@ -26,6 +26,7 @@ SNAPSHOT: dict[str, Any] = {
         "filesystem_types": {ANY: TEXT},
         "files": {ANY: TEXT + NOTHING},
         "trees": [TEXT],
+        "?reserved_controllers": {ANY: TEXT},
     },
     "containers": {},
     "kubelet": {

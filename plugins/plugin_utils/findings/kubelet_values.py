@@ -1,28 +1,39 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What kubelet is configured with, for rules of other subjects: a flag beats the file, as kubelet decides it."""
+"""What kubelet has, or would have at its next start, for rules of every subject."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from ...module_utils.snapshot.processes import option
+from ..facts.kubelet_layers import shown
 from ..facts.model import NodeFacts
 
 
-def value(facts: NodeFacts, key: str, flag: str) -> Any:
-    """The text of a flag, or the file's value; None when neither speaks."""
-    given = option(facts.kubelet.command_line, flag)
-    return facts.kubelet.config.values.get(key) if given is None else given
+def value(facts: NodeFacts, key: str) -> Any:
+    """A field's value in force, its default included; None where neither speaks."""
+    setting = facts.kubelet.settings.get(key)
+    return setting.value if setting else None
+
+
+def told(facts: NodeFacts, key: str) -> str:
+    """A field's value in force and who gives it, as evidence."""
+    setting = facts.kubelet.settings.get(key)
+    return f"{key} = {shown(setting.value)} ({setting.source})" if setting else f"{key} is not set"
+
+
+def table(facts: NodeFacts, key: str) -> dict[str, object]:
+    """A field that is a table; empty where it is none."""
+    found = value(facts, key)
+    return {str(name): each for name, each in found.items()} if isinstance(found, Mapping) else {}
 
 
 def is_true(found: Any) -> bool:
     """A switch of YAML or of the command line, Go's strconv.ParseBool."""
-    return found is True or str(found) in ("1", "t", "T", "true", "True", "TRUE")
+    return shown(found) in ("1", "t", "T", "true", "True", "TRUE")
 
 
 def words(found: Any) -> tuple[str, ...]:
-    """A list of YAML, or of a flag's comma-separated text."""
-    if isinstance(found, str):
-        return tuple(found.split(","))
+    """A list of texts; empty for what is none."""
     return tuple(map(str, found)) if isinstance(found, (list, tuple)) else ()

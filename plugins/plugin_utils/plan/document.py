@@ -8,8 +8,11 @@ import secrets
 import time
 from typing import Any
 
+from ..cgroup_names import tree_of
 from ..facts.model import Driver, NodeFacts
+from ..kubelet_fields import CGROUP_ROOT
 from ..profile import Profile
+from .checkpoints import moved_checkpoints, policy_after
 from .containerd_validation import containerd_validation
 from .crio import drop_in
 from .crio_validation import crio_validation
@@ -52,37 +55,22 @@ def _driver_after(facts: NodeFacts, plan: Plan, profile: Profile) -> Driver | No
     return profile.cgroup_driver
 
 
-def _policy_after(facts: NodeFacts, plan: Plan, profile: Profile) -> str | None:
-    return facts.kubelet.cpu_manager_policy if plan.pending else profile.cpu_manager_policy
-
-
-def moves_checkpoint(facts: NodeFacts, plan: Plan, profile: Profile) -> bool:
-    """Policy, reserved set or online CPUs differ from what the checkpoint was made for (pitfall E1)."""
-    checkpoint = facts.kubelet.checkpoint
-    if not checkpoint.exists or Need.RESTART_KUBELET not in plan.needs:
-        return False
-    policy = _policy_after(facts, plan, profile)
-    if policy is not None and checkpoint.policy != policy:
-        return True
-    reserved = any(
-        change.keys[:1] and change.keys[0] in ("reservedSystemCPUs", "systemReserved", "kubeReserved")
-        for change in plan.changes
-    )
-    return checkpoint.policy == "static" and (reserved or checkpoint.cpus != facts.online_cpus)
-
-
-def _trees(facts: NodeFacts, plan: Plan, driver: Driver | None) -> tuple[list[str], list[str]]:
-    """(stale, fresh) tree names of a kubelet that changes its driver."""
-    switched = any(change.keys[:1] == ("cgroupDriver",) for change in plan.changes)
-    before = facts.kubelet.cgroup_driver
-    if not switched or driver is None or before in (driver, None):
+def _trees(facts: NodeFacts, plan: Plan, profile: Profile) -> tuple[list[str], list[str]]:
+    """(stale, fresh) trees of pods of a kubelet that changes its driver or its cgroupRoot."""
+    changed = {change.keys[0] for change in plan.changes if change.keys}
+    before, driver = facts.kubelet.cgroup_driver, _driver_after(facts, plan, profile)
+    if not {"cgroupDriver", CGROUP_ROOT.key} & changed or driver is None or before is None:
         return [], []
-    return [before.tree], [driver.tree]
+    setting = facts.kubelet.settings.get(CGROUP_ROOT.key)
+    root = str(setting.value) if setting else "/"
+    wanted = profile.cgroup_root if CGROUP_ROOT.key in changed else None
+    stale, fresh = tree_of(root, before), tree_of(wanted or root, driver)
+    return ([stale], [fresh]) if stale != fresh else ([], [])
 
 
 def _gate(facts: NodeFacts, plan: Plan, profile: Profile, timeout: int) -> dict[str, Any]:
     driver = _driver_after(facts, plan, profile)
-    policy = _policy_after(facts, plan, profile)
+    policy = policy_after(facts, plan, profile)
     nri = profile.nri.enabled and facts.runtime.nri.supported
     path = facts.kubelet.checkpoint.path
     return {
@@ -101,7 +89,7 @@ def transaction_document(
     facts: NodeFacts, plan: Plan, profile: Profile, edits: tuple[FileEdit, ...], timeout: int
 ) -> dict[str, Any]:
     """The document for node_transaction: files, services, checkpoint, sandboxes and the gate."""
-    stale, fresh = _trees(facts, plan, _driver_after(facts, plan, profile))
+    stale, fresh = _trees(facts, plan, profile)
     return {
         "schema": SCHEMA,
         "id": new_id(),
@@ -112,7 +100,7 @@ def transaction_document(
             "kubelet": {"unit": kubelet_unit(facts), "action": _action(plan, Need.RESTART_KUBELET)},
             "runtime": {"unit": f"{facts.runtime.unit}.service", "action": _action(plan, Need.RESTART_RUNTIME)},
         },
-        "checkpoints": [facts.kubelet.checkpoint.path] if moves_checkpoint(facts, plan, profile) else [],
+        "checkpoints": moved_checkpoints(facts, plan, profile),
         "sandboxes": {
             "endpoint": facts.runtime.endpoint,
             "action": "stop" if Need.DRAIN in plan.needs else "leave",

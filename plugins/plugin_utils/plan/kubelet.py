@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,95 +12,39 @@ from ..edit.kubelet_file import AGENT_KEYS
 from ..facts.config import nested
 from ..facts.kubelet_layers import shown
 from ..facts.model import KubeletFacts, NodeFacts
-from ..kubelet_fields import (
-    CGROUP_DRIVER,
-    CPU_MANAGER_POLICY,
-    KUBE_RESERVED,
-    READ_ONLY_PORT,
-    RESERVED_SYSTEM_CPUS,
-    SYSTEM_RESERVED,
-    TOPOLOGY_MANAGER_POLICY,
-    KubeletField,
-)
+from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, KubeletField, Version
 from ..profile import Profile
-from ..quantity import parse_cpu_list, parse_quantity
+from ..versions import minor
+from .kubelet_after import desired_fields
+from .kubelet_compare import is_default, same
 from .kubelet_flags import Override, by_variable, entry, no_longer_given, overrides
+from .kubelet_needs import DISRUPTIVE, RESTART, needs
 from .kubelet_place import Place, Strategy, choose, document_in_force
 from .model import Change, Need, Refusal
 
-RESTART = frozenset({Need.RESTART_KUBELET})
-DISRUPTIVE = RESTART | {Need.DRAIN}
-
 DIFFERS = "differs from the profile"
 
-Desired = tuple[KubeletField, tuple[str, ...], Any]
 
-
-def desired_fields(profile: Profile) -> Iterator[Desired]:
-    """(field, path of keys in KubeletConfiguration, value) for all that the profile sets."""
-    if profile.cgroup_driver:
-        yield CGROUP_DRIVER, (CGROUP_DRIVER.key,), profile.cgroup_driver.value
-    for setting, value in (
-        (CPU_MANAGER_POLICY, profile.cpu_manager_policy),
-        (TOPOLOGY_MANAGER_POLICY, profile.topology_manager_policy),
-        (RESERVED_SYSTEM_CPUS, profile.reserved_system_cpus),
-        (READ_ONLY_PORT, profile.read_only_port),
-    ):
-        if value is not None:
-            yield setting, (setting.key,), value
-    for setting, reserved in ((SYSTEM_RESERVED, profile.system_reserved), (KUBE_RESERVED, profile.kube_reserved)):
-        for resource, amount in reserved.items():
-            yield setting, (setting.key, resource), amount
-
-
-def _same(setting: KubeletField, found: Any, wanted: Any) -> bool:
-    """Whether a file's value means the wanted one: quantities and CPU lists have several spellings."""
-    # These are strings to kubelet, whose decoder takes no number for one: `cpu: 1` is not `cpu: "1"`.
-    try:
-        if setting in (SYSTEM_RESERVED, KUBE_RESERVED):
-            return isinstance(found, str) and parse_quantity(found) == parse_quantity(wanted)
-        if setting is RESERVED_SYSTEM_CPUS:
-            return isinstance(found, str) and parse_cpu_list(found) == parse_cpu_list(wanted)
-    except ValueError:
-        return False
-    return type(found) is type(wanted) and bool(found == wanted)
-
-
-def _needs(setting: KubeletField, facts: KubeletFacts, profile: Profile) -> frozenset[Need]:
-    """A driver or policy change needs a drained node; under static so does another reserved set (pitfalls A3, E1)."""
-    if setting in (CGROUP_DRIVER, CPU_MANAGER_POLICY):
-        return DISRUPTIVE
-    static = "static" in (facts.cpu_manager_policy, profile.cpu_manager_policy)
-    if static and setting in (RESERVED_SYSTEM_CPUS, SYSTEM_RESERVED, KUBE_RESERVED):
-        return DISRUPTIVE
-    return RESTART
-
-
-def _default_in_force(setting: KubeletField, found: Any, wanted: Any) -> bool:
-    """An unset field whose default is wanted."""
-    return found is None and str(wanted) == setting.default
-
-
-def is_right(setting: KubeletField, found: Any, wanted: Any) -> bool:
+def is_right(setting: KubeletField, found: Any, wanted: Any, version: Version | None) -> bool:
     """Whether a field that is merged of all files is as wanted."""
-    return _same(setting, found, wanted) or _default_in_force(setting, found, wanted)
+    return same(setting, found, wanted) or (found is None and is_default(setting, wanted, version))
 
 
 def _changes_of_files(facts: NodeFacts, profile: Profile, place: Place) -> Iterator[Change]:
     """What the files lack: where settings go, then the main file that agents parse (pitfall I2)."""
     whole = document_in_force(facts.kubelet)
-    own = facts.kubelet.config.values
+    own, version = facts.kubelet.config.values, minor(facts.kubelet.version)
     for setting, keys, wanted in desired_fields(profile):
         name, now = ".".join(keys), nested(whole, keys)
-        right = is_right(setting, now, wanted)
+        right = is_right(setting, now, wanted, version)
         running = right or _by_running_flag(facts.kubelet, setting, keys, wanted)
-        needs = RESTART if running else _needs(setting, facts.kubelet, profile)
+        needed = RESTART if running else needs(keys, facts.kubelet, profile)
         if not right:
-            yield Change("kubelet", name, now, wanted, DIFFERS, needs, place.path, keys)
+            yield Change("kubelet", name, now, wanted, DIFFERS, needed, place.path, keys)
         parsed = setting.key in AGENT_KEYS and place.main is not None and (right or place.path != place.main)
-        if parsed and not _same(setting, nested(own, keys), wanted):
+        if parsed and not same(setting, nested(own, keys), wanted):
             reason = DIFFERS if place.path == place.main else "agents read the main file, not drop-ins"
-            yield Change("kubelet", name, nested(own, keys), wanted, reason, needs, place.main, keys)
+            yield Change("kubelet", name, nested(own, keys), wanted, reason, needed, place.main, keys)
 
 
 def _plain_lines(kubelet: KubeletFacts, profile: Profile, found: tuple[Change, ...], place: Place) -> Iterator[Change]:
@@ -111,29 +55,31 @@ def _plain_lines(kubelet: KubeletFacts, profile: Profile, found: tuple[Change, .
     along = [change for change in found if change.path == place.main]
     written = {change.keys for change in along}
     # It comes with what is written anyway, and is no reason for a restart that disturbs less.
-    needs = RESTART.union(*(change.needs for change in along))
+    needed = RESTART.union(*(change.needs for change in along))
     for _setting, keys, wanted in desired_fields(profile):
         if odd.get(keys[0]) is not None and keys not in written:
             reason = "agents that look for the plain line do not see it"
             before = f"{wanted} with quotes or a comment"
-            yield Change("kubelet", keys[0], before, wanted, reason, needs, place.main, keys)
+            yield Change("kubelet", keys[0], before, wanted, reason, needed, place.main, keys)
 
 
 def _by_running_flag(facts: KubeletFacts, setting: KubeletField, keys: tuple[str, ...], wanted: Any) -> bool:
     """Whether a flag gives the running kubelet what the files do not: then nothing changes for its pods."""
     flags = tuple(flag for flag in facts.start.running if flag.name == setting.flag)
     said = entry(setting, flags, keys)
-    return said is not None and (shown(said) == shown(wanted) or _same(setting, said, wanted))
+    return said is not None and (shown(said) == shown(wanted) or same(setting, said, wanted))
 
 
 def _flag_needs(override: Override, facts: KubeletFacts, profile: Profile) -> frozenset[Need]:
     """What it takes to be rid of a flag that kubelet runs with; nothing where it runs without."""
     if all(flag.name != override.field.flag for flag in facts.start.running):
         return frozenset()
-    for setting, keys, wanted in desired_fields(profile):
-        if setting is override.field and not _by_running_flag(facts, setting, keys, wanted):
-            return _needs(setting, facts, profile)
-    return RESTART
+    changing = [
+        needs(keys, facts, profile)
+        for setting, keys, wanted in desired_fields(profile)
+        if setting is override.field and not _by_running_flag(facts, setting, keys, wanted)
+    ]
+    return RESTART.union(*changing)
 
 
 def _flag_changes(facts: KubeletFacts, profile: Profile) -> Iterator[Change]:
@@ -169,13 +115,16 @@ def _restart_only(facts: KubeletFacts) -> Iterator[Change]:
         yield Change("kubelet", "process", "older than its file", "restarted", reason, RESTART)
 
 
-def _checkpoint_of_another_policy(facts: KubeletFacts, profile: Profile) -> Iterator[Change]:
-    """The file is as wanted, and kubelet would not start with the checkpoint that lies there (pitfall E1)."""
-    found, wanted = facts.checkpoint, profile.cpu_manager_policy
-    if wanted and found.exists and found.policy != wanted:
-        state = f"was made under policy {found.policy}" if found.policy else "cannot be read"
-        reason = f"{found.path} {state}; kubelet does not start with it under {wanted}"
-        yield Change("kubelet", "checkpoint", found.policy, wanted, reason, DISRUPTIVE)
+def _checkpoints_of_another_policy(facts: KubeletFacts, profile: Profile) -> Iterator[Change]:
+    """The file is as wanted, and kubelet would not start with the checkpoint that lies there (kubernetes#95041)."""
+    for checkpoint, wanted in (
+        (facts.checkpoint, profile.cpu_manager_policy),
+        (facts.memory_checkpoint, profile.memory_manager_policy),
+    ):
+        if wanted and checkpoint and checkpoint.exists and checkpoint.policy != wanted:
+            state = f"was made under policy {checkpoint.policy}" if checkpoint.policy else "cannot be read"
+            reason = f"{checkpoint.path} {state}; kubelet does not start with it under {wanted}"
+            yield Change("kubelet", "checkpoint", checkpoint.policy, wanted, reason, DISRUPTIVE)
 
 
 def _as_one_restart(found: tuple[Change, ...]) -> tuple[Change, ...]:
@@ -186,21 +135,11 @@ def _as_one_restart(found: tuple[Change, ...]) -> tuple[Change, ...]:
 
 
 def kubelet_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
-    """Edits of kubelet's file, or what an earlier edit still lacks: the restart, another checkpoint."""
+    """Edits of kubelet's files, or what an earlier edit still lacks: the restart, another checkpoint.
+
+    The profile is the node's own, as ``kubelet_after.resolved`` makes it.
+    """
     if not any(True for _each in desired_fields(profile)):
         return ()
     edits = _as_one_restart(tuple(_edits(facts, profile)))
-    return edits or (*_restart_only(facts.kubelet), *_checkpoint_of_another_policy(facts.kubelet, profile))
-
-
-def merged_reservation(facts: KubeletFacts, profile: Profile) -> Mapping[str, Any]:
-    """The reservation fields kubelet would have: the file's with the profile's on top; ValueError for no mapping."""
-    merged: dict[str, Any] = {}
-    values = document_in_force(facts)
-    for setting, wanted in ((SYSTEM_RESERVED, profile.system_reserved), (KUBE_RESERVED, profile.kube_reserved)):
-        found = values.get(setting.key) or {}
-        if not isinstance(found, Mapping):
-            raise ValueError(f"{setting.key} is not a mapping of resources to quantities")
-        merged[setting.key] = {**found, **wanted}
-    merged[RESERVED_SYSTEM_CPUS.key] = profile.reserved_system_cpus or values.get(RESERVED_SYSTEM_CPUS.key)
-    return merged
+    return edits or (*_restart_only(facts.kubelet), *_checkpoints_of_another_policy(facts.kubelet, profile))

@@ -9,9 +9,11 @@ from dataclasses import replace
 from ..facts.model import NodeFacts
 from ..profile import Profile
 from .kubelet import kubelet_changes
+from .kubelet_after import resolved
 from .kubelet_place import Strategy, choose
 from .model import Change, Need, Plan, Refusal
 from .owner import owners
+from .partial import held_back
 from .pods import pod_changes
 from .recovery import recovery_plan
 from .refusals.catalogue import refusals
@@ -48,6 +50,7 @@ def make_plan(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | No
     recovery = recovery_plan(facts)
     if recovery:
         return recovery
+    profile = resolved(facts, profile)
     refused = refusals(facts, profile)
     base = _kubelets_place(facts, profile)
     if refused:
@@ -60,4 +63,6 @@ def make_plan(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | No
     if allow_disruption is None:
         return replace(base, refusals=(_needs_permission(disruptive, facts.pods.sandboxes),))
     quiet = tuple(change for change in changes if Need.DRAIN not in change.needs)
-    return replace(base, changes=quiet, pending=disruptive)
+    waiting = held_back(facts, profile, quiet, disruptive)
+    kept = tuple(change for change in quiet if change not in waiting)
+    return replace(base, changes=kept, pending=(*disruptive, *waiting))

@@ -13,7 +13,7 @@ from ..kubelet_fields import KubeletField
 from ..profile import Profile
 from ..versions import minor
 from .edits import new_text
-from .kubelet import desired_fields
+from .kubelet_after import desired_fields
 from .model import Change, Handout
 
 KUBEADM_FLAGS = "/var/lib/kubelet/kubeadm-flags.env"

@@ -37,6 +37,28 @@ STEPS: dict[str, list[tuple[str, dict[str, Any], bool]]] = {
         ("create_again", {"cpu_manager_policy": "static", "system_reserved": {"cpu": "0.5"}}, False),
         ("modify", {"cgroup_driver": "systemd", "system_reserved": {"cpu": 1}, "read_only_port": 0}, True),
         ("modify_again", {"cgroup_driver": "systemd", "system_reserved": {"cpu": 1}, "read_only_port": 0}, False),
+        (
+            "more",
+            {
+                "cgroup_root": "/pods",
+                "enforce_node_allocatable": ["pods", "kube-reserved"],
+                "kube_reserved_cgroup": "/runtime.slice",
+                "pod_pids_limit": 4096,
+                "topology_manager_scope": "pod",
+                "feature_gates": {"SomethingElse": True},
+            },
+            True,
+        ),
+        (
+            "more_again",
+            {
+                "cgroup_root": "/pods/",
+                "enforce_node_allocatable": ["kube-reserved", "pods"],
+                "pod_pids_limit": 4096,
+                "feature_gates": {"SomethingElse": "true"},
+            },
+            False,
+        ),
         ("nothing", {}, False),
     ],
     "containerd_config": [
@@ -112,6 +134,19 @@ def test_kubelets_file_keeps_every_other_line(lived: Run) -> None:
     assert "# the old one\ncgroupDriver: systemd\n" in modified
 
 
+def test_kubelets_other_fields_are_written_as_kubelet_has_them(lived: Run) -> None:
+    modified = read_yaml(result(lived, "kubelet_config", "modify", "_after"))
+    assert read_yaml(result(lived, "kubelet_config", "more", "_after")) == {
+        **modified,
+        "cgroupRoot": "/pods",
+        "enforceNodeAllocatable": ["pods", "kube-reserved"],
+        "kubeReservedCgroup": "/runtime.slice",
+        "podPidsLimit": 4096,
+        "topologyManagerScope": "pod",
+        "featureGates": {"SomethingElse": True},
+    }
+
+
 def test_containerds_file_keeps_every_other_line(lived: Run) -> None:
     for step, driver, disable in (("create", True, False), ("modify", False, True)):
         text = result(lived, "containerd_config", step, "_after")
@@ -183,7 +218,7 @@ BAD: dict[str, tuple[str, dict[str, str | None], Callable[[Path], None], dict[st
     ),
     "yaml_shape": (
         "kubelet_config",
-        {KUBELET: KUBELET_TEXT + "systemReserved: cpu=1\n"},
+        {KUBELET: KUBELET_TEXT + "systemReserved: &a {cpu: 500m}\n"},
         as_it_is,
         {"system_reserved": {"cpu": "1"}},
         (f"/{KUBELET}: line 9: ", "systemReserved"),
@@ -232,7 +267,36 @@ BAD: dict[str, tuple[str, dict[str, str | None], Callable[[Path], None], dict[st
         DRIVER,
         ("no kubelet program",),
     ),
-    "static": ("kubelet_config", {}, as_it_is, STATIC, ("(cpu_manager_policy): ", "system_reserved")),
+    "static": ("kubelet_config", {}, as_it_is, STATIC, ("(cpu_manager_policy): ", "systemReserved")),
+    "table": (
+        "kubelet_config",
+        {KUBELET: KUBELET_TEXT + "systemReserved: cpu=1\n"},
+        as_it_is,
+        {"system_reserved": {"cpu": "1"}},
+        (f"/{KUBELET} (system_reserved): ", "systemReserved is not a table", "Write amounts as texts"),
+    ),
+    "version": (
+        "kubelet_config",
+        {},
+        as_it_is,
+        {"fail_cgroup_v1": False, "pod_pids_limit": 5},
+        ("(fail_cgroup_v1): ", "failCgroupV1 came with kubelet 1.31", "does not tell its version"),
+    ),
+    "factor": (
+        "kubelet_config",
+        {},
+        as_it_is,
+        {"memory_throttling_factor": 1.5},
+        ("memory_throttling_factor: 1.5 is not more than 0 and at most 1",),
+    ),
+    "memory": ("kubelet_config", {}, as_it_is, {"reserved_memory": "all"}, ("reserved_memory: is neither auto nor",)),
+    "level": (
+        "kubelet_config",
+        {},
+        as_it_is,
+        {"enforce_node_allocatable": ["pods", "system"]},
+        ("enforce_node_allocatable", "system-reserved"),
+    ),
     "link": ("kubelet_config", {}, linked, DRIVER, (f"/{KUBELET}: ", "symbolic link")),
     "runtime_link": ("containerd_config", {}, runtime_linked, DRIVER, (f"/{RUNTIME}: ", "symbolic link")),
     "led_out": ("containerd_config", {}, led_out, DRIVER, (f"/{RUNTIME}: ", "leads out of")),

@@ -28,7 +28,7 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "node_facts": arguments.NODE_FACTS,
     "node_replay": arguments.NODE_REPLAY,
     "node_report": arguments.NODE_REPORT,
-    "node_snapshot": arguments.ROOT,
+    "node_snapshot": arguments.NODE_SNAPSHOT,
     "node_table": arguments.NODE_TABLE,
     "node_transaction": node_transaction.ARGUMENTS,
 }

@@ -64,6 +64,15 @@ def test_the_profile_of_the_role_is_that_of_the_modules() -> None:
     assert set(PROFILE["nri"]) == set(arguments.RUNTIME["nri"]["options"])
 
 
-@pytest.mark.parametrize("name", ["cgroup_driver", "cpu_manager_policy", "topology_manager_policy"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cgroup_driver",
+        "cpu_manager_policy",
+        "topology_manager_policy",
+        "topology_manager_scope",
+        "memory_manager_policy",
+    ],
+)
 def test_the_role_offers_what_the_modules_take_and_to_leave_it(name: str) -> None:
     assert set(OPTIONS[f"colocation_{name}"]["choices"]) == {*arguments.PROFILE[name]["choices"], ""}

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import Version
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_policy_options import (
     CPU_MANAGER,
     TOPOLOGY_MANAGER,
-    Version,
     incompatible,
     refusals,
     switched_on,

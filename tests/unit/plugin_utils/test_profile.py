@@ -9,12 +9,49 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import Driver
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import Profile, ProfileError, parse_profile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_options import named_cgroups
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import Profile, parse_profile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
 
 
 def test_nothing_asked_is_nothing_wanted() -> None:
     assert parse_profile({}) == Profile()
     assert parse_profile({"system_reserved": {}, "reserved_system_cpus": "", "nri": None}) == Profile()
+    empty = {
+        option: "" for option in ("cgroup_root", "memory_manager_policy", "reserved_memory", "kube_reserved_cgroup")
+    }
+    assert parse_profile({**empty, "enforce_node_allocatable": [], "feature_gates": None}) == Profile()
+
+
+def test_the_least_and_the_most_of_each_range() -> None:
+    profile = parse_profile({"memory_throttling_factor": 1.0, "pod_pids_limit": -1, "read_only_port": 65535})
+    assert (profile.memory_throttling_factor, profile.pod_pids_limit, profile.read_only_port) == (1.0, -1, 65535)
+    profile = parse_profile({"memory_throttling_factor": 0.01, "pod_pids_limit": (1 << 63) - 1})
+    assert (profile.memory_throttling_factor, profile.pod_pids_limit) == (0.01, (1 << 63) - 1)
+
+
+def test_words_for_switches_are_what_kubelets_maps_hold() -> None:
+    profile = parse_profile(
+        {
+            "cpu_manager_policy_options": {"a": True, "b": "False", "c": 8},
+            "feature_gates": {"A": "true", "B": False, "C": "0"},
+        }
+    )
+    assert profile.cpu_manager_policy_options == {"a": "true", "b": "False", "c": "8"}
+    assert profile.feature_gates == {"A": True, "B": False, "C": False}
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ({}, ()),
+        ({"cgroup_root": "/", "system_reserved_cgroup": ""}, ()),
+        ({"cgroup_root": "/pods"}, ("/pods", "pods")),
+        ({"cgroup_root": "/a/b-c", "kube_reserved_cgroup": "/x.slice"}, ("/x.slice", "/a/b-c", "a-b_c")),
+    ],
+)
+def test_the_cgroups_that_a_node_is_asked_for(options: dict[str, Any], names: tuple[str, ...]) -> None:
+    assert named_cgroups(options) == names
 
 
 def test_a_whole_profile() -> None:
@@ -43,6 +80,42 @@ def test_a_whole_profile() -> None:
         ({"kube_reserved": {"cpu": "-1"}}, "kube_reserved.cpu", "negative"),
         ({"reserved_system_cpus": "0-"}, "reserved_system_cpus", "not a CPU list"),
         ({"read_only_port": 70000}, "read_only_port", "not a port"),
+        ({"cgroup_root": "pods"}, "cgroup_root", "not an absolute path"),
+        ({"cgroup_root": "/a//b"}, "cgroup_root", "not the path of a cgroup"),
+        ({"system_reserved_cgroup": "/a/../b"}, "system_reserved_cgroup", "not the path of a cgroup"),
+        ({"enforce_node_allocatable": ["pods", "pods"]}, "enforce_node_allocatable", "pods stands there twice"),
+        ({"cpu_manager_policy_options": {"x": []}}, "cpu_manager_policy_options.x", "not a plain value"),
+        ({"topology_manager_policy_options": {"x": None}}, "topology_manager_policy_options.x", "not a plain value"),
+        ({"memory_throttling_factor": 0.0}, "memory_throttling_factor", "at most 1"),
+        ({"memory_throttling_factor": 1.01}, "memory_throttling_factor", "at most 1"),
+        ({"memory_throttling_factor": float("nan")}, "memory_throttling_factor", "at most 1"),
+        ({"pod_pids_limit": -2}, "pod_pids_limit", "-1 sets no limit"),
+        ({"pod_pids_limit": 1 << 63}, "pod_pids_limit", "not a number of processes"),
+        ({"read_only_port": -1}, "read_only_port", "not a port"),
+        ({"feature_gates": {"MemoryQoS": "on"}}, "feature_gates.MemoryQoS", "neither true nor false"),
+        ({"feature_gates": {"Memory=QoS": True}}, "feature_gates.Memory=QoS", "no gate's name"),
+        ({"reserved_memory": "most"}, "reserved_memory", "neither auto nor a list"),
+        ({"reserved_memory": {"0": "1Gi"}}, "reserved_memory", "neither auto nor a list"),
+        ({"reserved_memory": ["0:memory=1Gi"]}, "reserved_memory[0]", "not an entry"),
+        ({"reserved_memory": [{"numaNode": 0}]}, "reserved_memory[0]", "not an entry"),
+        ({"reserved_memory": [{"numaNode": -1, "limits": {"memory": 1}}]}, "reserved_memory[0]", "number of a NUMA"),
+        ({"reserved_memory": [{"numaNode": 0, "limits": {}}]}, "reserved_memory[0]", "at least one limit"),
+        ({"reserved_memory": [{"numaNode": 0, "limits": {"cpu": "1"}}]}, "reserved_memory[0]", "neither memory"),
+        (
+            {"reserved_memory": [{"numaNode": 0, "limits": {"memory": "0"}}]},
+            "reserved_memory[0].limits.memory",
+            "not more than nothing",
+        ),
+        (
+            {"reserved_memory": [{"numaNode": 0, "limits": {"memory": "x"}}]},
+            "reserved_memory[0].limits.memory",
+            "not a Kubernetes quantity",
+        ),
+        (
+            {"reserved_memory": [{"numaNode": 0, "limits": {"memory": "1"}}] * 2},
+            "reserved_memory",
+            "NUMA node 0 has memory twice",
+        ),
         ({"nri": {"socket_path": "nri.sock"}}, "nri.socket_path", "not an absolute path"),
     ],
 )

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from ...facts.model import CgroupMode, NodeFacts
 from ...facts.systemd import major
+from ...kubelet_fields import SINGLE_PROCESS_OOM_KILL
 from ...versions import minor
-from ..kubelet_values import value
+from ..kubelet_values import told, value
 from ..model import Effect, Finding, Rule, Severity
 
 LEAST_KERNEL = (5, 8)
@@ -50,17 +51,16 @@ def below_v2_minimum(facts: NodeFacts) -> Iterator[Finding]:
 
 
 def single_process_oom_kill(facts: NodeFacts) -> Iterator[Finding]:
-    """kubernetes pkg/kubelet/apis/config/validation/validation.go, since 1.32."""
+    """kubernetes pkg/kubelet/apis/config/validation/validation_linux.go, since 1.32."""
     if facts.cgroup.mode not in (CgroupMode.V1, CgroupMode.HYBRID):
         return
-    found = value(facts, "singleProcessOOMKill", "--single-process-oom-kill")
-    if found is False:
+    if value(facts, SINGLE_PROCESS_OOM_KILL.key) is False:
         yield Finding(
             "single-process-oom-kill-on-v1",
             Severity.ERROR,
             Effect.LATENT,
             "kubelet refuses singleProcessOOMKill: false on cgroup v1, and will not start again.",
-            ("singleProcessOOMKill = false", facts.cgroup.reason),
+            (told(facts, SINGLE_PROCESS_OOM_KILL.key), facts.cgroup.reason),
             "Remove singleProcessOOMKill: v1 always kills single processes.",
         )
 

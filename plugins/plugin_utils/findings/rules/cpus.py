@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...facts.model import NodeFacts
-from ..kubelet_values import value
+from ...kubelet_fields import TOPOLOGY_MANAGER_OPTIONS, TOPOLOGY_MANAGER_POLICY
+from ..kubelet_values import table, told, value
 from ..model import Effect, Finding, Rule, Severity
 
 MOST_NUMA_NODES = 8
@@ -15,15 +16,12 @@ MOST_NUMA_NODES = 8
 
 
 def _allowed_numa_nodes(facts: NodeFacts) -> int:
-    options = value(facts, "topologyManagerPolicyOptions", "--topology-manager-policy-options")
-    if isinstance(options, str):
-        options = dict(word.partition("=")[::2] for word in options.split(","))
-    text = str(options.get("max-allowable-numa-nodes", "")) if isinstance(options, dict) else ""
-    return int(text) if text.isascii() and text.isdigit() else MOST_NUMA_NODES
+    text = str(table(facts, TOPOLOGY_MANAGER_OPTIONS.key).get("max-allowable-numa-nodes", ""))
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else MOST_NUMA_NODES
 
 
 def too_many_numa_nodes(facts: NodeFacts) -> Iterator[Finding]:
-    policy = value(facts, "topologyManagerPolicy", "--topology-manager-policy")
+    policy = value(facts, TOPOLOGY_MANAGER_POLICY.key)
     count, allowed = len(facts.cpus.numa), _allowed_numa_nodes(facts)
     if policy in (None, "none") or count <= allowed:
         return
@@ -32,7 +30,7 @@ def too_many_numa_nodes(facts: NodeFacts) -> Iterator[Finding]:
         Severity.ERROR,
         Effect.LATENT,
         f"kubelet's topology manager takes {allowed} NUMA nodes, and there are {count}: it will not start.",
-        (f"topologyManagerPolicy = {policy}",),
+        (told(facts, TOPOLOGY_MANAGER_POLICY.key),),
         "Set topologyManagerPolicy: none, or from Kubernetes 1.31 on the option max-allowable-numa-nodes.",
     )
 

@@ -25,17 +25,17 @@ from ...kubelet_fields import (
     RESERVED_MEMORY,
     RESERVED_SYSTEM_CPUS,
     RUNTIME_ENDPOINT,
+    SINGLE_PROCESS_OOM_KILL,
     SYSTEM_RESERVED,
     KubeletField,
 )
 from ...kubelet_removed_flags import REMOVED_FLAGS
 from ...versions import minor
 from ..evidence import claims
+from ..kubelet_values import is_true, value
 from ..model import Effect, Finding, Rule, Severity
 
 PLACES = ("--config", "--config-dir", "--root-dir")
-FAIL_V1_BY_DEFAULT = (1, 35)
-FAIL_V1_SINCE = (1, 31)
 # What kubelet fills in or writes anew is no disagreement.
 _FILLED_IN = (
     FAIL_CGROUP_V1,
@@ -44,6 +44,7 @@ _FILLED_IN = (
     EVICTION_HARD,
     MEMORY_THROTTLING_FACTOR,
     MEMORY_RESERVATION_POLICY,
+    SINGLE_PROCESS_OOM_KILL,
 )
 _COMPLETED = (EVICTION_HARD, FEATURE_GATES)
 
@@ -226,11 +227,11 @@ def _only_elsewhere(kubelet: KubeletFacts) -> bool:
 
 
 def v1_refused(facts: NodeFacts) -> Iterator[Finding]:
+    """validation_linux.go; a version that does not know the field takes no notice of it."""
     version = minor(facts.kubelet.version)
-    if facts.cgroup.mode not in (CgroupMode.V1, CgroupMode.HYBRID) or version is None or version < FAIL_V1_SINCE:
+    if facts.cgroup.mode not in (CgroupMode.V1, CgroupMode.HYBRID) or version is None or version < FAIL_CGROUP_V1.since:
         return
-    setting = facts.kubelet.settings.get(FAIL_CGROUP_V1.key)
-    if setting.value is True if setting else version >= FAIL_V1_BY_DEFAULT:
+    if is_true(value(facts, FAIL_CGROUP_V1.key)):
         yield Finding(
             "cgroup-v1-refused",
             Severity.ERROR,

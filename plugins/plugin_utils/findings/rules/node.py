@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...facts.model import NodeFacts
-from ..kubelet_values import is_true, value
+from ..kubelet_values import is_true, told, value
 from ..model import Effect, Finding, Rule, Severity
 
 
@@ -52,14 +52,14 @@ def unfinished_transaction(facts: NodeFacts) -> Iterator[Finding]:
 
 def swap_on(facts: NodeFacts) -> Iterator[Finding]:
     """kubernetes pkg/kubelet/cm/container_manager_linux.go: the check is made at kubelet's start only."""
-    fails = value(facts, "failSwapOn", "--fail-swap-on")
+    fails = value(facts, "failSwapOn")
     if facts.kernel_facts.swaps and facts.kubelet.installed and (fails is None or is_true(fails)):
         yield Finding(
             "swap-on",
             Severity.ERROR,
             Effect.LATENT,
             "Swap is on, and kubelet is not configured to bear it: it will not start again.",
-            (*facts.kernel_facts.swaps, f"failSwapOn = {'true by default' if fails is None else fails}"),
+            (*facts.kernel_facts.swaps, told(facts, "failSwapOn")),
             "Turn swap off for good (swapoff -a, and out of /etc/fstab or zram's unit), or set failSwapOn: false.",
         )
 

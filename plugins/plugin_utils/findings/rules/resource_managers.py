@@ -5,11 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ... import kubelet_policy_options as history
 from ...facts.model import NodeFacts
-from ...facts.reservations import UnreadableReservation, cpu_reservation, memory_kept_back, numa_memory, reserved
+from ...facts.reservations import UnreadableReservation, cpu_reservation, reserved
 from ...kubelet_fields import (
     CGROUPS_PER_QOS,
     CPU_MANAGER_OPTIONS,
@@ -18,20 +17,18 @@ from ...kubelet_fields import (
     FEATURE_GATES,
     KUBE_RESERVED_CGROUP,
     MEMORY_MANAGER_POLICY,
-    RESERVED_MEMORY,
     RESERVED_SYSTEM_CPUS,
     SYSTEM_RESERVED_CGROUP,
     TOPOLOGY_MANAGER_OPTIONS,
     TOPOLOGY_MANAGER_POLICY,
     TOPOLOGY_MANAGER_SCOPE,
-    KubeletField,
 )
 from ...quantity import format_cpu_list
 from ...versions import minor
 from ..evidence import claims
+from ..kubelet_values import table, value, words
 from ..model import Effect, Finding, Rule, Severity
 
-MEMORY_MANAGER_SINCE = (1, 21)
 POLICIES = (
     (CPU_MANAGER_POLICY, ("none", "static")),
     (TOPOLOGY_MANAGER_POLICY, ("none", "best-effort", "restricted", "single-numa-node")),
@@ -40,25 +37,23 @@ POLICIES = (
 )
 MANAGERS = ((CPU_MANAGER_OPTIONS, history.CPU_MANAGER), (TOPOLOGY_MANAGER_OPTIONS, history.TOPOLOGY_MANAGER))
 RESERVATIONS = ("systemReserved", "kubeReserved", "reservedSystemCPUs")
+LEVELS = ("none", "pods", "system-reserved", "kube-reserved")
+COMPRESSIBLE = ("system-reserved-compressible", "kube-reserved-compressible")
+COMPRESSIBLE_SINCE = (1, 32)
 
 
-def _value(facts: NodeFacts, field: KubeletField) -> Any:
-    setting = facts.kubelet.settings.get(field.key)
-    return setting.value if setting else None
-
-
-def _refused(code: str, summary: str, evidence: tuple[str, ...], remedy: str) -> Finding:
+def refused(code: str, summary: str, evidence: tuple[str, ...], remedy: str) -> Finding:
     """Something over which kubelet exits when it starts the next time."""
     return Finding(code, Severity.ERROR, Effect.LATENT, summary, evidence, remedy)
 
 
 def policy_unknown(facts: NodeFacts) -> Iterator[Finding]:
     for field, known in POLICIES:
-        value = _value(facts, field)
-        if value is not None and str(value) not in known:
-            yield _refused(
+        chosen = value(facts, field.key)
+        if chosen is not None and str(chosen) not in known:
+            yield refused(
                 "policy-unknown",
-                f"kubelet knows no {field.key} {value!s}; it does not start with it.",
+                f"kubelet knows no {field.key} {chosen!s}; it does not start with it.",
                 claims(facts, field.key),
                 f"Write {' or '.join(known)}; capital letters count.",
             )
@@ -69,7 +64,7 @@ def reservation_unreadable(facts: NodeFacts) -> Iterator[Finding]:
         cpu_reservation(facts.kubelet.settings)
         reserved(facts.kubelet.settings, "memory")
     except UnreadableReservation as error:
-        yield _refused(
+        yield refused(
             "reservation-unreadable",
             "kubelet cannot read a reservation; it does not start with it.",
             (str(error), *claims(facts, *RESERVATIONS)),
@@ -85,14 +80,14 @@ def cpu_reservation_impossible(facts: NodeFacts) -> Iterator[Finding]:
     online, static = facts.online_cpus, facts.kubelet.cpu_manager_policy == "static"
     missing = (found.ids or frozenset()) - online
     if online and missing:
-        yield _refused(
+        yield refused(
             "reserved-cpus-offline",
             f"reservedSystemCPUs names CPU {format_cpu_list(missing)}, which is not online; kubelet does not start.",
             (f"online: {format_cpu_list(online)}", *claims(facts, "reservedSystemCPUs")),
             "Reserve online CPUs, or bring these online.",
         )
     elif static and not found.count:
-        yield _refused(
+        yield refused(
             "static-without-reservation",
             "The static CPU manager has no CPU reserved for the system; kubelet does not start with it.",
             (*claims(facts, "cpuManagerPolicy"), *claims(facts, *RESERVATIONS)),
@@ -110,9 +105,9 @@ def cpu_reservation_impossible(facts: NodeFacts) -> Iterator[Finding]:
 
 
 def reserved_cpus_with_cgroups(facts: NodeFacts) -> Iterator[Finding]:
-    cgroups = [each for each in (SYSTEM_RESERVED_CGROUP, KUBE_RESERVED_CGROUP) if _value(facts, each)]
-    if cgroups and _value(facts, RESERVED_SYSTEM_CPUS):
-        yield _refused(
+    cgroups = [each for each in (SYSTEM_RESERVED_CGROUP, KUBE_RESERVED_CGROUP) if value(facts, each.key)]
+    if cgroups and value(facts, RESERVED_SYSTEM_CPUS.key):
+        yield refused(
             "reserved-cpus-with-cgroups",
             f"kubelet takes reservedSystemCPUs and {' or '.join(each.key for each in cgroups)} not together.",
             claims(facts, "reservedSystemCPUs", *(each.key for each in cgroups)),
@@ -120,24 +115,34 @@ def reserved_cpus_with_cgroups(facts: NodeFacts) -> Iterator[Finding]:
         )
 
 
-def _allocatable(facts: NodeFacts, levels: list[str]) -> Iterator[str]:
+def _levels_known(facts: NodeFacts, levels: tuple[str, ...]) -> Iterator[str]:
+    version = minor(facts.kubelet.version)
+    for level in levels:
+        if level not in (*LEVELS, *COMPRESSIBLE):
+            yield f"kubelet knows no {level}"
+        elif level in COMPRESSIBLE and version and version < COMPRESSIBLE_SINCE:
+            yield f"{level} came with 1.32"
+
+
+def _allocatable(facts: NodeFacts, levels: tuple[str, ...]) -> Iterator[str]:
+    """pkg/kubelet/apis/config/validation/validation.go."""
+    yield from _levels_known(facts, levels)
     if "none" in levels and len(levels) > 1:
         yield "none does not go with others"
     for side, field in (("system-reserved", SYSTEM_RESERVED_CGROUP), ("kube-reserved", KUBE_RESERVED_CGROUP)):
         named = [each for each in levels if each in (side, side + "-compressible")]
-        if named and not _value(facts, field):
+        if named and not value(facts, field.key):
             yield f"{named[0]} needs {field.key}"
-        if len(named) > 1:
+        if len(set(named)) > 1:
             yield f"{side} and {side}-compressible exclude each other"
-    if str(_value(facts, CGROUPS_PER_QOS)).lower() == "false" and set(levels) - {"none"}:
+    if str(value(facts, CGROUPS_PER_QOS.key)).lower() == "false" and set(levels) - {"none"}:
         yield "cgroupsPerQOS is off"
 
 
 def enforcement_refused(facts: NodeFacts) -> Iterator[Finding]:
-    levels = _value(facts, ENFORCE_NODE_ALLOCATABLE)
-    reasons = tuple(_allocatable(facts, [str(each) for each in levels])) if isinstance(levels, list) else ()
+    reasons = tuple(_allocatable(facts, words(value(facts, ENFORCE_NODE_ALLOCATABLE.key))))
     if reasons:
-        yield _refused(
+        yield refused(
             "enforcement-refused",
             "kubelet does not start with this enforceNodeAllocatable.",
             (*reasons, *claims(facts, "enforceNodeAllocatable")),
@@ -145,56 +150,25 @@ def enforcement_refused(facts: NodeFacts) -> Iterator[Finding]:
         )
 
 
-def _options(facts: NodeFacts, field: KubeletField) -> dict[str, object]:
-    value = _value(facts, field)
-    return {str(key): each for key, each in value.items()} if isinstance(value, dict) else {}
-
-
 def manager_options_refused(facts: NodeFacts) -> Iterator[Finding]:
     version = minor(facts.kubelet.version)
-    gates = _options(facts, FEATURE_GATES)
-    for field, manager in MANAGERS:
-        options = _options(facts, field)
+    gates = table(facts, FEATURE_GATES.key)
+    # A kubelet that does not know the field takes no notice of it.
+    known = [each for each in MANAGERS if version is None or version >= each[0].since]
+    for field, manager in known:
+        options = table(facts, field.key)
         reasons = list(history.refusals(manager, options, gates, version)) if options and version else []
         if field is CPU_MANAGER_OPTIONS:
-            reasons += history.incompatible(options, _value(facts, TOPOLOGY_MANAGER_POLICY))
+            reasons += history.incompatible(options, value(facts, TOPOLOGY_MANAGER_POLICY.key))
             if options and facts.kubelet.cpu_manager_policy == "none":
                 reasons.append("cpuManagerPolicy none takes no options")
         if reasons:
-            yield _refused(
+            yield refused(
                 "manager-options-refused",
                 f"kubelet does not start with these {field.key}.",
                 (*reasons, *claims(facts, field.key, "featureGates")),
                 "Take out what this version does not take, or switch its gate on; drain first, the checkpoint changes.",
             )
-
-
-def memory_equation(facts: NodeFacts) -> Iterator[Finding]:
-    """memorymanager: the sum over NUMA nodes has to be what Node Allocatable keeps back (kubernetes#102073)."""
-    version = minor(facts.kubelet.version)
-    if _value(facts, MEMORY_MANAGER_POLICY) != "Static" or (version and version < MEMORY_MANAGER_SINCE):
-        return
-    try:
-        wanted, found = memory_kept_back(facts.kubelet.settings), numa_memory(facts.kubelet.settings)
-    except UnreadableReservation as error:
-        yield _refused(
-            "reserved-memory-unreadable",
-            "kubelet cannot read a reservation of memory; it does not start with it.",
-            (str(error),),
-            "Write amounts of memory such as 1Gi.",
-        )
-        return
-    if wanted is not None and (found != wanted or not found):
-        yield _refused(
-            "reserved-memory-unequal",
-            "The Static memory manager needs reservedMemory equal to what is kept back; kubelet does not start.",
-            (
-                f"reservedMemory: {int(found)} bytes",
-                f"systemReserved + kubeReserved + evictionHard: {int(wanted)} bytes",
-                *claims(facts, RESERVED_MEMORY.key, "systemReserved", "kubeReserved", "evictionHard"),
-            ),
-            "Spread exactly that sum over the NUMA nodes in reservedMemory; 100Mi of it is evictionHard's default.",
-        )
 
 
 RULES: tuple[Rule, ...] = (
@@ -204,5 +178,4 @@ RULES: tuple[Rule, ...] = (
     reserved_cpus_with_cgroups,
     enforcement_refused,
     manager_options_refused,
-    memory_equation,
 )

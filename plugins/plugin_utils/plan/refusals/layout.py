@@ -12,7 +12,8 @@ from ...facts.layout import RANCHER
 from ...facts.model import NodeFacts
 from ...profile import Profile
 from ...versions import minor
-from ..kubelet import desired_fields, is_right, kubelet_changes
+from ..kubelet import is_right, kubelet_changes
+from ..kubelet_after import desired_fields
 from ..kubelet_flags import Override, fields_of, left_behind, overrides
 from ..kubelet_place import (
     SUPERVISORS,
@@ -108,11 +109,13 @@ def _outranked(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     version = minor(facts.kubelet.version)
     found = layers(facts.kubelet)
     now = merged(found, version)
-    missing = {keys: wanted for field, keys, wanted in desired if not is_right(field, nested(now, keys), wanted)}
+    missing = {
+        keys: wanted for field, keys, wanted in desired if not is_right(field, nested(now, keys), wanted, version)
+    }
     after = merged(with_values(found, place.path, missing), version)
     paths = [path for path, _values in found]
     for field, keys, wanted in desired:
-        if keys not in missing or is_right(field, nested(after, keys), wanted):
+        if keys not in missing or is_right(field, nested(after, keys), wanted, version):
             continue
         later = [path for path, values in found[paths.index(place.path) + 1 :] if keys[0] in values]
         if later:

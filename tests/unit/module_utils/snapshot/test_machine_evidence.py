@@ -27,7 +27,12 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.realti
     FOUND_LIMIT,
     realtime_threads,
 )
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.reserved import candidates, named, reserved
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.reserved import (
+    candidates,
+    named,
+    offered,
+    reserved,
+)
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.services import (
     installed_version,
     mapped_version,
@@ -264,6 +269,27 @@ def test_reserved_cgroups_are_found_wherever_they_are_named(tmp_path: Path) -> N
     found = reserved(host, [f"{ROOT}/memory", f"{ROOT}/cpu"], KUBELET)
     assert found["system.slice"] == [f"{ROOT}/memory"]
     assert found["podruntime.slice"] == []
+    assert "x.slice" not in found
+
+
+def test_cgroups_of_the_profile_are_looked_for_as_well(tmp_path: Path) -> None:
+    host = grow(tmp_path, {f"{ROOT}/a.slice/a-b.slice/cgroup.controllers": "cpu memory\n"})
+    found = reserved(host, [ROOT], KUBELET, ["a-b", "/x"])
+    assert found["a.slice/a-b.slice"] == [ROOT]
+    assert (found["x"], found["x.slice"], found["podruntime.slice"]) == ([], [], [])
+
+
+def test_controllers_of_a_cgroup_are_told_where_there_are_any(tmp_path: Path) -> None:
+    host = grow(
+        tmp_path,
+        {
+            f"{ROOT}/x.slice/cgroup.controllers": "cpu memory\n",
+            f"{ROOT}/empty.slice/cgroup.controllers": "\n",
+            f"{ROOT}/cpu/v1/tasks": "",
+        },
+    )
+    found = {"x.slice": [ROOT], "empty.slice": [ROOT], "v1": [f"{ROOT}/cpu"], "gone": []}
+    assert offered(host, found) == {"x.slice": "cpu memory", "empty.slice": ""}
 
 
 def test_cpus_with_siblings_and_without(tmp_path: Path) -> None:

@@ -50,6 +50,12 @@ def driven(script: Script) -> tuple[Node, list[float]]:
     return Node(script, "/srv/image", sleep=slept.append), slept
 
 
+def test_cgroups_of_the_profile_are_asked_for() -> None:
+    script = Script({"snapshot": pack(SNAPSHOT)})
+    assert Node(script, "/", ("/system.slice", "a-b")).snapshot() == SNAPSHOT
+    assert script.asked == [(SNAPSHOT_MODULE, {"root": "/", "named_cgroups": ["/system.slice", "a-b"]})]
+
+
 def test_a_snapshot_is_one_execution() -> None:
     script = Script({"snapshot": pack(SNAPSHOT)})
     node = Node(script, "/srv/image")

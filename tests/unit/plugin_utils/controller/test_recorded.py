@@ -25,7 +25,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.reco
     write_report,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import SnapshotError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import ProfileError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
 from ansible_collections.volcano.colocation.tests.unit.hosts import host as hosts
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,

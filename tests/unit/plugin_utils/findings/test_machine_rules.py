@@ -228,7 +228,42 @@ def test_a_reserved_cgroup_is_wanted_in_every_v1_controller() -> None:
 def test_reservations_by_flags_count() -> None:
     flags = ("--enforce-node-allocatable=pods,kube-reserved", "--kube-reserved-cgroup=/podruntime.slice")
     node = put(kubelet_flags(captured(ALIGNED), *flags), {"podruntime.slice": []}, "cgroups", "reserved")
-    assert found(node)["reserved-cgroup-missing"].evidence[0] == "kubeReservedCgroup = /podruntime.slice"
+    assert found(node)["reserved-cgroup-missing"].evidence[0] == (
+        "kubeReservedCgroup = /podruntime.slice (kubelet's command line, --kube-reserved-cgroup)"
+    )
+
+
+def root_offers(controllers: str) -> Snapshot:
+    return put(captured(ALIGNED), controllers, "cgroups", "files", f"{ROOT}/cgroup.controllers")
+
+
+@pytest.mark.parametrize(
+    ("offered", "absent"),
+    [
+        ("cpuset cpu io memory hugetlb pids rdma misc", None),
+        ("cpu io memory pids", "cpuset, hugetlb"),
+        ("", "cpu, cpuset, hugetlb, memory, pids"),
+    ],
+)
+def test_a_reserved_cgroup_is_wanted_with_the_controllers_of_the_v2_root(offered: str, absent: str | None) -> None:
+    node = put(
+        captured(ALIGNED),
+        "cpuset cpu io memory hugetlb pids rdma misc",
+        "cgroups",
+        "files",
+        f"{ROOT}/cgroup.controllers",
+    )
+    node = put(reserved(node, ROOT), {"system.slice": offered}, "cgroups", "reserved_controllers")
+    finding = found(node).get("reserved-cgroup-missing")
+    assert (finding.evidence[1:] if finding else None) == (
+        (f"system.slice has no controller {absent}",) if absent else None
+    )
+
+
+def test_a_reserved_cgroup_needs_no_controller_that_the_root_has_not() -> None:
+    node = root_offers("cpuset cpu io memory pids")
+    node = put(reserved(node, ROOT), {"system.slice": "cpuset cpu memory pids"}, "cgroups", "reserved_controllers")
+    assert "reserved-cgroup-missing" not in found(node)
 
 
 def test_an_old_systemd_is_below_the_minimum_of_v2() -> None:

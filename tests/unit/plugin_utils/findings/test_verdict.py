@@ -72,7 +72,7 @@ def test_what_cannot_be_aligned_is_said_with_its_remedy() -> None:
     found = all_findings(facts, make_plan(facts, profile_of(cpu_manager_policy="static"), allow_disruption=True))
     assert found[-1].code == "cannot-be-aligned"
     assert found[-1].evidence == ("static-without-reservation",)
-    assert "system_reserved" in found[-1].remedy
+    assert "systemReserved" in found[-1].remedy
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,19 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
         lambda node: kubelet_adds(version(node, "1.26.0"), 'cpuManagerPolicyOptions: {align-by-socket: "true"}\n'),
     ),
     "reserved-memory-unequal": (Verdict.LATENT, lambda node: memory_manager(node, "500Mi")),
+    "reserved-memory-refused": (Verdict.LATENT, lambda node: memory_manager(node, "0")),
+    "reserved-hugepages": (
+        Verdict.LATENT,
+        lambda node: kubelet_adds(memory_manager(node, "564Mi"), "    hugepages-2Mi: 2Mi\n"),
+    ),
+    "memory-manager-off": (
+        Verdict.LATENT,
+        lambda node: kubelet_adds(memory_manager(node, "564Mi"), "featureGates: {MemoryManager: false}\n"),
+    ),
+    "feature-gates-refused": (
+        Verdict.LATENT,
+        lambda node: kubelet_adds(version(node, "1.21.0"), "featureGates: {MemoryQoS: true}\n"),
+    ),
     "reserved-memory-unreadable": (Verdict.LATENT, lambda node: memory_manager(node, "much")),
     "checkpoint-corrupt": (
         Verdict.LATENT,

@@ -11,9 +11,9 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import plan as node_side
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.checkpoints import moved_checkpoints
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.document import (
     files_document,
-    moves_checkpoint,
     new_id,
     transaction_document,
 )
@@ -187,7 +187,7 @@ KEPT: dict[str, tuple[str, dict[str, Any]]] = {
 
 def moves(state: str, options: dict[str, Any]) -> bool:
     facts, profile = interpret(checkpoint(captured(ALIGNED), state)), parse_profile(options)
-    return moves_checkpoint(facts, make_plan(facts, profile, allow_disruption=True), profile)
+    return bool(moved_checkpoints(facts, make_plan(facts, profile, allow_disruption=True), profile))
 
 
 @pytest.mark.parametrize("case", MOVED)

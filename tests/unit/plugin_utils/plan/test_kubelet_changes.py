@@ -10,6 +10,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet import kubelet_changes
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Change, Need
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_kubelet import version
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     CHECKPOINT,
@@ -111,6 +112,14 @@ def test_a_reservation_that_is_no_mapping_is_replaced_by_nobody() -> None:
 @pytest.mark.parametrize("options", [{"topology_manager_policy": "none"}, {"read_only_port": 0}])
 def test_a_default_that_is_in_force_is_not_written(options: dict[str, Any]) -> None:
     assert changes(captured(DIFFERING), **options) == ()
+
+
+@pytest.mark.parametrize("number", ["1.34.9", "1.35.6"])
+@pytest.mark.parametrize("options", [{"fail_cgroup_v1": False}, {"memory_throttling_factor": 0.9}])
+def test_a_default_that_another_version_changes_is_written(options: dict[str, Any], number: str) -> None:
+    """An upgrade to 1.35 would turn failCgroupV1 round (KEP-5573)."""
+    snapshot = version(captured(DIFFERING), number)
+    assert [(change.before, change.needs) for change in changes(snapshot, **options)] == [(None, RESTART)]
 
 
 @pytest.mark.parametrize("port", [0, 10256])

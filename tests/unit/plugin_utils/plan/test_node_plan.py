@@ -165,7 +165,7 @@ def test_the_hash_is_that_of_the_bytes_on_the_node() -> None:
 
 
 def test_a_text_that_cannot_be_edited_is_named_with_its_line_and_the_remedy() -> None:
-    snapshot = kubelet_adds(captured(DIFFERING), "systemReserved: cpu=500m\n")
+    snapshot = kubelet_adds(captured(DIFFERING), "systemReserved: &a {cpu: 500m}\n")
     facts = interpret(snapshot)
     plan = make_plan(facts, profile_of(system_reserved={"cpu": "1"}), allow_disruption=True)
     with pytest.raises(UneditableFile, match=rf"{KUBELET_FILE}: line 32: .*systemReserved.*\. \w+"):

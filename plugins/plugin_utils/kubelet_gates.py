@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The feature gates that our rules know: kubelet does not start with one that it does not know, or has locked.
+
+Source: pkg/features/kube_features.go. Of gates that are not here nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from .kubelet_fields import Version
+from .kubelet_policy_options import switched_on
+
+DRIVER_FROM_CRI = "KubeletCgroupDriverFromCRI"
+MEMORY_MANAGER = "MemoryManager"
+MEMORY_QOS = "MemoryQoS"
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The first version that knows a gate, and the first that takes nothing but true for it."""
+
+    since: Version
+    locked: Version | None = None
+
+
+GATES: Mapping[str, Gate] = {
+    "CPUManagerPolicyOptions": Gate((1, 22), (1, 33)),
+    "CPUManagerPolicyAlphaOptions": Gate((1, 23)),
+    "CPUManagerPolicyBetaOptions": Gate((1, 23)),
+    "TopologyManagerPolicyOptions": Gate((1, 26)),
+    "TopologyManagerPolicyAlphaOptions": Gate((1, 26)),
+    "TopologyManagerPolicyBetaOptions": Gate((1, 26)),
+    MEMORY_MANAGER: Gate((1, 21), (1, 32)),
+    MEMORY_QOS: Gate((1, 22)),
+    DRIVER_FROM_CRI: Gate((1, 28), (1, 34)),
+    "DisableCPUQuotaWithExclusiveCPUs": Gate((1, 33)),
+}
+
+
+def refusals(gates: Mapping[str, object], version: Version) -> Iterator[str]:
+    """Why a kubelet of this version would not start with these gates."""
+    for name, value in gates.items():
+        gate = GATES.get(name)
+        if gate and version < gate.since:
+            yield f"{name} came with {_text(gate.since)}"
+        elif gate and gate.locked and version >= gate.locked and switched_on(value) is False:
+            yield f"{name} is locked to true since {_text(gate.locked)}"
+
+
+def _text(version: Version) -> str:
+    return ".".join(map(str, version))

@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is left of a profile while some of its changes are pending, and whether kubelet starts with that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..facts.model import NodeFacts
+from ..kubelet_fields import FIELDS
+from ..profile import Profile
+from .model import Change
+from .refusals import startup
+from .refusals.catalogue import refusals
+
+KUBELETS = ("kubelet", "kubelet flag")
+_UNSET = Profile()
+
+
+def _without(profile: Profile, option: str, keys: tuple[str, ...]) -> Profile:
+    value: Any = getattr(profile, option)
+    left: dict[str, Any] = {option: getattr(_UNSET, option)}
+    if len(keys) == 2 and isinstance(value, Mapping):
+        left = {option: {name: each for name, each in value.items() if name != keys[1]}}
+    return replace(profile, **left)
+
+
+def _less(profile: Profile, pending: Iterable[Change]) -> Profile:
+    options = {field.key: field.option for field in FIELDS}
+    for change in pending:
+        if change.target in KUBELETS and change.keys:
+            profile = _without(profile, options[change.keys[0]], change.keys)
+    return profile
+
+
+def held_back(
+    facts: NodeFacts, profile: Profile, quiet: tuple[Change, ...], pending: tuple[Change, ...]
+) -> tuple[Change, ...]:
+    """Those of the quiet changes that have to wait for the pending ones: kubelet would not start with them alone."""
+    if not refusals(facts, _less(profile, pending), startup.RULES):
+        return ()
+    return tuple(change for change in quiet if change.target in KUBELETS)

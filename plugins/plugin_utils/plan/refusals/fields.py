@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the profile asks for and this kubelet, or this node, cannot have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...cgroup_names import path_of
+from ...facts.model import CgroupMode, Driver, NodeFacts
+from ...findings.rules.reservations import lacking
+from ...findings.rules.resource_managers import COMPRESSIBLE, COMPRESSIBLE_SINCE
+from ...kubelet_fields import (
+    CGROUP_ROOT,
+    ENFORCE_NODE_ALLOCATABLE,
+    FEATURE_GATES,
+    OLDEST,
+    RESERVED_MEMORY,
+    Version,
+)
+from ...kubelet_gates import GATES, MEMORY_QOS
+from ...kubelet_options import AUTO
+from ...profile import Profile
+from ...versions import minor
+from ..kubelet_after import desired_fields, settings_after
+from ..kubelet_compare import same
+from ..model import Refusal
+from ..reserved_memory import NotComputable, computed
+from .model import Rule
+
+MEMORY_HIGH_SOUND = (5, 9)
+"""Linux before it may stall a pod in memory.high, KEP-2570."""
+
+
+def _text(version: Version) -> str:
+    return ".".join(map(str, version))
+
+
+def _too_old(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """An unknown field is no error to kubelet, pkg/kubelet/kubeletconfig/util/codec: it warns and goes on without."""
+    version = minor(facts.kubelet.version)
+    for field in dict.fromkeys(field for field, _keys, _value in desired_fields(profile)):
+        if version and version < field.since:
+            yield Refusal(
+                "kubelet-too-old-for-field",
+                f"kubelet {facts.kubelet.version} has no {field.key}, which came with {_text(field.since)};"
+                " it would take no notice of it",
+                f"Take {field.option} out for this node, or upgrade kubelet first.",
+                variable=field.option,
+            )
+
+
+def _newer_than_oldest(profile: Profile) -> Iterator[tuple[str, str, Version]]:
+    """(option, what, first version) of all in the profile that some supported version does not have."""
+    for field, keys, value in desired_fields(profile):
+        if field.since > OLDEST:
+            yield field.option, field.key, field.since
+        if field is ENFORCE_NODE_ALLOCATABLE:
+            yield from ((field.option, each, COMPRESSIBLE_SINCE) for each in value if each in COMPRESSIBLE)
+        if field is FEATURE_GATES and keys[1] in GATES:
+            yield field.option, keys[1], GATES[keys[1]].since
+
+
+def _version_unknown(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    if minor(facts.kubelet.version) is not None or not facts.kubelet.installed:
+        return
+    for option, what, since in dict.fromkeys(_newer_than_oldest(profile)):
+        yield Refusal(
+            "kubelet-version-unknown",
+            f"{what} came with kubelet {_text(since)}, and this kubelet does not tell its version",
+            f"Take {option} out for this node, or see why kubelet --version does not answer.",
+            variable=option,
+        )
+
+
+def _reserved_memory(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    if profile.reserved_memory != AUTO:
+        return
+    try:
+        computed(settings_after(facts.kubelet.settings, profile), facts.cpus)
+    except NotComputable as error:
+        yield Refusal(
+            "reserved-memory-not-computable",
+            f"{RESERVED_MEMORY.key} cannot be computed: {error}",
+            "Write the list yourself, numaNode and limits an entry.",
+            variable="reserved_memory",
+        )
+
+
+def _memory_qos(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """pkg/kubelet/cm/qos_container_manager_linux.go: the gate does nothing on v1."""
+    if not profile.feature_gates.get(MEMORY_QOS):
+        return
+    if facts.cgroup.mode in (CgroupMode.V1, CgroupMode.HYBRID):
+        yield Refusal(
+            "memory-qos-on-v1",
+            f"the gate {MEMORY_QOS} does nothing on cgroup v1, in any version of kubelet: {facts.cgroup.reason}",
+            "Boot the node with cgroup v2, or take the gate out for it.",
+            variable="feature_gates",
+        )
+    kernel = minor(facts.kernel)
+    if kernel and kernel < MEMORY_HIGH_SOUND:
+        yield Refusal(
+            "memory-qos-on-old-kernel",
+            f"kernel {facts.kernel} may stall a pod for good in memory.high, which the gate {MEMORY_QOS} sets;"
+            f" {_text(MEMORY_HIGH_SOUND)} does not (KEP-2570)",
+            "Upgrade the kernel, or take the gate out for this node.",
+            variable="feature_gates",
+        )
+
+
+def _slice_as_root(root: str, driver: Driver | None) -> Iterator[str]:
+    wrong = [part for part in root.split("/") if part.endswith(".slice")]
+    if driver is Driver.SYSTEMD and wrong:
+        plain = root.replace(".slice", "")
+        yield f"{wrong[0]} would become {wrong[0]}.slice, for the systemd driver adds the ending: write {plain}"
+
+
+def _cgroup_root(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """pkg/kubelet/cm/container_manager_linux.go: cgroupRoot is parsed as a path under both drivers, and must exist."""
+    driver = profile.cgroup_driver or facts.kubelet.cgroup_driver
+    root = profile.cgroup_root
+    if not root or same(CGROUP_ROOT, facts.kubelet.config.values.get(CGROUP_ROOT.key), root):
+        return
+    reasons = [*_slice_as_root(root, driver)]
+    if root.strip("/") and driver and not reasons:
+        reasons += lacking(facts, path_of(root, driver))
+    if reasons:
+        yield Refusal(
+            "cgroup-root-refused",
+            f"no kubelet starts with cgroupRoot {root}: {'; '.join(reasons)}",
+            "Make the cgroup first, as a persistent slice that is started before kubelet.service.",
+            variable="cgroup_root",
+        )
+
+
+RULES: tuple[Rule, ...] = (_too_old, _version_unknown, _reserved_memory, _memory_qos, _cgroup_root)

@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What kubelet would not start with: the rules of the findings, asked of the node as the profile would leave it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...facts.model import NodeFacts
+from ...findings.model import Effect, Finding
+from ...findings.model import Rule as FindingRule
+from ...findings.rules import cgroup_version, cpus, feature_gates, kubelet, memory_manager, reservations
+from ...findings.rules import resource_managers as managers
+from ...kubelet_fields import FIELDS
+from ...profile import Profile
+from ..kubelet_after import SOURCE, desired_fields, node_after
+from ..model import Refusal
+from .model import Rule
+
+ASKED: tuple[FindingRule, ...] = (
+    *managers.RULES,
+    *memory_manager.RULES,
+    *feature_gates.RULES,
+    *cpus.RULES,
+    *reservations.RULES,
+    cgroup_version.single_process_oom_kill,
+    kubelet.v1_refused,
+)
+
+
+def _named(finding: Finding) -> tuple[str, ...]:
+    """The profile's options that the finding quotes."""
+    quoted = {line.split(" = ", 1)[0] for line in finding.evidence if line.endswith(f"({SOURCE})")}
+    return tuple(field.option for field in FIELDS if field.key in quoted)
+
+
+def _refused(finding: Finding, facts: NodeFacts) -> Refusal:
+    options = _named(finding)
+    path, version = facts.kubelet.config.path, f"kubelet {facts.kubelet.version or 'of unknown version'}"
+    in_file = any(line.endswith(f"({path})") for line in finding.evidence)
+    return Refusal(
+        finding.code,
+        f"{finding.summary.rstrip('.')} ({version}): {'; '.join(finding.evidence)}",
+        finding.remedy,
+        file=path if in_file or not options else None,
+        variable=", ".join(options) or None,
+    )
+
+
+def _startup(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """Whoever is to blame, kubelet is restarted only where it can start; of the rest only what the profile asks for."""
+    if not any(True for _each in desired_fields(profile)):
+        return
+    after = node_after(facts, profile)
+    for rule in ASKED:
+        for finding in rule(after):
+            if finding.effect is Effect.LATENT or _named(finding):
+                yield _refused(finding, facts)
+
+
+RULES: tuple[Rule, ...] = (_startup,)

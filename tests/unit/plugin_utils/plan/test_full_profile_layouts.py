@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A profile of every field in each layout: what is in force afterwards is the profile, and nothing is left to write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.checkpoints import moved_checkpoints
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet import kubelet_changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_after import resolved
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Need, Plan
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.test_full_profile import FULL
+
+HOSTS = (
+    "kubeadm",
+    "kubespray",
+    "kubeadm-1.30-config-dir",
+    "kubeadm-overriding-flags",
+    "k3s-1.32-drop-ins",
+    "rke2-1.32-drop-ins",
+)
+NUMA = {
+    "/sys/devices/system/node/node0/cpulist": "0\n",
+    "/sys/devices/system/node/node1/cpulist": "1\n",
+}
+# RKE2 gives kubelet this port by a flag of its own, which is refused elsewhere.
+WANTED = {option: value for option, value in FULL.items() if option != "read_only_port"}
+IN_FORCE: dict[str, Any] = {
+    "cgroupRoot": "/pods",
+    "cpuManagerPolicyOptions": {"full-pcpus-only": "true", "distribute-cpus-across-numa": "false"},
+    "topologyManagerScope": "pod",
+    "systemReservedCgroup": "/system.slice",
+    "enforceNodeAllocatable": ["pods", "system-reserved-compressible", "kube-reserved"],
+    "memoryThrottlingFactor": 1.0,
+    "failCgroupV1": False,
+    "singleProcessOOMKill": True,
+    "podPidsLimit": 4096,
+}
+
+
+def written(node: Node, options: dict[str, Any]) -> list[tuple[str | None, str]]:
+    """(file, setting) of what a plan writes; the host has it from now on."""
+    snapshot = node.snapshot
+    facts = interpret(snapshot)
+    found = kubelet_changes(facts, resolved(facts, profile(options)))
+    node.changed(files={edit.path: edit.after for edit in file_edits(snapshot, found)})
+    return [(change.path, change.setting) for change in found if change.path]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_is_in_force_afterwards_is_the_profile(host: str, tmp_path: Path) -> None:
+    node = Node(tmp_path, host, files=NUMA)
+    assert written(node, WANTED)
+    settings = node.facts.kubelet.settings
+    assert {key: settings[key].value for key in IN_FORCE} == IN_FORCE
+    memory = settings["reservedMemory"].value
+    assert [each["numaNode"] for each in memory] == [0, 1]
+    assert written(node, WANTED) == []
+
+
+RESERVED = "--system-reserved=cpu=500m,memory=1Gi"
+STATE = '{"policyName":"static","defaultCpuSet":"0-1","entries":{},"checksum":0}'
+
+
+@pytest.mark.parametrize(("amount", "moved"), [("600m", True), ("500m", False)])
+def test_a_reservation_by_flag_counts_for_the_checkpoint(amount: str, moved: bool, tmp_path: Path) -> None:
+    """The file has the wanted amount already; what changes the reserved set is that the flag goes."""
+    environment = "/var/lib/kubelet/kubeadm-flags.env"
+    node = Node(tmp_path, "kubeadm-overriding-flags")
+    line = f'KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=unix:///run/containerd/containerd.sock {RESERVED}"\n'
+    main = node.file("/var/lib/kubelet/config.yaml").replace("cpuManagerPolicy: none\n", "")
+    assert "cpuManagerPolicy" not in main
+    assert "systemReserved" not in main
+    reserved = f"cpuManagerPolicy: static\nsystemReserved:\n  cpu: {amount}\n  memory: 1Gi\n"
+    node.changed(
+        files={
+            environment: line,
+            "/etc/default/kubelet": "KUBELET_EXTRA_ARGS=\n",
+            "/var/lib/kubelet/config.yaml": main + reserved,
+            "/var/lib/kubelet/cpu_manager_state": STATE,
+        }
+    )
+    given = node.snapshot["kubelet"]["processes"][0]["argv"]
+    argv = [*(word for word in given if word not in ("--cpu-manager-policy", "none")), RESERVED]
+    facts = interpret_with(node, argv)
+    options = {"system_reserved": {"cpu": amount, "memory": "1Gi"}}
+    found = kubelet_changes(facts, profile(options))
+    flags = [change for change in found if change.target == "kubelet flag"]
+    assert [change.path for change in flags] == [environment]
+    assert (Need.DRAIN in flags[0].needs) is moved
+    if moved:
+        assert moved_checkpoints(facts, Plan(changes=found), profile(options)) == ["/var/lib/kubelet/cpu_manager_state"]
+
+
+def interpret_with(node: Node, argv: list[str]) -> Any:
+    snapshot = node.snapshot
+    snapshot["kubelet"]["processes"][0]["argv"] = argv
+    return interpret(snapshot)

@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""reservedMemory computed: the sum is exact whatever the number of NUMA nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_after import resolved
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.reserved_memory import shares
+from ansible_collections.volcano.colocation.plugins.plugin_utils.quantity import parse_quantity
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    captured,
+    facts_of,
+    kubelet_adds,
+    kubelet_edit,
+    profile_of,
+    put,
+)
+
+MI = 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("total", "nodes", "amounts"),
+    [
+        (1124 * MI, [0], ["1124Mi"]),
+        (1124 * MI, [0, 1], ["562Mi", "562Mi"]),
+        (1125 * MI, [0, 1], ["563Mi", "562Mi"]),
+        (1 * MI, [0, 1], ["1Mi"]),
+        (1000, [0, 1], ["1000"]),
+        (3 * MI + 1, [2, 5, 7], ["1048577", "1Mi", "1Mi"]),
+    ],
+)
+def test_shares(total: int, nodes: list[int], amounts: list[str]) -> None:
+    found = shares(total, nodes)
+    assert [each["limits"] for each in found] == [{"memory": amount} for amount in amounts]
+    assert [each["numaNode"] for each in found] == nodes[: len(amounts)]
+    assert sum(parse_quantity(amount) for amount in amounts) == total
+
+
+def computed(numa: dict[str, str | None], change: tuple[str, str] | None = None, **options: Any) -> Any:
+    snapshot = put(captured(ALIGNED), numa, "cpus", "numa")
+    snapshot = kubelet_edit(snapshot, *change) if change else snapshot
+    return resolved(facts_of(snapshot), profile_of(reserved_memory="auto", **options)).reserved_memory
+
+
+def one(amount: str, node: int = 0) -> tuple[dict[str, Any], ...]:
+    return ({"numaNode": node, "limits": {"memory": amount}},)
+
+
+def test_what_kubelet_keeps_back_is_the_files_and_the_profiles() -> None:
+    """evictionHard 64Mi is the file's."""
+    assert computed({"0": "0-1"}) == one("64Mi")
+    assert computed({"0": "0-1"}, system_reserved={"memory": "1Gi"}) == one("1088Mi")
+    in_file = ("cpu: 500m", "cpu: 500m\n  memory: 100Mi")
+    assert computed({"0": "0-1"}, in_file) == one("164Mi")
+    assert computed({"0": "0-1"}, in_file, system_reserved={"memory": "36Mi"}) == one("100Mi")
+
+
+def test_the_default_of_eviction_counts() -> None:
+    text = captured(ALIGNED)["kubelet"]["files"]["/var/lib/kubelet/config.yaml"]["text"]
+    start = text[text.index("evictionHard:") : text.index("failSwapOn")]
+    assert computed({"0": "0-1"}, (start, ""), kube_reserved={"memory": "1Gi"}) == one("1124Mi")
+
+
+def test_nodes_without_cpus_get_nothing() -> None:
+    assert computed({"0": "", "1": "0-1", "2": None}) == one("64Mi", 1)
+
+
+def test_the_order_of_nodes_is_that_of_their_numbers() -> None:
+    found = computed({"10": "3", "9": "2", "1": "1"})
+    assert [each["numaNode"] for each in found] == [1, 9, 10]
+    assert [each["limits"]["memory"] for each in found] == ["22Mi", "21Mi", "21Mi"]
+
+
+def test_a_list_of_ones_own_is_taken_as_it_is() -> None:
+    own = [{"numaNode": 0, "limits": {"memory": "1Gi"}}]
+    facts = facts_of(kubelet_adds(captured(ALIGNED), "memoryManagerPolicy: None\n"))
+    assert resolved(facts, profile_of(reserved_memory=own)).reserved_memory == tuple(own)

@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Defaults of kubelet's fields by version, and the gates that rules know."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.cgroup_names import path_of, tree_of
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import Driver
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import (
+    CGROUP_DRIVER,
+    FAIL_CGROUP_V1,
+    FIELDS,
+    MEMORY_MANAGER_POLICY,
+    MEMORY_THROTTLING_FACTOR,
+    OBSERVED,
+    SINGLE_PROCESS_OOM_KILL,
+    KubeletField,
+    Version,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_gates import refusals
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_compare import same
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import Profile
+
+
+@pytest.mark.parametrize(
+    ("field", "version", "default"),
+    [
+        (CGROUP_DRIVER, (1, 20), "cgroupfs"),
+        (CGROUP_DRIVER, None, "cgroupfs"),
+        (MEMORY_MANAGER_POLICY, (1, 20), None),
+        (MEMORY_MANAGER_POLICY, (1, 21), "None"),
+        (MEMORY_THROTTLING_FACTOR, (1, 21), None),
+        (MEMORY_THROTTLING_FACTOR, (1, 22), "0.8"),
+        (MEMORY_THROTTLING_FACTOR, (1, 26), "0.8"),
+        (MEMORY_THROTTLING_FACTOR, (1, 27), "0.9"),
+        (MEMORY_THROTTLING_FACTOR, None, None),
+        (FAIL_CGROUP_V1, (1, 30), None),
+        (FAIL_CGROUP_V1, (1, 31), "false"),
+        (FAIL_CGROUP_V1, (1, 34), "false"),
+        (FAIL_CGROUP_V1, (1, 35), "true"),
+        (FAIL_CGROUP_V1, (1, 37), "true"),
+        (FAIL_CGROUP_V1, None, None),
+        (SINGLE_PROCESS_OOM_KILL, (1, 35), None),
+    ],
+)
+def test_what_holds_where_a_field_is_not_set(field: KubeletField, version: Version | None, default: str | None) -> None:
+    assert field.default_in(version) == default
+
+
+def test_every_managed_field_is_one_of_the_profile_and_observed() -> None:
+    assert all(hasattr(Profile(), field.option) for field in FIELDS)
+    assert len({field.key for field in OBSERVED}) == len(OBSERVED)
+    assert {field for field in OBSERVED if field.option} == set(FIELDS)
+
+
+@pytest.mark.parametrize(
+    ("gates", "version", "said"),
+    [
+        ({"MemoryManager": False}, (1, 31), []),
+        ({"MemoryManager": False}, (1, 32), ["MemoryManager is locked to true since 1.32"]),
+        ({"MemoryManager": "false"}, (1, 32), ["MemoryManager is locked to true since 1.32"]),
+        ({"CPUManagerPolicyOptions": False}, (1, 33), ["CPUManagerPolicyOptions is locked to true since 1.33"]),
+        ({"CPUManagerPolicyBetaOptions": True}, (1, 22), ["CPUManagerPolicyBetaOptions came with 1.23"]),
+        ({"TopologyManagerPolicyOptions": False}, (1, 32), []),
+        ({"Unheard": False}, (1, 20), []),
+    ],
+)
+def test_gates(gates: dict[str, object], version: Version, said: list[str]) -> None:
+    assert list(refusals(gates, version)) == said
+
+
+@pytest.mark.parametrize(
+    ("root", "driver", "path", "tree"),
+    [
+        ("/", Driver.SYSTEMD, "", "kubepods.slice"),
+        ("/", Driver.CGROUPFS, "", "kubepods"),
+        ("/a", Driver.SYSTEMD, "a.slice", "a.slice/a-kubepods.slice"),
+        ("/a/b", Driver.SYSTEMD, "a.slice/a-b.slice", "a.slice/a-b.slice/a-b-kubepods.slice"),
+        ("/a/b", Driver.CGROUPFS, "a/b", "a/b/kubepods"),
+        ("/a-b", Driver.SYSTEMD, "a_b.slice", "a_b.slice/a_b-kubepods.slice"),
+        ("/a-b/", Driver.CGROUPFS, "a-b", "a-b/kubepods"),
+    ],
+)
+def test_where_a_root_stands(root: str, driver: Driver, path: str, tree: str) -> None:
+    assert (path_of(root, driver), tree_of(root, driver)) == (path, tree)
+
+
+BY_KEY = {field.key: field for field in FIELDS}
+ENTRY = {"numaNode": 0, "limits": {"memory": "1Gi"}}
+
+
+@pytest.mark.parametrize(
+    ("key", "found", "wanted", "equal"),
+    [
+        ("cgroupRoot", None, "/", True),
+        ("cgroupRoot", "", "/", True),
+        ("cgroupRoot", None, "/pods", False),
+        ("cgroupRoot", 5, "/pods", False),
+        ("cpuManagerPolicyOptions", "T", "true", True),
+        ("cpuManagerPolicyOptions", True, "true", False),
+        ("cpuManagerPolicyOptions", "false", "true", False),
+        ("topologyManagerPolicyOptions", "8", "8", True),
+        ("topologyManagerPolicyOptions", "8", "9", False),
+        ("enforceNodeAllocatable", ["a", "b"], ["b", "a"], True),
+        ("enforceNodeAllocatable", ["a", "a"], ["a"], False),
+        ("enforceNodeAllocatable", "pods", ["pods"], False),
+        ("memoryThrottlingFactor", 1, 1.0, True),
+        ("memoryThrottlingFactor", True, 1.0, False),
+        ("memoryThrottlingFactor", "0.9", 0.9, False),
+        ("failCgroupV1", "false", False, False),
+        ("failCgroupV1", False, False, True),
+        ("podPidsLimit", 5, 5, True),
+        ("podPidsLimit", "5", 5, False),
+        ("featureGates", True, True, True),
+        ("featureGates", "true", True, False),
+        ("reservedMemory", [{"numaNode": 0, "limits": {"memory": 1 << 30}}], [ENTRY], True),
+        ("reservedMemory", [{"numaNode": "0", "limits": {"memory": "1Gi"}}], [ENTRY], False),
+        ("reservedMemory", [ENTRY, {"numaNode": 1, "limits": {"memory": "1"}}], [ENTRY], False),
+        ("reservedMemory", ["0:memory=1Gi"], [ENTRY], False),
+        ("reservedMemory", [{"numaNode": 0, "limits": {"memory": "much"}}], [ENTRY], False),
+        ("reservedMemory", None, [ENTRY], False),
+    ],
+)
+def test_whether_a_files_value_means_the_wanted_one(key: str, found: object, wanted: object, equal: bool) -> None:
+    assert same(BY_KEY[key], found, wanted) is equal
