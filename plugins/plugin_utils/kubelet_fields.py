@@ -28,7 +28,7 @@ class KubeletField:
     """The first version that has the field."""
     option: str = ""
     """The profile's name for it; empty where it is only read."""
-    later: tuple[tuple[Version, str], ...] = ()
+    later: tuple[tuple[Version, str | None], ...] = ()
     """Defaults that took the place of ``default``, oldest first."""
 
     def default_in(self, version: Version | None) -> str | None:
@@ -81,14 +81,14 @@ MEMORY_MANAGER_POLICY = KubeletField(
 RESERVED_MEMORY = KubeletField(
     "reservedMemory", "--reserved-memory", None, "memory", since=(1, 21), option="reserved_memory"
 )
-# KEP-2570: 0.9 since 1.27.
+# KEP-2570: 0.9 since 1.27, none since 1.37.
 MEMORY_THROTTLING_FACTOR = KubeletField(
     "memoryThrottlingFactor",
     "",
     "0.8",
     since=(1, 22),
     option="memory_throttling_factor",
-    later=(((1, 27), "0.9"),),
+    later=(((1, 27), "0.9"), ((1, 37), None)),
 )
 # KEP-5573: true since 1.35.
 FAIL_CGROUP_V1 = KubeletField(

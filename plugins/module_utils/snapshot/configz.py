@@ -36,7 +36,6 @@ FIELDS = (
     "failSwapOn",
     "featureGates",
     "containerRuntimeEndpoint",
-    "memoryThrottlingFactor",
     "memoryReservationPolicy",
     "staticPodPath",
 )

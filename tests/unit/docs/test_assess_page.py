@@ -65,4 +65,4 @@ def test_what_it_shows_is_what_is_printed(folder: Path) -> None:
 def test_its_variables_are_the_roles() -> None:
     named = set(re.findall(r"\bcolocation_\w+", PAGE)) - {"colocation_nodes"}
     assert named <= set(OPTIONS)
-    assert {name for name in OPTIONS if "finding" in name or "fail" in name or "snapshot" in name} <= named
+    assert {name for name in OPTIONS if "finding" in name or "severities" in name or "snapshot" in name} <= named

@@ -8,7 +8,7 @@ import ast
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -46,13 +46,17 @@ PARAMETER = "code"
 """A helper hands this on, and a table is walked through with it; the code itself stands where they are filled."""
 
 
-def makers(tree: ast.Module, kind: str) -> set[str]:
+def makers(trees: Iterable[ast.Module], kind: str) -> set[str]:
     """The names that make a value of this kind of a code: its class, and helpers that take the code first."""
-    helpers = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.args.args)
+    nodes = (node for tree in trees for node in ast.walk(tree))
     return {kind} | {
-        helper.name
-        for helper in helpers
-        if helper.args.args[0].arg == PARAMETER and isinstance(helper.returns, ast.Name) and helper.returns.id == kind
+        node.name
+        for node in nodes
+        if isinstance(node, ast.FunctionDef)
+        and node.args.args
+        and node.args.args[0].arg == PARAMETER
+        and isinstance(node.returns, ast.Name)
+        and node.returns.id == kind
     }
 
 
@@ -67,21 +71,28 @@ def constants(tree: ast.Module) -> dict[str, ast.expr]:
     }
 
 
-def first_arguments(tree: ast.Module, kind: str) -> Iterator[ast.expr]:
-    names = makers(tree, kind)
+def first_arguments(tree: ast.Module, names: set[str]) -> Iterator[ast.expr]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names and node.args:
             yield node.args[0]
 
 
+def handed_on(code: ast.expr) -> bool:
+    """Whether the code is a parameter, or that of a finding which becomes a refusal: it stands elsewhere."""
+    return (isinstance(code, ast.Name) and code.id == PARAMETER) or (
+        isinstance(code, ast.Attribute) and code.attr == PARAMETER
+    )
+
+
 def codes(folder: str, kind: str) -> set[str]:
     """All codes in the sources of a folder. One that is put together at run time is an error."""
     found = set()
-    for path in sorted((PLUGINS / folder).rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sorted((PLUGINS / folder).rglob("*.py"))]
+    names = makers(trees, kind)
+    for tree in trees:
         named = constants(tree)
-        for code in first_arguments(tree, kind):
-            if not (isinstance(code, ast.Name) and code.id == PARAMETER):
+        for code in first_arguments(tree, names):
+            if not handed_on(code):
                 found.add(ast.literal_eval(named[code.id] if isinstance(code, ast.Name) else code))
     return found
 

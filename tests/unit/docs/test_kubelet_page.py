@@ -44,7 +44,7 @@ def takes(field: KubeletField) -> str:
 
 
 def default(field: KubeletField) -> str:
-    later = [f", from {since[0]}.{since[1]} on `{value}`" for since, value in field.later]
+    later = [f", from {since[0]}.{since[1]} on {f'`{value}`' if value else 'none'}" for since, value in field.later]
     return f"`{field.default}`{''.join(later)}" if field.default else ""
 
 

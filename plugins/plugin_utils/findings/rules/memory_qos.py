@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...facts.kubelet_layers import DEFAULT_SOURCE
 from ...facts.model import CgroupMode, NodeFacts
 from ...kubelet_fields import FEATURE_GATES, MEMORY_RESERVATION_POLICY, MEMORY_THROTTLING_FACTOR
 from ...versions import minor
@@ -33,7 +34,8 @@ def chosen_gate(facts: NodeFacts) -> bool | None:
 
 def throttles(facts: NodeFacts, version: tuple[int, int]) -> bool:
     """Whether this version writes memory.high once its gate is on."""
-    return version < ON_BY_DEFAULT or MEMORY_THROTTLING_FACTOR.key in facts.kubelet.settings
+    factor = facts.kubelet.settings.get(MEMORY_THROTTLING_FACTOR.key)
+    return version < ON_BY_DEFAULT or (factor is not None and factor.source != DEFAULT_SOURCE)
 
 
 def reserves(facts: NodeFacts, version: tuple[int, int]) -> bool:

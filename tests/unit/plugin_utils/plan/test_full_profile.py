@@ -17,7 +17,6 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import 
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_kubelet import version
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     KUBELET_FILE,
-    NAMES,
     Snapshot,
     captured,
     facts_of,
@@ -25,6 +24,9 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
     profile_of,
     put,
 )
+
+V2 = ("trixie-v2-aligned", "trixie-v2-cgroupfs-aligned", "trixie-v2-drivers-differ", "trixie-v2-static")
+"""On cgroup v1 the gate MemoryQoS is refused."""
 
 FULL: dict[str, Any] = {
     "cgroup_driver": "systemd",
@@ -102,7 +104,7 @@ def test_the_profile_here_is_a_full_one() -> None:
     assert {field.option for field in FIELDS} - APART == set(FULL)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", V2)
 def test_every_field_is_written_as_kubelet_has_it_and_nothing_else_is_touched(name: str) -> None:
     before = text(node(name))
     after = text(edited(node(name), profile_of(**FULL)))
@@ -112,7 +114,7 @@ def test_every_field_is_written_as_kubelet_has_it_and_nothing_else_is_touched(na
     assert {key: value for key, value in found.items() if key not in WRITTEN} == unmanaged
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", V2)
 def test_a_second_plan_has_nothing_to_write(name: str) -> None:
     once = edited(node(name), profile_of(**FULL))
     left = make_plan(facts_of(once), profile_of(**FULL), allow_disruption=True)
@@ -122,7 +124,7 @@ def test_a_second_plan_has_nothing_to_write(name: str) -> None:
 
 
 def test_other_spellings_of_the_same_are_no_change() -> None:
-    once = edited(node(NAMES[0]), profile_of(**FULL))
+    once = edited(node(V2[0]), profile_of(**FULL))
     spelled = {
         **FULL,
         "cgroup_root": "/pods/",
@@ -140,7 +142,7 @@ def test_other_spellings_of_the_same_are_no_change() -> None:
 
 
 def test_another_reservation_moves_the_computed_memory_along() -> None:
-    once = edited(node(NAMES[0]), profile_of(**FULL))
+    once = edited(node(V2[0]), profile_of(**FULL))
     more = {**FULL, "kube_reserved": {"memory": "335Mi"}}
     changed = make_plan(facts_of(once), profile_of(**more), allow_disruption=True).changes
     found = {change.keys: change.after for change in changes_of(changed)}
@@ -158,7 +160,7 @@ def changes_of(changes: Any) -> list[Any]:
 
 
 def test_entries_that_the_profile_does_not_name_stay() -> None:
-    once = edited(node(NAMES[0]), profile_of(**FULL))
+    once = edited(node(V2[0]), profile_of(**FULL))
     snapshot = kubelet_edit(once, "  MemoryQoS: true\n", "  MemoryQoS: true\n  SomethingElse: true\n")
     again = edited(snapshot, profile_of(feature_gates={"MemoryQoS": False}))
     assert read_yaml(text(again))["featureGates"] == {

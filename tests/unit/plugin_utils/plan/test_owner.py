@@ -12,7 +12,7 @@ import yaml
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.outcome import owner_variables
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Effect, Finding, Severity
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import profile_findings
+from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import PROVISION, profile_findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.owner import kubelet_arguments, owners
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
@@ -43,7 +43,7 @@ def told(node: Node, options: dict[str, Any]) -> dict[str, Any]:
 
 def warned(node: Node, options: dict[str, Any]) -> list[Finding]:
     plan = make_plan(node.facts, profile(options), allow_disruption=True)
-    return [each for each in profile_findings(plan) if each.code == "owner-will-overwrite"]
+    return [each for each in profile_findings(plan, PROVISION) if each.code == "owner-will-overwrite"]
 
 
 def test_the_variables_of_kubespray(tmp_path: Path) -> None:
