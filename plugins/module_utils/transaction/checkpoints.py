@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet's checkpoints: moved aside while it is stopped, put back by a roll-back (pitfall E1)."""
+"""kubelet's checkpoints: moved aside while it is stopped, put back by a roll-back."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ DECISIVE = ("memory", "cpu", "cpuacct")
 
 
 def cgroup_shape(node: Node, endpoint: str, driver: str) -> Finding:
-    """Every running container's real cgroup has the shape that the driver makes (pitfall A1)."""
+    """Every running container's real cgroup has the shape that the driver makes."""
     name = "cgroup paths of containers"
     try:
         with node.cri(endpoint) as client:

@@ -112,7 +112,7 @@ def _pods(node: Node, plan: Plan, before: dict[str, Any]) -> dict[str, int]:
 
 
 def _require_safe_restart(node: Node, plan: Plan, before: dict[str, Any]) -> None:
-    """Shims in the unit's own cgroup outlive a restart only with KillMode=process (pitfall G8)."""
+    """Shims in the unit's own cgroup outlive a restart only with KillMode=process."""
     if plan.runtime is None or not plan.runtime.restart or plan.stops_sandboxes or not before["pods"]:
         return
     state = show(node, plan.runtime.unit)

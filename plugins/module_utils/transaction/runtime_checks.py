@@ -34,7 +34,7 @@ def ready(node: Node, endpoint: str) -> Finding:
 
 
 def handlers(node: Node, endpoint: str, wanted: dict[str, bool]) -> Finding:
-    """The running value of SystemdCgroup of each runc handler, as the CRI plugin tells it (pitfall G5)."""
+    """The running value of SystemdCgroup of each runc handler, as the CRI plugin tells it."""
     name = "SystemdCgroup of the runtime"
     try:
         with node.cri(endpoint) as client:
@@ -76,7 +76,7 @@ def systemd_cgroup(config: dict[str, Any]) -> dict[str, bool]:
 
 
 def nri_socket(node: Node, path: str, newer_than: float | None) -> Finding:
-    """The socket exists, somebody listens, and it was made after the runtime's restart (pitfall G9)."""
+    """The socket exists, somebody listens, and it was made after the runtime's restart."""
     name = "NRI socket"
     try:
         found = node.host.lstat(path)

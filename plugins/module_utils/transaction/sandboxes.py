@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pod sandboxes: which pods run, and removing all of them for a change of the cgroup driver (pitfall A3)."""
+"""Pod sandboxes: which pods run, and removing all of them for a change of the cgroup driver."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cgroup trees that the driver of the other kind left behind (pitfall A3: a twin misleads every agent)."""
+"""Cgroup trees that the driver of the other kind left behind (a twin misleads every agent)."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def is_right(setting: KubeletField, found: Any, wanted: Any, version: Version | 
 
 
 def _changes_of_files(facts: NodeFacts, profile: Profile, place: Place) -> Iterator[Change]:
-    """What the files lack: where settings go, then the main file that agents parse (pitfall I2)."""
+    """What the files lack: where settings go, then the main file that agents parse."""
     whole = document_in_force(facts.kubelet)
     own, version = facts.kubelet.config.values, minor(facts.kubelet.version)
     for setting, keys, wanted in desired_fields(profile):

@@ -15,7 +15,7 @@ def _misplaced(facts: NodeFacts, driver: Driver) -> int:
 
 
 def pod_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
-    """Containers keep the cgroup they were made in until they are made again (pitfall A3)."""
+    """Containers keep the cgroup they were made in until they are made again."""
     driver = profile.cgroup_driver
     if driver is None or not _misplaced(facts, driver):
         return ()
