@@ -71,7 +71,14 @@ def test_no_inventory_for_a_node_that_cannot_be_reached(state: Path, capsys: pyt
 
 
 @pytest.mark.parametrize(
-    ("more", "problem"), [(["--nri", "on"], "no NRI"), (["--cpus", "0"], "cpus"), (["--kernel-arg", "a b"], "one word")]
+    ("more", "problem"),
+    [
+        (["--nri", "on"], "no NRI"),
+        (["--cpus", "0"], "cpus"),
+        (["--kernel-arg", "a b"], "one word"),
+        (["--kubelet-flag=--v=2 --v=3"], "one word"),
+        (["--suite", "forky", "--kubelet", "debian"], "v1alpha2"),
+    ],
 )
 def test_an_impossible_node_is_refused_before_anything_is_built(
     more: list[str], problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
