@@ -105,11 +105,10 @@ RestartSec=10s
 WantedBy=multi-user.target
 """
 
-# kubespray, roles/kubernetes/node/templates/kubelet.env.v1beta1.j2, without its two kubeconfigs: there is no API server
+# kubespray, roles/kubernetes/node/templates/kubelet.env.v1beta1.j2, without its two kubeconfigs, since there is no
+# API server, and without KUBELET_ADDRESS and KUBELET_HOSTNAME: kubelet finds both in /etc/hosts and /etc/hostname.
 _KUBESPRAY_ENVIRONMENT = """\
 KUBE_LOG_LEVEL="--v=2"
-KUBELET_ADDRESS="--node-ip={address}"
-KUBELET_HOSTNAME="--hostname-override={name}"
 
 KUBELET_ARGS="--config=/etc/kubernetes/kubelet-config.yaml \\
 {runtime} \\
@@ -184,15 +183,15 @@ def _kubeadm_own(spec: NodeSpec, version: Version, address: str) -> dict[str, st
     return {"/var/lib/kubelet/kubeadm-flags.env": f'KUBELET_KUBEADM_ARGS="{flags}"\n'}
 
 
-def _kubespray(_spec: NodeSpec, _version: Version) -> dict[str, str]:
-    return {UNIT[Layout.KUBESPRAY]: _KUBESPRAY_UNIT}
-
-
-def _kubespray_own(spec: NodeSpec, version: Version, address: str) -> dict[str, str]:
+def _kubespray(spec: NodeSpec, version: Version) -> dict[str, str]:
     # kubespray's variables kubelet_custom_flags and kubelet_node_custom_flags end up here, too.
     flags = " ".join([HOUSEKEEPING, *spec.kubelet_flags])
-    text = _KUBESPRAY_ENVIRONMENT.format(address=address, name=spec.name, runtime=runtime_flags(version), flags=flags)
-    return {"/etc/kubernetes/kubelet.env": text}
+    environment = _KUBESPRAY_ENVIRONMENT.format(runtime=runtime_flags(version), flags=flags)
+    return {UNIT[Layout.KUBESPRAY]: _KUBESPRAY_UNIT, "/etc/kubernetes/kubelet.env": environment}
+
+
+def _kubespray_own(_spec: NodeSpec, _version: Version, _address: str) -> dict[str, str]:
+    return {}
 
 
 def _identity(spec: NodeSpec, address: str) -> list[str]:

@@ -147,8 +147,8 @@ def _problems(spec: NodeSpec) -> Iterator[str]:
         yield "a kernel argument must be one word"
     if any(not re.fullmatch(r"--[a-z][^\s\"'\\$%]*", flag) for flag in spec.kubelet_flags):
         yield "a flag of kubelet must be one word, --name or --name=value, without quotes, backslashes, $ and %"
-    if spec.kubelet_flags and spec.root and spec.layout is not Layout.KUBEADM:
-        yield "flags of kubelet in an image need the layout kubeadm: elsewhere their file is written at the first boot"
+    if spec.kubelet_flags and spec.root and spec.layout is Layout.STANDALONE:
+        yield "flags of kubelet in an image need another layout: standalone writes their file at the first boot"
 
 
 def _suite_problems(spec: NodeSpec) -> Iterator[str]:

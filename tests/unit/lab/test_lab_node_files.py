@@ -66,7 +66,7 @@ def test_what_nodes_share_is_without_their_names_and_addresses(layout: Layout) -
     assert not any("onlyme" in text or "10.0.9." in text for text in fixed_files(spec, PACKAGED, DEBIAN).values())
     own = own_files(spec, IDENTITY, DEBIAN)
     assert own["/etc/hostname"] == "onlyme\n"
-    assert any("--hostname-override=onlyme" in text and "--node-ip=10.0.9.15" in text for text in own.values())
+    assert own["/etc/hosts"].endswith("10.0.9.15 onlyme\n")
 
 
 @pytest.mark.parametrize("layout", Layout)

@@ -64,7 +64,7 @@ def test_a_specification_survives_json(spec: NodeSpec) -> None:
         ({"kubelet_flags": ("--v=2 --v=3",)}, "one word"),
         ({"kubelet_flags": ("v=2",)}, "one word"),
         ({"kubelet_flags": ('--v="2"',)}, "one word"),
-        ({"kubelet_flags": ("--v=2",), "root": "/srv"}, "layout kubeadm"),
+        ({"kubelet_flags": ("--v=2",), "root": "/srv"}, "another layout"),
         ({"suite": Suite.FORKY, "kubelet": "none", "cgroup": CgroupMode.V1}, "no cgroup v1"),
         ({"suite": Suite.FORKY}, "no CRI v1alpha2"),
         ({"suite": Suite.FORKY, "kubelet": "1.20.5+really1.20.2-1"}, "no CRI v1alpha2"),
