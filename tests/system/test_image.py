@@ -52,7 +52,7 @@ def prepare(image: Path, *arguments: str) -> Run:
 
 def contents(image: Path) -> dict[str, tuple[int, ...]]:
     """Path to mode, owner, size and time of everything in the image that is not the collection's own record."""
-    found = {}
+    found: dict[str, tuple[int, ...]] = {}
     for path in image.rglob("*"):
         name = str(path.relative_to(image))
         if not f"{name}/".startswith(OWN):
