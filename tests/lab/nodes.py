@@ -48,15 +48,18 @@ def build(spec: NodeSpec) -> Parts:
 
 def unpack(spec: NodeSpec, folder: Path) -> None:
     """The root file system of a node like ``spec`` in a new folder: all but what its first boot gives it."""
+    checked(spec)
+    if folder.exists():
+        raise LabError(f"{folder} is there already: name a new folder")
     cache = Cache(cache_root())
-    kubelet = kubernetes.obtain_kubelet(cache, checked(spec).kubelet)
+    kubelet = kubernetes.obtain_kubelet(cache, spec.kubelet)
     wanted = disk.image(cache, spec.suite, spec.kernel_suite, kubelet)
     version = kubelet.version if kubelet else None
     fixed = node_files.fixed_files(spec, wanted.containerd_config, version)
     try:
         folder.mkdir(parents=True)
     except OSError as error:
-        raise LabError(f"{folder} must be a folder that can be made: {error.strerror}") from error
+        raise LabError(f"{folder} cannot be made: {error.strerror}") from error
     with tempfile.TemporaryDirectory() as work:
         log = cache.scratch("logs") / f"image-{folder.name}.log"
         disk.unpack(wanted, archive(fixed, node_files.links(spec, version)), folder, Path(work), log)
@@ -64,7 +67,10 @@ def unpack(spec: NodeSpec, folder: Path) -> None:
 
 def up(spec: NodeSpec, wait: Wait = Wait.PODS) -> Node:
     """A running node as asked for; LabError when a node of that name runs and is another one."""
-    parts = build(checked(spec))
+    checked(spec)
+    if spec.root and not Path(spec.root).is_dir():
+        raise LabError(f"there is no folder {spec.root}: `image` makes one")
+    parts = build(spec)
     progress = Progress(spec.name)
     with store().lock():
         node = _existing(spec, progress) or _start(spec, parts, progress)

@@ -88,6 +88,20 @@ def test_an_impossible_node_is_refused_before_anything_is_built(
     assert not (tmp_path / "cache").exists()
 
 
+def test_an_image_is_written_into_a_new_folder_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["image", str(tmp_path), *UP[2:]]) == 1
+    assert said(capsys) == f"lab: {tmp_path} is there already: name a new folder\n"
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_node_is_not_booted_from_a_folder_that_is_not_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*UP, "--root", str(tmp_path / "gone")]) == 1
+    assert "there is no folder" in said(capsys)
+    assert not (tmp_path / "cache").exists()
+
+
 def test_a_missing_program_is_named_with_its_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
