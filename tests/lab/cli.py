@@ -53,11 +53,12 @@ def _build(given: argparse.Namespace) -> int:
     with ThreadPoolExecutor() as pool:
         kubelets = {name: pool.submit(obtain_kubelet, cache, name) for name in sorted(set(wanted.values()))}
         pause = pool.submit(obtain_pause, cache)
-        roots = {suite: pool.submit(root.obtain, cache, suite) for suite in suites}
-        probes = [pool.submit(accel.choose, cache.root, found.result().kernel) for found in roots.values()]
+        kernels = {suite.kernel for suite in suites}
+        roots = {suite: pool.submit(root.obtain, cache, suite) for suite in {*suites, *kernels}}
+        probes = [pool.submit(accel.choose, cache.root, roots[suite].result().kernel) for suite in kernels]
         pause.result()
         for suite, name in wanted.items():
-            disk.obtain(cache, disk.image(cache, suite, suite, kubelets[name].result()))
+            disk.obtain(cache, disk.image(cache, suite, suite.kernel, kubelets[name].result()))
         for probe in probes:
             probe.result()
     return 0

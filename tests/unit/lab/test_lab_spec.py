@@ -108,7 +108,10 @@ def test_unknown_values_and_keys_are_refused() -> None:
         (Suite.BOOKWORM, CgroupMode.V2, Suite.BOOKWORM),
         (Suite.TRIXIE, CgroupMode.V1, Suite.BOOKWORM),
         (Suite.TRIXIE, CgroupMode.V2, Suite.TRIXIE),
+        (Suite.FORKY, CgroupMode.V2, Suite.TRIXIE),
     ],
 )
-def test_v1_needs_the_kernel_that_still_has_its_controllers(suite: Suite, cgroup: CgroupMode, kernel: Suite) -> None:
+def test_a_node_boots_the_kernel_that_has_its_controllers_and_boots_reliably(
+    suite: Suite, cgroup: CgroupMode, kernel: Suite
+) -> None:
     assert dataclasses.replace(NODE, suite=suite, cgroup=cgroup).kernel_suite is kernel
