@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from .readiness import Wait
-from .spec import DEBIAN_KUBELET, CgroupMode, CpuManager, Driver, NodeSpec, Nri, Suite
+from .spec import CgroupMode, CpuManager, Driver, Layout, NodeSpec, Nri, Suite
 
 
 def parser() -> argparse.ArgumentParser:
@@ -18,12 +19,18 @@ def parser() -> argparse.ArgumentParser:
     commands.add_parser("requirements", help="print the Debian packages that are missing; exit status 1 if any is")
 
     build = commands.add_parser("build", help="build images and kubelet into the cache")
-    build.add_argument("--suite", type=Suite, action="append", help="bookworm or trixie; both when not given")
+    build.add_argument("--suite", type=Suite, action="append", help="bookworm, trixie or forky; all when not given")
     _kubelet(build)
 
     up = commands.add_parser("up", help="start a node and wait until its pods run")
+    up.add_argument("name")
     _specification(up)
+    up.add_argument("--root", default="", metavar="FOLDER", help="boot this root file system, which `image` has made")
     _wait(up)
+
+    image = commands.add_parser("image", help="write the root file system of such a node into a folder")
+    image.add_argument("folder")
+    _specification(image)
 
     for name, text in (
         ("reboot", "restart a node in order"),
@@ -60,33 +67,38 @@ def parser() -> argparse.ArgumentParser:
 
 
 def specification(arguments: argparse.Namespace) -> NodeSpec:
-    """The node that ``up`` was asked for."""
+    """The node that ``up`` or ``image`` was asked for."""
     return NodeSpec(
-        name=arguments.name,
+        name=getattr(arguments, "name", "image"),
         suite=arguments.suite,
         cgroup=arguments.cgroup,
         kubelet_driver=arguments.driver_kubelet,
         runtime_driver=arguments.driver_runtime,
-        nri=arguments.nri,
+        nri=arguments.nri or arguments.suite.nri,
         cpu_manager=arguments.cpu_manager,
         cpus=arguments.cpus,
         memory=arguments.memory,
         numa=arguments.numa,
-        kubelet=arguments.kubelet,
+        kubelet=arguments.kubelet or arguments.suite.kubelet,
         kernel_args=tuple(arguments.kernel_arg),
+        layout=arguments.layout,
+        kubelet_flags=tuple(arguments.kubelet_flag),
+        root=str(Path(arguments.root).resolve()) if getattr(arguments, "root", "") else "",
     )
 
 
 def _specification(command: argparse.ArgumentParser) -> None:
-    command.add_argument("name")
-    command.add_argument(
-        "--suite", type=Suite, required=True, help="bookworm (containerd 1.6) or trixie (containerd 1.7)"
-    )
+    suites = "bookworm (containerd 1.6), trixie (1.7) or forky (2)"
+    command.add_argument("--suite", type=Suite, required=True, help=suites)
     command.add_argument("--cgroup", type=CgroupMode, required=True, help="v1 or v2")
     command.add_argument("--driver-kubelet", type=Driver, required=True, help="systemd or cgroupfs")
     command.add_argument("--driver-runtime", type=Driver, required=True, help="systemd or cgroupfs")
-    command.add_argument("--nri", type=Nri, default=Nri.OFF, help="on or off (default)")
+    command.add_argument("--nri", type=Nri, help="on (default of forky) or off (default of the others)")
     command.add_argument("--cpu-manager", type=CpuManager, default=CpuManager.NONE, help="none (default) or static")
+    layouts = "where kubelet's files lie: standalone (default), kubeadm or kubespray"
+    command.add_argument("--layout", type=Layout, default=Layout.STANDALONE, help=layouts)
+    flag = "one more flag, --kubelet-flag=--name=value, in kubelet's environment file; may be repeated"
+    command.add_argument("--kubelet-flag", action="append", default=[], metavar="FLAG", help=flag)
     command.add_argument("--cpus", type=int, default=2)
     command.add_argument("--memory", type=int, default=2048, help="MiB")
     command.add_argument("--numa", type=int, default=1, help="NUMA nodes")
@@ -95,8 +107,8 @@ def _specification(command: argparse.ArgumentParser) -> None:
 
 
 def _kubelet(command: argparse.ArgumentParser) -> None:
-    text = "a binary, or a version of Debian's source package"
-    command.add_argument("--kubelet", default=DEBIAN_KUBELET, metavar="PATH|VERSION", help=text)
+    text = "a binary, a version of Debian's source package, or none"
+    command.add_argument("--kubelet", default="", metavar="PATH|VERSION|none", help=text)
 
 
 def _wait(command: argparse.ArgumentParser) -> None:

@@ -7,12 +7,13 @@ from __future__ import annotations
 import io
 import json
 import tarfile
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from .cache import digest
 from .kubernetes import Kubelet
-from .node_files import kubelet_unit
-from .paths import GUEST
+from .paths import CRI_CLIENT, GUEST
 
 MASKED_UNITS = (
     "apt-daily-upgrade.timer",
@@ -30,6 +31,7 @@ MASKED_UNITS = (
     "serial-getty@.service",
     "sshd-keygen.service",
     "systemd-binfmt.service",
+    "systemd-logind-varlink.socket",
     "systemd-logind.service",
     "systemd-pstore.service",
     "systemd-random-seed.service",
@@ -42,10 +44,12 @@ MASKED_UNITS = (
 """Units that cost an emulated guest seconds and change nothing that a node's pods or cgroups depend on."""
 
 WANTED_UNITS = {
-    "kubelet.service": "/usr/lib/systemd/system/kubelet.service",
     "lab-console.service": "/etc/systemd/system/lab-console.service",
     "lab-images.service": "/etc/systemd/system/lab-images.service",
 }
+
+RUNTIME_UNITS = {"lab-pods.service": "/etc/systemd/system/lab-pods.service"}
+"""In place of kubelet's."""
 
 CNI = {
     "cniVersion": "0.4.0",
@@ -66,41 +70,64 @@ class BaseFiles:
 
     texts: dict[str, str]
     links: dict[str, str]
-    kubelet: Kubelet
+    kubelet: Kubelet | None
     images: bytes
 
     @property
     def recipe(self) -> str:
         """A text that is another one whenever a node would be another one."""
-        return json.dumps([self.texts, self.links, self.kubelet.digest, digest(self.images)], sort_keys=True)
+        return json.dumps(
+            [self.texts, self.links, self.kubelet and self.kubelet.digest, digest(self.images)], sort_keys=True
+        )
 
     def archive(self) -> bytes:
         """A tar file of root's."""
-        stream = io.BytesIO()
-        with tarfile.open(fileobj=stream, mode="w") as tar:
-            for path, text in self.texts.items():
-                _add(tar, path, text.encode(), 0o644)
-            _add(tar, "usr/bin/kubelet", self.kubelet.path.read_bytes(), 0o755)
-            _add(tar, "usr/share/lab/images.tar", self.images, 0o644)
-            for path, target in self.links.items():
-                member = tarfile.TarInfo(path)
-                member.type, member.linkname = tarfile.SYMTYPE, target
-                tar.addfile(member)
-        return stream.getvalue()
+        large = [("usr/share/lab/images.tar", self.images, 0o644)]
+        if self.kubelet:
+            large.append(("usr/bin/kubelet", self.kubelet.path.read_bytes(), 0o755))
+        return archive(self.texts, self.links, large)
 
 
-def base_files(kubelet: Kubelet, images: bytes) -> BaseFiles:
-    """The files of every node with this kubelet and these container images."""
-    tree = GUEST / "root"
-    texts = {str(path.relative_to(tree)): path.read_text() for path in sorted(tree.rglob("*")) if path.is_file()}
-    texts["usr/lib/systemd/system/kubelet.service"] = kubelet_unit(kubelet.version)
+def archive(texts: dict[str, str], links: dict[str, str], large: Iterable[tuple[str, bytes, int]] = ()) -> bytes:
+    """A tar file of root's: texts, symbolic links, and files given with their mode; paths may begin with a slash."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as tar:
+        for path, content, mode in [*((path, text.encode(), 0o644) for path, text in texts.items()), *large]:
+            _add(tar, path.lstrip("/"), content, mode)
+        for path, target in links.items():
+            member = tarfile.TarInfo(path.lstrip("/"))
+            member.type, member.linkname = tarfile.SYMTYPE, target
+            tar.addfile(member)
+    return stream.getvalue()
+
+
+def base_files(kubelet: Kubelet | None, images: bytes) -> BaseFiles:
+    """The files of every node with this kubelet, or none, and these container images."""
+    texts = {**_tree(GUEST / "root"), **({} if kubelet else _runtime_files())}
     texts["var/lib/lab/README"] = "Marks of the lab: what was done once on this node.\n"
     texts["etc/cni/net.d/10-lab.conflist"] = json.dumps(CNI, indent=2) + "\n"
     texts.update({path: "" for path in UPDATED})
     units = "etc/systemd/system"
     links = {f"{units}/{unit}": "/dev/null" for unit in MASKED_UNITS}
-    links.update({f"{units}/multi-user.target.wants/{unit}": path for unit, path in WANTED_UNITS.items()})
+    wanted = WANTED_UNITS if kubelet else {**WANTED_UNITS, **RUNTIME_UNITS}
+    links.update({f"{units}/multi-user.target.wants/{unit}": path for unit, path in wanted.items()})
     return BaseFiles(texts, links, kubelet, images)
+
+
+def _tree(folder: Path, below: str = "") -> dict[str, str]:
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
+    return {f"{below}{path.relative_to(folder)}": path.read_text() for path in files}
+
+
+def _runtime_files() -> dict[str, str]:
+    """What runs pods where there is no kubelet: a program of the lab, and the collection's own client of CRI."""
+    package = "usr/lib/lab/ansible_collections/volcano/colocation/plugins/module_utils"
+    return {
+        **_tree(GUEST / "runtime"),
+        **_tree(CRI_CLIENT, f"{package}/cri/"),
+        f"{package}/errors.py": (CRI_CLIENT.parent / "errors.py").read_text(),
+        "usr/lib/lab/pods.py": (GUEST / "pods.py").read_text(),
+    }
 
 
 def _add(tar: tarfile.TarFile, path: str, content: bytes, mode: int) -> None:

@@ -49,16 +49,23 @@ def _build(given: argparse.Namespace) -> int:
     """Kubelet takes the CPUs and the root file systems the network: they are built at the same time."""
     cache = Cache(cache_root())
     suites = given.suite or list(Suite)
+    wanted = {suite: given.kubelet or suite.kubelet for suite in suites}
     with ThreadPoolExecutor() as pool:
-        kubelet = pool.submit(obtain_kubelet, cache, given.kubelet)
+        kubelets = {name: pool.submit(obtain_kubelet, cache, name) for name in sorted(set(wanted.values()))}
         pause = pool.submit(obtain_pause, cache)
-        roots = {suite: pool.submit(root.obtain, cache, suite) for suite in suites}
-        probes = [pool.submit(accel.choose, cache.root, found.result().kernel) for found in roots.values()]
+        kernels = {suite.kernel for suite in suites}
+        roots = {suite: pool.submit(root.obtain, cache, suite) for suite in {*suites, *kernels}}
+        probes = [pool.submit(accel.choose, cache.root, roots[suite].result().kernel) for suite in kernels]
         pause.result()
-        for suite in suites:
-            disk.obtain(cache, suite, suite, kubelet.result())
+        for suite, name in wanted.items():
+            disk.obtain(cache, disk.image(cache, suite, suite.kernel, kubelets[name].result()))
         for probe in probes:
             probe.result()
+    return 0
+
+
+def _image(given: argparse.Namespace) -> int:
+    nodes.unpack(arguments.specification(given), Path(given.folder))
     return 0
 
 
@@ -146,6 +153,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "build": _build,
     "console": _console,
     "down": _down,
+    "image": _image,
     "inventory": _inventory,
     "journal": _journal,
     "list": _list,

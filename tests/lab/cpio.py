@@ -22,7 +22,15 @@ class Entry:
     mode: int = 0o644
 
 
-def archive(entries: Iterable[Entry]) -> bytes:
+@dataclass(frozen=True)
+class Link:
+    """A symbolic link."""
+
+    path: str
+    target: str
+
+
+def archive(entries: Iterable[Entry | Link]) -> bytes:
     """A cpio archive with the folders its files need. Several may be joined: the kernel unpacks one after the other."""
     blocks: list[bytes] = []
     folders: dict[str, bool] = {}
@@ -35,7 +43,10 @@ def archive(entries: Iterable[Entry]) -> bytes:
                 number += 1
                 blocks.append(_member(number, folder, stat.S_IFDIR | 0o755, b""))
         number += 1
-        blocks.append(_member(number, str(path), stat.S_IFREG | entry.mode, entry.content))
+        if isinstance(entry, Link):
+            blocks.append(_member(number, str(path), stat.S_IFLNK | 0o777, entry.target.encode()))
+        else:
+            blocks.append(_member(number, str(path), stat.S_IFREG | entry.mode, entry.content))
     blocks.append(_member(0, "TRAILER!!!", 0, b""))
     return b"".join(blocks)
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,31 +25,53 @@ SIZE = "4G"
 
 
 @dataclass(frozen=True)
-class Boot:
-    """What QEMU boots a node from; ``containerd_config`` is the text that the Debian package installs."""
+class Image:
+    """What a disk is made of: a userland, the root file system with the kernel's modules, and the lab's own files."""
 
-    disk: Path
+    label: str
+    userland: Root
+    kernel: Root
+    files: BaseFiles
+    recipe: Recipe
+    kernel_suite: Suite
+
+    @property
+    def containerd_config(self) -> str:
+        """The text that the Debian package installs."""
+        return self.userland.containerd_config.read_text()
+
+
+@dataclass(frozen=True)
+class Boot:
+    """What QEMU boots a node from; ``disk`` is None for a node that brings its own."""
+
+    disk: Path | None
     kernel: Path
     initrd: Path
     containerd_config: str
 
 
-def obtain(cache: Cache, suite: Suite, kernel_suite: Suite, kubelet: Kubelet) -> Boot:
-    """Everything to boot a node of ``suite`` on the kernel of ``kernel_suite``."""
+def image(cache: Cache, suite: Suite, kernel_suite: Suite, kubelet: Kubelet | None) -> Image:
+    """The image of a node of ``suite`` on the kernel of ``kernel_suite``; its root file systems are built now."""
     userland = root.obtain(cache, suite)
     kernel = userland if kernel_suite is suite else root.obtain(cache, kernel_suite)
     files = base_files(kubelet, archive(obtain_pause(cache), userland.busybox.read_bytes()))
     label = suite.value if kernel_suite is suite else f"{suite.value}-on-{kernel_suite.value}"
     recipe = Recipe("disk", label, (root.recipe(suite).name, root.recipe(kernel_suite).name, files.recipe, SIZE))
-    folder = cache.obtain(
-        recipe, lambda partial, log: _build(userland, kernel, files, partial, log), Progress(f"{label} disk")
-    )
-    return Boot(
-        disk=folder / "disk.qcow2",
-        kernel=kernel.kernel,
-        initrd=_obtain_initrd(cache, kernel_suite, kernel),
-        containerd_config=userland.containerd_config.read_text(),
-    )
+    return Image(label, userland, kernel, files, recipe, kernel_suite)
+
+
+def obtain(cache: Cache, wanted: Image) -> Boot:
+    """Everything to boot nodes of an image."""
+    progress = Progress(f"{wanted.label} disk")
+    folder = cache.obtain(wanted.recipe, lambda partial, log: _build(wanted, partial, log), progress)
+    return dataclasses.replace(without_disk(cache, wanted), disk=folder / "disk.qcow2")
+
+
+def without_disk(cache: Cache, wanted: Image) -> Boot:
+    """The same for a node that brings its own disk."""
+    initial = _obtain_initrd(cache, wanted.kernel_suite, wanted.kernel)
+    return Boot(None, wanted.kernel.kernel, initial, wanted.containerd_config)
 
 
 def _obtain_initrd(cache: Cache, suite: Suite, kernel: Root) -> Path:
@@ -62,19 +85,32 @@ def _obtain_initrd(cache: Cache, suite: Suite, kernel: Root) -> Path:
     return cache.obtain(recipe, build, Progress(f"{suite.value} initrd")) / "initrd.img"
 
 
-def _build(userland: Root, kernel: Root, files: BaseFiles, folder: Path, log: Path) -> None:
-    """ext4 made from a folder needs no mount and no loop device."""
-    tree, raw, added = folder / "tree", folder / "disk.raw", folder / "files.tar"
-    inside = as_root()
-    tree.mkdir()
-    added.write_bytes(files.archive())
-    extract = [*inside, need(TAR), "--extract", "--numeric-owner", "--preserve-permissions", f"--directory={tree}"]
-    command.logged([*extract, f"--file={userland.archive}", "--exclude=./dev/*"], log)
-    if kernel != userland:
-        command.logged([*extract, f"--file={kernel.archive}", "./usr/lib/modules"], log)
-    command.logged([*extract, f"--file={added}", "--keep-directory-symlink"], log)
+def unpack(wanted: Image, more: bytes, tree: Path, work: Path, log: Path) -> None:
+    """The root file system of an image in the empty folder ``tree``, with the files of the tar archive ``more``."""
+    extract = [*as_root(), need(TAR), "--extract", "--numeric-owner", "--preserve-permissions", f"--directory={tree}"]
+    command.logged([*extract, f"--file={wanted.userland.archive}", "--exclude=./dev/*"], log)
+    if wanted.kernel != wanted.userland:
+        command.logged([*extract, f"--file={wanted.kernel.archive}", "./usr/lib/modules"], log)
+    added = work / "files.tar"
+    for blob in filter(None, (wanted.files.archive(), more)):
+        added.write_bytes(blob)
+        command.logged([*extract, f"--file={added}", "--keep-directory-symlink"], log)
+    added.unlink()
+
+
+def write(tree: Path, disk: Path, log: Path) -> None:
+    """A qcow2 disk with the content of ``tree``: ext4 made from a folder needs no mount and no loop device."""
+    inside, raw = as_root(), disk.with_suffix(".raw")
     # Inode tables are zeroed here, where zeros cost nothing, and not by a kernel thread of the emulated guest.
     zeroed = "lazy_itable_init=0,lazy_journal_init=0,nodiscard"
     command.logged([*inside, need(MKFS), "-q", "-F", "-m", "0", "-E", zeroed, "-d", str(tree), str(raw), SIZE], log)
-    command.logged([need(QEMU_IMG), "convert", "-O", "qcow2", str(raw), str(folder / "disk.qcow2")], log)
-    command.logged([*inside, "rm", "-rf", str(tree), str(raw), str(added)], log)
+    command.logged([need(QEMU_IMG), "convert", "-O", "qcow2", str(raw), str(disk)], log)
+    command.logged([*inside, "rm", "-f", str(raw)], log)
+
+
+def _build(wanted: Image, folder: Path, log: Path) -> None:
+    tree = folder / "tree"
+    tree.mkdir()
+    unpack(wanted, b"", tree, folder, log)
+    write(tree, folder / "disk.qcow2", log)
+    command.logged([*as_root(), "rm", "-rf", str(tree)], log)

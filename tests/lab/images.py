@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from . import oci
-from .node_files import BUSYBOX_IMAGE, PAUSE_IMAGES
+from .node_files import PAUSE_IMAGES
+from .pods import BUSYBOX_IMAGE
 
 APPLETS = ("cat", "date", "echo", "false", "id", "ls", "ps", "sh", "sleep", "stat", "true", "uname", "wget", "yes")
 

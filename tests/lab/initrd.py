@@ -36,10 +36,11 @@ def common_part(tar: tarfile.TarFile, init: bytes, busybox: bytes) -> bytes:
     return cpio.archive(entries)
 
 
-def node_part(network: str, files: dict[str, bytes]) -> bytes:
-    """What is appended to the common part for one node: its address and the files it gets at its first boot."""
-    entries = [cpio.Entry("node/network", network.encode())]
-    entries += [cpio.Entry(f"node/files{path}", text) for path, text in sorted(files.items())]
+def node_part(network: str, files: dict[str, str], links: dict[str, str]) -> bytes:
+    """What is appended to the common part for one node: its address, and the files and links of its first boot."""
+    entries: list[cpio.Entry | cpio.Link] = [cpio.Entry("node/network", network.encode())]
+    entries += [cpio.Entry(f"node/files{path}", text.encode()) for path, text in sorted(files.items())]
+    entries += [cpio.Link(f"node/files{path}", target) for path, target in sorted(links.items())]
     return cpio.archive(entries)
 
 

@@ -17,7 +17,7 @@ from .errors import LabError
 from .paths import GUEST
 from .progress import Progress
 from .requirements import APT_GET, DPKG_SOURCE, GO, need
-from .spec import DEBIAN_KUBELET
+from .spec import DEBIAN_KUBELET, NO_KUBELET
 
 SOURCE_SUITE = "bookworm"
 """The last Debian release whose package ``kubernetes`` is the whole tree: later ones carry kubectl only."""
@@ -38,8 +38,10 @@ class Kubelet:
     version: tuple[int, int]
 
 
-def obtain_kubelet(cache: Cache, wanted: str) -> Kubelet:
-    """A kubelet from ``wanted``: a path, a version of Debian's source package, or ``debian`` for its current one."""
+def obtain_kubelet(cache: Cache, wanted: str) -> Kubelet | None:
+    """A kubelet from ``wanted``: a path, a version of Debian's source package, ``debian`` for its current one."""
+    if wanted == NO_KUBELET:
+        return None
     if "/" in wanted or Path(wanted).is_file():
         path = Path(wanted).resolve()
         if not path.is_file():

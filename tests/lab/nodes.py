@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import tempfile
 import uuid
 from dataclasses import dataclass
+from pathlib import Path
 
 from . import accel, disk, initrd, kubernetes, monitor, node_files, process, ssh, vm
+from .base_files import archive
 from .cache import Cache
 from .errors import LabError
 from .kernel_line import kernel_line
@@ -25,7 +28,7 @@ class Parts:
     """What a node is booted from."""
 
     boot: disk.Boot
-    kubelet: kubernetes.Kubelet
+    kubelet: kubernetes.Kubelet | None
     accelerator: accel.Accelerator
 
 
@@ -38,13 +41,36 @@ def build(spec: NodeSpec) -> Parts:
     """Everything a node like ``spec`` boots from, built unless the cache has it."""
     cache = Cache(cache_root())
     kubelet = kubernetes.obtain_kubelet(cache, spec.kubelet)
-    boot = disk.obtain(cache, spec.suite, spec.kernel_suite, kubelet)
+    wanted = disk.image(cache, spec.suite, spec.kernel_suite, kubelet)
+    boot = disk.without_disk(cache, wanted) if spec.root else disk.obtain(cache, wanted)
     return Parts(boot, kubelet, accel.choose(cache.root, boot.kernel))
+
+
+def unpack(spec: NodeSpec, folder: Path) -> None:
+    """The root file system of a node like ``spec`` in a new folder: all but what its first boot gives it."""
+    checked(spec)
+    if folder.exists():
+        raise LabError(f"{folder} is there already: name a new folder")
+    cache = Cache(cache_root())
+    kubelet = kubernetes.obtain_kubelet(cache, spec.kubelet)
+    wanted = disk.image(cache, spec.suite, spec.kernel_suite, kubelet)
+    version = kubelet.version if kubelet else None
+    fixed = node_files.fixed_files(spec, wanted.containerd_config, version)
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise LabError(f"{folder} cannot be made: {error.strerror}") from error
+    with tempfile.TemporaryDirectory() as work:
+        log = cache.scratch("logs") / f"image-{folder.name}.log"
+        disk.unpack(wanted, archive(fixed, node_files.links(spec, version)), folder, Path(work), log)
 
 
 def up(spec: NodeSpec, wait: Wait = Wait.PODS) -> Node:
     """A running node as asked for; LabError when a node of that name runs and is another one."""
-    parts = build(checked(spec))
+    checked(spec)
+    if spec.root and not Path(spec.root).is_dir():
+        raise LabError(f"there is no folder {spec.root}: `image` makes one")
+    parts = build(spec)
     progress = Progress(spec.name)
     with store().lock():
         node = _existing(spec, progress) or _start(spec, parts, progress)
@@ -139,9 +165,9 @@ def _start(spec: NodeSpec, parts: Parts, progress: Progress) -> Node:
             node,
             port=port,
             accelerator=parts.accelerator.value,
-            kubelet_release=parts.kubelet.release,
+            kubelet_release=parts.kubelet.release if parts.kubelet else "",
             kernel=str(parts.boot.kernel),
-            base_disk=str(parts.boot.disk),
+            base_disk=str(parts.boot.disk or ""),
         )
     )
 
@@ -168,16 +194,16 @@ def _machine(node: Node, parts: Parts) -> vm.Machine:
 
 
 def _write_files(node: Node, parts: Parts, public_key: str) -> None:
-    files = node_files.files(
-        node.spec,
-        address=node.address,
-        resolver=node.resolver,
-        machine_id=node.uuid.replace("-", ""),
-        key=public_key,
-        packaged=parts.boot.containerd_config,
-        version=parts.kubelet.version,
-    )
+    spec, version = node.spec, parts.kubelet.version if parts.kubelet else None
+    identity = node_files.Identity(node.address, node.resolver, node.uuid.replace("-", ""), public_key)
+    files, links = node_files.own_files(spec, identity, version), {}
+    if parts.boot.disk:
+        files.update(node_files.fixed_files(spec, parts.boot.containerd_config, version))
+        links = node_files.links(spec, version)
     network = f"ADDRESS={node.address}\nGATEWAY={node.gateway}\n"
     common = parts.boot.initrd.read_bytes()
-    (node.folder / vm.INITRD).write_bytes(common + initrd.node_part(network, files))
-    vm.make_overlay(parts.boot.disk, node.folder / vm.DISK)
+    (node.folder / vm.INITRD).write_bytes(common + initrd.node_part(network, files, links))
+    if parts.boot.disk:
+        vm.make_overlay(parts.boot.disk, node.folder / vm.DISK)
+    else:
+        disk.write(Path(spec.root), node.folder / vm.DISK, node.folder / "disk.log")

@@ -13,6 +13,9 @@ from .errors import LabError
 GUEST = Path(__file__).resolve().parent / "guest"
 """Files that go into nodes."""
 
+CRI_CLIENT = Path(__file__).resolve().parents[2] / "plugins" / "module_utils" / "cri"
+"""The collection's own client of the container runtime."""
+
 NAME = "volcano-colocation-lab"
 
 

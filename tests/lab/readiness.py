@@ -12,9 +12,10 @@ from typing import Any
 
 from . import ssh, vm
 from .errors import LabError
-from .node_files import QOS_CLASSES
 from .paths import GUEST
+from .pods import QOS_CLASSES
 from .progress import Progress
+from .spec import NO_KUBELET
 from .store import Node
 
 SSH_PATIENCE = 300.0
@@ -74,8 +75,9 @@ def account(node: Node, wait: Wait, progress: Progress) -> Account:
     """What the node says of itself when it is as far as ``wait`` says; LabError names what is missing."""
     patience = POD_PATIENCE if wait is Wait.PODS else 0
     last = ""
+    kubelet = "none" if node.spec.kubelet == NO_KUBELET else "kubelet"
     try:
-        for line in node.connection.lines(f"python3 - {patience} {','.join(QOS_CLASSES)}", WATCH):
+        for line in node.connection.lines(f"python3 - {patience} {','.join(QOS_CLASSES)} {kubelet}", WATCH):
             if last:
                 progress.say(last)
             last = line

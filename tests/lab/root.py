@@ -34,6 +34,9 @@ PACKAGES = (
     "systemd-sysv",
     "udev",
 )
+STALE = {Suite.FORKY: ('--aptopt=Acquire::Check-Valid-Until "false"',)}
+"""Signatures of Debian's testing are good for a week: a mirror that stands still for longer is taken as it is."""
+
 LEFT_OUT = ("/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/man/*")
 
 
@@ -97,6 +100,7 @@ def _build(suite: Suite, folder: Path, log: Path) -> None:
         need(MMDEBSTRAP),
         *("--variant=minbase", "--format=tar", f"--mode={mmdebstrap_mode()}", f"--include={','.join(PACKAGES)}"),
         '--aptopt=APT::Install-Recommends "false"',
+        *STALE.get(suite, ()),
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT),
         *(suite.value, str(root.archive), debian_source(host_sources()).uri),
     ]

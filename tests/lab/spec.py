@@ -15,12 +15,31 @@ from .errors import SpecError
 DEBIAN_KUBELET = "debian"
 """The kubelet of Debian bookworm's source package, in its current version."""
 
+NO_KUBELET = "none"
+"""A node with a container runtime only."""
+
 
 class Suite(str, Enum):
-    """Debian release of the userland, and with it of containerd: 1.6 in bookworm, 1.7 in trixie."""
+    """Debian release of the userland, and with it of containerd: 1.6 in bookworm, 1.7 in trixie, 2 in forky."""
 
     BOOKWORM = "bookworm"
     TRIXIE = "trixie"
+    FORKY = "forky"
+
+    @property
+    def kubelet(self) -> str:
+        """The kubelet of a node that asks for none: that of Debian speaks CRI v1alpha2, which containerd 2 does not."""
+        return NO_KUBELET if self is Suite.FORKY else DEBIAN_KUBELET
+
+    @property
+    def kernel(self) -> Suite:
+        """Whose kernel boots it with cgroup v2: under QEMU 7.2, that of forky (7.2) ended one of three boots early."""
+        return Suite.TRIXIE if self is Suite.FORKY else self
+
+    @property
+    def nri(self) -> Nri:
+        """containerd has NRI since 1.7 and enables it since 2.0 (docs/containerd-2.0.md)."""
+        return Nri.ON if self is Suite.FORKY else Nri.OFF
 
 
 class CgroupMode(str, Enum):
@@ -35,6 +54,14 @@ class Driver(str, Enum):
     CGROUPFS = "cgroupfs"
 
 
+class Layout(str, Enum):
+    """Who would have put kubelet on this node, and so where its unit, configuration and flags lie."""
+
+    STANDALONE = "standalone"
+    KUBEADM = "kubeadm"
+    KUBESPRAY = "kubespray"
+
+
 class CpuManager(str, Enum):
     NONE = "none"
     STATIC = "static"
@@ -47,7 +74,10 @@ class Nri(str, Enum):
 
 @dataclass(frozen=True)
 class NodeSpec:
-    """One node; ``memory`` in MiB, ``kubelet`` a path, a version of Debian's source package, or ``debian``."""
+    """One node; ``memory`` in MiB, ``kubelet`` a path, a version of Debian's source package, ``debian`` or ``none``.
+
+    ``kubelet_flags`` are added to those that kubelet needs here; ``root`` is a folder to boot instead of an image.
+    """
 
     name: str
     suite: Suite
@@ -61,11 +91,14 @@ class NodeSpec:
     numa: int = 1
     kubelet: str = DEBIAN_KUBELET
     kernel_args: tuple[str, ...] = ()
+    layout: Layout = Layout.STANDALONE
+    kubelet_flags: tuple[str, ...] = ()
+    root: str = ""
 
     @property
     def kernel_suite(self) -> Suite:
         """Release of the kernel: that of trixie (6.12) has no cpuset and memory controllers for cgroup v1."""
-        return Suite.BOOKWORM if self.cgroup is CgroupMode.V1 else self.suite
+        return Suite.BOOKWORM if self.cgroup is CgroupMode.V1 else self.suite.kernel
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; ``from_dict`` reads them back."""
@@ -84,10 +117,11 @@ def from_dict(values: dict[str, Any]) -> NodeSpec:
         "runtime_driver": Driver,
         "nri": Nri,
         "cpu_manager": CpuManager,
+        "layout": Layout,
     }
     try:
         typed = {name: enums[name](value) if name in enums else value for name, value in values.items()}
-        typed["kernel_args"] = tuple(typed.get("kernel_args", ()))
+        typed.update({name: tuple(typed.get(name, ())) for name in ("kernel_args", "kubelet_flags")})
         spec = NodeSpec(**typed)
     except (TypeError, ValueError) as error:
         raise SpecError(f"not a node: {error}") from error
@@ -105,8 +139,7 @@ def checked(spec: NodeSpec) -> NodeSpec:
 def _problems(spec: NodeSpec) -> Iterator[str]:
     if not re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?", spec.name):
         yield "the name must be a host name of at most 40 characters (a-z, 0-9, -)"
-    if spec.nri is Nri.ON and spec.suite is Suite.BOOKWORM:
-        yield "containerd 1.6 of bookworm has no NRI: use trixie"
+    yield from _suite_problems(spec)
     if not 1 <= spec.cpus <= 64:
         yield "cpus must be 1 to 64"
     if spec.cpu_manager is CpuManager.STATIC and spec.cpus < 2:
@@ -117,3 +150,16 @@ def _problems(spec: NodeSpec) -> Iterator[str]:
         yield "numa must divide cpus and memory"
     if any(re.search(r"\s", argument) or not argument for argument in spec.kernel_args):
         yield "a kernel argument must be one word"
+    if any(not re.fullmatch(r"--[a-z][^\s\"'\\$%]*", flag) for flag in spec.kubelet_flags):
+        yield "a flag of kubelet must be one word, --name or --name=value, without quotes, backslashes, $ and %"
+    if spec.kubelet_flags and spec.root and spec.layout is Layout.STANDALONE:
+        yield "flags of kubelet in an image need another layout: standalone writes their file at the first boot"
+
+
+def _suite_problems(spec: NodeSpec) -> Iterator[str]:
+    if spec.nri is Nri.ON and spec.suite is Suite.BOOKWORM:
+        yield "containerd 1.6 of bookworm has no NRI: use trixie"
+    if spec.suite is Suite.FORKY and spec.cgroup is CgroupMode.V1:
+        yield "systemd of forky has no cgroup v1 (NEWS, 258): use bookworm or trixie"
+    if spec.suite is Suite.FORKY and re.match(r"debian$|\d", spec.kubelet):
+        yield "containerd 2 of forky serves no CRI v1alpha2 for Debian's kubelet: give none, or the path of a newer one"

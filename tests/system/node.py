@@ -83,24 +83,28 @@ class Node:
 
     def ansible(self, playbook: str, *arguments: str, **variables: Any) -> Run:
         """Run one of the collection's playbooks with the tests' profile and ``variables`` on top."""
-        wanted = json.dumps({**PROFILE, **variables})
-        argv = [str(BIN / "ansible-playbook"), "-i", self.inventory, "-e", wanted, *arguments]
-        argv.append(f"volcano.colocation.{playbook}")
-        environment = {
-            **os.environ,
-            "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".cache" / "collections"),
-            "ANSIBLE_HOME": str(ROOT / ".cache" / "ansible"),
-            "ANSIBLE_NOCOLOR": "1",
-            "COLUMNS": "1000",
-        }
-        done = subprocess.run(
-            argv,
-            cwd=self.folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
+        return ansible(
+            f"volcano.colocation.{playbook}", self.folder, "-i", self.inventory, *arguments, **{**PROFILE, **variables}
         )
-        return Run(done.returncode, done.stdout)
+
+
+def ansible(playbook: str, folder: Path, *arguments: str, **variables: Any) -> Run:
+    """Run a playbook, from ``folder``, with the installed collection."""
+    environment = {
+        **os.environ,
+        "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".cache" / "collections"),
+        "ANSIBLE_HOME": str(ROOT / ".cache" / "ansible"),
+        "ANSIBLE_NOCOLOR": "1",
+        "COLUMNS": "1000",
+    }
+    done = subprocess.run(
+        [str(BIN / "ansible-playbook"), "-e", json.dumps(variables), *arguments, playbook],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return Run(done.returncode, done.stdout)

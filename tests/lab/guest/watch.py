@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs on a node: says what has come up, until everything wanted has or the time is over.
 
-Arguments: seconds to wait, comma-separated names of the pods that have to run. Prints a line per event and, last, one
-JSON document. One program that stays is far cheaper in an emulated guest than one ssh command per question.
+Arguments: seconds to wait, comma-separated names of the pods that have to run, and `kubelet` or `none`. Prints a line
+per event and, last, one JSON document. One program that stays is far cheaper in an emulated guest than one ssh command
+per question.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def refused() -> bool:
     return bool(subprocess.run([*argv, "--grep=expected cgroupsPath"], stdout=subprocess.PIPE, check=False).stdout)
 
 
-def main(patience: float, pods: list[str]) -> None:
+def main(patience: float, pods: list[str], events: list[str]) -> None:
     deadline = time.monotonic() + patience
     said: list[str] = []
     while True:
@@ -99,7 +100,7 @@ def main(patience: float, pods: list[str]) -> None:
             if event not in said:
                 print(event, flush=True)
                 said.append(event)
-        missing = [event for event in (RUNTIME, IMAGES, KUBELET) if event not in up]
+        missing = [event for event in events if event not in up]
         missing += [f"pod {pod}" for pod in pods if pod not in [each["pod"] for each in started]]
         # The journal is asked only while a healthy kubelet has no pod: it costs a second of an emulated CPU.
         no_pods = KUBELET in up and not started and patience > 0 and refused()
@@ -111,4 +112,8 @@ def main(patience: float, pods: list[str]) -> None:
     print(json.dumps({"missing": missing, "refused": no_pods, "containers": running, "boot_id": boot_id}))
 
 
-main(float(sys.argv[1]), [name for name in sys.argv[2].split(",") if name])
+main(
+    float(sys.argv[1]),
+    [name for name in sys.argv[2].split(",") if name],
+    [RUNTIME, IMAGES, *([KUBELET] if sys.argv[3] == "kubelet" else [])],
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import re
 import tarfile
 from pathlib import Path
 
@@ -12,19 +13,20 @@ import pytest
 from ansible_collections.volcano.colocation.tests.lab.base_files import BaseFiles, base_files
 from ansible_collections.volcano.colocation.tests.lab.kubernetes import Kubelet
 
+KUBELET = Kubelet(Path("kubelet"), "digest", "1.20.2", (1, 20))
+
 
 @pytest.fixture
 def files(tmp_path: Path) -> BaseFiles:
     binary = tmp_path / "kubelet"
     binary.write_bytes(b"kubelet")
-    return base_files(Kubelet(binary, "digest", "1.20.2", (1, 20)), b"images")
+    return base_files(dataclasses.replace(KUBELET, path=binary), b"images")
 
 
 def test_the_archive_holds_every_file_with_the_right_mode(files: BaseFiles) -> None:
     with tarfile.open(fileobj=io.BytesIO(files.archive())) as tar:
         members = {member.name: member for member in tar}
         assert members["usr/bin/kubelet"].mode == 0o755
-        assert members["usr/lib/systemd/system/kubelet.service"].mode == 0o644
         assert members["etc/systemd/system/apt-daily.timer"].linkname == "/dev/null"
         assert members["etc/ssh/sshd_config.d/lab.conf"].size > 0
         wants = "etc/systemd/system/multi-user.target.wants/"
@@ -43,6 +45,20 @@ def test_whatever_changes_the_node_changes_the_recipe(files: BaseFiles) -> None:
         dataclasses.replace(files, images=b"other"),
         dataclasses.replace(files, links={}),
         dataclasses.replace(files, texts={**files.texts, "etc/motd": "x"}),
-        dataclasses.replace(files, kubelet=dataclasses.replace(files.kubelet, digest="other")),
+        dataclasses.replace(files, kubelet=dataclasses.replace(KUBELET, digest="other")),
+        dataclasses.replace(files, kubelet=None),
     ]
     assert len({each.recipe for each in [files, *others]}) == len(others) + 1
+
+
+def test_without_kubelet_its_stand_in_finds_the_client_it_imports() -> None:
+    files = base_files(None, b"images")
+    with tarfile.open(fileobj=io.BytesIO(files.archive())) as tar:
+        names = tar.getnames()
+        assert "usr/bin/kubelet" not in names
+        program = tar.extractfile("usr/lib/lab/pods.py")
+        assert program is not None
+        imported = re.findall(r"^from (ansible_collections\S+) import", program.read().decode(), re.MULTILINE)
+    assert imported
+    assert {f"usr/lib/lab/{module.replace('.', '/')}.py" for module in imported} <= set(names)
+    assert files.links["etc/systemd/system/multi-user.target.wants/lab-pods.service"].lstrip("/") in names

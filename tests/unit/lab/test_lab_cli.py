@@ -71,13 +71,34 @@ def test_no_inventory_for_a_node_that_cannot_be_reached(state: Path, capsys: pyt
 
 
 @pytest.mark.parametrize(
-    ("more", "problem"), [(["--nri", "on"], "no NRI"), (["--cpus", "0"], "cpus"), (["--kernel-arg", "a b"], "one word")]
+    ("more", "problem"),
+    [
+        (["--nri", "on"], "no NRI"),
+        (["--cpus", "0"], "cpus"),
+        (["--kernel-arg", "a b"], "one word"),
+        (["--kubelet-flag=--v=2 --v=3"], "one word"),
+        (["--suite", "forky", "--kubelet", "debian"], "v1alpha2"),
+    ],
 )
 def test_an_impossible_node_is_refused_before_anything_is_built(
     more: list[str], problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*UP, *more]) == 1
     assert problem in said(capsys)
+    assert not (tmp_path / "cache").exists()
+
+
+def test_an_image_is_written_into_a_new_folder_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["image", str(tmp_path), *UP[2:]]) == 1
+    assert said(capsys) == f"lab: {tmp_path} is there already: name a new folder\n"
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_node_is_not_booted_from_a_folder_that_is_not_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*UP, "--root", str(tmp_path / "gone")]) == 1
+    assert "there is no folder" in said(capsys)
     assert not (tmp_path / "cache").exists()
 
 

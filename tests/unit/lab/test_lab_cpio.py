@@ -7,7 +7,7 @@ import stat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.tests.lab.cpio import Entry, archive
+from ansible_collections.volcano.colocation.tests.lab.cpio import Entry, Link, archive
 from ansible_collections.volcano.colocation.tests.lab.initrd import load_order, node_part, parse_dependencies
 
 
@@ -46,10 +46,17 @@ def test_folders_come_before_what_is_in_them() -> None:
     ]
 
 
-def test_a_nodes_part_holds_its_address_and_files() -> None:
-    members = {name: content for name, mode, content in unpack(node_part("ADDRESS=1\n", {"/etc/hostname": b"n\n"}))}
-    assert members["node/network"] == b"ADDRESS=1\n"
-    assert members["node/files/etc/hostname"] == b"n\n"
+def test_a_link_holds_its_target() -> None:
+    (_folder, link) = unpack(archive([Link("/a/b", "/usr/bin/c")]))
+    assert link == ("a/b", stat.S_IFLNK | 0o777, b"/usr/bin/c")
+
+
+def test_a_nodes_part_holds_its_address_files_and_links() -> None:
+    part = node_part("ADDRESS=1\n", {"/etc/hostname": "n\n"}, {"/etc/x": "/y"})
+    members = {name: (stat.S_IFMT(mode), content) for name, mode, content in unpack(part)}
+    assert members["node/network"] == (stat.S_IFREG, b"ADDRESS=1\n")
+    assert members["node/files/etc/hostname"] == (stat.S_IFREG, b"n\n")
+    assert members["node/files/etc/x"] == (stat.S_IFLNK, b"/y")
 
 
 DEP = """kernel/fs/ext4/ext4.ko.xz: kernel/fs/jbd2/jbd2.ko.xz kernel/lib/crc16.ko.xz

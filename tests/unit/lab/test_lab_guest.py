@@ -13,7 +13,7 @@ from ansible_collections.volcano.colocation.tests.lab.paths import GUEST
 
 def test_it_names_all_that_is_missing_and_ends() -> None:
     done = subprocess.run(
-        [sys.executable, str(GUEST / "watch.py"), "0", "guaranteed,burstable"],
+        [sys.executable, str(GUEST / "watch.py"), "0", "guaranteed,burstable", "kubelet"],
         capture_output=True,
         text=True,
         timeout=30,

@@ -36,7 +36,13 @@ def program(path: Path, text: str, mode: int = 0o755) -> Path:
 
 def test_a_kubelet_given_by_path_says_its_own_version(tmp_path: Path) -> None:
     kubelet = obtain_kubelet(Cache(tmp_path), str(program(tmp_path / "kubelet", "Kubernetes v1.35.1-rc.0")))
+    assert kubelet
     assert (kubelet.version, kubelet.release) == ((1, 35), "1.35.1-rc.0")
+
+
+def test_no_kubelet_is_built_where_none_is_wanted(tmp_path: Path) -> None:
+    assert obtain_kubelet(Cache(tmp_path / "cache"), "none") is None
+    assert not (tmp_path / "cache").exists()
 
 
 def test_another_program_is_not_taken_for_a_kubelet(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from ansible_collections.volcano.colocation.tests.lab.spec import (
     CgroupMode,
     CpuManager,
     Driver,
+    Layout,
     NodeSpec,
     Nri,
     Suite,
@@ -36,6 +37,8 @@ specs = st.builds(
     memory=st.sampled_from([1024, 2048]),
     numa=st.sampled_from([1, 2]),
     kernel_args=st.lists(st.sampled_from(["psi=1", "quiet"])).map(tuple),
+    layout=st.sampled_from(Layout),
+    kubelet_flags=st.lists(st.sampled_from(["--v=2", "--cgroup-driver=cgroupfs"])).map(tuple),
 )
 
 
@@ -58,11 +61,32 @@ def test_a_specification_survives_json(spec: NodeSpec) -> None:
         ({"cpus": 3, "numa": 2}, "numa"),
         ({"numa": 0}, "numa"),
         ({"kernel_args": ("two words",)}, "one word"),
+        ({"kubelet_flags": ("--v=2 --v=3",)}, "one word"),
+        ({"kubelet_flags": ("v=2",)}, "one word"),
+        ({"kubelet_flags": ('--v="2"',)}, "one word"),
+        ({"kubelet_flags": ("--v=2",), "root": "/srv"}, "another layout"),
+        ({"suite": Suite.FORKY, "kubelet": "none", "cgroup": CgroupMode.V1}, "no cgroup v1"),
+        ({"suite": Suite.FORKY}, "no CRI v1alpha2"),
+        ({"suite": Suite.FORKY, "kubelet": "1.20.5+really1.20.2-1"}, "no CRI v1alpha2"),
     ],
 )
 def test_what_cannot_be_built_is_refused(changes: dict[str, object], problem: str) -> None:
     with pytest.raises(SpecError, match=problem):
         checked(dataclasses.replace(NODE, **changes))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"kubelet_flags": ("--v=2", "--cgroup-driver=cgroupfs")},
+        {"kubelet_flags": ("--v=2",), "root": "/srv", "layout": Layout.KUBEADM},
+        {"suite": Suite.FORKY, "kubelet": "none"},
+        {"suite": Suite.FORKY, "kubelet": "/opt/kubelet-1.35"},
+    ],
+)
+def test_what_can_be_built_is_not_refused(changes: dict[str, object]) -> None:
+    spec = dataclasses.replace(NODE, **changes)  # type: ignore[arg-type]
+    assert checked(spec) is spec
 
 
 def test_every_problem_is_named_at_once() -> None:
@@ -84,7 +108,10 @@ def test_unknown_values_and_keys_are_refused() -> None:
         (Suite.BOOKWORM, CgroupMode.V2, Suite.BOOKWORM),
         (Suite.TRIXIE, CgroupMode.V1, Suite.BOOKWORM),
         (Suite.TRIXIE, CgroupMode.V2, Suite.TRIXIE),
+        (Suite.FORKY, CgroupMode.V2, Suite.TRIXIE),
     ],
 )
-def test_v1_needs_the_kernel_that_still_has_its_controllers(suite: Suite, cgroup: CgroupMode, kernel: Suite) -> None:
+def test_a_node_boots_the_kernel_that_has_its_controllers_and_boots_reliably(
+    suite: Suite, cgroup: CgroupMode, kernel: Suite
+) -> None:
     assert dataclasses.replace(NODE, suite=suite, cgroup=cgroup).kernel_suite is kernel

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from ...cgroup_names import path_of
 from ...facts.model import CgroupMode, Driver, NodeFacts
+from ...findings.rules.memory_qos import SOUND_KERNEL
 from ...findings.rules.reservations import lacking
 from ...findings.rules.resource_managers import COMPRESSIBLE, COMPRESSIBLE_SINCE
 from ...kubelet_fields import (
@@ -27,9 +28,6 @@ from ..kubelet_compare import same
 from ..model import Refusal
 from ..reserved_memory import NotComputable, computed
 from .model import Rule
-
-MEMORY_HIGH_SOUND = (5, 9)
-"""Linux before it may stall a pod in memory.high, KEP-2570."""
 
 
 def _text(version: Version) -> str:
@@ -99,11 +97,11 @@ def _memory_qos(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             variable="feature_gates",
         )
     kernel = minor(facts.kernel)
-    if kernel and kernel < MEMORY_HIGH_SOUND:
+    if kernel and kernel < SOUND_KERNEL:
         yield Refusal(
             "memory-qos-on-old-kernel",
             f"kernel {facts.kernel} may stall a pod for good in memory.high, which the gate {MEMORY_QOS} sets;"
-            f" {_text(MEMORY_HIGH_SOUND)} does not (KEP-2570)",
+            f" {_text(SOUND_KERNEL)} does not (KEP-2570)",
             "Upgrade the kernel, or take the gate out for this node.",
             variable="feature_gates",
         )

@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""containerd 2.1 by its own word: `containerd config dump`, and pods run over CRI.
+
+Debian's kubelet speaks no CRI v1, so the lab's own program asks for the pods, in the cgroups of a kubelet on systemd.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.system.node import Node, Run, ansible, lab
+from ansible_collections.volcano.colocation.tests.system.pods import QOS_CLASSES, qos_classes
+
+NAME = "forky"
+SPEC = ("--suite", "forky", "--cgroup", "v2", "--driver-kubelet", "systemd", "--driver-runtime", "cgroupfs")
+CONFIG = "/etc/containerd/config.toml"
+PLAYBOOK = Path(__file__).with_name("runtime.yml")
+
+
+@pytest.fixture(scope="module", name="forky")
+def _forky(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
+    lab("down", NAME)
+    lab("up", NAME, *SPEC)
+    yield Node(NAME, lab("inventory", NAME).strip(), tmp_path_factory.mktemp("runs"))
+    if not request.session.testsfailed:
+        lab("down", NAME)
+
+
+def configure(node: Node, *arguments: str) -> Run:
+    run = ansible(str(PLAYBOOK), node.folder, "-i", node.inventory, *arguments)
+    assert run.code == 0, run.output
+    return run
+
+
+def dump(node: Node) -> list[str]:
+    """What containerd makes of its files, without the list of the files."""
+    lines = node.shell("containerd config dump").splitlines()
+    return [line.strip() for line in lines if not line.startswith("imports = ")]
+
+
+# Debian's file has schema 2; a file of containerd's own making has schema 3. The second one begins unaligned again.
+@pytest.mark.parametrize("make", ["true", f"containerd config default > {CONFIG}"], ids=["schema 2", "schema 3"])
+def test_the_driver_is_set_and_nothing_else(forky: Node, make: str) -> None:
+    forky.shell(f"{make}; systemctl restart containerd lab-pods")
+    assert any(":cri-containerd:" in path for path in forky.containers())
+    before, tree = dump(forky), forky.tree()
+    assert configure(forky, "--check").recap(NAME)["changed"] > 0
+    assert forky.tree() == tree
+
+    configure(forky)
+    changed = [line for line in difflib.ndiff(before, dump(forky)) if line[0] in "+-"]
+    assert changed == ["- SystemdCgroup = false", "+ SystemdCgroup = true"]
+    assert qos_classes(forky.containers(), "systemd") == QOS_CLASSES
+    assert "nri.sock" in forky.shell("cat /proc/net/unix")
+
+    after = forky.tree()
+    assert configure(forky).recap(NAME)["changed"] == 0
+    assert forky.tree() == after

@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An image in kubespray's layout, prepared offline, is aligned at its first boot; the node that then runs, anew."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.system.node import Node, Run, ansible, lab
+from ansible_collections.volcano.colocation.tests.system.pods import QOS_CLASSES, qos_classes
+
+NAME = "image"
+SPEC = (
+    *("--suite", "trixie", "--cgroup", "v2", "--layout", "kubespray"),
+    *("--driver-kubelet", "cgroupfs", "--driver-runtime", "cgroupfs"),
+)
+KUBELET = "etc/kubernetes/kubelet-config.yaml"
+CONTAINERD = "etc/containerd/config.toml"
+OWN = "var/lib/volcano-colocation/"
+PLAYBOOK = Path(__file__).with_name("image.yml")
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the files of an image are root's")
+
+
+@pytest.fixture(scope="module", name="image")
+def _image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("image") / "root"
+    lab("image", str(folder), *SPEC)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module", name="booted")
+def _booted(image: Path, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
+    lab("down", NAME)
+    lab("up", NAME, "--root", str(image), *SPEC)
+    yield Node(NAME, lab("inventory", NAME).strip(), tmp_path_factory.mktemp("runs"))
+    if not request.session.testsfailed:
+        lab("down", NAME)
+
+
+def prepare(image: Path, *arguments: str) -> Run:
+    run = ansible(str(PLAYBOOK), image.parent, *arguments, image=str(image))
+    assert run.code == 0, run.output
+    return run
+
+
+def contents(image: Path) -> dict[str, tuple[int, ...]]:
+    """Path to mode, owner, size and time of everything in the image that is not the collection's own record."""
+    found: dict[str, tuple[int, ...]] = {}
+    for path in image.rglob("*"):
+        name = str(path.relative_to(image))
+        if not f"{name}/".startswith(OWN):
+            status = path.lstat()
+            changed = 0 if path.is_dir() else status.st_mtime_ns
+            found[name] = (status.st_mode, status.st_uid, status.st_gid, changed and status.st_size, changed)
+    return found
+
+
+def test_only_two_files_of_an_image_change_and_check_mode_changes_none(image: Path) -> None:
+    before = contents(image)
+    predicted = prepare(image, "--check")
+    assert contents(image) == before
+    done = prepare(image)
+    after = contents(image)
+    assert {name for name in after.keys() | before.keys() if after.get(name) != before.get(name)} == {
+        KUBELET,
+        CONTAINERD,
+    }
+    assert predicted.recap("localhost") == done.recap("localhost")
+    assert done.recap("localhost")["changed"] == 2
+    assert prepare(image).recap("localhost")["changed"] == 0
+    assert contents(image) == after
+
+
+def test_it_is_aligned_at_its_first_boot(booted: Node) -> None:
+    assert qos_classes(booted.containers(), "systemd") == QOS_CLASSES
+    assert "static" in booted.shell("cat /var/lib/kubelet/cpu_manager_state")
+    assert "nri.sock" in booted.shell("cat /proc/net/unix")
+    verified = booted.ansible("verify")
+    assert verified.code == 0, verified.output
+    before, services = booted.tree(), booted.services()
+    run = booted.ansible("provision", colocation_nri_enabled=True)
+    assert run.code == 0, run.output
+    assert run.recap(NAME)["changed"] == 0
+    assert (booted.tree(), booted.services()) == (before, services)
+
+
+def test_kubesprays_file_is_edited_where_it_lies(booted: Node) -> None:
+    """The node runs by now: this time its services are restarted, into the other driver."""
+    before = booted.shell(f"cat /{KUBELET}").splitlines()
+    run = booted.ansible("provision", colocation_cgroup_driver="cgroupfs")
+    assert run.code == 0, run.output
+    after = booted.shell(f"cat /{KUBELET}").splitlines()
+    assert [line for line in before if line not in after] == [line for line in before if "cgroupDriver:" in line]
+    assert [line for line in after if line not in before] == [line for line in after if "cgroupDriver:" in line]
+    assert qos_classes(booted.containers(), "cgroupfs") == QOS_CLASSES
+    assert booted.ansible("provision", colocation_cgroup_driver="cgroupfs").recap(NAME)["changed"] == 0
