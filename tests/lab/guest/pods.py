@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 import uuid
 from typing import Any
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cri.client import CriClient
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.errors import CriFailure
 from ansible_collections.volcano.colocation.plugins.module_utils.cri.grpc import Channel
 from ansible_collections.volcano.colocation.plugins.module_utils.cri.protobuf import (
     BYTES,
@@ -80,10 +82,24 @@ def run(channel: Channel, pod: dict[str, Any], driver: str) -> None:
     print("pod", pod["name"], "runs in sandbox", sandbox, flush=True)
 
 
+def wait_for_cri(client: CriClient) -> None:
+    """containerd listens before its CRI plugin has read its state, and until then refuses every call."""
+    deadline = time.monotonic() + TIMEOUT
+    while True:
+        try:
+            client.pod_sandboxes()
+            return
+        except CriFailure:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(1)
+
+
 def main() -> None:
     with open("/etc/lab/pods.json") as stream:
         wanted = json.load(stream)
     with CriClient("unix://" + SOCKET, TIMEOUT) as client:
+        wait_for_cri(client)
         for sandbox in client.pod_sandboxes():
             client.stop_pod_sandbox(sandbox.id)
             client.remove_pod_sandbox(sandbox.id)
