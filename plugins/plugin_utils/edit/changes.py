@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 Path: TypeAlias = tuple[str, ...]
 Scalar: TypeAlias = str | bool | int | float
 Item: TypeAlias = "Scalar | Sequence[Item] | Mapping[str, Item]"
-Value: TypeAlias = "Scalar | Sequence[Item]"
+Value: TypeAlias = Scalar | Sequence["Item"]
 
 
 class Removal(Enum):

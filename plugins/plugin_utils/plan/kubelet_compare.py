@@ -60,9 +60,10 @@ def _amounts(entries: list[Any]) -> list[Any]:
     amounts = []
     for entry in entries:
         limits = entry.get("limits") if isinstance(entry, Mapping) else None
-        if not isinstance(limits, Mapping) or type(entry.get("numaNode")) is not int:
+        node = entry.get("numaNode") if isinstance(entry, Mapping) else None
+        if not isinstance(limits, Mapping) or not isinstance(node, int) or isinstance(node, bool):
             raise ValueError("an entry without numaNode and limits")
-        amounts += [(entry["numaNode"], str(name), parse_quantity(str(each))) for name, each in limits.items()]
+        amounts += [(node, str(name), parse_quantity(str(each))) for name, each in limits.items()]
     return sorted(amounts)
 
 

@@ -49,7 +49,7 @@ def default(field: KubeletField) -> str:
 
 
 def test_every_field_has_its_row() -> None:
-    assert [key for key in ROW_OF] == [field.key for field in FIELDS]
+    assert list(ROW_OF) == [field.key for field in FIELDS]
 
 
 @pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.key)

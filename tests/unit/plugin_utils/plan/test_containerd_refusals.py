@@ -190,8 +190,8 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
 }
 
 
-def refused(version: str, files: Files, options: Mapping[str, Any] = DRIVER) -> dict[str, str]:
-    plan = plan_of(containerd(version, files), options)
+def refused(version: str, files: Files, options: Mapping[str, Any] | None = None) -> dict[str, str]:
+    plan = plan_of(containerd(version, files), options or DRIVER)
     assert not (plan.refusals and plan.changes)
     return {each.code: str(each) for each in plan.refusals}
 

@@ -38,9 +38,9 @@ RUNC2 = ["plugins", "io.containerd.grpc.v1.cri", "containerd", "runtimes", "runc
 OFF2, OFF3 = handler(V2, "runc", "false"), handler(V3, "runc", "false")
 
 
-def validation(version: str, files: Files, options: Mapping[str, Any] = DRIVER) -> dict[str, Any]:
+def validation(version: str, files: Files, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
     node = containerd(version, files)
-    plan = plan_of(node, options)
+    plan = plan_of(node, options or DRIVER)
     (found,) = containerd_validation(facts_of(node).runtime, plan.changes, file_edits(node, plan.changes))
     return found
 
