@@ -17,7 +17,6 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.boot i
     KERNEL_INSTALL,
     LONGEST,
     MAX_FILES,
-    WATCHED,
     boot,
     grub_line,
     watched,
@@ -28,7 +27,6 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.static
     NAME_LIMIT,
     static_pods,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kernel import PARAMETERS
 
 V1 = "systemd.unified_cgroup_hierarchy=0"
 SECRET = "password=hunter2-Zm9v"
@@ -40,10 +38,6 @@ def grow(root: Path, files: dict[str, str]) -> Host:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return Host(str(root))
-
-
-def test_every_watched_parameter_is_one_that_may_be_told() -> None:
-    assert WATCHED <= PARAMETERS
 
 
 def test_only_watched_words_are_taken() -> None:

@@ -13,14 +13,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from socket import create_server
 from typing import Any
 
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot import kubelet_files
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.configz import FIELDS, LIMIT, configz, reading
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.configz import LIMIT, configz, reading
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet import kubelet
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.unit_file import (
     environment,
@@ -28,7 +27,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.unit_f
     settings,
     words,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED
+from ansible_collections.volcano.colocation.tests.unit.module_utils.snapshot.listening import listening
 
 FOLDER = "/etc/kubernetes/kubelet.conf.d"
 UNIT = "/usr/lib/systemd/system/kubelet.service"
@@ -45,10 +44,6 @@ def write(root: Path, path: str, text: str) -> None:
     place = root / path.lstrip("/")
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(text, encoding="utf-8")
-
-
-def test_the_fields_told_are_the_fields_kept() -> None:
-    assert sorted(FIELDS) == sorted(field.key for field in OBSERVED)
 
 
 def test_dropins_come_in_the_order_of_walkdir(tmp_path: Path) -> None:
@@ -226,7 +221,7 @@ def test_only_known_fields_of_configz_are_kept(answer: bytes, found: dict[str, A
 @contextmanager
 def plain_server() -> Iterator[tuple[str, int]]:
     """Something on kubelet's port that speaks no TLS."""
-    with create_server(("127.0.0.1", 0)) as server:
+    with listening() as server:
 
         def serve() -> None:
             connection, _peer = server.accept()
@@ -248,7 +243,7 @@ def test_what_speaks_no_tls_is_recorded_as_unreachable() -> None:
 
 
 def test_a_closed_port_is_recorded_as_unreachable() -> None:
-    with create_server(("127.0.0.1", 0)) as server:
+    with listening() as server:
         address = server.getsockname()
     assert configz(address) == {"status": None, "error": "Connection refused"}
 
@@ -274,7 +269,7 @@ def kubelet_server(folder: Path, answer: bytes) -> Iterator[tuple[str, int]]:
     subprocess.run([*made, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
-    with create_server(("127.0.0.1", 0)) as server:
+    with listening() as server:
 
         def serve() -> None:
             plain, _peer = server.accept()

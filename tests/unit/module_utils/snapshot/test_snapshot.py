@@ -9,8 +9,6 @@ import json
 import os
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +31,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.runtim
 )
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.services import parse_show, services
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.system import booted_at
+from ansible_collections.volcano.colocation.tests.unit.module_utils.snapshot.listening import listening
 
 ID = "0123456789abcdef" * 4
 MOUNTINFO = """22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
@@ -328,15 +327,6 @@ def test_kernel_texts(tmp_path: Path) -> None:
     assert kernel_text(Host(str(tmp_path)), "/proc/x") == "a b"
     assert kernel_text(Host(str(tmp_path)), "/proc/y") is None
     assert kernel_text(Host(str(tmp_path)), "/proc") is None
-
-
-@contextmanager
-def listening() -> Iterator[socket.socket]:
-    """A TCP server on a free port; socket.create_server came with Python 3.8 only."""
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        server.listen()
-        yield server
 
 
 @pytest.mark.parametrize("body", ["ok", ""])
