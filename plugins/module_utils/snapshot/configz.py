@@ -86,7 +86,12 @@ def configz(address: tuple[str, int]) -> dict[str, Any]:
 def _received(connection: socket.socket) -> bytes:
     answer = b""
     while len(answer) <= LIMIT:
-        piece = connection.recv(65536)
+        try:
+            piece = connection.recv(65536)
+        except OSError:
+            if not answer:
+                raise
+            break  # closed without TLS's own farewell; of a document that was cut off nothing is taken
         if not piece:
             break
         answer += piece
