@@ -56,10 +56,10 @@ TROUBLE = {
 }
 
 WISHES: dict[str, tuple[dict[str, Any], list[str]]] = {
-    "static without a reservation": ({"colocation_system_reserved": {}}, ["cpu_manager_policy", "system_reserved"]),
+    "static without a reservation": ({"colocation_system_reserved": {}}, ["(cpu_manager_policy)", "systemReserved"]),
     "more reserved than online": (
         {"colocation_system_reserved": {"cpu": "3"}},
-        ["3 CPUs would be reserved of 2 online", "system_reserved"],
+        ["3 CPU(s) are reserved of 2 online", "system_reserved"],
     ),
     "unknown driver": ({"colocation_cgroup_driver": "systemctl"}, ["colocation_cgroup_driver", "systemd, cgroupfs"]),
     "unknown policy": ({"colocation_cpu_manager_policy": "dynamic"}, ["colocation_cpu_manager_policy", "static"]),
