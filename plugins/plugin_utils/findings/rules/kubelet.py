@@ -198,6 +198,8 @@ def driver_ignored(facts: NodeFacts) -> Iterator[Finding]:
 def driver_hidden_from_agents(facts: NodeFacts) -> Iterator[Finding]:
     """Volcano's agent looks for the bare line in kubelet's main file (pkg/agent/utils/cgroup/cgroup.go)."""
     kubelet = facts.kubelet
+    if not kubelet.installed:
+        return
     if kubelet.odd_driver_line is not None:
         evidence = f"{kubelet.config.path}:{kubelet.odd_driver_line}: cgroupDriver with quotes or a comment"
     elif _only_elsewhere(kubelet):

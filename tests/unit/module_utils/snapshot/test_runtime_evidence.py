@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot import containerd
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.containerd import (
     MAX_BYTES,
     MAX_FILES,
@@ -414,7 +415,6 @@ def test_a_containerd_that_does_not_dump_says_why(tmp_path: Path) -> None:
     assert found["error"] == "broken: a.toml"
 
 
-def test_a_single_file_needs_no_dump(tmp_path: Path) -> None:
-    if Path("/etc/containerd/conf.d").exists():
-        pytest.skip("this machine has drop-ins of its own")
+def test_a_single_file_needs_no_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(containerd, "DROP_IN_FOLDER", str(tmp_path / "conf.d"))
     assert dump_of(tmp_path, "echo no", "version = 2\n") is None

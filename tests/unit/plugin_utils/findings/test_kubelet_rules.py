@@ -362,3 +362,9 @@ def test_deep_answers_of_configz_are_left_out(node: Snapshot) -> None:
         deep = [deep]
     found = facts_of(configz(node, cpuManagerPolicy="static", systemReserved={"cpu": deep})).kubelet
     assert found.configz == {"cpuManagerPolicy": "static"}
+
+
+def test_nothing_is_hidden_where_there_is_no_kubelet() -> None:
+    node = put(captured(ALIGNED), None, "kubelet", "program")
+    assert "driver-hidden-from-agents" not in {each.code for each in findings(facts_of(node))}
+    assert "driver-hidden-from-agents" in {each.code for each in findings(facts_of(captured(ALIGNED)))}
