@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from . import accel, arguments, console, disk, inventory, nodes, requirements, root, vm
+from . import accel, arguments, console, diagnosis, disk, inventory, nodes, requirements, root, vm
 from .cache import Cache
 from .errors import LabError
 from .kubernetes import obtain_kubelet, obtain_pause
@@ -24,6 +24,10 @@ JOURNAL = (
     "journalctl --no-pager --lines={lines} "
     "--unit=kubelet --unit=containerd --unit=lab-images --unit='volcano-colocation*'"
 )
+
+
+NO_ANSWER = 3
+"""Exit status for a node that is known and does not answer by ssh."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -123,7 +127,9 @@ def _journal(given: argparse.Namespace) -> int:
         print(nodes.running(node.name).connection.run(JOURNAL.format(lines=given.lines), timeout=90), end="")
     except LabError as error:
         print(f"lab: {error}; this is the serial console:", file=sys.stderr)
-        print(_tail(node.folder / vm.SERIAL_LOG, given.lines), end="")
+        print(_tail(node.folder / vm.SERIAL_LOG, given.lines))
+        print(diagnosis.diagnose(node) if node.pid else "its VM has ended")
+        return NO_ANSWER
     return 0
 
 

@@ -11,6 +11,8 @@ COMMON = (
     "loglevel=4",
     "panic=10",
     "net.ifnames=0",
+    # A break on the serial port makes the kernel tell what it is at: see diagnosis.py.
+    "sysrq_always_enabled",
     # An emulated guest pays for each of these in seconds and gains nothing from them.
     "mitigations=off",
     "nokaslr",

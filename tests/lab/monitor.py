@@ -8,7 +8,7 @@ import contextlib
 import json
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -30,11 +30,11 @@ def unix_connection(path: Path, timeout: float) -> Iterator[socket.socket]:
         os.close(folder)
 
 
-def execute(path: Path, command: str, timeout: float = 30) -> Any:
+def execute(path: Path, command: str, arguments: Mapping[str, str] | None = None, timeout: float = 30) -> Any:
     """What QEMU returns for one command; LabError with its reason when it refuses."""
     with unix_connection(path, timeout) as connection, connection.makefile("rb") as answers:
         answers.readline()
-        for request in ({"execute": "qmp_capabilities"}, {"execute": command}):
+        for request in ({"execute": "qmp_capabilities"}, {"execute": command, "arguments": dict(arguments or {})}):
             connection.sendall(json.dumps(request).encode() + b"\n")
             answer = _answer(answers, command)
         return answer

@@ -73,7 +73,8 @@ class Connection:
         """End the shared connection, if there is one: it would outlive the node's own end of it."""
         if self.control.exists():
             argv = [*self.argv[:-1], "-O", "exit", "root@127.0.0.1"]
-            subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=30)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=30)
             self.control.unlink(missing_ok=True)
 
 

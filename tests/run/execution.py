@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import signal
@@ -19,10 +20,10 @@ from .stages import Command, Stage
 HEARTBEAT = 15.0
 """Seconds between two lines of progress."""
 
-PATIENCE = 3.0
+PATIENCE = 2.0
 """A stage that takes so many times its share is stopped: it hangs."""
 
-OVERRUN = "stopped: the stage took several times its share"
+OVERRUN = "stopped: the stage took twice its share"
 
 GRACE = 30.0
 """Seconds that a stopped command has to clean up after itself."""
@@ -126,12 +127,21 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
     """End the command together with what it started in its session."""
     if process.poll() is not None:
         return
-    os.killpg(process.pid, signal.SIGTERM)
+    _signal_session(process.pid, signal.SIGTERM)
     try:
         process.wait(timeout=GRACE)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        _signal_session(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def _signal_session(session: int, number: signal.Signals) -> None:
+    """Also processes in groups of their own; not daemons, which have sessions of their own."""
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if os.getsid(int(name)) == session:
+                    os.kill(int(name), number)
 
 
 def _write(output: IO[bytes], text: str) -> None:

@@ -13,6 +13,9 @@ from pathlib import Path
 
 TIMEOUT = 180.0
 
+NO_ANSWER = 3
+"""Exit status of `journal` for a node that is up and does not answer."""
+
 
 @dataclass(frozen=True)
 class Lab:
@@ -29,6 +32,11 @@ class Lab:
     def journal(self, name: str) -> str:
         answer = self._call("journal", name)
         return answer.stdout + answer.stderr
+
+    def silence(self, name: str) -> str:
+        """What a node is at that is up and does not answer; '' for every other node."""
+        answer = self._call("journal", name)
+        return answer.stderr + answer.stdout if answer.returncode == NO_ANSWER else ""
 
     def down(self) -> None:
         self._call("down", "--all")

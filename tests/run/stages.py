@@ -54,7 +54,7 @@ STAGES = (
     Stage("package", 40, (("pytest", "tests/package"),)),
     Stage("lab", 720, (("python", "tests/lab", "build"),)),
     Stage("scenarios", 1500, (_part("install"), _part("scenarios")), needs=("lab",)),
-    Stage("system", 1680, (_part("install"), ("pytest", "tests/system")), needs=("lab",)),
+    Stage("system", 1680, (_part("install"), _part("system")), needs=("lab",)),
 )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.lab.cli import main
+from ansible_collections.volcano.colocation.tests.lab.cli import NO_ANSWER, main
 from ansible_collections.volcano.colocation.tests.unit.lab.paper_nodes import create
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -58,9 +58,9 @@ def test_a_node_without_a_vm_is_listed_and_taken_down(state: Path, capsys: pytes
 def test_a_node_whose_vm_ended_shows_its_console(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
     node = create(state, "one")
     (node.folder / "serial.log").write_text("early\nKernel panic\n")
-    assert main(["journal", "one", "--lines", "1"]) == 0
+    assert main(["journal", "one", "--lines", "1"]) == NO_ANSWER
     captured = capsys.readouterr()
-    assert captured.out == "Kernel panic\n"
+    assert captured.out == "Kernel panic\n\nits VM has ended\n"
     assert "has ended" in captured.err
 
 

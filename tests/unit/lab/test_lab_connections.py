@@ -96,3 +96,21 @@ def test_a_refusal_is_said(monitor: tuple[Path, socket.socket]) -> None:
 def test_no_monitor_at_all(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="does not answer"):
         execute(tmp_path / "monitor.sock", "system_reset")
+
+
+def test_a_command_may_have_arguments(monitor: tuple[Path, socket.socket]) -> None:
+    path, listener = monitor
+    heard: list[bytes] = []
+
+    def listen(connection: socket.socket) -> None:
+        with connection.makefile("rwb") as stream:
+            stream.write(b'{"QMP": {}}\n')
+            stream.flush()
+            for _request in range(2):
+                heard.append(stream.readline())
+                stream.write(b'{"return": "text"}\n')
+                stream.flush()
+
+    with server(listener, listen):
+        assert execute(path, "human-monitor-command", {"command-line": "info cpus"}) == "text"
+    assert json.loads(heard[1]) == {"execute": "human-monitor-command", "arguments": {"command-line": "info cpus"}}

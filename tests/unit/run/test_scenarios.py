@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.run.scenarios import run_scenario, scenarios
+from ansible_collections.volcano.colocation.tests.run.scenarios import run_scenario, scenarios, summary
 
 MOLECULE = """#!/bin/sh
 echo "$@" >>calls
 echo "in $MOLECULE_EPHEMERAL_DIRECTORY"
-case "$*" in "test --scenario-name bad"*) exit 1;; esac
+case "$*" in
+    "test --scenario-name bad"*) exit 1;;
+    "test --scenario-name unlucky"*) [ "$(grep -c '^test' calls)" -gt 1 ];;
+esac
 """
 
 
@@ -32,17 +35,39 @@ def calls(checkout: Path) -> list[str]:
     return (checkout / "calls").read_text().splitlines()
 
 
+def answers(_name: str) -> str:
+    return ""
+
+
+def is_silent(name: str) -> str:
+    return f"{name} hangs"
+
+
 def test_a_scenario_that_passes_is_destroyed(checkout: Path) -> None:
-    result = run_scenario(checkout, os.environ, "good")
+    result = run_scenario(checkout, os.environ, is_silent, "good")
     assert result.passed
     assert calls(checkout) == ["test --scenario-name good --destroy never", "destroy --scenario-name good"]
 
 
 def test_a_scenario_that_fails_keeps_its_node(checkout: Path) -> None:
-    result = run_scenario(checkout, os.environ, "bad")
+    result = run_scenario(checkout, os.environ, answers, "bad")
     assert not result.passed
     assert result.tail == f"in {checkout}/.cache/molecule/bad"
     assert calls(checkout) == ["test --scenario-name bad --destroy never"]
+
+
+def test_a_node_that_went_silent_is_replaced_once(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = run_scenario(checkout, os.environ, is_silent, "unlucky")
+    assert (result.passed, result.lost) == (True, 1)
+    assert [line.split()[0] for line in calls(checkout)] == ["test", "test", "destroy"]
+    assert "unlucky hangs" in capsys.readouterr().out
+    assert "1 node went silent" in summary(result)
+
+
+def test_silence_twice_is_a_failure(checkout: Path) -> None:
+    result = run_scenario(checkout, os.environ, is_silent, "bad")
+    assert (result.passed, result.lost) == (False, 1)
+    assert [line.split()[0] for line in calls(checkout)] == ["test", "test"]
 
 
 def test_every_folder_with_a_scenario_is_one(tmp_path: Path) -> None:
