@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from dataclasses import dataclass
 from typing import Iterable, Mapping, Sequence
@@ -15,9 +16,8 @@ from .mounts import ROOT, Hierarchy, cgroup_mounts, visible
 from .safe_path import parts
 
 MOUNTINFO = "/proc/self/mountinfo"
-V1_CONTROLLERS = frozenset(
-    ("blkio", "cpu", "cpuacct", "cpuset", "debug", "devices", "freezer", "hugetlb", "memory", "misc")
-    + ("net_cls", "net_prio", "perf_event", "pids", "rdma")
+V1_CONTROLLER = re.compile(
+    "blkio|cpu|cpuacct|cpuset|debug|devices|freezer|hugetlb|memory|misc|net_cls|net_prio|perf_event|pids|rdma"
 )
 """linux/cgroup_subsys.h, under their names on v1."""
 SYSTEMD = "systemd"
@@ -54,7 +54,10 @@ def hierarchies(host: Host, cgroup_root: str = ROOT) -> Hierarchies:
 
     ColocationError when it is unknown which version is in force, or some controllers are on v1 and others on v2.
     """
-    return _mounted(host) if cgroup_root.rstrip("/") == ROOT else _recorded(host, cgroup_root.rstrip("/"))
+    if not os.path.isabs(cgroup_root):
+        raise ColocationError(f"the cgroup root {cgroup_root!r} is no absolute path", f"The usual one is {ROOT}.")
+    root = cgroup_root.rstrip("/") or "/"
+    return _mounted(host) if root == ROOT else _recorded(host, root)
 
 
 def mode_of(mounts: Mapping[str, Hierarchy]) -> tuple[str, str]:
@@ -143,14 +146,14 @@ def _recorded(host: Host, root: str) -> Hierarchies:
 
 
 def _v1_folders(host: Host, root: str, names: Iterable[str]) -> Iterable[tuple[str, str]]:
-    """By controller: its folder. A folder's name is a list of them; a symlink such as cpu is another name of one."""
+    """By controller: its folder, the shortest last. A name is a list of them; a symlink is another name of one."""
     folders = [name for name in names if stat.S_ISDIR(host.lstat(f"{root}/{name}").st_mode)]
-    for name in names:
+    for name in sorted(names, key=len, reverse=True):
         target = name if name in folders else _target(host, f"{root}/{name}")
         if target not in folders:
             continue
         for controller in name.split(","):
-            if controller in V1_CONTROLLERS or controller == SYSTEMD:
+            if V1_CONTROLLER.fullmatch(controller) or controller == SYSTEMD:
                 yield controller, f"{root}/{target}"
 
 
