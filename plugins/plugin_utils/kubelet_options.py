@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .cgroup_names import slice_name
+from ..module_utils.cgroup.names import slice_stem
 from .kubelet_policy_options import switched_on
 from .profile_error import ProfileError
 from .quantity import parse_cpu_list, parse_quantity
@@ -192,4 +192,4 @@ def named_cgroups(options: Mapping[str, Any]) -> tuple[str, ...]:
     """Cgroups that must be there before kubelet is told of them, for the node to look for."""
     names = [str(options[each]) for each in ("system_reserved_cgroup", "kube_reserved_cgroup") if options.get(each)]
     root = str(options.get("cgroup_root") or "/")
-    return (*names, *((root, slice_name(root)) if root.strip("/") else ()))
+    return (*names, *((root, slice_stem(root.strip("/"))) if root.strip("/") else ()))
