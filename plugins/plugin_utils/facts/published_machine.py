@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ...module_utils.cgroup.mounts import Hierarchy
-from ..quantity import format_cpu_list
+from ...module_utils.quantity import format_cpu_list
 from .model import CgroupFacts, NodeFacts, SystemdFacts
 
 UNIT_PROPERTIES = ("ActiveState", "UnitFileState", "KillMode", "Delegate", "NeedDaemonReload", "ControlGroup")
