@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ..module_utils.quantity import parse_cpu_list, parse_quantity
 from .cgroup_names import slice_name
 from .kubelet_policy_options import switched_on
 from .profile_error import ProfileError
-from .quantity import parse_cpu_list, parse_quantity
 
 RESERVABLE = ("cpu", "memory", "ephemeral-storage", "pid")
 AUTO = "auto"

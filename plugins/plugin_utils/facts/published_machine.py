@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from ..quantity import format_cpu_list
+from ...module_utils.quantity import format_cpu_list
 from .model import CgroupFacts, NodeFacts, SystemdFacts
 
 UNIT_PROPERTIES = ("ActiveState", "UnitFileState", "KillMode", "Delegate", "NeedDaemonReload", "ControlGroup")
