@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Iterable, Mapping, Optional, Sequence
 
 from ..cgroup.hierarchy import Hierarchies
@@ -22,11 +22,15 @@ _INTERFACES = {"slice": "Slice", "scope": "Scope", "service": "Service"}
 
 @dataclass(frozen=True)
 class Node:
-    """What is needed to look at cgroups and change them; without ``bus`` no systemd is asked, as in a tree of files."""
+    """What is needed to look at cgroups and change them; without ``bus`` no systemd is asked, as in a tree of files.
+
+    ``systemd`` is its version.
+    """
 
     host: Host
     hierarchies: Hierarchies
     bus: Optional[Bus] = None
+    systemd: int = 0
 
     @property
     def mode(self) -> str:
@@ -37,7 +41,8 @@ class Node:
 class State:
     """One cgroup as it was found: texts of the files of the knobs asked for, and systemd's properties of its unit.
 
-    ``unit`` is None where systemd does not have the cgroup; ``version`` is systemd's.
+    ``unit`` is None where systemd does not have the cgroup; ``version`` is systemd's. ``missing`` tells of each knob
+    that cannot be set here why.
     """
 
     target: Target
@@ -45,6 +50,7 @@ class State:
     texts: Mapping[str, str]
     unit: Optional[Mapping[str, Any]] = None
     version: int = 0
+    missing: Mapping[str, str] = field(default_factory=dict)
 
     def backend(self, knob: Knob) -> Backend:
         """systemd where it writes the knob itself, at the latest with the next set-property or daemon-reload."""
@@ -64,14 +70,20 @@ class State:
 
 def observe(node: Node, target: Target, knobs: Sequence[Knob]) -> State:
     """Read the files of the knobs and, in one call, their properties; ColocationError when the cgroup is not there."""
-    texts = _texts(node, target, knobs)
+    state = _with_unit(node, State(target, node.mode, read_files(node, target, knobs)), knobs)
+    reasons = {knob.name: _missing(node, state, knob) for knob in knobs if not state.has(knob)}
+    return replace(state, missing={name: reason for name, reason in reasons.items() if reason})
+
+
+def _with_unit(node: Node, state: State, knobs: Sequence[Knob]) -> State:
+    unit = state.target.unit
     names = sorted({name for knob in knobs for name in knob.property_names})
-    if node.bus is None or target.unit is None or not names:
-        return State(target, node.mode, texts)
-    values = node.bus.get(target.unit, interface(target.unit), ["ControlGroup", *names])
-    if values.pop("ControlGroup", "") != f"/{target.cgroup}":
-        return State(target, node.mode, texts)
-    return State(target, node.mode, texts, values, node.bus.version())
+    if node.bus is None or unit is None or not names:
+        return state
+    values = dict(node.bus.get(unit, interface(unit), ["ControlGroup", *names]))
+    if values.pop("ControlGroup", "") != f"/{state.target.cgroup}":
+        return state
+    return replace(state, unit=values, version=node.systemd)
 
 
 def interface(unit: str) -> str:
@@ -79,23 +91,25 @@ def interface(unit: str) -> str:
     return _INTERFACES[unit.rpartition(".")[2]]
 
 
-def missing(node: Node, target: Target, knob: Knob) -> str:
-    """Why the cgroup does not have the knob's files, in words."""
+def _missing(node: Node, state: State, knob: Knob) -> str:
+    """Why the knob cannot be set on the cgroup; empty where systemd will enable the controller for it."""
     controller = knob.controller(node.mode)
     note = f" ({knob.note})" if knob.note else ""
     if not controller:
         return f"cgroup {node.mode} has no such setting{note}"
     if controller not in node.hierarchies.points:
         return f"this node has no controller {controller}"
-    folder = node.hierarchies.folder(controller, target.cgroup)
+    folder = node.hierarchies.folder(controller, state.target.cgroup)
     if not os.path.isdir(node.host.path(folder)):
         return f"{folder} is not there: nobody made the cgroup in the hierarchy of {controller}"
-    if node.mode == "v2" and controller not in enabled(node, folder):
+    if node.mode == "v2" and controller not in _enabled(node, folder):
+        if state.backend(knob) is Backend.DBUS:
+            return ""
         return f"the controller {controller} is not enabled for {folder}"
     return f"this kernel has no {' or '.join(knob.files(node.mode))} in {folder}{note}"
 
 
-def enabled(node: Node, folder: str) -> list[str]:
+def _enabled(node: Node, folder: str) -> list[str]:
     """The controllers of a cgroup v2 folder."""
     try:
         return node.host.read(f"{folder}/cgroup.controllers").split()
@@ -103,13 +117,8 @@ def enabled(node: Node, folder: str) -> list[str]:
         return []
 
 
-def read_back(node: Node, target: Target, knobs: Iterable[Knob]) -> dict[str, str]:
-    """Texts of the knobs' files now."""
-    return _texts(node, target, list(knobs))
-
-
-def _texts(node: Node, target: Target, knobs: Sequence[Knob]) -> dict[str, str]:
-    """Texts by file name; on v1 the names of two controllers' files never are the same."""
+def read_files(node: Node, target: Target, knobs: Sequence[Knob]) -> dict[str, str]:
+    """Texts of the knobs' files by name, which no two controllers share; ColocationError when there is no cgroup."""
     wanted: dict[str, list[str]] = {}
     for knob in knobs:
         point = node.hierarchies.points.get(knob.controller(node.mode), "")

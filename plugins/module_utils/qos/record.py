@@ -5,19 +5,19 @@
 from __future__ import annotations
 
 import json
-import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Iterator, Mapping, Tuple
 
 from ..errors import ColocationError
 from ..host import Host
-from ..systemd.bus import Property
+from ..systemd.property import Property
+from ..transaction.clock import Clock
 from ..transaction.durable import sync_folder, unlink_if_there
 from ..transaction.files import private_folder, write_private
 from ..transaction.lock import LockHeld, hold
 from ..transaction.store import STATE_FOLDER
-from .ordering import Backend
+from .conversion import Backend
 
 FILE = f"{STATE_FOLDER}/qos.json"
 LOCK = f"{STATE_FOLDER}/qos.lock"
@@ -25,6 +25,7 @@ BOOT_ID = "/proc/sys/kernel/random/boot_id"
 SCHEMA = 1
 PATIENCE = 60.0
 """Seconds to wait for another run on this node, which takes a few."""
+PAUSE = 0.2
 
 Key = Tuple[str, str, str]
 """Cgroup root, cgroup, knob."""
@@ -32,7 +33,7 @@ Key = Tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Entry:
-    """One setting. ``before`` is what the kernel's files said and ``stored`` what systemd held, before we came.
+    """One setting. ``before`` is what the kernel's files, ``texts``, said and ``stored`` what systemd held before us.
 
     ``boot`` is the boot in which it was last applied; one that is not persistent ends with that boot.
     ``pod`` is namespace/name where that was asked for.
@@ -43,6 +44,7 @@ class Entry:
     knob: str
     wanted: Any
     before: Any
+    texts: Mapping[str, str]
     stored: tuple[Property, ...]
     backend: Backend
     persistent: bool
@@ -95,22 +97,23 @@ def boot_id(host: Host) -> str:
 
 
 @contextmanager
-def alone(host: Host, patience: float = PATIENCE) -> Iterator[None]:
+def alone(host: Host, clock: Clock, patience: float = PATIENCE) -> Iterator[None]:
     """Hold the record against another run on this node; LockHeld when it does not end in time."""
-    deadline = time.monotonic() + patience
-    while True:
-        lock = hold(host.path(LOCK), "QoS settings")
-        try:
-            lock.__enter__()
-            break
-        except LockHeld:
-            if time.monotonic() >= deadline:
-                raise
-            time.sleep(0.2)
-    try:
+    deadline = clock.monotonic() + patience
+    with ExitStack() as stack:
+        while not _entered(stack, host, clock.monotonic() < deadline):
+            clock.sleep(PAUSE)
         yield
-    finally:
-        lock.__exit__(None, None, None)
+
+
+def _entered(stack: ExitStack, host: Host, patient: bool) -> bool:
+    try:
+        stack.enter_context(hold(host.path(LOCK), "QoS settings"))
+    except LockHeld:
+        if patient:
+            return False
+        raise
+    return True
 
 
 def renewed(entry: Entry, boot: str) -> Entry:
@@ -125,6 +128,7 @@ def _document(entry: Entry) -> dict[str, Any]:
         "knob": entry.knob,
         "wanted": entry.wanted,
         "before": entry.before,
+        "texts": dict(entry.texts),
         "stored": [_property(each) for each in entry.stored],
         "backend": entry.backend.value,
         "persistent": entry.persistent,
@@ -140,6 +144,7 @@ def _entry(document: dict[str, Any]) -> Entry:
         document["knob"],
         _frozen(document["wanted"]),
         _frozen(document["before"]),
+        dict(document["texts"]),
         tuple(_of_property(each) for each in document["stored"]),
         Backend(document["backend"]),
         bool(document["persistent"]),

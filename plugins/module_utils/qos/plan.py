@@ -1,0 +1,200 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What has to be written so that cgroups are as asked. Nothing here reads or writes anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Mapping, Optional, Sequence, Tuple
+
+from ..errors import ColocationError
+from ..systemd.property import Property
+from .conversion import PAGE, Backend, of_properties, properties, settled, texts
+from .knob import Form, Kind, Knob, Value
+from .knobs import KNOBS, knob as knob_of
+from .observe import State
+from .ordering import Write
+from .ownership import refusal
+from .record import Entry
+from .target import Target
+
+FIRST = ("cpu_period", "memory_max")
+"""Others count in them: their new texts are needed to tell what those come to."""
+
+
+@dataclass(frozen=True)
+class Kubelet:
+    """What the table of ownership asks; None is unknown, for which the strict answer is taken."""
+
+    version: Optional[Tuple[int, int]] = None
+    static_cpu: Optional[bool] = None
+    memory_qos: Optional[bool] = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One knob of one cgroup: what the files say now, what they will say, and how that is brought about.
+
+    ``after`` is what was asked for, ``expected`` what reading back will give; ``stored`` is what systemd holds now.
+    ``properties`` is for systemd. ``texts`` are to be put back as they stand where a value would not give them again.
+    ``changed``: something has to be written. ``checked``: reading back tells whether it worked. ``cause``: why a
+    setting of ours is not as we left it.
+    """
+
+    target: Target
+    knob: Knob
+    backend: Backend
+    before: Value
+    after: Value
+    expected: Value
+    stored: Tuple[Property, ...] = ()
+    properties: Tuple[Property, ...] = ()
+    texts: Optional[Mapping[str, str]] = None
+    changed: bool = True
+    checked: bool = True
+    cause: str = ""
+
+    @property
+    def write(self) -> Write:
+        return Write(self.target.cgroup, self.knob.name, self.before, self.after, self.backend)
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A knob that this node cannot have."""
+
+    knob: str
+    reason: str
+
+
+def refuse(knobs: Sequence[Knob], target: Target, kubelet: Kubelet) -> None:
+    """ColocationError that names every knob that is kubelet's, or would harm it, on this cgroup."""
+    reasons = []
+    for knob in knobs:
+        reason = refusal(
+            knob,
+            target.place,
+            target.qos.value if target.qos else None,
+            target.driver.value if target.driver else "",
+            kubelet.version,
+            static_cpu=kubelet.static_cpu is not False,
+            memory_qos=kubelet.memory_qos,
+        )
+        if reason:
+            reasons.append(f"{knob.name}: {reason}{_guess(reason, kubelet)}")
+    if reasons:
+        raise ColocationError(f"{target.cgroup or 'the root cgroup'}: {'; '.join(reasons)}")
+
+
+def _guess(reason: str, kubelet: Kubelet) -> str:
+    if kubelet.static_cpu is None and "static" in reason:
+        return " (cpu_manager_state was not found, so that the policy is unknown: say with kubelet_root where it is)"
+    return ""
+
+
+def skipped(knobs: Sequence[Knob], state: State) -> tuple[Skipped, ...]:
+    """The knobs that the cgroup cannot have, each with the reason."""
+    return tuple(Skipped(knob.name, state.missing[knob.name]) for knob in knobs if knob.name in state.missing)
+
+
+def setting(wanted: Mapping[str, Value], state: State, record: Mapping[str, Entry], page: int = PAGE) -> tuple[Step, ...]:
+    """Steps that give one cgroup the wanted values, by knob; ``record`` has what we set on it before."""
+    steps = []
+    current = dict(state.texts)
+    for name in sorted(wanted, key=lambda each: (each not in FIRST, each)):
+        knob, value = knob_of(name), wanted[name]
+        steps.append(_set(knob, value, state, current, record.get(name), page))
+        if state.has(knob):
+            current.update(texts(knob, steps[-1].expected, state.mode, current))
+    return tuple(steps)
+
+
+def _set(
+    knob: Knob, value: Value, state: State, current: Mapping[str, str], entry: Optional[Entry], page: int
+) -> Step:
+    backend, before = state.backend(knob), state.value(knob)
+    held = settled(knob, value, state.mode, backend, current, page)
+    expected = held
+    if backend is Backend.DBUS and state.has(knob):
+        expected = settled(knob, held, state.mode, Backend.FILE, current, page)
+    stored = stored_in_systemd(knob, state) if backend is Backend.DBUS else ()
+    drifted = backend is Backend.DBUS and of_properties(knob, state.unit or {}) != held
+    changed = before != expected or drifted
+    return Step(
+        state.target,
+        knob,
+        backend,
+        before,
+        held,
+        expected,
+        stored,
+        properties(knob, held) if backend is Backend.DBUS else (),
+        changed=changed,
+        checked=state.has(knob),
+        cause=_cause(entry, value, backend, before != expected, drifted) if changed else "",
+    )
+
+
+def stored_in_systemd(knob: Knob, state: State) -> tuple[Property, ...]:
+    """The knob's properties as systemd holds them, ready to be given back."""
+    held, values = knob.unit_property, state.unit or {}
+    return tuple(Property(name, held.signature, values[name]) for name in held.names) if held else ()
+
+
+def _cause(entry: Optional[Entry], value: Value, backend: Backend, files_differ: bool, drifted: bool) -> str:
+    if entry is None or entry.wanted != value:
+        return ""
+    if backend is Backend.FILE:
+        return "the cgroup was made anew, or another program wrote the file"
+    if drifted:
+        return "the unit was made anew, or its property was set by another program or systemctl set-property"
+    return "another program wrote the kernel's file past systemd" if files_differ else ""
+
+
+def putting_back(entries: Sequence[Entry], state: State, page: int = PAGE) -> tuple[Step, ...]:
+    """Steps that give one cgroup back what was there before us. A knob that the cgroup lost by now has none."""
+    steps = []
+    current = dict(state.texts)
+    for entry in sorted(entries, key=lambda each: (each.knob not in FIRST, each.knob)):
+        knob = knob_of(entry.knob)
+        if knob.name in state.missing:
+            continue
+        steps.append(_put_back(knob, entry, state, current))
+        if state.has(knob):
+            current.update(texts(knob, steps[-1].expected, state.mode, current))
+    return tuple(steps)
+
+
+def _put_back(knob: Knob, entry: Entry, state: State, current: Mapping[str, str]) -> Step:
+    backend, before = state.backend(knob), state.value(knob)
+    if backend is Backend.FILE:
+        kept = {name: text for name, text in entry.texts.items() if name in restorable(knob, state.mode, entry)}
+        wrong = any(current.get(name) != text for name, text in kept.items())
+        changed = wrong if kept else before != entry.before
+        return Step(
+            state.target, knob, backend, before, entry.before, entry.before, texts=kept or None, changed=changed
+        )
+    wanted = entry.stored or properties(knob, entry.before)
+    stored = stored_in_systemd(knob, state)
+    changed = tuple(stored) != tuple(wanted) or before != entry.before
+    return Step(
+        *(state.target, knob, backend, before, entry.before, entry.before, stored, wanted), changed=changed, checked=False
+    )
+
+
+def restorable(knob: Knob, mode: str, entry: Entry) -> frozenset[str]:
+    """The files whose recorded text says more than the knob's value: weights in another scale, a device's own weight.
+
+    Not a file that holds another knob as well, and none that takes one device in a call or shows a state.
+    """
+    interface = knob.interface(mode)
+    if interface is None or knob.kind not in (Kind.INTEGER, Kind.BYTES):
+        return frozenset()
+    shared = {name for other in KNOBS.values() if other.name != knob.name for name in _written(other, mode)}
+    return _written(knob, mode) - shared
+
+
+def _written(knob: Knob, mode: str) -> frozenset[str]:
+    interface = knob.interface(mode)
+    files = interface.files if interface else ()
+    return frozenset(each.name for each in files if each.form is not Form.BESIDE)
