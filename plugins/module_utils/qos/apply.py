@@ -16,7 +16,7 @@ from .conversion import Backend, reading, texts
 from .knob import Kind
 from .observe import Node, read_files
 from .ordering import ordered
-from .plan import Step
+from .plan import Step, given_back
 from .shown import shown
 
 PATIENCE = 5.0
@@ -122,7 +122,7 @@ def _call(node: Node, call: Call, current: dict[str, dict[str, str]], undos: lis
     if node.bus is None or unit is None:
         raise Failed(f"{call.steps[0].target.cgroup}: there is no systemd to ask", "")
     node.bus.set(unit, _properties([step.properties for step in call.steps]))
-    undos.append(partial(node.bus.set, unit, _properties([step.stored for step in call.steps])))
+    undos.append(partial(node.bus.set, unit, _properties([given_back(step.stored) for step in call.steps])))
     own = current[call.steps[0].target.cgroup]
     for step in call.steps:
         if step.checked:
@@ -130,8 +130,8 @@ def _call(node: Node, call: Call, current: dict[str, dict[str, str]], undos: lis
 
 
 def _properties(groups: Sequence[Tuple[Property, ...]]) -> list[Property]:
-    """Each property once: two knobs may share one, the later says more."""
-    return list({each.name: each for group in groups for each in group}.values())
+    """In this order, none twice the same: two knobs may share one."""
+    return list(dict.fromkeys(each for group in groups for each in group))
 
 
 def _write(node: Node, step: Step, name: str, text: str) -> None:

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Mapping, Optional, Sequence, Tuple
+from dataclasses import dataclass, replace
+from typing import Collection, Mapping, Optional, Sequence, Tuple
 
 from ..errors import ColocationError
 from ..systemd.property import Property
@@ -97,29 +97,44 @@ def skipped(knobs: Sequence[Knob], state: State) -> tuple[Skipped, ...]:
     return tuple(Skipped(knob.name, state.missing[knob.name]) for knob in knobs if knob.name in state.missing)
 
 
-def setting(wanted: Mapping[str, Value], state: State, record: Mapping[str, Entry], page: int = PAGE) -> tuple[Step, ...]:
-    """Steps that give one cgroup the wanted values, by knob; ``record`` has what we set on it before."""
-    steps = []
+@dataclass(frozen=True)
+class Past:
+    """What we set on one cgroup before, by knob, and the boot that we are in."""
+
+    entries: Mapping[str, Entry]
+    boot: str
+
+
+def steps(
+    wanted: Mapping[str, Value], back: Collection[str], state: State, past: Past, page: int = PAGE
+) -> tuple[Step, ...]:
+    """What gives one cgroup the wanted values and puts the knobs of ``back`` back as they were before us.
+
+    A knob that the cgroup does not have has no step, and neither has one to put back that we never set.
+    """
+    found: list[Step] = []
     current = dict(state.texts)
-    for name in sorted(wanted, key=lambda each: (each not in FIRST, each)):
-        knob, value = knob_of(name), wanted[name]
-        steps.append(_set(knob, value, state, current, record.get(name), page))
+    names = [name for name in {*wanted, *(set(back) & past.entries.keys())} if name not in state.missing]
+    for name in sorted(names, key=lambda each: (each not in FIRST, each)):
+        knob, entry = knob_of(name), past.entries.get(name)
+        if name in wanted:
+            found.append(_set(knob, wanted[name], state, current, page))
+            found[-1] = replace(found[-1], cause=_cause(found[-1], entry, wanted[name], past.boot))
+        elif entry:
+            found.append(_put_back(knob, entry, state, current))
         if state.has(knob):
-            current.update(texts(knob, steps[-1].expected, state.mode, current))
-    return tuple(steps)
+            current.update(texts(knob, found[-1].expected, state.mode, current))
+    return tuple(found)
 
 
-def _set(
-    knob: Knob, value: Value, state: State, current: Mapping[str, str], entry: Optional[Entry], page: int
-) -> Step:
+def _set(knob: Knob, value: Value, state: State, current: Mapping[str, str], page: int) -> Step:
     backend, before = state.backend(knob), state.value(knob)
     held = settled(knob, value, state.mode, backend, current, page)
     expected = held
     if backend is Backend.DBUS and state.has(knob):
         expected = settled(knob, held, state.mode, Backend.FILE, current, page)
     stored = stored_in_systemd(knob, state) if backend is Backend.DBUS else ()
-    drifted = backend is Backend.DBUS and of_properties(knob, state.unit or {}) != held
-    changed = before != expected or drifted
+    moved = backend is Backend.DBUS and of_properties(knob, state.unit or {}) != held
     return Step(
         state.target,
         knob,
@@ -129,9 +144,8 @@ def _set(
         expected,
         stored,
         properties(knob, held) if backend is Backend.DBUS else (),
-        changed=changed,
+        changed=before != expected or moved,
         checked=state.has(knob),
-        cause=_cause(entry, value, backend, before != expected, drifted) if changed else "",
     )
 
 
@@ -141,28 +155,17 @@ def stored_in_systemd(knob: Knob, state: State) -> tuple[Property, ...]:
     return tuple(Property(name, held.signature, values[name]) for name in held.names) if held else ()
 
 
-def _cause(entry: Optional[Entry], value: Value, backend: Backend, files_differ: bool, drifted: bool) -> str:
-    if entry is None or entry.wanted != value:
+def _cause(step: Step, entry: Optional[Entry], value: Value, boot: str) -> str:
+    """The likely reason why a setting of ours is not as we left it; empty when it is, or when it is a new one."""
+    if not step.changed or entry is None or entry.wanted != value:
         return ""
-    if backend is Backend.FILE:
+    if entry.boot != boot:
+        return "the node was booted"
+    if step.backend is Backend.FILE:
         return "the cgroup was made anew, or another program wrote the file"
-    if drifted:
-        return "the unit was made anew, or its property was set by another program or systemctl set-property"
-    return "another program wrote the kernel's file past systemd" if files_differ else ""
-
-
-def putting_back(entries: Sequence[Entry], state: State, page: int = PAGE) -> tuple[Step, ...]:
-    """Steps that give one cgroup back what was there before us. A knob that the cgroup lost by now has none."""
-    steps = []
-    current = dict(state.texts)
-    for entry in sorted(entries, key=lambda each: (each.knob not in FIRST, each.knob)):
-        knob = knob_of(entry.knob)
-        if knob.name in state.missing:
-            continue
-        steps.append(_put_back(knob, entry, state, current))
-        if state.has(knob):
-            current.update(texts(knob, steps[-1].expected, state.mode, current))
-    return tuple(steps)
+    if step.stored != step.properties:
+        return "the unit was made anew, or another program set its property (systemctl set-property, kubelet)"
+    return "another program wrote the kernel's file past systemd"
 
 
 def _put_back(knob: Knob, entry: Entry, state: State, current: Mapping[str, str]) -> Step:
@@ -174,12 +177,20 @@ def _put_back(knob: Knob, entry: Entry, state: State, current: Mapping[str, str]
         return Step(
             state.target, knob, backend, before, entry.before, entry.before, texts=kept or None, changed=changed
         )
-    wanted = entry.stored or properties(knob, entry.before)
+    wanted = given_back(entry.stored) or properties(knob, entry.before)
     stored = stored_in_systemd(knob, state)
-    changed = tuple(stored) != tuple(wanted) or before != entry.before
+    changed = stored != entry.stored or before != entry.before
     return Step(
         *(state.target, knob, backend, before, entry.before, entry.before, stored, wanted), changed=changed, checked=False
     )
+
+
+def given_back(stored: Sequence[Property]) -> tuple[Property, ...]:
+    """What makes systemd hold this again: an array is added to what there is (src/core/dbus-cgroup.c), so it is emptied."""
+    found: list[Property] = []
+    for each in stored:
+        found += [replace(each, value=()), each] if each.signature == "a(st)" and each.value else [each]
+    return tuple(found)
 
 
 def restorable(knob: Knob, mode: str, entry: Entry) -> frozenset[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Iterator, Mapping, Tuple
 
 from ..errors import ColocationError
@@ -116,9 +116,9 @@ def _entered(stack: ExitStack, host: Host, patient: bool) -> bool:
     return True
 
 
-def renewed(entry: Entry, boot: str) -> Entry:
-    """The same setting, applied in this boot."""
-    return replace(entry, boot=boot)
+def lasting(record: Record) -> bool:
+    """Whether anything in it is to be applied again at the next boot."""
+    return any(entry.persistent for entry in record.values())
 
 
 def _document(entry: Entry) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 from contextlib import suppress
+from enum import Enum
 
 from ..errors import ColocationError
 from ..host import Host
@@ -18,6 +19,7 @@ from ..transaction import install
 from ..transaction.files import refused
 from ..transaction.journal import unfinished
 from ..transaction.store import Store
+from .observe import Node
 
 UNIT = "volcano-colocation-qos.service"
 UNIT_FILE = f"/etc/systemd/system/{UNIT}"
@@ -46,6 +48,31 @@ _WANTED_BY = ("multi-user.target", "kubelet.service")
 def text() -> str:
     """The unit's text for the interpreter that runs this."""
     return _TEXT.format(python=sys.executable, engine=LINK)
+
+
+class Upkeep(Enum):
+    """What has to be done to the unit."""
+
+    NONE = "none"
+    INSTALL = "install"
+    REMOVE = "remove"
+
+
+def upkeep(node: Node, needed: bool) -> Upkeep:
+    """What is to be done so that the unit is there just when it is needed; nothing where there is no systemd."""
+    if node.bus is None:
+        return Upkeep.NONE
+    if needed:
+        return Upkeep.NONE if in_place(node.host) else Upkeep.INSTALL
+    return Upkeep.REMOVE if present(node.host) else Upkeep.NONE
+
+
+def see_to(host: Host, task: Upkeep) -> None:
+    """Do it."""
+    if task is Upkeep.INSTALL:
+        put_in_place(host)
+    elif task is Upkeep.REMOVE:
+        take_away(host)
 
 
 def in_place(host: Host) -> bool:
