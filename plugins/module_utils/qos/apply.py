@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Callable, Mapping, Sequence, Tuple, Union
+from typing import Callable, Mapping, Sequence, Union
 
 from ..errors import ColocationError
 from ..systemd.property import Property
@@ -20,7 +20,7 @@ from .plan import Step, given_back
 from .shown import shown
 
 PATIENCE = 5.0
-"""Seconds; systemd answers SetUnitProperties before it writes the files (src/core/cgroup.c unit_add_to_cgroup_realize_queue)."""
+"""Seconds; systemd answers SetUnitProperties before it writes the files: src/core/cgroup.c, its realize queue."""
 PAUSE = 0.05
 
 PARTNERS = {"cpu_burst": ("cpu_quota", "cpu_period"), "memory_swap_max": ("memory_max",)}
@@ -34,7 +34,7 @@ Undo = Callable[[], None]
 class Call:
     """All properties of one unit, set in one call."""
 
-    steps: Tuple[Step, ...]
+    steps: tuple[Step, ...]
 
 
 Work = Union[Step, Call]
@@ -129,7 +129,7 @@ def _call(node: Node, call: Call, current: dict[str, dict[str, str]], undos: lis
             own.update(texts(step.knob, step.expected, node.mode, own))
 
 
-def _properties(groups: Sequence[Tuple[Property, ...]]) -> list[Property]:
+def _properties(groups: Sequence[tuple[Property, ...]]) -> list[Property]:
     """In this order, none twice the same: two knobs may share one."""
     return list(dict.fromkeys(each for group in groups for each in group))
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
-from typing import Any, Mapping, Tuple
+from typing import Any, Mapping
 
-from ..cgroup.hierarchy import ROOT
+from ..cgroup.mounts import ROOT
 from ..errors import ColocationError
 from ..transaction.clock import Clock
 from . import record, service
@@ -40,10 +40,10 @@ class Request:
 class Plan:
     """All that a run would do. ``upkeep`` is what the unit that applies the record again needs: one of service's."""
 
-    targets: Tuple[Target, ...]
+    targets: tuple[Target, ...]
     states: Mapping[str, State]
-    steps: Tuple[Step, ...]
-    skipped: Tuple[Skipped, ...]
+    steps: tuple[Step, ...]
+    skipped: tuple[Skipped, ...]
     before: Record
     after: Record
     upkeep: service.Upkeep
@@ -68,7 +68,7 @@ def plan(node: Node, cgroups: Cgroups, request: Request, uid_of: UidOf) -> Plan:
         past = Past(_of_cgroup(before, request.cgroup_root, target), boot)
         state, values, back = _looked_at(node, target, request, past)
         own = steps(values, back, state, past, os.sysconf("SC_PAGE_SIZE"))
-        left_out += [each for each in skipped(values, state) if each not in left_out]
+        left_out += [each for each in skipped([knob_of(name) for name in values], state) if each not in left_out]
         after.update(_remembered(request, state, own, values, past))
         for name in back:
             after.pop((request.cgroup_root, target.cgroup, name), None)
@@ -77,7 +77,7 @@ def plan(node: Node, cgroups: Cgroups, request: Request, uid_of: UidOf) -> Plan:
     for key in _gone(cgroups, request, before, wanted):
         after.pop(key, None)
     _require(left_out, request)
-    upkeep = service.upkeep(node, record.lasting(after))
+    upkeep = service.upkeep(node, after)
     return Plan(wanted, states, tuple(all_steps), tuple(left_out), before, after, upkeep)
 
 

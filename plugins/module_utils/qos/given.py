@@ -7,10 +7,11 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import dataclass
-from typing import Any, Iterable, Mapping, Optional
+from typing import Any, Iterable, Mapping
 
 from ..errors import ColocationError
 from ..host import Host
+from ..quantity import parse_cpu_list
 from .conversion import reading
 from .knob import Value
 from .knobs import knob as knob_of
@@ -27,8 +28,8 @@ MEMINFO = "/proc/meminfo"
 class Limits:
     """What percents are a part of; None: of the node."""
 
-    cpus: Optional[float] = None
-    memory: Optional[int] = None
+    cpus: float | None = None
+    memory: int | None = None
 
 
 def capacity(host: Host, limits: Limits, settings: Mapping[str, Any]) -> Capacity:
@@ -62,9 +63,7 @@ def _period(settings: Mapping[str, Any], state: State, total: Capacity) -> int:
 
 
 def _online(host: Host) -> int:
-    text = _read(host, ONLINE, "cpus").strip()
-    spans = [part.partition("-") for part in text.split(",")]
-    return sum(int(last or first) - int(first) + 1 for first, _dash, last in spans)
+    return len(parse_cpu_list(_read(host, ONLINE, "cpus")))
 
 
 def _memory(host: Host) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
-from typing import Any, Iterable, Mapping, Optional, Sequence
+from typing import Any, Mapping, Sequence
 
 from ..cgroup.hierarchy import Hierarchies
 from ..errors import ColocationError
@@ -29,7 +29,7 @@ class Node:
 
     host: Host
     hierarchies: Hierarchies
-    bus: Optional[Bus] = None
+    bus: Bus | None = None
     systemd: int = 0
 
     @property
@@ -48,7 +48,7 @@ class State:
     target: Target
     mode: str
     texts: Mapping[str, str]
-    unit: Optional[Mapping[str, Any]] = None
+    unit: Mapping[str, Any] | None = None
     version: int = 0
     missing: Mapping[str, str] = field(default_factory=dict)
 

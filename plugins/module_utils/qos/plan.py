@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Collection, Mapping, Optional, Sequence, Tuple
+from typing import Collection, Mapping, Sequence
 
 from ..errors import ColocationError
 from ..systemd.property import Property
 from .conversion import PAGE, Backend, of_properties, properties, settled, texts
 from .knob import Form, Kind, Knob, Value
-from .knobs import KNOBS, knob as knob_of
+from .knobs import KNOBS
+from .knobs import knob as knob_of
 from .observe import State
 from .ordering import Write
 from .ownership import refusal
@@ -26,9 +27,9 @@ FIRST = ("cpu_period", "memory_max")
 class Kubelet:
     """What the table of ownership asks; None is unknown, for which the strict answer is taken."""
 
-    version: Optional[Tuple[int, int]] = None
-    static_cpu: Optional[bool] = None
-    memory_qos: Optional[bool] = None
+    version: tuple[int, int] | None = None
+    static_cpu: bool | None = None
+    memory_qos: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,9 @@ class Step:
     before: Value
     after: Value
     expected: Value
-    stored: Tuple[Property, ...] = ()
-    properties: Tuple[Property, ...] = ()
-    texts: Optional[Mapping[str, str]] = None
+    stored: tuple[Property, ...] = ()
+    properties: tuple[Property, ...] = ()
+    texts: Mapping[str, str] | None = None
     changed: bool = True
     checked: bool = True
     cause: str = ""
@@ -155,7 +156,7 @@ def stored_in_systemd(knob: Knob, state: State) -> tuple[Property, ...]:
     return tuple(Property(name, held.signature, values[name]) for name in held.names) if held else ()
 
 
-def _cause(step: Step, entry: Optional[Entry], value: Value, boot: str) -> str:
+def _cause(step: Step, entry: Entry | None, value: Value, boot: str) -> str:
     """The likely reason why a setting of ours is not as we left it; empty when it is, or when it is a new one."""
     if not step.changed or entry is None or entry.wanted != value:
         return ""
@@ -181,12 +182,14 @@ def _put_back(knob: Knob, entry: Entry, state: State, current: Mapping[str, str]
     stored = stored_in_systemd(knob, state)
     changed = stored != entry.stored or before != entry.before
     return Step(
-        *(state.target, knob, backend, before, entry.before, entry.before, stored, wanted), changed=changed, checked=False
+        *(state.target, knob, backend, before, entry.before, entry.before, stored, wanted),
+        changed=changed,
+        checked=False,
     )
 
 
 def given_back(stored: Sequence[Property]) -> tuple[Property, ...]:
-    """What makes systemd hold this again: an array is added to what there is (src/core/dbus-cgroup.c), so it is emptied."""
+    """What makes systemd hold this again. Arrays add up (src/core/dbus-cgroup.c), so they are emptied."""
     found: list[Property] = []
     for each in stored:
         found += [replace(each, value=()), each] if each.signature == "a(st)" and each.value else [each]

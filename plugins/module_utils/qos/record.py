@@ -101,19 +101,15 @@ def alone(host: Host, clock: Clock, patience: float = PATIENCE) -> Iterator[None
     """Hold the record against another run on this node; LockHeld when it does not end in time."""
     deadline = clock.monotonic() + patience
     with ExitStack() as stack:
-        while not _entered(stack, host, clock.monotonic() < deadline):
-            clock.sleep(PAUSE)
+        while True:
+            try:
+                stack.enter_context(hold(host.path(LOCK), "QoS settings"))
+                break
+            except LockHeld:
+                if clock.monotonic() >= deadline:
+                    raise
+                clock.sleep(PAUSE)
         yield
-
-
-def _entered(stack: ExitStack, host: Host, patient: bool) -> bool:
-    try:
-        stack.enter_context(hold(host.path(LOCK), "QoS settings"))
-    except LockHeld:
-        if patient:
-            return False
-        raise
-    return True
 
 
 def lasting(record: Record) -> bool:

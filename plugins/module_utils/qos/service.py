@@ -20,6 +20,7 @@ from ..transaction.files import refused
 from ..transaction.journal import unfinished
 from ..transaction.store import Store
 from .observe import Node
+from .record import Record, lasting
 
 UNIT = "volcano-colocation-qos.service"
 UNIT_FILE = f"/etc/systemd/system/{UNIT}"
@@ -58,11 +59,11 @@ class Upkeep(Enum):
     REMOVE = "remove"
 
 
-def upkeep(node: Node, needed: bool) -> Upkeep:
-    """What is to be done so that the unit is there just when it is needed; nothing where there is no systemd."""
+def upkeep(node: Node, record: Record) -> Upkeep:
+    """What is to be done so that the unit is there just while it is needed; nothing where there is no systemd."""
     if node.bus is None:
         return Upkeep.NONE
-    if needed:
+    if lasting(record):
         return Upkeep.NONE if in_place(node.host) else Upkeep.INSTALL
     return Upkeep.REMOVE if present(node.host) else Upkeep.NONE
 
@@ -81,7 +82,11 @@ def in_place(host: Host) -> bool:
         same = host.read(UNIT_FILE) == text()
     except OSError:
         return False
-    return same and all(os.path.lexists(host.path(path)) for path in _links()) and _engine(host) == install.path_of(install.sources())
+    return (
+        same
+        and all(os.path.lexists(host.path(path)) for path in _links())
+        and _engine(host) == install.path_of(install.sources())
+    )
 
 
 def put_in_place(host: Host) -> None:

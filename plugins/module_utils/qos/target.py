@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Callable, Iterator, Optional, Tuple
+from typing import Callable, Iterator, Optional
 
 from ..cgroup import slices
 from ..cgroup.hierarchy import Hierarchies
@@ -21,28 +21,28 @@ TREE_NAMES = ("kubepods", "kubepods.slice")
 
 @dataclass(frozen=True)
 class Wish:
-    """Exactly one of ``qos_class``, ``slice_name``, ``path`` and a pod; a pod has ``uid``, or ``pod`` as namespace/name.
+    """Exactly one of the fields. A pod is named by ``uid``, or by ``pod`` as namespace/name.
 
     ``each_pod``: every pod of the class that is on the node, in place of the class itself.
     """
 
-    qos_class: Optional[QosClass] = None
-    slice_name: Optional[str] = None
-    path: Optional[str] = None
-    uid: Optional[str] = None
-    pod: Optional[str] = None
-    each_pod: Optional[QosClass] = None
+    qos_class: QosClass | None = None
+    slice_name: str | None = None
+    path: str | None = None
+    uid: str | None = None
+    pod: str | None = None
+    each_pod: QosClass | None = None
 
 
 @dataclass(frozen=True)
 class Target:
-    """One cgroup. ``unit`` is the name of the systemd unit that may have it; ``driver`` is kubelet's inside its tree."""
+    """One cgroup. ``unit`` is the systemd unit that may have it; ``driver`` is kubelet's, inside its tree."""
 
     cgroup: str
     place: Place
-    qos: Optional[QosClass]
-    driver: Optional[Driver]
-    unit: Optional[str]
+    qos: QosClass | None
+    driver: Driver | None
+    unit: str | None
     pod: str = ""
 
 
@@ -53,7 +53,7 @@ class Cgroups:
     host: Host
     hierarchies: Hierarchies
     kubelet_root: str = "/"
-    driver: Optional[Driver] = None
+    driver: Driver | None = None
 
     def folders(self, cgroup: str) -> list[str]:
         """The folders of a cgroup that there are, in whatever hierarchy."""
@@ -78,7 +78,7 @@ UidOf = Callable[[str], Optional[str]]
 
 
 def targets(wish: Wish, cgroups: Cgroups, uid_of: UidOf) -> tuple[Target, ...]:
-    """The cgroups that are meant, which may be gone by now: that is the caller's to see. ColocationError when unclear."""
+    """The cgroups that are meant; some may be gone. ColocationError when it is unclear which."""
     if wish.slice_name is not None:
         return (_of_path(slices.path(wish.slice_name), cgroups),)
     if wish.path is not None:
@@ -96,7 +96,7 @@ def driver(cgroups: Cgroups) -> Driver:
     """Kubelet's driver as it was told, or as processes show it; ColocationError where they do not."""
     if cgroups.driver is not None:
         return cgroups.driver
-    trees = {each: KubeletTree(each, cgroups.kubelet_root).pods() for each in Driver}
+    trees = {tree.driver: tree.pods() for tree in _trees(cgroups)}
     alive = [each for each, tree in trees.items() if any(occupied(cgroups.host, at) for at in cgroups.folders(tree))]
     if len(alive) == 1:
         return alive[0]
@@ -129,8 +129,9 @@ def _is_folder(path: str) -> bool:
 
 def _of_path(cgroup: str, cgroups: Cgroups) -> Target:
     """Whoever names a cgroup of kubelet's by its path gets the rules that kubelet's cgroups have."""
-    for each in Driver:
-        tree = KubeletTree(each, cgroups.kubelet_root)
+    if not cgroup:
+        raise ColocationError("the root cgroup has no limits of its own", "Name a cgroup below it")
+    for tree in _trees(cgroups):
         if cgroup == tree.pods() or cgroup.startswith(tree.pods() + "/"):
             return _in_tree(cgroup, tree)
     foreign = [part for part in cgroup.split("/") if part.endswith(TREE_NAMES)]
@@ -139,7 +140,30 @@ def _of_path(cgroup: str, cgroups: Cgroups) -> Target:
             f"{cgroup} is in a tree of kubelet's, but not below the cgroupRoot {cgroups.kubelet_root}",
             "Say with kubelet_cgroup_root what kubelet's cgroupRoot is",
         )
-    return Target(cgroup, Place.OTHER if cgroup else Place.ROOT, None, None, unit_of(cgroup))
+    return Target(cgroup, Place.OTHER, None, None, unit_of(cgroup))
+
+
+def recorded(wish: Wish, cgroup: str, pod: str, cgroups: Cgroups) -> bool:
+    """Whether the wish means a cgroup that is gone by now; ``pod`` is what it was asked for as."""
+    if wish.slice_name is not None:
+        return cgroup == slices.path(wish.slice_name)
+    if wish.path is not None:
+        return cgroup == wish.path
+    if wish.pod is not None:
+        return pod == wish.pod
+    return any(_meant(wish, cgroup, tree) for tree in _trees(cgroups))
+
+
+def _meant(wish: Wish, cgroup: str, tree: KubeletTree) -> bool:
+    if wish.qos_class is not None:
+        return cgroup == tree.qos(wish.qos_class)
+    if wish.each_pod is not None:
+        return placed(cgroup, tree) == (Place.POD, wish.each_pod)
+    return cgroup in [tree.pod(qos, wish.uid or "") for qos in QosClass]
+
+
+def _trees(cgroups: Cgroups) -> list[KubeletTree]:
+    return [KubeletTree(each, cgroups.kubelet_root) for each in Driver]
 
 
 def _in_tree(cgroup: str, tree: KubeletTree) -> Target:
@@ -147,7 +171,7 @@ def _in_tree(cgroup: str, tree: KubeletTree) -> Target:
     return Target(cgroup, place, qos, tree.driver, unit_of(cgroup))
 
 
-def placed(cgroup: str, tree: KubeletTree) -> Tuple[Place, Optional[QosClass]]:
+def placed(cgroup: str, tree: KubeletTree) -> tuple[Place, QosClass | None]:
     """What a cgroup of kubelet's tree is, and of which class."""
     if cgroup == tree.pods():
         return Place.ROOT, QosClass.GUARANTEED

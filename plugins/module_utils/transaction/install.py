@@ -15,7 +15,7 @@ from ..host import Host
 FOLDER = "/usr/local/lib/volcano-colocation"
 PACKAGE = "volcano_colocation"
 # What the engine consists of, below module_utils.
-FILES = ("__init__.py", "errors.py", "host.py")
+FILES = ("__init__.py", "errors.py", "host.py", "quantity.py")
 FOLDERS = ("cgroup/", "cri/", "qos/", "systemd/", "transaction/")
 QOS_LINK = "qos"
 """A link to the engine that the unit of qos/service.py starts."""
@@ -61,7 +61,7 @@ def install(host: Host) -> str:
 
 
 def remove_others(host: Host, path: str) -> None:
-    """Remove engines of other versions, but not the one that the link names; only while no transaction is unfinished."""
+    """Remove engines of other versions but that of the link; only while no transaction is unfinished."""
     link = host.path(f"{FOLDER}/{QOS_LINK}")
     kept = {os.path.basename(path)} | ({QOS_LINK, os.readlink(link)} if os.path.islink(link) else set())
     for name in host.list(FOLDER):
