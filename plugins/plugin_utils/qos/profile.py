@@ -45,7 +45,9 @@ def amount(variable: str, value: Any) -> Amount | None:
     try:
         absolute = parse_quantity(text)
     except ValueError:
-        raise ProfileError(variable, f"{text!r} is neither a share such as 60% nor an amount such as 2.5 or 4Gi") from None
+        raise ProfileError(
+            variable, f"{text!r} is neither a share such as 60% nor an amount such as 2.5 or 4Gi"
+        ) from None
     if not 0 < absolute < LARGEST:
         raise ProfileError(variable, f"{text} is not more than nothing and less than 2^63")
     return Amount(text, absolute=absolute)
