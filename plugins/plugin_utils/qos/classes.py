@@ -29,11 +29,20 @@ def pods_cpus(node: QosNode, reserved: Sequence[Amounts]) -> Fraction | None:
 
 
 def quota(wanted: Amount | None, cpus: Fraction | None) -> float | None:
-    """CPUs, in hundredths."""
-    if wanted is None or (wanted.share is not None and cpus is None):
+    """CPUs, in hundredths; None where none are wanted."""
+    if wanted is None:
         return None
-    whole = max(LEAST_CPUS, wanted.of(cpus or Fraction(0)))
-    return float(whole * 100 // 1) / 100
+    hundredths = wanted.of(cpus or Fraction(0)) // LEAST_CPUS
+    return max(1, hundredths) / 100
+
+
+def _no_quota(node: QosNode, wanted: Amount | None, cpus: Fraction | None) -> str:
+    if wanted is None:
+        return ""
+    if wanted.share is not None and cpus is None:
+        return "how many CPUs are left for pods is not known: it is a share of the online ones that are not reserved"
+    online = len(node.online_cpus)
+    return f"{wanted.text} CPUs are no cap on a node of {online}" if online and wanted.absolute > online else ""
 
 
 def _text(wanted: Amount | None) -> str | None:
@@ -47,8 +56,10 @@ def class_tasks(node: QosNode, profile: QosProfile, cpus: Fraction | None, kind:
     return tasks, tuple(each for _task, cannot in parts for each in cannot)
 
 
-def _identity(level: Level, profile: QosProfile, kind: Scheduler) -> Mapping[str, Any]:
+def _identity(node: QosNode, level: Level, profile: QosProfile, kind: Scheduler) -> Mapping[str, Any]:
     # Not on the root: it must stay 0 (koordinator pkg/koordlet/runtimehooks/hooks/groupidentity).
+    if not node.features.get("cpu_bvt"):
+        return {}
     on = kind is Scheduler.IDENTITY and level in profile.levels
     return {"cpu_bvt_warp_ns": NUMBERS[level].cpu if on else None}
 
@@ -57,21 +68,16 @@ def _besteffort(
     node: QosNode, profile: QosProfile, cpus: Fraction | None, kind: Scheduler
 ) -> tuple[CgroupTask, tuple[Cannot, ...]]:
     wanted = profile.best_effort if Level.BE in profile.levels else BestEffort()
-    share = wanted.cpu_quota is not None and wanted.cpu_quota.share is not None
 
     def why_not(knob: str) -> str:
-        if knob == "cpu_quota" and share and cpus is None:
-            return (
-                "how many CPUs are left for pods is not known: it is a share of the online ones that are not reserved"
-            )
-        return obstacle(node, knob)
+        return (_no_quota(node, wanted.cpu_quota, cpus) if knob == "cpu_quota" else "") or obstacle(node, knob)
 
     values = {
-        "cpu_quota": _text(wanted.cpu_quota) if share and cpus is None else quota(wanted.cpu_quota, cpus),
+        "cpu_quota": quota(wanted.cpu_quota, cpus),
         "memory_high": _text(wanted.memory_high),
         "memory_max": _text(wanted.memory_max),
         "pids_max": wanted.pids_max,
-        **_identity(Level.BE, profile, kind),
+        **_identity(node, Level.BE, profile, kind),
     }
     settings, cannot = split(Level.BE.value, values, why_not)
     return CgroupTask({"qos_class": "besteffort"}, settings), cannot
@@ -88,7 +94,7 @@ def _protected(
 
     memory = {"memory_low": _text(wanted.memory_low), "memory_min": _text(wanted.memory_min)}
     root, _said_below = split(Level.LS.value, memory, why_not)
-    own, cannot = split(Level.LS.value, {**memory, **_identity(Level.LS, profile, kind)}, why_not)
+    own, cannot = split(Level.LS.value, {**memory, **_identity(node, Level.LS, profile, kind)}, why_not)
     return (
         (CgroupTask({"qos_class": "guaranteed"}, root), ()),
         (CgroupTask({"qos_class": "burstable"}, own), cannot),

@@ -81,11 +81,21 @@ def pod_settings(node: QosNode, level: Level, kind: Scheduler) -> Settings:
 
 def memory_reason(node: QosNode) -> str:
     """Why memory.qos_level is of no use; empty where it is."""
-    if not node.features.get("memory_qos_level"):
+    if node.features.get("memory_qos_level") is None:
+        return "nothing shows whether this kernel has memory.qos_level"
+    if not node.features["memory_qos_level"]:
         return f"this kernel ({node.release}) has no memory.qos_level, which openEuler's have on cgroup v1"
     if node.sysctls.get(MEMCG_QOS) == "0":
         return "vm.memcg_qos_enable is 0, so that the kernel takes no notice: write it as 1 in /etc/sysctl.d"
     return ""
+
+
+def _no_levels(node: QosNode) -> str:
+    if node.features.get("cpu_bvt"):
+        return identity_off(node)
+    if None in (node.features.get("cpu_qos_level"), node.features.get("cpu_bvt")):
+        return "nothing shows whether this kernel has cpu.qos_level or cpu.bvt_warp_ns"
+    return f"this kernel ({node.release}) has no cpu.qos_level and no cpu.bvt_warp_ns"
 
 
 LOST_ON_MAINLINE: Mapping[Level, str] = {
@@ -101,9 +111,7 @@ def untranslated(node: QosNode, level: Level, kind: Scheduler) -> Iterator[Canno
     """What of a level's two numbers this kernel does not know."""
     cpu, memory = NUMBERS[level].cpu, NUMBERS[level].memory
     if kind is Scheduler.MAINLINE:
-        off = identity_off(node) if node.features.get("cpu_bvt") else ""
-        why = off or f"this kernel ({node.release}) has no cpu.qos_level and no cpu.bvt_warp_ns"
-        yield Cannot(level.value, f"cpu.qos_level {cpu}", f"{why}; {LOST_ON_MAINLINE[level]}")
+        yield Cannot(level.value, f"cpu.qos_level {cpu}", f"{_no_levels(node)}; {LOST_ON_MAINLINE[level]}")
     elif kind is Scheduler.TWO_LEVELS and cpu > 0:
         yield Cannot(
             level.value,

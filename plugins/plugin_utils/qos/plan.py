@@ -22,6 +22,9 @@ from .reservations import Reservation, reservations
 from .slices import LEVEL, reserved_slices, shares, slice_tasks
 
 EVERYTHING = "all settings"
+PODS = "pods"
+ORDER = (PODS, *(level.value for level in Level), LEVEL)
+"""In which order what cannot be done is told."""
 
 
 def make_plan(node: QosNode, profile: QosProfile, wanted_cgroups: Mapping[str, str]) -> QosPlan:
@@ -40,7 +43,7 @@ def make_plan(node: QosNode, profile: QosProfile, wanted_cgroups: Mapping[str, s
         cgroups=cgroups,
         slices=slices,
         reserved=reserved,
-        cannot=(*missing, *unslotted),
+        cannot=tuple(sorted((*missing, *unslotted), key=lambda each: ORDER.index(each.level))),
         levels={level.value: level_settings(node, profile, level, kind) for level in Level},
         cgroup_driver=node.kubelet.driver.value if node.kubelet.driver else None,
         kubelet_cgroup_root=node.kubelet.cgroup_root,
@@ -60,7 +63,7 @@ def _cgroups(
 ) -> tuple[tuple[CgroupTask, ...], tuple[Cannot, ...]]:
     pinning = tuple(unmet(node)) if Level.HLS in profile.levels else ()
     if not node.tree_exists:
-        return (), (*pinning, Cannot("pods", EVERYTHING, _no_tree(node)))
+        return (), (*pinning, Cannot(PODS, EVERYTHING, _no_tree(node)))
     tasks, cannot = class_tasks(node, profile, pods_cpus(node, [each.amounts for each in found]), kind)
     pods = tuple(pod_task(node, profile, pod, kind) for pod in profile.pods)
     lack = (each for level in Level if level in profile.levels for each in pods_lack(node, profile, level, kind))

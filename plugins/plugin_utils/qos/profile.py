@@ -13,10 +13,13 @@ from typing import Any
 from ..profile_error import ProfileError
 from ..quantity import parse_quantity
 from .levels import Level
+from .weights import MOST_WEIGHT
 
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
 UID = re.compile(r"[A-Za-z0-9-]+")
 LARGEST = 1 << 63
+RESERVED = "reserved"
+"""A weight that follows from what is reserved."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,9 @@ class LatencySensitive:
 
 @dataclass(frozen=True)
 class System:
-    cpu_weight: str = "reserved"
+    """``cpu_weight``: reserved, a weight as text, or empty for systemd's default; ``memory``: low, min or none."""
+
+    cpu_weight: str = RESERVED
     memory: str = "low"
 
 
@@ -103,6 +108,13 @@ def _count(variable: str, value: Any) -> int | None:
     return int(text)
 
 
+def _weight(variable: str, value: Any) -> str:
+    text = str(value or "").strip()
+    if text not in ("", RESERVED) and not (text.isdecimal() and 1 <= int(text) <= MOST_WEIGHT):
+        raise ProfileError(variable, f"{text!r} is neither {RESERVED} nor a weight from 1 to {MOST_WEIGHT}")
+    return text
+
+
 def _pod(variable: str, value: Mapping[str, Any]) -> Pod:
     identity = {key: str(value[key]) for key in ("uid", "namespace", "name") if value.get(key)}
     if set(identity) not in ({"uid"}, {"namespace", "name"}):
@@ -114,21 +126,21 @@ def _pod(variable: str, value: Mapping[str, Any]) -> Pod:
 
 def parse_qos(options: Mapping[str, Any]) -> QosProfile:
     """QosProfile of the option ``profile`` of qos_plan, whose defaults are applied; ProfileError names the entry."""
-    be, ls, system = (options.get(each) or {} for each in ("be", "ls", "system"))
+    be, ls, system = (options[each] for each in ("be", "ls", "system"))
     return QosProfile(
         levels=frozenset(Level(each) for each in options["levels"]),
         best_effort=BestEffort(
-            cpu_quota=amount("be.cpu_quota", be.get("cpu_quota")),
-            memory_high=amount("be.memory_high", be.get("memory_high")),
-            memory_max=amount("be.memory_max", be.get("memory_max")),
-            pids_max=_count("be.pids_max", be.get("pids_max")),
+            cpu_quota=amount("be.cpu_quota", be["cpu_quota"]),
+            memory_high=amount("be.memory_high", be["memory_high"]),
+            memory_max=amount("be.memory_max", be["memory_max"]),
+            pids_max=_count("be.pids_max", be["pids_max"]),
         ),
         latency_sensitive=LatencySensitive(
-            memory_low=amount("ls.memory_low", ls.get("memory_low")),
-            memory_min=amount("ls.memory_min", ls.get("memory_min")),
-            cpu_burst=_count("ls.cpu_burst", ls.get("cpu_burst")),
+            memory_low=amount("ls.memory_low", ls["memory_low"]),
+            memory_min=amount("ls.memory_min", ls["memory_min"]),
+            cpu_burst=_count("ls.cpu_burst", ls["cpu_burst"]),
         ),
-        system=System(system.get("cpu_weight", "reserved"), system.get("memory", "low")),
-        pods=tuple(_pod(f"pods[{number}]", each) for number, each in enumerate(options.get("pods") or ())),
-        kernel_levels=options.get("kernel_levels") or "auto",
+        system=System(_weight("system.cpu_weight", system["cpu_weight"]), system["memory"]),
+        pods=tuple(_pod(f"pods[{number}]", each) for number, each in enumerate(options["pods"])),
+        kernel_levels=options["kernel_levels"],
     )

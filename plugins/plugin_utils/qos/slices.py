@@ -13,7 +13,7 @@ from ..findings.rules.reservations import NEEDED_V1, NEEDED_V2
 from .capability import obstacle
 from .model import Cannot, SliceTask
 from .node import QosNode
-from .profile import System
+from .profile import RESERVED, System
 from .reservations import SYSTEM_SLICE, Amounts, Reservation, slice_of
 from .weights import milli, weight_on_v1, weight_on_v2
 
@@ -99,7 +99,7 @@ def weighed(node: QosNode, share: Share, wanted: System) -> Iterator[tuple[str, 
         if wanted.cpu_weight:
             yield Cannot(LEVEL, f"CPUWeight of {share.name}", _kubelets(share))
         return
-    if wanted.cpu_weight != "reserved":
+    if wanted.cpu_weight != RESERVED:
         yield "CPUWeight", int(wanted.cpu_weight) if wanted.cpu_weight else None
         return
     cpus = milli(share.amounts.cpu)
