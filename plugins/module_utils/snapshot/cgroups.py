@@ -8,17 +8,17 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ..cgroup.mounts import ROOT, cgroup_mounts, parse_mount
+from ..cgroup.names import QosClass, child
 from ..host import Host
 from .files import describe, kernel_text, names
 from .realtime import realtime_threads
 
-CGROUP_ROOT = "/sys/fs/cgroup"
 MOUNT_LIMIT = 256
 """Mount lines taken along: a node has one to fifteen, a node with mounts leaked from containers may have thousands."""
 NAME_LIMIT = 200
 """Names of folders taken along of one hierarchy's top."""
 
-_CGROUP_MOUNT = re.compile(r" - cgroup2? | %s(/\S*)? .* - tmpfs " % re.escape(CGROUP_ROOT))
 _LEVEL_FILES = ("cgroup.controllers", "cgroup.subtree_control", "cgroup.type")
 _KERNEL_FILE = re.compile(
     r"(?:cgroup|cpu|cpuacct|cpuset|memory|io|blkio|pids|hugetlb|devices|freezer|net_cls|net_prio|rdma|misc|perf_event"
@@ -29,20 +29,6 @@ _TREES = ("kubepods", "kubepods.slice", "kubelet/kubepods", "kubelet.slice/kubel
 """kubelet's default places, and kind's (cgroupRoot /kubelet)."""
 _POD = re.compile(r"pod[0-9a-f]|.*-pod[0-9a-f_]+\.slice$")
 _LIVE_TREE = re.compile(r":(/(?:[^/:\n]+/)*?(?:[^/:\n]+-)?kubepods(?:\.slice)?)/")
-
-
-def cgroup_mounts(mountinfo: str) -> list[str]:
-    """The lines of mountinfo that say how cgroups are mounted, in mount order."""
-    return [line for line in mountinfo.splitlines() if _CGROUP_MOUNT.search(line)]
-
-
-def mountpoint(line: str) -> str:
-    """Field 5 of a line of mountinfo; the kernel writes blanks in it as octal, proc(5)."""
-    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), line.split(" ")[4])
-
-
-def _filesystem(line: str) -> str:
-    return line.partition(" - ")[2].partition(" ")[0]
 
 
 def _filesystem_types(host: Host, paths: list[str]) -> dict[str, str]:
@@ -71,12 +57,8 @@ def _probe(host: Host, point: str, top: Mapping[str, list[str]]) -> dict[str, An
 
 
 def qos_classes(tree: str) -> tuple[str, str]:
-    """The folders of the QoS classes in kubelet's tree, k8s pkg/kubelet/cm/qos_container_manager_linux.go."""
-    folder, _slash, name = tree.rpartition("/")
-    if not name.endswith(".slice"):
-        return tree + "/burstable", tree + "/besteffort"
-    stem = "%s/%s/%s" % (folder, name, name[: -len(".slice")])
-    return stem + "-burstable.slice", stem + "-besteffort.slice"
+    """The folders of the QoS classes in kubelet's tree that have one of their own."""
+    return child(tree, QosClass.BURSTABLE.value), child(tree, QosClass.BESTEFFORT.value)
 
 
 def live_trees(containers: Iterable[str]) -> list[str]:
@@ -120,22 +102,22 @@ def _level_files(host: Host, points: Mapping[str, str], trees: Sequence[str]) ->
 
 def _links(host: Host) -> dict[str, str]:
     """Symlinks beside the v1 hierarchies, such as cpu -> cpu,cpuacct."""
-    found = {name: describe(host, "%s/%s" % (CGROUP_ROOT, name)) for name in names(host, CGROUP_ROOT)[:NAME_LIMIT]}
+    found = {name: describe(host, "%s/%s" % (ROOT, name)) for name in names(host, ROOT)[:NAME_LIMIT]}
     return {name: each["target"] for name, each in found.items() if "target" in each}
 
 
 def _blocked(files: Mapping[str, str]) -> bool:
     """Whether the kernel offers cpu at the top of a v2 tree and it is not enabled below, as real-time threads cause."""
-    enabled = files.get(CGROUP_ROOT + "/cgroup.subtree_control")
-    offered = files.get(CGROUP_ROOT + "/cgroup.controllers", "").split()
+    enabled = files.get(ROOT + "/cgroup.subtree_control")
+    offered = files.get(ROOT + "/cgroup.controllers", "").split()
     return enabled is not None and "cpu" in offered and "cpu" not in enabled.split()
 
 
 def cgroups(host: Host, containers: Iterable[str]) -> dict[str, Any]:
     """Mounts, statfs types, tops, trees, controller files; ``containers`` are cgroup texts of container processes."""
     mountinfo = kernel_text(host, "/proc/self/mountinfo")
-    lines = [line for line in cgroup_mounts(mountinfo or "") if line.count(" ") > 5][:MOUNT_LIMIT]
-    mounts = {mountpoint(line): _filesystem(line) for line in lines}
+    lines = [line for line in cgroup_mounts(mountinfo or "") if parse_mount(line)][:MOUNT_LIMIT]
+    mounts = {each.mountpoint: each.filesystem for each in filter(None, map(parse_mount, lines))}
     points = {point: kind for point, kind in mounts.items() if kind in ("cgroup", "cgroup2") and point[:1] == "/"}
     tops = {point: _top(host, point) for point in sorted(points)}
     trees = _trees(host, sorted(points), containers)
@@ -149,7 +131,7 @@ def cgroups(host: Host, containers: Iterable[str]) -> dict[str, Any]:
         "pods": {tree: _pod_folders(host, tree) for tree in trees},
         "tops": tops,
         "probes": {point: _probe(host, point, top) for point, top in tops.items()},
-        "links": _links(host) if mounts.get(CGROUP_ROOT) != "cgroup2" else {},
+        "links": _links(host) if mounts.get(ROOT) != "cgroup2" else {},
         "own": kernel_text(host, "/proc/self/cgroup"),
         "init": kernel_text(host, "/proc/1/cgroup"),
         "kernel": kernel_text(host, "/proc/cgroups"),

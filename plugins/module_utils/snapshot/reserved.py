@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..cgroup import slices
 from ..host import Host
 from .files import describe, kernel_text
 from .processes import option
@@ -26,22 +27,14 @@ def named(kubelet: Mapping[str, Any]) -> list[str]:
     return sorted({*flags, *(value for text in texts for value in _FIELD.findall(text))})[:NAME_LIMIT]
 
 
-def slice_path(name: str) -> str | None:
-    """The path of a slice by systemd's rule that a dash nests; None for what is no slice name."""
-    parts = name.split("-")
-    if not all(parts):
-        return None
-    return "/".join("-".join(parts[: count + 1]) + ".slice" for count in range(len(parts)))
-
-
 def candidates(name: str) -> list[str]:
     """The paths a *ReservedCgroup may mean: itself under cgroupfs, a slice of that name under systemd.
 
     Source: kubernetes pkg/kubelet/cm/cgroup_manager_linux.go ParseSystemdToCgroupName, ToSystemd.
     """
     base = name.rpartition("/")[2]
-    stem = base[: -len(".slice")] if base.endswith(".slice") else base
-    found = [name.strip("/"), slice_path(stem)]
+    unit = base if base.endswith(slices.SUFFIX) else base + slices.SUFFIX
+    found = [name.strip("/"), "" if slices.problem(unit) else slices.expand(unit)]
     return [path for path in found if path and ".." not in path.split("/")]
 
 

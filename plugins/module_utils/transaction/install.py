@@ -16,7 +16,7 @@ FOLDER = "/usr/local/lib/volcano-colocation"
 PACKAGE = "volcano_colocation"
 # What the engine consists of, below module_utils.
 FILES = ("__init__.py", "errors.py", "host.py")
-FOLDERS = ("cri/", "transaction/")
+FOLDERS = ("cgroup/", "cri/", "transaction/")
 MAIN = b"""\
 import sys
 

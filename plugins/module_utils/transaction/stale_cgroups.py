@@ -7,22 +7,20 @@ from __future__ import annotations
 import os
 from typing import Iterator
 
+from ..cgroup.hierarchy import MOUNTINFO
+from ..cgroup.mounts import cgroup_mounts, visible
 from ..host import Host
 from .node import Node
 from .services import show, stop
 
-MOUNTINFO = "/proc/self/mountinfo"
-
 
 def hierarchies(mountinfo: str) -> list[str]:
     """Mount points of the v1 and v2 hierarchies, each hierarchy once (proc_pid_mountinfo(5))."""
-    found: dict[str, str] = {}
-    for line in mountinfo.splitlines():
-        fields = line.split()
-        kind = fields[fields.index("-") + 1]
-        device, root, mount_point = fields[2:5]
-        if kind in ("cgroup", "cgroup2") and root == "/":
-            found.setdefault(device, mount_point)
+    mounts = visible(cgroup_mounts(mountinfo)).values()
+    found: dict[tuple[str, ...], str] = {}
+    for each in mounts:
+        if each.filesystem in ("cgroup", "cgroup2") and each.root == "/":
+            found.setdefault((each.filesystem, each.name, *sorted(each.controllers)), each.mountpoint)
     return list(found.values())
 
 

@@ -7,39 +7,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...module_utils.cgroup.hierarchy import below, mode_of, v1_points
+from ...module_utils.cgroup.mounts import ROOT, Hierarchy, visible
 from .levels import interpret_levels
 from .model import CgroupFacts, CgroupMode, RealtimeThread
-from .mounts import Hierarchy, visible
 
-ROOT = "/sys/fs/cgroup"
 MAGIC = {"cgroup2": "63677270", "tmpfs": "1021994", "cgroup": "27e0eb"}
 """statfs f_type by filesystem, linux/magic.h."""
 NEEDED_V2 = frozenset({"cpu", "cpuset", "memory", "io", "pids"})
 NEEDED_V1 = frozenset({"cpu", "cpuacct", "cpuset", "memory", "pids"})
 """Without the first four kubelet does not start, container_manager_linux.go validateSystemRequirements."""
-
-
-def _below(mounts: Mapping[str, Hierarchy], filesystem: str) -> list[Hierarchy]:
-    found = (each for each in mounts.values() if f"{each.mountpoint}/".startswith(ROOT + "/"))
-    return [each for each in found if each.filesystem == filesystem]
-
-
-def _mode(mounts: Mapping[str, Hierarchy], evidence: Mapping[str, Any]) -> tuple[CgroupMode, str]:
-    if not evidence.get("mountinfo_read", True):
-        return CgroupMode.UNKNOWN, "the mount table could not be read"
-    root = mounts.get(ROOT)
-    if root is None:
-        elsewhere = sorted(each.mountpoint for each in mounts.values() if each.filesystem in ("cgroup", "cgroup2"))
-        hint = f"; cgroups are mounted at {elsewhere[0]}" if elsewhere else ""
-        return CgroupMode.UNKNOWN, f"nothing is mounted at {ROOT}{hint}"
-    if root.filesystem == "cgroup2":
-        return CgroupMode.V2, f"cgroup2 is mounted at {ROOT}"
-    if not any(each.controllers for each in _below(mounts, "cgroup")):
-        return CgroupMode.UNKNOWN, f"{ROOT} is {root.filesystem} and no controller is mounted below it"
-    unified = _below(mounts, "cgroup2")
-    if unified:
-        return CgroupMode.HYBRID, f"controllers are mounted as v1, and {unified[0].mountpoint} is cgroup2 beside them"
-    return CgroupMode.V1, f"controllers are mounted as v1 below {ROOT}"
 
 
 def _contradiction(mode: CgroupMode, mounts: Mapping[str, Hierarchy], types: Mapping[str, str]) -> str | None:
@@ -53,14 +30,6 @@ def _contradiction(mode: CgroupMode, mounts: Mapping[str, Hierarchy], types: Map
 
 def _words(files: Mapping[str, str], path: str) -> tuple[str, ...]:
     return tuple(files.get(path, "").split())
-
-
-def _v1_mountpoints(mounts: Mapping[str, Hierarchy]) -> dict[str, str]:
-    """Each v1 controller's mountpoint; kubelet takes the shortest, helpers_linux.go getCgroupSubsystemsV1."""
-    found: dict[str, str] = {}
-    for mount in sorted(mounts.values(), key=lambda each: -len(each.mountpoint)):
-        found.update(dict.fromkeys(mount.controllers, mount.mountpoint))
-    return dict(sorted(found.items()))
 
 
 def _split(mode: CgroupMode, v1: Mapping[str, str], v2: Mapping[str, str]) -> dict[str, str]:
@@ -103,14 +72,17 @@ def _realtime(evidence: Mapping[str, Any]) -> tuple[RealtimeThread, ...]:
 def interpret_cgroups(evidence: Mapping[str, Any]) -> CgroupFacts:
     """CgroupFacts of a snapshot's ``cgroups`` section. Of hierarchies that are not in force only a split is told."""
     mounts, files = visible(evidence["mountinfo"]), evidence["files"]
-    mode, reason = _mode(mounts, evidence)
+    mode, reason = CgroupMode.UNKNOWN, "the mount table could not be read"
+    if evidence.get("mountinfo_read", True):
+        word, reason = mode_of(mounts)
+        mode = CgroupMode(word)
     contradiction = _contradiction(mode, mounts, evidence["filesystem_types"])
     if contradiction:
         mode, reason = CgroupMode.UNKNOWN, contradiction
-    v1 = _v1_mountpoints(mounts)
+    v1 = v1_points(mounts)
     v2 = {
         name: mount.mountpoint
-        for mount in _below(mounts, "cgroup2")
+        for mount in below(mounts, "cgroup2")
         for name in _words(files, mount.mountpoint + "/cgroup.controllers")
     }
     in_force = v2 if mode is CgroupMode.V2 else v1

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ..quantity import parse_cpu_list
+from ...module_utils.quantity import parse_cpu_list
 from .model import Checkpoint
 
 PLAIN_KEYS = frozenset(("policyName", "defaultCpuSet", "entries", "checksum"))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..quantity import parse_cpu_list
+from ...module_utils.quantity import parse_cpu_list
 from .model import CpuFacts
 
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from ...module_utils.cgroup.mounts import Hierarchy
+from ...module_utils.cgroup.names import Driver as Driver
 from .kubelet_model import Setting, Start
-from .mounts import Hierarchy
 
 
 class CgroupMode(str, Enum):
@@ -20,18 +21,6 @@ class CgroupMode(str, Enum):
     V2 = "v2"
     HYBRID = "hybrid"
     UNKNOWN = "unknown"
-
-
-class Driver(str, Enum):
-    """Who creates cgroups: kubelet's ``cgroupDriver``, containerd's ``SystemdCgroup``."""
-
-    SYSTEMD = "systemd"
-    CGROUPFS = "cgroupfs"
-
-    @property
-    def tree(self) -> str:
-        """Name of the folder below a hierarchy in which kubelet keeps pods under this driver, default cgroupRoot."""
-        return "kubepods.slice" if self is Driver.SYSTEMD else "kubepods"
 
 
 RUNTIME_SETTINGS = ("SystemdCgroup", "cgroup_manager", "native.cgroupdriver")

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...module_utils.quantity import format_cpu_list
 from ..kubelet_fields import FIELDS
-from ..quantity import format_cpu_list
 from ..redact import redact_argv
 from .model import Checkpoint, KubeletFacts
 from .published_values import config_file

@@ -7,10 +7,15 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from ..quantity import format_cpu_list
+from ...module_utils.cgroup.mounts import Hierarchy
+from ...module_utils.quantity import format_cpu_list
 from .model import CgroupFacts, NodeFacts, SystemdFacts
 
 UNIT_PROPERTIES = ("ActiveState", "UnitFileState", "KillMode", "Delegate", "NeedDaemonReload", "ControlGroup")
+
+
+def _hierarchy(each: Hierarchy) -> dict[str, Any]:
+    return {name: value for name, value in asdict(each).items() if name != "name"}
 
 
 def _cgroup(cgroup: CgroupFacts) -> dict[str, Any]:
@@ -21,7 +26,7 @@ def _cgroup(cgroup: CgroupFacts) -> dict[str, Any]:
         "mountpoints": cgroup.mountpoints,
         "missing": cgroup.missing,
         "split": cgroup.split,
-        "hierarchies": [asdict(each) for each in cgroup.hierarchies],
+        "hierarchies": [_hierarchy(each) for each in cgroup.hierarchies],
         "links": cgroup.links,
         "levels": {each.path: {"enabled": each.enabled, "missing": each.missing} for each in cgroup.levels},
         "nested": cgroup.nested,

@@ -10,6 +10,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
+from ...module_utils.quantity import parse_cpu_list, parse_quantity
 from ..kubelet_fields import (
     CPU_MANAGER_OPTIONS,
     EVICTION_HARD,
@@ -19,7 +20,6 @@ from ..kubelet_fields import (
     SYSTEM_RESERVED,
 )
 from ..kubelet_policy_options import switched_on
-from ..quantity import parse_cpu_list, parse_quantity
 from .kubelet_model import Setting
 
 EVICTION_DEFAULT = "100Mi"

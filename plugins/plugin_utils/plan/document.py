@@ -8,7 +8,8 @@ import secrets
 import time
 from typing import Any
 
-from ..cgroup_names import tree_of
+from ...module_utils.cgroup.names import KubeletTree
+from ...module_utils.errors import ColocationError
 from ..facts.model import Driver, NodeFacts
 from ..kubelet_fields import CGROUP_ROOT
 from ..profile import Profile
@@ -64,7 +65,12 @@ def _trees(facts: NodeFacts, plan: Plan, profile: Profile) -> tuple[list[str], l
     setting = facts.kubelet.settings.get(CGROUP_ROOT.key)
     root = str(setting.value) if setting else "/"
     wanted = profile.cgroup_root if CGROUP_ROOT.key in changed else None
-    stale, fresh = tree_of(root, before), tree_of(wanted or root, driver)
+    try:
+        stale = KubeletTree(before, root.rstrip("/")).pods()
+        fresh = KubeletTree(driver, (wanted or root).rstrip("/")).pods()
+    except ColocationError:
+        # No kubelet starts with such a root, so there is no tree of it.
+        return [], []
     return ([stale], [fresh]) if stale != fresh else ([], [])
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ...module_utils.quantity import parse_cpu_list, parse_quantity
 from ..facts.kubelet_layers import shown
 from ..kubelet_fields import (
     CGROUP_ROOT,
@@ -22,7 +23,6 @@ from ..kubelet_fields import (
     Version,
 )
 from ..kubelet_policy_options import switched_on
-from ..quantity import parse_cpu_list, parse_quantity
 
 
 # These are strings to kubelet, whose decoder takes no number for one: `cpu: 1` is not `cpu: "1"`.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.cgroup_names import path_of, tree_of
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import KubeletTree, place
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import Driver
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import (
     CGROUP_DRIVER,
@@ -84,7 +84,7 @@ def test_gates(gates: dict[str, object], version: Version, said: list[str]) -> N
     ],
 )
 def test_where_a_root_stands(root: str, driver: Driver, path: str, tree: str) -> None:
-    assert (path_of(root, driver), tree_of(root, driver)) == (path, tree)
+    assert (place(root, driver), KubeletTree(driver, root).pods()) == (path, tree)
 
 
 BY_KEY = {field.key: field for field in FIELDS}

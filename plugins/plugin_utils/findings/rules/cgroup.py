@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ....module_utils.cgroup.names import KubeletTree
 from ...facts.model import CgroupMode, Driver, NodeFacts, RealtimeThread
 from ..model import Effect, Finding, Rule, Severity
 
@@ -85,7 +86,7 @@ def realtime_blocks_cpu(facts: NodeFacts) -> Iterator[Finding]:
 def controllers_not_enabled(facts: NodeFacts) -> Iterator[Finding]:
     """Only once kubelet has made its tree: before that nobody needed the controllers."""
     driver = facts.kubelet.cgroup_driver
-    own = [tree for tree in facts.cgroup.trees if driver and tree.endswith(driver.tree)]
+    own = [tree for tree in facts.cgroup.trees if driver and tree.endswith(KubeletTree(driver).pods())]
     if not own:
         return
     wanted = ENFORCED - {"cpu"} if _blocking(facts) else ENFORCED
@@ -155,7 +156,7 @@ def second_tree(facts: NodeFacts) -> Iterator[Finding]:
     if driver is None:
         return
     other = Driver.CGROUPFS if driver is Driver.SYSTEMD else Driver.SYSTEMD
-    stale = tuple(tree for tree in facts.cgroup.trees if tree.endswith("/" + other.tree))
+    stale = tuple(tree for tree in facts.cgroup.trees if tree.endswith("/" + KubeletTree(other).pods()))
     if stale:
         yield Finding(
             "second-tree",

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ....module_utils.quantity import format_cpu_list
 from ...facts.model import Checkpoint, NodeFacts
 from ...facts.reservations import UnreadableReservation, cpu_reservation, strict
-from ...quantity import format_cpu_list
 from ..evidence import claims
 from ..model import Effect, Finding, Rule, Severity
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ....module_utils.quantity import format_cpu_list
 from ... import kubelet_policy_options as history
 from ...facts.model import NodeFacts
 from ...facts.reservations import UnreadableReservation, cpu_reservation, reserved
@@ -23,7 +24,6 @@ from ...kubelet_fields import (
     TOPOLOGY_MANAGER_POLICY,
     TOPOLOGY_MANAGER_SCOPE,
 )
-from ...quantity import format_cpu_list
 from ...versions import minor
 from ..evidence import claims
 from ..kubelet_values import table, value, words

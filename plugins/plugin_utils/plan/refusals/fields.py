@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...cgroup_names import path_of
+from ....module_utils.cgroup.names import place
+from ....module_utils.errors import ColocationError
 from ...facts.model import CgroupMode, Driver, NodeFacts
 from ...findings.rules.memory_qos import SOUND_KERNEL
 from ...findings.rules.reservations import lacking
@@ -107,11 +108,21 @@ def _memory_qos(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         )
 
 
-def _slice_as_root(root: str, driver: Driver | None) -> Iterator[str]:
+def _root_reasons(facts: NodeFacts, root: str, driver: Driver | None) -> Iterator[str]:
+    """Why kubelet would not start with this root."""
+    if driver is None or not root.strip("/"):
+        return
     wrong = [part for part in root.split("/") if part.endswith(".slice")]
     if driver is Driver.SYSTEMD and wrong:
         plain = root.replace(".slice", "")
         yield f"{wrong[0]} would become {wrong[0]}.slice, for the systemd driver adds the ending: write {plain}"
+        return
+    try:
+        path = place(root.rstrip("/"), driver)
+    except ColocationError as error:
+        yield str(error)
+        return
+    yield from lacking(facts, path)
 
 
 def _cgroup_root(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
@@ -120,9 +131,7 @@ def _cgroup_root(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     root = profile.cgroup_root
     if not root or same(CGROUP_ROOT, facts.kubelet.config.values.get(CGROUP_ROOT.key), root):
         return
-    reasons = [*_slice_as_root(root, driver)]
-    if root.strip("/") and driver and not reasons:
-        reasons += lacking(facts, path_of(root, driver))
+    reasons = tuple(_root_reasons(facts, root, driver))
     if reasons:
         yield Refusal(
             "cgroup-root-refused",

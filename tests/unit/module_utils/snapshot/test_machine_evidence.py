@@ -16,7 +16,6 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.cgroup
     NAME_LIMIT,
     cgroups,
     live_trees,
-    mountpoint,
     qos_classes,
 )
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.cpus import cpus
@@ -193,10 +192,6 @@ def test_garbage_in_the_mount_table_and_a_file_in_the_place_of_a_folder(tmp_path
 
 def test_no_mount_table_is_told_from_an_empty_one(tmp_path: Path) -> None:
     assert cgroups(Host(str(tmp_path)), [])["mountinfo_read"] is False
-
-
-def test_mountpoints_with_blanks() -> None:
-    assert mountpoint("1 2 0:3 / /mnt/a\\040b rw - cgroup2 none rw") == "/mnt/a b"
 
 
 def test_qos_classes_of_either_driver_below_any_root() -> None:

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.mounts import cgroup_mounts
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.cgroups import cgroup_mounts
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.collect import collect
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.files import (
     CONFIG_LIMIT,

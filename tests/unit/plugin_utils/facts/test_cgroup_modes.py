@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.mounts import parse_mount, visible
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cgroups import interpret_cgroups
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import CgroupFacts
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.mounts import parse_mount, visible
 
 ROOT = "/sys/fs/cgroup"
 OPTIONS = "rw,nosuid,nodev,noexec,relatime"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.module_utils.quantity import parse_quantity
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_after import resolved
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.reserved_memory import shares
-from ansible_collections.volcano.colocation.plugins.plugin_utils.quantity import parse_quantity
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     captured,

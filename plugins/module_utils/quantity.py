@@ -9,7 +9,7 @@ from fractions import Fraction
 
 _QUANTITY = re.compile(r"(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))(?P<suffix>[eE][+-]?\d{1,3}|[KMGTPE]i|[numkMGTPE])?")
 _LAST_CPU = 1 << 16
-"""Far above the kernel's CONFIG_NR_CPUS; a list of a node or a typing error must not exhaust the controller."""
+"""Far above the kernel's CONFIG_NR_CPUS; a list of a node or a typing error must not exhaust the machine."""
 
 _SUFFIXES = {
     "n": Fraction(1, 10**9),

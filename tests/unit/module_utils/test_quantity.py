@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.quantity import (
+from ansible_collections.volcano.colocation.plugins.module_utils.quantity import (
     format_cpu_list,
     parse_cpu_list,
     parse_quantity,

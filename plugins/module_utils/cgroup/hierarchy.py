@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where each controller of this node is mounted, and so which folders a cgroup has."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from typing import Iterable, Mapping, Sequence
+
+from ..errors import ColocationError
+from ..host import Host
+from .mounts import ROOT, Hierarchy, cgroup_mounts, visible
+from .safe_path import parts
+
+MOUNTINFO = "/proc/self/mountinfo"
+V1_CONTROLLERS = frozenset(
+    ("blkio", "cpu", "cpuacct", "cpuset", "debug", "devices", "freezer", "hugetlb", "memory", "misc")
+    + ("net_cls", "net_prio", "perf_event", "pids", "rdma")
+)
+"""linux/cgroup_subsys.h, under their names on v1."""
+SYSTEMD = "systemd"
+"""Key of the hierarchy without a controller that systemd counts processes in, mounted with name=systemd."""
+
+_NEEDED = frozenset({"cpu", "cpuset", "memory", "io", "pids"})
+"""What kubelet needs on v2 and QoS settings are made of."""
+_REMEDY = "cat %s tells what is mounted; boot the node with cgroup v2, or wholly with v1." % MOUNTINFO
+
+
+@dataclass(frozen=True)
+class Hierarchies:
+    """``mode`` is v1 (hybrid too, whose controllers are v1's) or v2; ``points`` has the mount point of each controller.
+
+    On v1 ``points`` also has SYSTEMD, where it is mounted. No mount point passes a symlink below the cgroup root.
+    """
+
+    mode: str
+    points: Mapping[str, str]
+
+    def folder(self, controller: str, cgroup: str) -> str:
+        """The folder of a cgroup, such as ``kubepods.slice``, in a controller's hierarchy; it need not exist."""
+        if controller not in self.points:
+            known = ", ".join(sorted(self.points)) or "none"
+            raise ColocationError(
+                f"this node has no controller {controller} (cgroup {self.mode}; there are: {known})",
+                "See /proc/cgroups, and cgroup_disable= and cgroup_no_v1= on the kernel's command line.",
+            )
+        return "/".join((self.points[controller].rstrip("/"), *parts(cgroup)))
+
+
+def hierarchies(host: Host, cgroup_root: str = ROOT) -> Hierarchies:
+    """The controllers of the running node, or of a tree of files when ``cgroup_root`` is another folder.
+
+    ColocationError when it is unknown which version is in force, or some controllers are on v1 and others on v2.
+    """
+    return _mounted(host) if cgroup_root.rstrip("/") == ROOT else _recorded(host, cgroup_root.rstrip("/"))
+
+
+def mode_of(mounts: Mapping[str, Hierarchy]) -> tuple[str, str]:
+    """(v1, v2, hybrid or unknown; why), as runc decides: opencontainers/cgroups utils.go IsCgroup2UnifiedMode."""
+    root = mounts.get(ROOT)
+    if root is None:
+        elsewhere = sorted(each.mountpoint for each in mounts.values() if each.filesystem in ("cgroup", "cgroup2"))
+        hint = f"; cgroups are mounted at {elsewhere[0]}" if elsewhere else ""
+        return "unknown", f"nothing is mounted at {ROOT}{hint}"
+    if root.filesystem == "cgroup2":
+        return "v2", f"cgroup2 is mounted at {ROOT}"
+    if not any(each.controllers for each in below(mounts, "cgroup")):
+        return "unknown", f"{ROOT} is {root.filesystem} and no controller is mounted below it"
+    unified = below(mounts, "cgroup2")
+    if unified:
+        return "hybrid", f"controllers are mounted as v1, and {unified[0].mountpoint} is cgroup2 beside them"
+    return "v1", f"controllers are mounted as v1 below {ROOT}"
+
+
+def below(mounts: Mapping[str, Hierarchy], filesystem: str) -> list[Hierarchy]:
+    """The mounts of a type at the cgroup root and below it."""
+    found = (each for each in mounts.values() if f"{each.mountpoint}/".startswith(ROOT + "/"))
+    return [each for each in found if each.filesystem == filesystem]
+
+
+def v1_points(mounts: Mapping[str, Hierarchy]) -> dict[str, str]:
+    """Each v1 controller's mount point; kubelet takes the shortest, helpers_linux.go getCgroupSubsystemsV1."""
+    found: dict[str, str] = {}
+    for mount in sorted(mounts.values(), key=lambda each: -len(each.mountpoint)):
+        found.update(dict.fromkeys(mount.controllers, mount.mountpoint))
+    return dict(sorted(found.items()))
+
+
+def _mounted(host: Host) -> Hierarchies:
+    try:
+        text = host.read_table(MOUNTINFO)
+    except OSError as error:
+        raise ColocationError(f"the mount table cannot be read: {error.strerror}", file=MOUNTINFO) from error
+    mounts = visible(cgroup_mounts(text))
+    mode, reason = mode_of(mounts)
+    if mode == "unknown":
+        raise ColocationError(f"which cgroup version is in force is unknown: {reason}", _REMEDY)
+    v1 = v1_points(mounts)
+    v2 = {name: each.mountpoint for each in below(mounts, "cgroup2") for name in _offered(host, each.mountpoint)}
+    if mode == "v2":
+        _refuse_mixture({name: v1[name] for name in v1 if name in _NEEDED | {"blkio"}}, "v2", ROOT)
+        return Hierarchies("v2", v2)
+    _refuse_mixture({name: v2[name] for name in v2 if name in _NEEDED and name not in v1}, "v1", ROOT)
+    return Hierarchies("v1", {**v1, **_systemd_point(mounts)})
+
+
+def _systemd_point(mounts: Mapping[str, Hierarchy]) -> dict[str, str]:
+    found = sorted((each.mountpoint for each in mounts.values() if each.name == SYSTEMD), key=len)
+    return {SYSTEMD: found[0]} if found else {}
+
+
+def _refuse_mixture(elsewhere: Mapping[str, str], mode: str, root: str) -> None:
+    if elsewhere:
+        told = ", ".join(f"{name} at {point}" for name, point in sorted(elsewhere.items()))
+        raise ColocationError(f"cgroup {mode} is in force at {root}, and of the other version are: {told}", _REMEDY)
+
+
+def _offered(host: Host, point: str) -> Sequence[str]:
+    file = point + "/cgroup.controllers"
+    try:
+        return host.read(file).split()
+    except OSError as error:
+        raise ColocationError(f"cannot be read: {error.strerror}", _REMEDY, file=file) from error
+
+
+def _recorded(host: Host, root: str) -> Hierarchies:
+    names = host.list(root)
+    if "cgroup.controllers" in names:
+        return Hierarchies("v2", dict.fromkeys(_offered(host, root), root))
+    points = dict(_v1_folders(host, root, names))
+    if not points.keys() - {SYSTEMD}:
+        raise ColocationError(
+            "is no cgroup tree: neither cgroup.controllers nor a folder named after a controller is there",
+            "Give the folder that stands for /sys/fs/cgroup.",
+            file=root,
+        )
+    unified = f"{root}/unified"
+    other = _offered(host, unified) if "cgroup.controllers" in host.list(unified) else ()
+    _refuse_mixture({name: unified for name in other if name in _NEEDED and name not in points}, "v1", root)
+    return Hierarchies("v1", points)
+
+
+def _v1_folders(host: Host, root: str, names: Iterable[str]) -> Iterable[tuple[str, str]]:
+    """By controller: its folder. A folder's name is a list of them; a symlink such as cpu is another name of one."""
+    folders = [name for name in names if stat.S_ISDIR(host.lstat(f"{root}/{name}").st_mode)]
+    for name in names:
+        target = name if name in folders else _target(host, f"{root}/{name}")
+        if target not in folders:
+            continue
+        for controller in name.split(","):
+            if controller in V1_CONTROLLERS or controller == SYSTEMD:
+                yield controller, f"{root}/{target}"
+
+
+def _target(host: Host, path: str) -> str:
+    try:
+        return os.readlink(host.path(path))
+    except OSError:
+        return ""

@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How kubelet and the runtimes name cgroups: the root of all pods, QoS classes, pods and containers.
+
+All are paths below the top of a hierarchy, without a leading slash. Source, where none is given:
+kubernetes pkg/kubelet/cm/cgroup_manager_linux.go NewCgroupName, ToSystemd, ToCgroupfs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from ..errors import ColocationError
+from . import slices
+
+
+class Driver(str, Enum):
+    """Who creates cgroups: kubelet's ``cgroupDriver``, containerd's ``SystemdCgroup``."""
+
+    SYSTEMD = "systemd"
+    CGROUPFS = "cgroupfs"
+
+
+class QosClass(str, Enum):
+    """A pod's class, as in its ``status.qosClass`` but in lower case."""
+
+    GUARANTEED = "guaranteed"
+    BURSTABLE = "burstable"
+    BESTEFFORT = "besteffort"
+
+
+_SCOPES = {"containerd": "cri-containerd-", "cri-o": "crio-", "docker": "docker-"}
+_FOLDERS = {"containerd": "", "cri-o": "crio-", "docker": ""}
+
+
+@dataclass(frozen=True)
+class KubeletTree:
+    """Kubelet's cgroups under a driver; ``root`` is its ``cgroupRoot``, a path under both drivers."""
+
+    driver: Driver
+    root: str = "/"
+
+    def pods(self) -> str:
+        """The cgroup that all pods are in."""
+        return place(f"{self.root}/kubepods" if self.root.strip("/") else "/kubepods", self.driver)
+
+    def qos(self, qos: QosClass) -> str:
+        """The cgroup of a class; Guaranteed pods have none of their own (qos_container_manager_linux.go)."""
+        return self.pods() if qos is QosClass.GUARANTEED else child(self.pods(), qos.value)
+
+    def pod(self, qos: QosClass, uid: str) -> str:
+        """The cgroup of a pod. A static pod's UID is a hash without dashes (pkg/kubelet/config/common.go)."""
+        if not uid or not {"/", "_", "\0"}.isdisjoint(uid):
+            raise ColocationError(
+                f"{uid!r} is no pod's UID, for kubelet makes no cgroup of it",
+                "Take the value of metadata.uid; a static pod's is its annotation kubernetes.io/config.hash.",
+            )
+        path = child(self.qos(qos), "pod" + uid)
+        if self.driver is Driver.SYSTEMD:
+            slices.expand(path.rpartition("/")[2])
+        return path
+
+
+def place(root: str, driver: Driver) -> str:
+    """Where a path of cgroupRoot's kind is: ``/a/b`` is ``a/b`` or ``a.slice/a-b.slice``; the top is empty."""
+    path = root[1:] if root.startswith("/") else root
+    if not path:
+        return ""
+    parts = path.split("/")
+    if {".", ".."} & set(parts):
+        raise ColocationError(f"{root!r} is no path of a cgroup", "Write it without . and .. parts.")
+    if driver is Driver.CGROUPFS:
+        return "/".join(filter(None, parts))
+    return slices.expand("-".join(map(escaped, parts)) + slices.SUFFIX)
+
+
+def escaped(component: str) -> str:
+    """A component of kubelet's path in a slice's name, where a dash would start a level."""
+    return component.replace("-", "_")
+
+
+def child(parent: str, component: str) -> str:
+    """The cgroup that kubelet makes in another one of its own: a slice in a slice, a plain folder in a plain one."""
+    name = parent.rpartition("/")[2]
+    if not name.endswith(slices.SUFFIX):
+        return f"{parent}/{component}"
+    return f"{parent}/{name[: -len(slices.SUFFIX)]}-{escaped(component)}{slices.SUFFIX}"
+
+
+def container(pod: str, runtime: str, identity: str) -> str:
+    """The cgroup of a container in its pod's; ``runtime`` is containerd, cri-o or docker.
+
+    The pod's name alone decides the form: containerd internal/cri/server/helpers.go getCgroupsPath, cri-o
+    internal/config/cgmgr. Under crun with systemd on v2 the processes are one level lower, in ``container``
+    (crun.1 run.oci.systemd.subgroup), and limits count for both.
+    """
+    if runtime not in _SCOPES:
+        raise ColocationError(f"the runtime {runtime!r} is not known", f"Known are {', '.join(sorted(_SCOPES))}.")
+    if not identity or identity in (".", "..") or not {"/", "\0"}.isdisjoint(identity):
+        raise ColocationError(f"{identity!r} is no container's id", "Take it from the runtime, as crictl ps shows it.")
+    if pod.endswith(slices.SUFFIX):
+        return f"{pod}/{_SCOPES[runtime]}{identity}.scope"
+    return f"{pod}/{_FOLDERS[runtime]}{identity}"
+
+
+def unit_of(cgroup: str) -> str | None:
+    """The unit of the node's systemd whose cgroup this is; None for every other cgroup.
+
+    systemd keeps slices where their names say, and scopes and services directly in a slice (src/core/cgroup.c
+    unit_default_cgroup_path). Below them is another manager: a user's, or one in a container.
+    """
+    path = cgroup.strip("/")
+    if not path:
+        return slices.ROOT
+    parent, _slash, folder = path.rpartition("/")
+    name = folder[1:] if folder.startswith("_") else folder
+    if name.endswith(slices.SUFFIX):
+        return name if not slices.problem(name) and slices.path(name) == path else None
+    if not name.endswith((".scope", ".service")):
+        return None
+    return name if not parent or (unit_of(parent) or "").endswith(slices.SUFFIX) else None

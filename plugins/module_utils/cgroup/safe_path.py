@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Paths that stay below a cgroup root and pass no symlink, whoever changes the tree meanwhile (openat(2))."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from ..errors import ColocationError
+from ..host import READ_LIMIT, Host
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def parts(relative: str) -> tuple[str, ...]:
+    """The components of a path below a root; empty for the root itself. ColocationError for what may leave it."""
+    if not relative:
+        return ()
+    found = tuple(relative.split("/"))
+    if relative.startswith("/"):
+        reason = "it begins with a slash"
+    elif not {"", ".", ".."}.isdisjoint(found):
+        reason = "it has an empty part, . or .."
+    elif "\0" in relative:
+        reason = "it has a zero byte"
+    else:
+        return found
+    raise ColocationError(
+        f"{relative!r} is no path below the cgroup root: {reason}", "Write it like kubepods.slice/x.slice."
+    )
+
+
+def open_folder(host: Host, root: str, relative: str) -> int:
+    """A descriptor of the folder, for ``dir_fd``; the caller closes it.
+
+    ColocationError when the path would leave ``root``, passes a symlink, or is not there.
+    """
+    names = parts(relative)
+    folder = _opened(host.path(root), root)
+    reached = root.rstrip("/")
+    for name in names:
+        reached = f"{reached}/{name}"
+        above = folder
+        try:
+            folder = _opened(name, reached, above)
+        finally:
+            os.close(above)
+    return folder
+
+
+def _opened(name: str, place: str, above: int | None = None) -> int:
+    flags = _FOLDER if above is not None else _FOLDER & ~os.O_NOFOLLOW
+    try:
+        return os.open(name, flags, dir_fd=above)
+    except FileNotFoundError:
+        raise ColocationError("there is no such cgroup", "See whether it was removed.", file=place) from None
+    except OSError as error:
+        if _is_link(name, above):
+            reason = "a symlink stands where a cgroup should be"
+            raise ColocationError(reason, "Nothing follows it; remove it, or name its target.", file=place) from None
+        raise ColocationError(f"cannot be opened: {error.strerror}", file=place) from error
+
+
+def _is_link(name: str, above: int | None) -> bool:
+    try:
+        return stat.S_ISLNK(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode)
+    except OSError:
+        return False
+
+
+def read(folder: int, name: str) -> str:
+    """The text of a file in an open folder; OSError as open(2) and read(2) give it."""
+    handle = os.open(_file(name), os.O_RDONLY | _FILE, dir_fd=folder)
+    with os.fdopen(handle, "rb") as stream:
+        return stream.read(READ_LIMIT).decode("utf-8", "surrogateescape")
+
+
+def write(folder: int, name: str, text: str) -> None:
+    """Write to a file that is there, in one call, as kernel files want it; OSError as open(2) and write(2) give it."""
+    handle = os.open(_file(name), os.O_WRONLY | os.O_TRUNC | _FILE, dir_fd=folder)
+    try:
+        os.write(handle, text.encode("utf-8", "surrogateescape"))
+    finally:
+        os.close(handle)
+
+
+def _file(name: str) -> str:
+    if len(parts(name)) != 1:
+        raise ColocationError(f"{name!r} is no file of a cgroup", "Name one file, such as cpu.weight.")
+    return name
