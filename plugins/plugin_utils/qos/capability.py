@@ -7,23 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ...module_utils.cgroup.names import QosClass
+from ...module_utils.qos.knobs import knob as knob_of
+from ...module_utils.qos.ownership import Place, refusal
 from ..findings.rules.memory_qos import SOUND_KERNEL
 from .model import Cannot, Settings
 from .node import QosNode
 
-CONTROLLERS = {
-    "cpu_quota": "cpu",
-    "cpu_burst": "cpu",
-    "cpu_idle": "cpu",
-    "cpu_qos_level": "cpu",
-    "cpu_bvt_warp_ns": "cpu",
-    "memory_min": "memory",
-    "memory_low": "memory",
-    "memory_high": "memory",
-    "memory_max": "memory",
-    "memory_qos_level": "memory",
-    "pids_max": "pids",
-}
 FEATURES = {"cpu_bvt_warp_ns": "cpu_bvt"}
 """The fact that tells of a knob, where it has another name than the knob."""
 PROTECTION = ("memory_min", "memory_low")
@@ -39,8 +29,10 @@ def obstacle(node: QosNode, knob: str) -> str:
 
     What is not known is no obstacle: cgroup_qos looks for the file itself, and says what it left out.
     """
-    controller = CONTROLLERS[knob]
-    if not node.has(controller):
+    controller = knob_of(knob).controller("v2" if node.v2 else "v1")
+    if not controller:
+        return f"cgroup {node.mode.value} has no such setting"
+    if controller not in node.controllers:
         return f"the controller {controller} is not in force on this node ({node.reason})"
     feature = FEATURES.get(knob, knob)
     if node.features.get(feature) is False:
@@ -65,13 +57,18 @@ def _instead(node: QosNode, knob: str) -> str:
     return ", which came with cgroup v2" if knob in PROTECTION else ""
 
 
-def memory_is_kubelets(node: QosNode) -> str:
-    """Why protected memory of a class is not ours: kubelet's MemoryQoS writes it every minute (KEP-2570)."""
-    if not node.v2 or node.kubelet.memory_qos is False:
-        return ""
-    if node.kubelet.memory_qos is None:
-        return "nothing tells whether kubelet's MemoryQoS is on, which would write it again every minute"
-    return "kubelet writes it itself every minute, because its MemoryQoS is on"
+def kubelets(node: QosNode, qos: QosClass, knob: str) -> str:
+    """Why a setting of a class is not ours: kubelet writes it itself. Said by the table that cgroup_qos goes by."""
+    kubelet = node.kubelet
+    return refusal(
+        knob_of(knob),
+        Place.ROOT if qos is QosClass.GUARANTEED else Place.QOS_CLASS,
+        qos.value,
+        kubelet.driver.value if kubelet.driver else "",
+        kubelet.version,
+        static_cpu=kubelet.cpu_manager_policy != "none",
+        memory_qos=kubelet.memory_qos,
+    )
 
 
 def split(level: str, wanted: Mapping[str, Any], why_not: Obstacle) -> tuple[Settings, tuple[Cannot, ...]]:

@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
-from .capability import PROTECTION, memory_is_kubelets, obstacle, split
+from ...module_utils.cgroup.names import QosClass
+from .capability import kubelets, obstacle, split
 from .kernel_levels import Scheduler
 from .levels import NUMBERS, Level
 from .model import Cannot, CgroupTask
@@ -64,13 +66,18 @@ def _identity(node: QosNode, level: Level, profile: QosProfile, kind: Scheduler)
     return {"cpu_bvt_warp_ns": NUMBERS[level].cpu if on else None}
 
 
+def _class_obstacle(node: QosNode, qos: QosClass, knob: str) -> str:
+    return obstacle(node, knob) or kubelets(node, qos, knob)
+
+
 def _besteffort(
     node: QosNode, profile: QosProfile, cpus: Fraction | None, kind: Scheduler
 ) -> tuple[CgroupTask, tuple[Cannot, ...]]:
     wanted = profile.best_effort if Level.BE in profile.levels else BestEffort()
 
     def why_not(knob: str) -> str:
-        return (_no_quota(node, wanted.cpu_quota, cpus) if knob == "cpu_quota" else "") or obstacle(node, knob)
+        unknown = _no_quota(node, wanted.cpu_quota, cpus) if knob == "cpu_quota" else ""
+        return unknown or _class_obstacle(node, QosClass.BESTEFFORT, knob)
 
     values = {
         "cpu_quota": quota(wanted.cpu_quota, cpus),
@@ -80,22 +87,19 @@ def _besteffort(
         **_identity(node, Level.BE, profile, kind),
     }
     settings, cannot = split(Level.BE.value, values, why_not)
-    return CgroupTask({"qos_class": "besteffort"}, settings), cannot
+    return CgroupTask({"qos_class": QosClass.BESTEFFORT.value}, settings), cannot
 
 
-def _protected(
-    node: QosNode, profile: QosProfile, kind: Scheduler
-) -> tuple[tuple[CgroupTask, tuple[Cannot, ...]], ...]:
+def _protected(node: QosNode, profile: QosProfile, kind: Scheduler) -> Iterator[tuple[CgroupTask, tuple[Cannot, ...]]]:
     """burstable, and the root above it, without whose protection that of the class is void (cgroup-v2.rst)."""
     wanted = profile.latency_sensitive if Level.LS in profile.levels else LatencySensitive()
 
-    def why_not(knob: str) -> str:
-        return obstacle(node, knob) or (memory_is_kubelets(node) if knob in PROTECTION else "")
-
     memory = {"memory_low": _text(wanted.memory_low), "memory_min": _text(wanted.memory_min)}
-    root, _said_below = split(Level.LS.value, memory, why_not)
-    own, cannot = split(Level.LS.value, {**memory, **_identity(node, Level.LS, profile, kind)}, why_not)
-    return (
-        (CgroupTask({"qos_class": "guaranteed"}, root), ()),
-        (CgroupTask({"qos_class": "burstable"}, own), cannot),
-    )
+    values = {
+        QosClass.GUARANTEED: memory,
+        QosClass.BURSTABLE: {**memory, **_identity(node, Level.LS, profile, kind)},
+    }
+    for qos, each in values.items():
+        settings, cannot = split(Level.LS.value, each, partial(_class_obstacle, node, qos))
+        # What holds for the class holds for the root above it, and is said once.
+        yield CgroupTask({"qos_class": qos.value}, settings), cannot if qos is QosClass.BURSTABLE else ()

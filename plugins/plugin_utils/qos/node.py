@@ -8,18 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ...module_utils.cgroup.names import KubeletTree
+from ...module_utils.qos.ownership import MEMORY_QOS_BY_DEFAULT
+from ...module_utils.quantity import parse_cpu_list
 from ..facts.kubelet_model import Setting
 from ..facts.model import CgroupMode, Driver
-from ..findings.rules.memory_qos import GATE, ON_BY_DEFAULT
+from ..findings.rules.memory_qos import GATE
 from ..kubelet_fields import CGROUP_ROOT, FEATURE_GATES
 from ..kubelet_policy_options import switched_on
 from ..profile_error import ProfileError
-from ..quantity import parse_cpu_list
 from ..versions import minor
-
-TREES = {Driver.SYSTEMD: "kubepods.slice", Driver.CGROUPFS: "/kubepods"}
-"""How the path of the tree ends that kubelet makes under each driver."""
-V1_NAMES = {"io": "blkio"}
 
 
 @dataclass(frozen=True)
@@ -41,11 +39,16 @@ class Kubelet:
 
     @property
     def memory_qos(self) -> bool | None:
-        """Whether kubelet writes memory.min, low and high itself (KEP-2570); None where nothing tells."""
+        """The gate MemoryQoS, as somebody set it; None where nobody did."""
         gates = self.value(FEATURE_GATES.key)
-        if isinstance(gates, Mapping) and GATE in gates:
-            return switched_on(gates[GATE])
-        return None if self.version is None else self.version >= ON_BY_DEFAULT
+        return switched_on(gates[GATE]) if isinstance(gates, Mapping) and GATE in gates else None
+
+    @property
+    def protects_memory(self) -> bool:
+        """Whether kubelet may write memory.min and memory.low itself (KEP-2570)."""
+        if self.memory_qos is not None:
+            return self.memory_qos
+        return self.version is None or self.version >= MEMORY_QOS_BY_DEFAULT
 
 
 @dataclass(frozen=True)
@@ -75,12 +78,10 @@ class QosNode:
     @property
     def tree_exists(self) -> bool:
         """Whether kubelet has made its cgroups under the driver in force."""
-        end = TREES[self.kubelet.driver] if self.kubelet.driver else None
-        return end is not None and any(tree.endswith(end) for tree in self.trees)
-
-    def has(self, controller: str) -> bool:
-        name = controller if self.v2 else V1_NAMES.get(controller, controller)
-        return name in self.controllers
+        if self.kubelet.driver is None:
+            return False
+        pods = KubeletTree(self.kubelet.driver, self.kubelet.cgroup_root).pods()
+        return any(tree.endswith(f"/{pods}") for tree in self.trees)
 
 
 def _kubelet(section: Mapping[str, Any]) -> Kubelet:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from ...module_utils.qos.weights import WEIGHT_MAX
+from ...module_utils.quantity import parse_quantity
 from ..profile_error import ProfileError
-from ..quantity import parse_quantity
 from .levels import Level
-from .weights import MOST_WEIGHT
 
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
 UID = re.compile(r"[A-Za-z0-9-]+")
@@ -110,8 +110,8 @@ def _count(variable: str, value: Any) -> int | None:
 
 def _weight(variable: str, value: Any) -> str:
     text = str(value or "").strip()
-    if text not in ("", RESERVED) and not (text.isdecimal() and 1 <= int(text) <= MOST_WEIGHT):
-        raise ProfileError(variable, f"{text!r} is neither {RESERVED} nor a weight from 1 to {MOST_WEIGHT}")
+    if text not in ("", RESERVED) and not (text.isdecimal() and 1 <= int(text) <= WEIGHT_MAX):
+        raise ProfileError(variable, f"{text!r} is neither {RESERVED} nor a weight from 1 to {WEIGHT_MAX}")
     return text
 
 

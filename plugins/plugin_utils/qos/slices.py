@@ -15,7 +15,7 @@ from .model import Cannot, SliceTask
 from .node import QosNode
 from .profile import RESERVED, System
 from .reservations import SYSTEM_SLICE, Amounts, Reservation, slice_of
-from .weights import milli, weight_on_v1, weight_on_v2
+from .weights import slice_weight
 
 LEVEL = "system"
 DESCRIPTIONS = {
@@ -74,7 +74,7 @@ def _no_slice(reservation: Reservation, driver: Driver | None) -> str:
 
 def needed_controllers(node: QosNode) -> tuple[str, ...]:
     """The controllers in which kubelet looks for a reserved cgroup before it starts."""
-    return tuple(each for each in (NEEDED_V2 if node.v2 else NEEDED_V1) if node.has(each))
+    return tuple(each for each in (NEEDED_V2 if node.v2 else NEEDED_V1) if each in node.controllers)
 
 
 def reserved_slices(node: QosNode, found: Sequence[Share]) -> Iterator[SliceTask]:
@@ -102,11 +102,10 @@ def weighed(node: QosNode, share: Share, wanted: System) -> Iterator[tuple[str, 
     if wanted.cpu_weight != RESERVED:
         yield "CPUWeight", int(wanted.cpu_weight) if wanted.cpu_weight else None
         return
-    cpus = milli(share.amounts.cpu)
-    if not cpus:
+    if not share.amounts.cpu:
         yield Cannot(LEVEL, f"CPUWeight of {share.name}", "no CPU is reserved for it, and of none follows no weight")
         return
-    yield "CPUWeight", weight_on_v2(cpus) if node.v2 else weight_on_v1(cpus)
+    yield "CPUWeight", slice_weight(share.amounts.cpu, node.mode)
 
 
 def _kubelets(share: Share) -> str:
@@ -136,7 +135,7 @@ def _unprotected(node: QosNode, share: Share) -> str:
 
 
 def _memory_enforced(node: QosNode, share: Share) -> bool:
-    return node.kubelet.memory_qos is not False and any(not each.compressible_only for each in share.enforced)
+    return node.kubelet.protects_memory and any(not each.compressible_only for each in share.enforced)
 
 
 def limited(node: QosNode, share: Share) -> Iterator[tuple[str, Any]]:
