@@ -117,6 +117,58 @@ NODE_REPORT: Spec = {
 
 NODE_TABLE: Spec = {**FILTER, "nodes": {"type": "list", "elements": "str", "required": True}}
 
+QOS_LEVELS = ["LC", "HLS", "LS", "BE"]
+
+QOS_PROFILE: Spec = {
+    "levels": {"type": "list", "elements": "str", "choices": QOS_LEVELS, "default": ["HLS", "LS", "BE"]},
+    "be": {
+        "type": "dict",
+        "apply_defaults": True,
+        "options": {
+            "cpu_quota": {"type": "str", "default": "60%"},
+            "memory_high": {"type": "str", "default": "80%"},
+            "memory_max": {"type": "str", "default": ""},
+            "pids_max": {"type": "str", "default": "32768"},
+        },
+    },
+    "ls": {
+        "type": "dict",
+        "apply_defaults": True,
+        "options": {
+            "memory_low": {"type": "str", "default": "50%"},
+            "memory_min": {"type": "str", "default": ""},
+            "cpu_burst": {"type": "str", "default": ""},
+        },
+    },
+    "system": {
+        "type": "dict",
+        "apply_defaults": True,
+        "options": {
+            "cpu_weight": {"type": "str", "default": "reserved"},
+            "memory": {"type": "str", "choices": ["low", "min", "none"], "default": "low"},
+        },
+    },
+    "pods": {
+        "type": "list",
+        "elements": "dict",
+        "default": [],
+        "options": {
+            "uid": {"type": "str"},
+            "namespace": {"type": "str"},
+            "name": {"type": "str"},
+            "level": {"type": "str", "choices": QOS_LEVELS, "required": True},
+        },
+    },
+    "kernel_levels": {"type": "str", "choices": ["auto", "two", "multi"], "default": "auto"},
+}
+
+QOS_PLAN: Spec = {
+    "facts": {"type": "dict", "required": True},
+    "profile": {"type": "dict", "required": True, "options": QOS_PROFILE},
+    "system_reserved_cgroup": KUBELET["system_reserved_cgroup"],
+    "kube_reserved_cgroup": KUBELET["kube_reserved_cgroup"],
+}
+
 RECORDED = ("root", "snapshot", "snapshot_folder", "return_snapshot")
 """Options of node_facts about one node, which a folder of nodes has no use for."""
 

@@ -1,0 +1,30 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Controller half of qos_plan, and all of it: from a profile and facts to the data of the role's tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..plugin_utils.arguments import QOS_PLAN
+from ..plugin_utils.controller.action import ColocationAction
+from ..plugin_utils.controller.node import Node
+from ..plugin_utils.kubelet_fields import KUBE_RESERVED_CGROUP, SYSTEM_RESERVED_CGROUP
+from ..plugin_utils.kubelet_options import cgroup
+from ..plugin_utils.qos.node import read
+from ..plugin_utils.qos.plan import make_plan, published
+from ..plugin_utils.qos.profile import parse_qos
+
+
+class ActionModule(ColocationAction):
+    ARGUMENTS = QOS_PLAN
+
+    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        named = {
+            field.key: cgroup(field.option, arguments[field.option])
+            for field in (SYSTEM_RESERVED_CGROUP, KUBE_RESERVED_CGROUP)
+        }
+        wanted = {key: path for key, path in named.items() if path}
+        plan = make_plan(read(arguments["facts"]), parse_qos(arguments["profile"]), wanted)
+        return {"changed": False, **published(plan)}
