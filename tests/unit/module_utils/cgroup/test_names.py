@@ -111,11 +111,12 @@ def test_roots_that_kubelet_does_not_start_with(root: str, driver: Driver) -> No
 
 
 def test_the_top_under_another_name() -> None:
-    # ["", ""] is -.slice to ToSystemd, and ["", "", "kubepods"] is --kubepods.slice.
-    assert [place("//", driver) for driver in Driver] == ["", ""]
-    assert KubeletTree(CGROUPFS, "//").pods() == "kubepods"
-    with pytest.raises(ColocationError, match=r"'--kubepods\.slice' is not the name of a slice"):
-        KubeletTree(SYSTEMD, "//").pods()
+    assert (place("//", CGROUPFS), KubeletTree(CGROUPFS, "//").pods()) == ("", "kubepods")
+    # ToSystemd makes --kubepods.slice of it, and ExpandSlice refuses that.
+    with pytest.raises(ColocationError, match=r"'//' has an empty part, .*\. Write /\."):
+        place("//", SYSTEMD)
+    with pytest.raises(ColocationError, match=r"'/a//b/' has an empty part, .*\. Write /a/b\."):
+        place("/a//b/", SYSTEMD)
 
 
 @pytest.mark.parametrize("uid", ["", "a/b", "a_b", "../x", "a\0"])
