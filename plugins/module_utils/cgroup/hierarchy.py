@@ -23,7 +23,7 @@ V1_CONTROLLER = re.compile(
 SYSTEMD = "systemd"
 """Key of the hierarchy without a controller that systemd counts processes in, mounted with name=systemd."""
 
-_NEEDED = frozenset({"cpu", "cpuset", "memory", "io", "pids"})
+NEEDED_V2 = frozenset({"cpu", "cpuset", "memory", "io", "pids"})
 """What kubelet needs on v2 and QoS settings are made of."""
 _REMEDY = "cat %s tells what is mounted; boot the node with cgroup v2, or wholly with v1." % MOUNTINFO
 
@@ -91,6 +91,13 @@ def v1_points(mounts: Mapping[str, Hierarchy]) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
+def split(mode: str, v1: Mapping[str, str], v2: Mapping[str, str]) -> dict[str, str]:
+    """Needed controllers that are bound to the version which is not in force, with its mount point."""
+    if mode == "v2":
+        return {name: point for name, point in v1.items() if name in NEEDED_V2 | {"blkio"}}
+    return {name: point for name, point in v2.items() if name in NEEDED_V2 and name not in v1}
+
+
 def _mounted(host: Host) -> Hierarchies:
     try:
         text = host.read_table(MOUNTINFO)
@@ -102,11 +109,8 @@ def _mounted(host: Host) -> Hierarchies:
         raise ColocationError(f"which cgroup version is in force is unknown: {reason}", _REMEDY)
     v1 = v1_points(mounts)
     v2 = {name: each.mountpoint for each in below(mounts, "cgroup2") for name in _offered(host, each.mountpoint)}
-    if mode == "v2":
-        _refuse_mixture({name: v1[name] for name in v1 if name in _NEEDED | {"blkio"}}, "v2", ROOT)
-        return Hierarchies("v2", v2)
-    _refuse_mixture({name: v2[name] for name in v2 if name in _NEEDED and name not in v1}, "v1", ROOT)
-    return Hierarchies("v1", {**v1, **_systemd_point(mounts)})
+    _refuse_mixture(split(mode, v1, v2), mode, ROOT)
+    return Hierarchies("v2", v2) if mode == "v2" else Hierarchies("v1", {**v1, **_systemd_point(mounts)})
 
 
 def _systemd_point(mounts: Mapping[str, Hierarchy]) -> dict[str, str]:
@@ -117,7 +121,8 @@ def _systemd_point(mounts: Mapping[str, Hierarchy]) -> dict[str, str]:
 def _refuse_mixture(elsewhere: Mapping[str, str], mode: str, root: str) -> None:
     if elsewhere:
         told = ", ".join(f"{name} at {point}" for name, point in sorted(elsewhere.items()))
-        raise ColocationError(f"cgroup {mode} is in force at {root}, and of the other version are: {told}", _REMEDY)
+        in_force = "v2" if mode == "v2" else "v1"
+        raise ColocationError(f"cgroup {in_force} is in force at {root}, and of the other version are: {told}", _REMEDY)
 
 
 def _offered(host: Host, point: str) -> Sequence[str]:
@@ -141,7 +146,7 @@ def _recorded(host: Host, root: str) -> Hierarchies:
         )
     unified = f"{root}/unified"
     other = _offered(host, unified) if "cgroup.controllers" in host.list(unified) else ()
-    _refuse_mixture({name: unified for name in other if name in _NEEDED and name not in points}, "v1", root)
+    _refuse_mixture(split("v1", points, dict.fromkeys(other, unified)), "v1", root)
     return Hierarchies("v1", points)
 
 

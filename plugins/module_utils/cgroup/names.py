@@ -70,8 +70,13 @@ def place(root: str, driver: Driver) -> str:
     parts = path.split("/")
     if {".", ".."} & set(parts):
         raise ColocationError(f"{root!r} is no path of a cgroup", "Write it without . and .. parts.")
+    named = "/".join(filter(None, parts))
     if driver is Driver.CGROUPFS:
-        return "/".join(filter(None, parts))
+        return named
+    if "" in parts:
+        raise ColocationError(
+            f"{root!r} has an empty part, of which the systemd driver makes a slice without a name", f"Write /{named}."
+        )
     return slices.expand(slice_stem(path) + slices.SUFFIX)
 
 

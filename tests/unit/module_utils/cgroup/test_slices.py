@@ -73,6 +73,7 @@ def test_parents_with_the_nearest_last(name: str, above: tuple[str, ...]) -> Non
 
 
 NAMELESS = r"has a level without a name, for each dash starts a level (\x2d is a dash that starts none)"
+CHARACTERS = r", and systemd takes only letters, digits and : - _ . \ in names"
 PATH = "is a path; a slice's name has no slash, and each dash in it stands for one level"
 
 
@@ -84,41 +85,16 @@ PATH = "is a path; a slice's name has no slash, and each dash in it stands for o
         ("offline", "does not end with .slice: write offline.slice"),
         ("kubelet.service", "is another kind of unit than a slice: write kubelet.slice"),
         ("a.Slice", "does not end with .slice: write a.Slice.slice"),
-        (
-            "/a/b.slice",
-            PATH + ": write a-b.slice",
-        ),
-        (
-            "kubepods.slice/kubepods-burstable.slice",
-            PATH + ": write kubepods-burstable.slice",
-        ),
-        (
-            "../x.slice",
-            PATH + ": write x.slice",
-        ),
+        ("/a/b.slice", PATH + ": write a-b.slice"),
+        ("kubepods.slice/kubepods-burstable.slice", PATH + ": write kubepods-burstable.slice"),
+        ("../x.slice", PATH + ": write x.slice"),
         ("a@b.slice", r"is a template or an instance of one, which no slice can be: write a\x40b.slice"),
-        (
-            "a b*.slice",
-            "has ' ', '*', and systemd takes only letters, digits and : - _ . \\ in names:" r" write a\x20b\x2a.slice",
-        ),
-        (
-            "gr\u00fcn.slice",
-            "has '\u00fc', and systemd takes only letters, digits and : - _ . \\ in names:"
-            r" write gr\xc3\xbcn.slice",
-        ),
-        ("a\n.slice", r"has '\n', and systemd takes only letters, digits and : - _ . \ in names: write a\x0a.slice"),
-        (
-            "-a.slice",
-            NAMELESS + ": write a.slice",
-        ),
-        (
-            "a-.slice",
-            NAMELESS + ": write a.slice",
-        ),
-        (
-            "a--b.slice",
-            NAMELESS + ": write a-b.slice",
-        ),
+        ("a b*.slice", "has ' ', '*'" + CHARACTERS + r": write a\x20b\x2a.slice"),
+        ("gr\u00fcn.slice", "has '\u00fc'" + CHARACTERS + r": write gr\xc3\xbcn.slice"),
+        ("a\n.slice", r"has '\n'" + CHARACTERS + r": write a\x0a.slice"),
+        ("-a.slice", NAMELESS + ": write a.slice"),
+        ("a-.slice", NAMELESS + ": write a.slice"),
+        ("a--b.slice", NAMELESS + ": write a-b.slice"),
         ("--.slice", NAMELESS),
         ("a" * 250 + ".slice", "has 256 characters, and systemd takes 255 at most"),
     ],
@@ -139,7 +115,7 @@ def test_a_wrong_name_has_no_place_and_the_error_says_why() -> None:
     assert str(caught.value).endswith("write a-b.slice.")
 
 
-# What systemd-escape(1) of systemd 257 answers.
+# What systemd-escape(1) answers.
 @pytest.mark.parametrize(
     ("text", "escaped"),
     [
