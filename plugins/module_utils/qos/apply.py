@@ -12,7 +12,7 @@ from ..errors import ColocationError
 from ..systemd.property import Property
 from ..transaction.clock import Clock
 from . import kernel_files
-from .conversion import Backend, reading, texts
+from .conversion import Backend, reading, texts, together
 from .knob import Kind
 from .observe import Node, read_files
 from .ordering import ordered
@@ -23,8 +23,13 @@ PATIENCE = 5.0
 """Seconds; systemd answers SetUnitProperties before it writes the files: src/core/cgroup.c, its realize queue."""
 PAUSE = 0.05
 
-PARTNERS = {"cpu_burst": ("cpu_quota", "cpu_period"), "memory_swap_max": ("memory_max",)}
-"""Raw writes that have a place before or behind a property of the same unit."""
+PARTNERS = {
+    "cpu_burst": ("cpu_quota", "cpu_period"),
+    "cpu_idle": ("cpu_weight",),
+    "cpuset_partition": ("cpuset_cpus",),
+    "memory_swap_max": ("memory_max",),
+}
+"""Raw writes that ``ordered`` puts before or behind a property of the same unit for a reason."""
 
 Texts = Mapping[str, str]
 Undo = Callable[[], None]
@@ -121,17 +126,19 @@ def _call(node: Node, call: Call, current: dict[str, dict[str, str]], undos: lis
     unit = call.steps[0].target.unit
     if node.bus is None or unit is None:
         raise Failed(f"{call.steps[0].target.cgroup}: there is no systemd to ask", "")
-    node.bus.set(unit, _properties([step.properties for step in call.steps]))
-    undos.append(partial(node.bus.set, unit, _properties([given_back(step.stored) for step in call.steps])))
+    anew = [step for step in call.steps if not step.back]
+    asked = together({step.knob.name: step.after for step in anew}, {step.knob.name: step.knob for step in anew})
+    node.bus.set(unit, _once([*(each for step in call.steps for each in step.back), *asked]))
+    undos.append(partial(node.bus.set, unit, _once([e for step in call.steps for e in given_back(step.stored)])))
     own = current[call.steps[0].target.cgroup]
     for step in call.steps:
         if step.checked:
             own.update(texts(step.knob, step.expected, node.mode, own))
 
 
-def _properties(groups: Sequence[tuple[Property, ...]]) -> list[Property]:
-    """In this order, none twice the same: two knobs may share one."""
-    return list(dict.fromkeys(each for group in groups for each in group))
+def _once(properties: Sequence[Property]) -> list[Property]:
+    """None twice the same, for two knobs may share one; the order stays."""
+    return list(dict.fromkeys(properties))
 
 
 def _write(node: Node, step: Step, name: str, text: str) -> None:
