@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict
+from typing import Any
 
 import pytest
 
 from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import CGROUPS, PODS, UIDS, Tree
 
-SETTINGS: Dict[str, Any] = {"cpu_quota": "1.5", "cpu_burst": "20ms", "memory_max": "1Gi", "pids_max": 500}
+SETTINGS: dict[str, Any] = {"cpu_quota": "1.5", "cpu_burst": "20ms", "memory_max": "1Gi", "pids_max": 500}
 WRITTEN = {
     "v2": {"cpu.max": "150000 100000", "cpu.max.burst": "20000", "memory.max": "1073741824", "pids.max": "500"},
     "v1": {
@@ -43,12 +43,12 @@ TARGETS = [
 ]
 
 
-def now(tree: Tree, cgroup: str, names: Any) -> Dict[str, str]:
+def now(tree: Tree, cgroup: str, names: Any) -> dict[str, str]:
     return {name: tree.read(cgroup, name) for name in names}
 
 
 @pytest.mark.parametrize(("target", "where"), TARGETS)
-def test_a_setting_s_life(tree: Tree, target: Dict[str, Any], where: Any) -> None:
+def test_a_setting_s_life(tree: Tree, target: dict[str, Any], where: Any) -> None:
     cgroup, untouched = where(tree.driver), tree.texts()
 
     first = tree.run(settings=SETTINGS, **target)

@@ -88,7 +88,7 @@ PODS = {
     },
 }
 
-OPTIONS: Dict[str, Any] = {
+OPTIONS: dict[str, Any] = {
     "qos_class": None,
     "level": "class",
     "slice": None,
@@ -142,7 +142,7 @@ class Tree:
         for controller, files in V1.items():
             self._fill(self.top / controller / cgroup, {**files, "cgroup.procs": processes})
 
-    def _fill(self, folder: Path, files: Dict[str, str]) -> None:
+    def _fill(self, folder: Path, files: dict[str, str]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
             (folder / name).write_text(text + "\n")
@@ -165,7 +165,7 @@ class Tree:
                     found[str(path.relative_to(self.folder))] = (path.stat().st_mtime_ns, path.read_text())
         return found
 
-    def texts(self) -> Dict[str, str]:
+    def texts(self) -> dict[str, str]:
         return {path: text for path, (_time, text) in self.snapshot().items()}
 
     def plan(self, **options: Any) -> engine.Plan:
@@ -177,7 +177,7 @@ class Tree:
     def node(self) -> Node:
         return Node(self.host, hierarchies(self.host, ROOT))
 
-    def run(self, **options: Any) -> Dict[str, Any]:
+    def run(self, **options: Any) -> dict[str, Any]:
         """The module's answer; check mode before must have said the same, and have written nothing."""
         before = self.snapshot()
         predicted = answer(self.plan(**options))
