@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""On a systemd unit: what systemd knows goes over D-Bus, in one call a unit, and stays when it writes all of it again."""
+"""On a systemd unit: what systemd knows goes over D-Bus, in one call a unit, and stays when it writes it all again."""
 
 from __future__ import annotations
 
