@@ -4,8 +4,8 @@
 
 ``current`` is the text of each file of ``knob.files(mode)`` that the cgroup has, as last read or written: some files
 hold two knobs or count in the unit of another, and of some knobs a node has one file or another. Of several knobs that
-are set together, compute those of ``COUNTED_IN`` first and hand on what each gave, ``{**current, **texts(…)}``. In which
-order they are written is ``ordering.ordered``'s affair.
+are set together, compute those of ``COUNTED_IN`` first and hand on what each gave, ``{**current, **texts(…)}``. The
+order of writing is another one: ``ordering.ordered``.
 
 To put a file back keep its text: shares of 100 are a weight between 9 and 10, and no whole one gives them again.
 """
@@ -64,7 +64,11 @@ def _there(knob: Knob, mode: str, current: Mapping[str, str]) -> list[tuple[str,
 
 def texts(knob: Knob, value: Value, mode: str, current: Mapping[str, str]) -> dict[str, str]:
     """What to write into which file, in this order; a text of several lines (io_max) takes a write(2) for each line."""
-    return {name: FORMS[form][0](value, current) for name, form in _there(knob, mode, current)}
+    there = _there(knob, mode, current)
+    try:
+        return {name: FORMS[form][0](value, current) for name, form in there}
+    except (ValueError, IndexError) as error:
+        raise _unreadable(knob, mode, current) from error
 
 
 def reading(knob: Knob, mode: str, current: Mapping[str, str]) -> Value:
@@ -72,11 +76,15 @@ def reading(knob: Knob, mode: str, current: Mapping[str, str]) -> Value:
     name, form = _there(knob, mode, current)[0]
     if name not in current:
         raise ColocationError("%s: %s of the cgroup was not read" % (knob.name, name))
-    text = current[name].strip()
     try:
-        return FORMS[form][1](text, current)
+        return FORMS[form][1](current[name].strip(), current)
     except (ValueError, IndexError) as error:
-        raise ColocationError("%s: %s of the cgroup says %r" % (knob.name, name, text)) from error
+        raise _unreadable(knob, mode, current) from error
+
+
+def _unreadable(knob: Knob, mode: str, current: Mapping[str, str]) -> ColocationError:
+    said = ["%s %r" % (name, current[name].strip()) for name in knob.files(mode) if name in current]
+    return ColocationError("%s: not what the kernel writes: %s" % (knob.name, ", ".join(said)))
 
 
 def _property(knob: Knob) -> UnitProperty:

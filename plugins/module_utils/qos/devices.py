@@ -74,7 +74,8 @@ def of_throttle(_text: str, texts: Texts) -> Devices:
     for kind, name in THROTTLE_FILES.items():
         for line in texts.get(name, "").splitlines():
             device, limit = line.split()
-            found.setdefault(device, {})[kind] = int(limit)
+            if int(limit):
+                found.setdefault(device, {})[kind] = int(limit)
     return neutral(found)
 
 

@@ -55,13 +55,18 @@ def _rate(quota: str, period: str) -> int | None:
     return None if quota in ("max", "-1") else -(-int(quota) * SECOND // int(period))
 
 
+def _cpu_max(text: str) -> tuple[str, str]:
+    quota, period = text.split()
+    return quota, period
+
+
 def _write_cpu_max(value: Any, texts: Texts) -> str:
-    period = _beside(texts, CPU_MAX).split()[1]
+    period = _cpu_max(_beside(texts, CPU_MAX))[1]
     return "%s %s" % (_quota(value, int(period), "max"), period)
 
 
 def _write_cpu_max_period(value: Any, texts: Texts) -> str:
-    rate = _rate(*_beside(texts, CPU_MAX).split())
+    rate = _rate(*_cpu_max(_beside(texts, CPU_MAX)))
     return "%s %d" % (_quota(rate, value, "max"), value)
 
 
@@ -123,8 +128,8 @@ FORMS: Mapping[Form, tuple[Write, Read]] = {
     Form.DEFAULT_WEIGHT: _scaled(_same, _same, before="default "),
     Form.BFQ_WEIGHT: _scaled(bfq_of_io_weight, io_weight_of_bfq),
     Form.BLKIO_WEIGHT: _scaled(blkio_of_io_weight, io_weight_of_blkio),
-    Form.CPU_MAX: (_write_cpu_max, lambda text, _texts: _rate(*text.split())),
-    Form.CPU_MAX_PERIOD: (_write_cpu_max_period, lambda text, _texts: int(text.split()[1])),
+    Form.CPU_MAX: (_write_cpu_max, lambda text, _texts: _rate(*_cpu_max(text))),
+    Form.CPU_MAX_PERIOD: (_write_cpu_max_period, lambda text, _texts: int(_cpu_max(text)[1])),
     Form.CFS_QUOTA: (
         lambda value, texts: _quota(value, int(_beside(texts, CFS_PERIOD)), "-1"),
         lambda text, texts: _rate(text, _beside(texts, CFS_PERIOD)),

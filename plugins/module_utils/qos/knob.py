@@ -91,7 +91,7 @@ class Knob:
     """One row of the registry. ``minimum`` and ``maximum`` bound the neutral value.
 
     ``granule`` is what the kernel rounds bytes down to; 0 is a page.
-    ``overwritten_since`` is the first systemd that writes the v2 file of its own accord: no property of a slice holds it.
+    ``overwritten_since``: the first systemd that writes the v2 file of its own accord; no property of a slice holds it.
     """
 
     name: str

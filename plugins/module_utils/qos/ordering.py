@@ -5,18 +5,18 @@
 First all that narrows, from the leaves up, then all that widens, from the root down. On v1 a child's quota and cpuset
 must fit into its parent's (kernel/sched/core.c tg_cfs_schedulable_down, kernel/cgroup/cpuset-v1.c). Within a cgroup:
 
-- a burst is at most the quota (kernel/sched/core.c tg_set_cfs_bandwidth): down before the period and the quota, up after;
+- a burst is at most the quota (kernel/sched/core.c tg_set_cfs_bandwidth): down before period and quota, up after;
 - the period goes before the quota, whose text holds it;
 - on v1 the memory limit is at most that of memory and swap together (mm/memcontrol-v1.c mem_cgroup_resize_max): down
   before it, up after it;
-- no weight can be written while a cgroup is idle (kernel/sched/fair.c __sched_group_set_shares): idle off first, on last;
+- while a cgroup is idle no weight can be written (kernel/sched/fair.c sched_group_set_shares): idle off first, on last;
 - a partition needs its CPUs (kernel/cgroup/cpuset.c): given up before they change, made after.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Sequence, Tuple
+from typing import Any, Sequence
 
 from .conversion import Backend
 from .knob import Value
@@ -51,7 +51,7 @@ def _key(write: Write) -> tuple[int, int, int]:
     return (1, depth, _rank(write.knob, _WIDENING))
 
 
-def _rank(knob: str, order: Tuple[str, ...]) -> int:
+def _rank(knob: str, order: tuple[str, ...]) -> int:
     return order.index(knob) if knob in order else len(order)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Callable, Mapping, Optional, Tuple
+from typing import Callable, Mapping, Tuple
 
 from .knob import Knob
 
@@ -44,9 +44,9 @@ class _Case:
     knob: str
     qos: str
     driver: str
-    version: Optional[Version]
+    version: Version | None
     static_cpu: bool
-    memory_qos: Optional[bool]
+    memory_qos: bool | None
 
 
 def refusal(
@@ -108,6 +108,15 @@ def _limit_of_root(case: _Case) -> str:
     ) % ("the memory limit" if case.knob == "memory_max" else "the limit of tasks")
 
 
+def _cpus_of_root(case: _Case) -> str:
+    if case.qos:
+        return ""
+    return (
+        "kubelet gives the root of all pods all CPUs at its start (getCgroupConfig). "
+        "Set cpuset_cpus on the QoS classes or single pods, or reservedSystemCPUs with the static CPU manager"
+    )
+
+
 def _hugetlb(_case: _Case) -> str:
     return (
         "kubelet takes the limits of huge pages away from its QoS classes every minute. Set them on single pods instead"
@@ -146,6 +155,7 @@ def _memory_qos(case: _Case) -> bool:
 _RULES: Mapping[str, Callable[[_Case], str]] = {
     "cpu_weight": _weight,
     "cpu_idle": _idle,
+    "cpuset_cpus": _cpus_of_root,
     "memory_max": _limit_of_root,
     "pids_max": _limit_of_root,
     "memory_min": _protection,
