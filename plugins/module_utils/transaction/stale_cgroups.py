@@ -27,18 +27,18 @@ def hierarchies(mountinfo: str) -> list[str]:
 def remove(node: Node, name: str) -> str:
     """Remove the tree ``name`` from every hierarchy unless a process lives in it; says what was done."""
     host = node.host
-    trees = _trees(host, name)
-    if not trees:
+    found = trees(host, name)
+    if not found:
         return f"{name}: none"
-    occupied = sorted(set().union(*(processes(host, tree) for tree in trees)))
+    occupied = sorted(set().union(*(processes(host, tree) for tree in found)))
     if occupied:
         return f"{name}: left alone, process {occupied[0]} is in it"
     if name.endswith(".slice") and show(node, os.path.basename(name)).runs:
         stop(node, os.path.basename(name))
     # systemd knows nothing of cpuset, hugetlb and the like on v1: what runc made there is still there.
-    for tree in _trees(host, name):
-        _remove_tree(host, tree)
-    left = _trees(host, name)
+    for tree in trees(host, name):
+        remove_tree(host, tree)
+    left = trees(host, name)
     return f"{name}: cannot be removed from {', '.join(left)}" if left else f"{name}: removed"
 
 
@@ -56,7 +56,8 @@ def processes(host: Host, tree: str) -> set[int]:
     return found
 
 
-def _trees(host: Host, name: str) -> list[str]:
+def trees(host: Host, name: str) -> list[str]:
+    """The folder of the cgroup ``name`` in every hierarchy that has it."""
     candidates = (f"{mount.rstrip('/')}/{name}" for mount in hierarchies(host.read_table(MOUNTINFO)))
     return [tree for tree in candidates if os.path.isdir(host.path(tree))]
 
@@ -69,7 +70,8 @@ def _bottom_up(host: Host, tree: str) -> Iterator[str]:
     yield tree
 
 
-def _remove_tree(host: Host, tree: str) -> None:
+def remove_tree(host: Host, tree: str) -> None:
+    """Remove the folders of a tree as far as no process is in them."""
     for folder in list(_bottom_up(host, tree)):
         try:
             os.rmdir(host.path(folder))

@@ -1,0 +1,131 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Carrying a slice's plan out, and reading back what came of it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Mapping
+
+from ..cgroup import safe_path, slices
+from ..cgroup.hierarchy import hierarchies
+from ..errors import ColocationError
+from ..host import Host
+from ..transaction import stale_cgroups
+from .bus import Bus
+from .companion import absent
+from .properties import Setting, calls
+from .slice_plan import Plan, differing
+from .slice_request import Request
+from .slice_state import SliceState, unit_properties
+from .slice_writing import discard, written
+
+_CPUSETS = {"AllowedCPUs": "cpuset.cpus", "AllowedMemoryNodes": "cpuset.mems"}
+
+
+def apply(host: Host, request: Request, state: SliceState, planned: Plan) -> Mapping[str, Any]:
+    """The unit's properties afterwards. After an error the files are what they were; at most four programs are run."""
+    if planned.stop:
+        Bus(host).stop(request.name)
+    target = state.where.settings if planned.link else None
+    with written(host, planned.files, None if planned.link is None else state.where.link, target):
+        if not state.live:
+            return {}
+        if not request.present:
+            return _removed(host, request, planned)
+        return _realized(host, request, state, planned)
+
+
+def _realized(host: Host, request: Request, state: SliceState, planned: Plan) -> Mapping[str, Any]:
+    bus = Bus(host)
+    if planned.reload:
+        bus.reload()
+    if planned.push:
+        bus.set(request.name, calls(planned.push))
+    if planned.start:
+        bus.start(request.name)
+    if planned.companion and request.companion:
+        bus.start(request.companion.unit)
+    found = unit_properties(host, request.name)
+    found = _settled(host, request, found) if planned.start or state.active else found
+    _release_cpusets(host, request, planned.push)
+    return found
+
+
+def _settled(host: Host, request: Request, found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Values of an earlier life of the unit, or of a file that systemd has not read again, are pushed aside."""
+    missing = differing(request.settings, found)
+    if not missing:
+        return found
+    Bus(host).set(request.name, calls(missing))
+    found = unit_properties(host, request.name)
+    missing = differing(request.settings, found)
+    if missing:
+        raise ColocationError(
+            f"systemd does not keep {', '.join(each.lines[-1] for each in missing)} for {request.name}",
+            f"See journalctl --unit {request.name} and systemctl show {request.name} on the node",
+        )
+    return found
+
+
+def _removed(host: Host, request: Request, planned: Plan) -> Mapping[str, Any]:
+    bus = Bus(host)
+    if planned.push:
+        bus.set(request.name, calls(planned.push))
+    discard(host, planned.discard)
+    if planned.stop:
+        # systemd knows nothing of cpuset, hugetlb and the like on v1.
+        for tree in stale_cgroups.trees(host, slices.path(request.name)):
+            stale_cgroups.remove_tree(host, tree)
+    found = unit_properties(host, request.name)
+    if planned.reload and planned.changed and (found.get("NeedDaemonReload") or _remembered(found, planned)):
+        bus.reload()
+    return found
+
+
+def _remembered(found: Mapping[str, Any], planned: Plan) -> bool:
+    """Whether the unit is still loaded from what is gone: slices.target wants it until units are read again."""
+    gone = {*planned.discard, *(each.path for each in planned.files if each.after is None)}
+    return found.get("FragmentPath") in gone or not gone.isdisjoint(found.get("DropInPaths", ()))
+
+
+def require_controllers(host: Host, request: Request) -> None:
+    """ColocationError when the slice's cgroup is not in every controller that it is to be in."""
+    if not host.live or not request.present or not request.controllers:
+        return
+    missing = absent(host, hierarchies(host), request.name, request.controllers)
+    if missing:
+        told = "; ".join(f"{name}: {reason}" for name, reason in sorted(missing.items()))
+        raise ColocationError(f"{request.name} is not in every controller: {told}", "Leave these controllers out")
+
+
+def _release_cpusets(host: Host, request: Request, pushed: tuple[Setting, ...]) -> None:
+    """systemd leaves the old CPUs in the file when a restriction ends: src/core/cgroup.c unit_get_own_mask()."""
+    ended = [_CPUSETS[each.name] for each in pushed if each.name in _CPUSETS and not each.value.value]
+    tree = hierarchies(host) if ended else None
+    if tree is None or tree.mode != "v2" or "cpuset" not in tree.points:
+        return
+    cgroup = slices.path(request.name)
+    root = tree.points["cpuset"]
+    folder = safe_path.open_folder(host, root, cgroup)
+    above = safe_path.open_folder(host, root, os.path.dirname(cgroup))
+    try:
+        for name in ended:
+            _release(folder, above, name)
+    finally:
+        os.close(folder)
+        os.close(above)
+
+
+def _release(folder: int, above: int, name: str) -> None:
+    try:
+        if not safe_path.read(folder, name).strip():
+            return
+    except OSError:
+        # The controller is off, and its files with it.
+        return
+    try:
+        safe_path.write(folder, name, "\n")
+    except OSError:
+        # A populated cgroup must keep some: kernel/cgroup/cpuset.c validate_change(). So all that its parent has.
+        safe_path.write(folder, name, safe_path.read(above, name + ".effective"))

@@ -1,0 +1,171 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is to be done so that a slice is as asked for: a pure reading of its state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Mapping
+
+from ..errors import ColocationError
+from . import drop_ins, unit_text
+from .properties import RULES, Setting, assigned, default
+from .property_text import readable
+from .slice_files import FileChange
+from .slice_request import Request
+from .slice_state import SliceState
+
+
+@dataclass(frozen=True)
+class Plan:
+    """In the order in which it is done, but for ``reload``: that is for what the bus cannot carry to a loaded unit.
+
+    ``push``: properties for one SetUnitProperties call. ``discard``: runtime drop-ins that go with the slice.
+    """
+
+    files: tuple[FileChange, ...] = ()
+    link: bool | None = None
+    push: tuple[Setting, ...] = ()
+    reload: bool = False
+    start: bool = False
+    stop: bool = False
+    companion: bool = False
+    discard: tuple[str, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        return bool(
+            self.files
+            or self.link is not None
+            or self.push
+            or self.start
+            or self.stop
+            or self.companion
+            or self.discard
+        )
+
+
+def plan(request: Request, state: SliceState) -> Plan:
+    """ColocationError when it must not or cannot be done."""
+    return _presence(request, state) if request.present else _absence(request, state)
+
+
+def differing(wanted: tuple[Setting, ...], unit: Mapping[str, Any]) -> tuple[Setting, ...]:
+    """The settings that the unit's D-Bus properties do not show yet."""
+    return tuple(each for each in wanted if not each.holds(unit))
+
+
+def dropped(request: Request, state: SliceState) -> tuple[Setting, ...]:
+    """systemd's defaults for what our file set so far and is not asked for any more."""
+    names = {each.name for each in request.settings} if request.present else set()
+    before = assigned(unit_text.assignments(state.own or ""), state.machine)
+    known = (name for name in before if name not in names and RULES[name].dbus in state.unit)
+    return tuple(default(name) for name in sorted(known))
+
+
+def _presence(request: Request, state: SliceState) -> Plan:
+    target = drop_ins.Target(request.settings, state.where.settings, not request.persistent)
+    drop_ins.require_none_stronger(request.name, target, state.drop_ins, state.machine)
+    link = None
+    if state.where.link is not None and state.linked != request.persistent:
+        link = request.persistent
+    if not state.live:
+        return Plan(files=state.changes, link=link)
+    _require_known(request, state)
+    targets = (*request.settings, *dropped(request, state))
+    own = state.where.link is not None
+    starts = own and not state.active
+    # A unit that is loaded from our unit file carries the values by itself when it starts.
+    pushes = state.active or (own and not request.persistent)
+    return Plan(
+        files=state.changes,
+        link=link,
+        push=differing(targets, state.unit) if pushes else (),
+        reload=_needs_reload(state),
+        start=starts,
+        companion=_companion_is_missing(request, state),
+    )
+
+
+def _companion_is_missing(request: Request, state: SliceState) -> bool:
+    helper = request.companion
+    return helper is not None and state.active and any(name in state.absent for name in helper.controllers)
+
+
+def _needs_reload(state: SliceState) -> bool:
+    """Whether systemd has read a file of ours before, and what changes there is more than values on the bus."""
+    return any(_outdated(each, state) for each in state.changes)
+
+
+def _outdated(change: FileChange, state: SliceState) -> bool:
+    if change.before is None:
+        return False
+    if not state.active or change.after is None:
+        return True
+    return unit_text.without_values(change.before) != unit_text.without_values(change.after)
+
+
+def _require_known(request: Request, state: SliceState) -> None:
+    for each in request.settings:
+        if each.value.name not in state.unit:
+            raise ColocationError(
+                f"the systemd of this node has no property {each.name}; it came with systemd {RULES[each.name].since}",
+                "Leave the property out for this node",
+            )
+
+
+def _absence(request: Request, state: SliceState) -> Plan:
+    if state.where.link is None:
+        return _withdrawal(request, state)
+    pushed = drop_ins.pushed(request.name, state.drop_ins)
+    if state.active:
+        _require_empty(request, state)
+    link = False if state.linked else None
+    return Plan(files=state.changes, link=link, stop=state.active, discard=pushed, reload=state.live)
+
+
+def _withdrawal(request: Request, state: SliceState) -> Plan:
+    """The slice is somebody else's and stays; what we set there goes back to systemd's defaults."""
+    resets = dropped(request, state)
+    names = {f"50-{each.name}.conf" for each in resets}
+    pushed = tuple(path for path in drop_ins.pushed(request.name, state.drop_ins) if path.rpartition("/")[2] in names)
+    push = differing(resets, state.unit) if state.active else ()
+    return Plan(files=state.changes, push=push, discard=pushed, reload=bool(state.changes) and state.live)
+
+
+def _require_empty(request: Request, state: SliceState) -> None:
+    name = request.name
+    if state.processes:
+        raise ColocationError(
+            f"{name} cannot be removed: {len(state.processes)} processes are in it, the first is {state.processes[0]}",
+            f"Stop what runs there (systemd-cgls --unit {name}), or move it to another slice",
+        )
+    if state.nested:
+        raise ColocationError(
+            f"{name} cannot be removed: {', '.join(state.nested[:3])} is in it and would be stopped",
+            "Remove that first",
+        )
+
+
+def diff(request: Request, state: SliceState, planned: Plan) -> list[dict[str, str]]:
+    """One entry a file, and one for the values of the unit itself, as Ansible's callbacks show them."""
+    entries = [
+        {"before_header": each.path, "after_header": each.path, "before": each.before or "", "after": each.after or ""}
+        for each in planned.files
+    ]
+    before, after = _values(state, planned)
+    if before != after:
+        entries.append({"before_header": request.name, "after_header": request.name, "before": before, "after": after})
+    return entries
+
+
+def _values(state: SliceState, planned: Plan) -> tuple[str, str]:
+    present = str(state.unit.get("ActiveState", "")) or "unknown"
+    then = "active" if planned.start else "inactive" if planned.stop else present
+    before = {each.value.name: readable(state.unit.get(each.value.name)) for each in planned.push}
+    after = {each.value.name: readable(each.value.value) for each in planned.push}
+    return _lines({"ActiveState": present, **before}), _lines({"ActiveState": then, **after})
+
+
+def _lines(values: Mapping[str, Any]) -> str:
+    return "".join(f"{name}={value}\n" for name, value in values.items())
