@@ -112,6 +112,15 @@ def alone(host: Host, clock: Clock, patience: float = PATIENCE) -> Iterator[None
         yield
 
 
+def of_root(record: Record, root: str) -> dict[str, dict[str, Entry]]:
+    """By cgroup and knob: what was set below one cgroup root."""
+    found: dict[str, dict[str, Entry]] = {}
+    for entry in record.values():
+        if entry.root == root:
+            found.setdefault(entry.cgroup, {})[entry.knob] = entry
+    return found
+
+
 def lasting(record: Record) -> bool:
     """Whether anything in it is to be applied again at the next boot."""
     return any(entry.persistent for entry in record.values())
