@@ -118,6 +118,14 @@ def test_a_call_that_is_refused_takes_the_raw_writes_back(node: SystemdTree) -> 
     assert now(node) == FILES
 
 
+def test_what_systemd_takes_back_is_told(node: SystemdTree) -> None:
+    result = node.run(slice="system.slice", settings={"memory_oom_group": True, "pids_max": 1000})
+    assert [line.partition(":")[0] for line in result["warnings"]] == [
+        "memory_oom_group of system.slice will not last until the next boot"
+    ]
+    assert not node.run(slice="system.slice", settings={"pids_max": 1000})["warnings"]
+
+
 def test_idle_of_a_pod_is_a_weight_of_systemd_s(node: SystemdTree) -> None:
     pod = {"uid": UIDS["besteffort"]}
     unit, cgroup = PODS["systemd"]["besteffort"].rpartition("/")[2], PODS["systemd"]["besteffort"]
