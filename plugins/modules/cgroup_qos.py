@@ -12,7 +12,7 @@ short_description: Set CPU, memory, IO and other limits of pods, QoS classes and
 version_added: 0.2.0
 description:
   - Sets knobs of cgroups by neutral names and in people's units, on cgroup v1 and v2, under the systemd and the
-    cgroupfs driver. The knobs are listed in C(docs/qos.md).
+    cgroupfs driver. The knobs are listed in C(docs/knobs.md).
   - A knob that systemd knows is set over D-Bus on a cgroup that is a systemd unit, because systemd sooner or later
     undoes what anyone else writes there. All other knobs are written into the kernel's files.
   - What kubelet writes itself on a cgroup is refused, and so is what would harm kubelet, such as C(cpu_idle) on a

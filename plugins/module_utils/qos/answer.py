@@ -13,12 +13,13 @@ from .shown import shown
 
 
 def answer(plan: Plan) -> dict[str, Any]:
-    """``changed``, ``diff``, ``settings``, ``skipped`` and ``control_group``."""
+    """``changed``, ``diff``, ``settings``, ``skipped``, ``control_group``, and warnings."""
     return {
         "changed": plan.changed,
         "control_group": _control_group(plan),
         "settings": [_setting(step) for step in plan.steps],
         "skipped": [{"knob": each.knob, "reason": each.reason} for each in plan.skipped],
+        "warnings": [_warning(step) for step in plan.steps if plan.states[step.target.cgroup].undone(step.knob)],
         "diff": {"before": _lines(plan, "before"), "after": _lines(plan, "expected")},
     }
 
@@ -33,6 +34,10 @@ def _setting(step: Step) -> dict[str, Any]:
         "changed": step.changed,
         "cause": step.cause,
     }
+
+
+def _warning(step: Step) -> str:
+    return f"{step.knob.name} of {step.target.cgroup} will not last until the next boot: {step.knob.note}"
 
 
 def _control_group(plan: Plan) -> str:

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Callable, Mapping, Sequence, Union
+from typing import Callable, Iterator, Mapping, Sequence, Union
 
 from ..errors import ColocationError
 from ..systemd.property import Property
 from ..transaction.clock import Clock
 from . import kernel_files
-from .conversion import Backend, reading, texts
+from .conversion import Backend, reading, texts, together
 from .knob import Kind
 from .observe import Node, read_files
 from .ordering import ordered
@@ -23,8 +23,13 @@ PATIENCE = 5.0
 """Seconds; systemd answers SetUnitProperties before it writes the files: src/core/cgroup.c, its realize queue."""
 PAUSE = 0.05
 
-PARTNERS = {"cpu_burst": ("cpu_quota", "cpu_period"), "memory_swap_max": ("memory_max",)}
-"""Raw writes that have a place before or behind a property of the same unit."""
+PARTNERS = {
+    "cpu_burst": ("cpu_quota", "cpu_period"),
+    "cpu_idle": ("cpu_weight",),
+    "cpuset_partition": ("cpuset_cpus",),
+    "memory_swap_max": ("memory_max",),
+}
+"""Raw writes that ``ordered`` puts before or behind a property of the same unit for a reason."""
 
 Texts = Mapping[str, str]
 Undo = Callable[[], None]
@@ -40,6 +45,16 @@ class Call:
 Work = Union[Step, Call]
 
 
+@dataclass(frozen=True)
+class _Run:
+    """``current`` has the texts of the files, by cgroup, as they are by now; ``undos`` grows with each change."""
+
+    node: Node
+    current: dict[str, dict[str, str]]
+    folders: kernel_files.Folders
+    undos: list[Undo]
+
+
 class Failed(ColocationError):
     """A change that could not be made."""
 
@@ -50,28 +65,44 @@ def carry_out(node: Node, steps: Sequence[Step], known: Mapping[str, Texts], clo
     Failed when one is refused or does not show; those made before were put back then.
     """
     wanted = [step for step in steps if step.changed]
-    current = {cgroup: dict(each) for cgroup, each in known.items()}
-    undos: list[Undo] = []
+    run = _Run(node, {cgroup: dict(each) for cgroup, each in known.items()}, kernel_files.Folders(node.host), [])
     try:
         for work in arranged(wanted):
-            _do(node, work, current, undos)
+            _do(run, work)
         _prove(node, [step for step in wanted if step.checked], clock)
     except ColocationError as error:
-        message = f"{error.message.rstrip('.')}. {_undone(undos)}"
+        message = f"{error.message.rstrip('.')}. {_undone(run.undos)}"
         raise Failed(message, error.remedy, error.file) from error
+    finally:
+        run.folders.close()
 
 
 def arranged(steps: Sequence[Step]) -> list[Work]:
-    """In the order of ``ordering.ordered``, the properties of one unit together."""
+    """In the order of ``ordering.ordered``, the properties of one unit together.
+
+    Cgroups none of which is in another have nothing to do with each other: they are done one after the other.
+    """
+    of_cgroup: dict[str, list[Step]] = {}
+    for step in steps:
+        of_cgroup.setdefault(step.target.cgroup, []).append(step)
+    if any(above in of_cgroup for cgroup in of_cgroup for above in _above(cgroup)):
+        return _arranged(steps)
+    return [work for own in of_cgroup.values() for work in _arranged(own)]
+
+
+def _above(cgroup: str) -> Iterator[str]:
+    while "/" in cgroup:
+        cgroup = cgroup.rpartition("/")[0]
+        yield cgroup
+
+
+def _arranged(steps: Sequence[Step]) -> list[Work]:
     by_key = {(step.target.cgroup, step.knob.name): step for step in steps}
     in_order = [by_key[each.cgroup, each.knob] for each in ordered([step.write for step in steps])]
-    of_cgroup: dict[str, list[Step]] = {}
-    for step in in_order:
-        of_cgroup.setdefault(step.target.cgroup, []).append(step)
     work: list[Work] = []
     done: set[str] = set()
     for step in in_order:
-        own = of_cgroup[step.target.cgroup]
+        own = [each for each in in_order if each.target.cgroup == step.target.cgroup]
         if step.backend is Backend.FILE and not _partners(step, own):
             work.append(step)
         elif step.target.cgroup not in done:
@@ -93,16 +124,16 @@ def _around_call(own: Sequence[Step]) -> list[Work]:
     return [*first, Call(tuple(each for each in own if each.backend is Backend.DBUS)), *then]
 
 
-def _do(node: Node, work: Work, current: dict[str, dict[str, str]], undos: list[Undo]) -> None:
+def _do(run: _Run, work: Work) -> None:
     """One knob's files or one unit's call; what takes it back is noted."""
     if isinstance(work, Call):
-        _call(node, work, current, undos)
+        _call(run, work)
         return
-    own = current[work.target.cgroup]
-    for name, text in _new_texts(work, node.mode, own).items():
-        before = _texts_before(work, node.mode, name, own)
-        _write(node, work, name, text)
-        undos.append(partial(_write, node, work, name, before))
+    own = run.current[work.target.cgroup]
+    for name, text in _new_texts(work, run.node.mode, own).items():
+        before = _texts_before(work, run.node.mode, name, own)
+        _write(run, work, name, text)
+        run.undos.append(partial(_write, run, work, name, before))
         own[name] = text
 
 
@@ -117,47 +148,47 @@ def _texts_before(step: Step, mode: str, name: str, current: Texts) -> str:
     return current.get(name, "")
 
 
-def _call(node: Node, call: Call, current: dict[str, dict[str, str]], undos: list[Undo]) -> None:
-    unit = call.steps[0].target.unit
-    if node.bus is None or unit is None:
-        raise Failed(f"{call.steps[0].target.cgroup}: there is no systemd to ask", "")
-    node.bus.set(unit, _properties([step.properties for step in call.steps]))
-    undos.append(partial(node.bus.set, unit, _properties([given_back(step.stored) for step in call.steps])))
-    own = current[call.steps[0].target.cgroup]
+def _call(run: _Run, call: Call) -> None:
+    bus, unit = run.node.bus, call.steps[0].target.unit
+    if bus is None or unit is None:
+        raise Failed(f"{call.steps[0].target.cgroup}: there is no systemd to ask")
+    anew = [step for step in call.steps if not step.back]
+    asked = together({step.knob.name: step.after for step in anew}, {step.knob.name: step.knob for step in anew})
+    stored = [each for step in call.steps for each in given_back(step.stored)]
+    bus.set(unit, _once([*(each for step in call.steps for each in step.back), *asked]))
+    run.undos.append(partial(bus.set, unit, _once(stored)))
+    own = run.current[call.steps[0].target.cgroup]
     for step in call.steps:
         if step.checked:
-            own.update(texts(step.knob, step.expected, node.mode, own))
+            own.update(texts(step.knob, step.expected, run.node.mode, own))
 
 
-def _properties(groups: Sequence[tuple[Property, ...]]) -> list[Property]:
-    """In this order, none twice the same: two knobs may share one."""
-    return list(dict.fromkeys(each for group in groups for each in group))
+def _once(properties: Sequence[Property]) -> list[Property]:
+    """None twice the same, for two knobs may share one; the order stays."""
+    return list(dict.fromkeys(properties))
 
 
-def _write(node: Node, step: Step, name: str, text: str) -> None:
-    point = node.hierarchies.points[step.knob.controller(node.mode)]
+def _write(run: _Run, step: Step, name: str, text: str) -> None:
+    point = run.node.hierarchies.points[step.knob.controller(run.node.mode)]
     place = f"{point}/{step.target.cgroup}/{name}"
-    folder = kernel_files.folder(node.host, point, step.target.cgroup)
+    folder = run.folders.get(point, step.target.cgroup)
     if folder is None:
         raise Failed(f"{step.knob.name}: the cgroup is gone", "Run this again", place)
-    with kernel_files.closing(folder):
-        try:
-            kernel_files.write(folder, name, text)
-        except OSError as error:
-            meaning = kernel_files.meaning(error)
-            raise Failed(f"{step.knob.name}: writing {text!r} failed with {meaning}", step.knob.note, place) from error
+    try:
+        kernel_files.write(folder, name, text)
+    except OSError as error:
+        meaning = kernel_files.meaning(error)
+        raise Failed(f"{step.knob.name}: writing {text!r} failed with {meaning}", step.knob.note, place) from error
 
 
 def _prove(node: Node, steps: Sequence[Step], clock: Clock) -> None:
     """Every file says what it should; systemd's are waited for."""
     deadline = clock.monotonic() + PATIENCE
-    waiting = list(steps)
-    while True:
-        waiting = [step for step, _found in _differing(node, waiting)]
-        if not any(step.backend is Backend.DBUS for step in waiting) or clock.monotonic() >= deadline:
-            break
+    waiting = _differing(node, steps)
+    while any(step.backend is Backend.DBUS for step, _found in waiting) and clock.monotonic() < deadline:
         clock.sleep(PAUSE)
-    for step, found in _differing(node, waiting):
+        waiting = _differing(node, [step for step, _found in waiting])
+    for step, found in waiting:
         asked = "systemd was asked for" if step.backend is Backend.DBUS else "was written"
         raise Failed(
             f"{step.knob.name} of {step.target.cgroup}: {shown(step.expected)} {asked}, and it is {shown(found)}",

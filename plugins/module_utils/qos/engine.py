@@ -58,6 +58,7 @@ class Plan:
 def plan(node: Node, cgroups: Cgroups, request: Request, uid_of: UidOf) -> Plan:
     """Look at the node and say what there is to do; nothing is written. ColocationError when it cannot be done."""
     before = record.load(node.host)
+    ours = record.of_root(before, request.cgroup_root)
     boot = record.boot_id(node.host)
     wanted = _existing(cgroups, request, before, uid_of)
     after = dict(before)
@@ -65,7 +66,7 @@ def plan(node: Node, cgroups: Cgroups, request: Request, uid_of: UidOf) -> Plan:
     all_steps: list[Step] = []
     left_out: list[Skipped] = []
     for target in wanted:
-        past = Past(_of_cgroup(before, request.cgroup_root, target), boot)
+        past = Past(ours.get(target.cgroup, {}), boot)
         state, values, back = _looked_at(node, target, request, past)
         own = steps(values, back, state, past, os.sysconf("SC_PAGE_SIZE"))
         left_out += [each for each in skipped([knob_of(name) for name in values], state) if each not in left_out]
@@ -106,10 +107,6 @@ def _existing(cgroups: Cgroups, request: Request, before: Record, uid_of: UidOf)
             "Start what makes it, or name another one: systemd-cgls shows those that there are",
         )
     return there
-
-
-def _of_cgroup(entries: Record, root: str, target: Target) -> dict[str, Entry]:
-    return {key[2]: entry for key, entry in entries.items() if key[:2] == (root, target.cgroup)}
 
 
 def _looked_at(

@@ -16,7 +16,7 @@ from .conversion import reading
 from .knob import Value
 from .knobs import knob as knob_of
 from .observe import State
-from .values import Capacity, parse
+from .values import Capacity, device_paths, parse
 
 PERIOD = 100000
 """Microseconds: the kernel's default (kernel/sched/fair.c default_cfs_period)."""
@@ -84,8 +84,7 @@ def _read(host: Host, path: str, option: str) -> str:
 
 def _devices(host: Host, values: Iterable[Any]) -> dict[str, str]:
     """MAJOR:MINOR of each block device that a value names by its path."""
-    paths = {path for value in values if isinstance(value, Mapping) for path in value if str(path).startswith("/")}
-    return {path: _number(host, path) for path in sorted(paths)}
+    return {path: _number(host, path) for value in values for path in device_paths(value)}
 
 
 def _number(host: Host, path: str) -> str:

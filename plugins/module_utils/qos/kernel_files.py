@@ -83,3 +83,29 @@ def closing(folder: int) -> Iterator[int]:
         yield folder
     finally:
         os.close(folder)
+
+
+class Folders:
+    """The folders of the cgroup that is at work, kept open until another one's turn comes."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._cgroup = ""
+        self._open: dict[str, int] = {}
+
+    def get(self, point: str, cgroup: str) -> int | None:
+        """The open folder of a cgroup below a mount point; None when it is not there."""
+        if cgroup != self._cgroup:
+            self.close()
+            self._cgroup = cgroup
+        if point not in self._open:
+            found = folder(self._host, point, cgroup)
+            if found is None:
+                return None
+            self._open[point] = found
+        return self._open[point]
+
+    def close(self) -> None:
+        for each in self._open.values():
+            os.close(each)
+        self._open.clear()

@@ -57,6 +57,11 @@ class State:
         held = self.unit is not None and knob.in_systemd(self.mode, self.version)
         return Backend.DBUS if held and all(name in self.unit for name in knob.property_names) else Backend.FILE  # type: ignore[operator]
 
+    def undone(self, knob: Knob) -> bool:
+        """Whether systemd writes the file of its own accord, although no property of the unit holds it."""
+        since = knob.overwritten_since
+        return self.unit is not None and self.mode == "v2" and since is not None and self.version >= since
+
     def has(self, knob: Knob) -> bool:
         """Whether the kernel offers the knob on this cgroup."""
         return knob.supported(self.mode, self.texts.keys())
@@ -78,7 +83,7 @@ def observe(node: Node, target: Target, knobs: Sequence[Knob]) -> State:
 def _with_unit(node: Node, state: State, knobs: Sequence[Knob]) -> State:
     unit = state.target.unit
     names = sorted({name for knob in knobs for name in knob.property_names})
-    if node.bus is None or unit is None or not names:
+    if node.bus is None or unit is None or not (names or any(knob.overwritten_since for knob in knobs)):
         return state
     values = dict(node.bus.get(unit, interface(unit), ["ControlGroup", *names]))
     if values.pop("ControlGroup", "") != f"/{state.target.cgroup}":

@@ -9,7 +9,7 @@ from typing import Collection, Mapping, Sequence
 
 from ..errors import ColocationError
 from ..systemd.property import Property
-from .conversion import PAGE, Backend, of_properties, properties, settled, texts
+from .conversion import COUNTED_IN, PAGE, Backend, of_properties, properties, settled, texts
 from .knob import Form, Kind, Knob, Value
 from .knobs import KNOBS
 from .knobs import knob as knob_of
@@ -18,9 +18,6 @@ from .ordering import Write
 from .ownership import refusal
 from .record import Entry
 from .target import Target
-
-FIRST = ("cpu_period", "memory_max")
-"""Others count in them: their new texts are needed to tell what those come to."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +34,9 @@ class Step:
     """One knob of one cgroup: what the files say now, what they will say, and how that is brought about.
 
     ``after`` is what was asked for, ``expected`` what reading back will give; ``stored`` is what systemd holds now.
-    ``properties`` is for systemd. ``texts`` are to be put back as they stand where a value would not give them again.
-    ``changed``: something has to be written. ``checked``: reading back tells whether it worked. ``cause``: why a
-    setting of ours is not as we left it.
+    To put back: ``back`` in systemd, ``texts`` in the files where a value would not give them again.
+    ``changed``: something has to be written. ``checked``: reading back tells whether it worked. ``moved``: what
+    systemd holds is not as wanted. ``cause``: why a setting of ours is not as we left it.
     """
 
     target: Target
@@ -49,10 +46,11 @@ class Step:
     after: Value
     expected: Value
     stored: tuple[Property, ...] = ()
-    properties: tuple[Property, ...] = ()
+    back: tuple[Property, ...] = ()
     texts: Mapping[str, str] | None = None
     changed: bool = True
     checked: bool = True
+    moved: bool = False
     cause: str = ""
 
     @property
@@ -116,7 +114,7 @@ def steps(
     found: list[Step] = []
     current = dict(state.texts)
     names = [name for name in {*wanted, *(set(back) & past.entries.keys())} if name not in state.missing]
-    for name in sorted(names, key=lambda each: (each not in FIRST, each)):
+    for name in sorted(names, key=lambda each: (each not in COUNTED_IN, each)):
         knob, entry = knob_of(name), past.entries.get(name)
         if name in wanted:
             found.append(_set(knob, wanted[name], state, current, page))
@@ -137,16 +135,10 @@ def _set(knob: Knob, value: Value, state: State, current: Mapping[str, str], pag
     stored = stored_in_systemd(knob, state) if backend is Backend.DBUS else ()
     moved = backend is Backend.DBUS and of_properties(knob, state.unit or {}) != held
     return Step(
-        state.target,
-        knob,
-        backend,
-        before,
-        held,
-        expected,
-        stored,
-        properties(knob, held) if backend is Backend.DBUS else (),
+        *(state.target, knob, backend, before, held, expected, stored),
         changed=before != expected or moved,
         checked=state.has(knob),
+        moved=moved,
     )
 
 
@@ -164,7 +156,7 @@ def _cause(step: Step, entry: Entry | None, value: Value, boot: str) -> str:
         return "the node was booted"
     if step.backend is Backend.FILE:
         return "the cgroup was made anew, or another program wrote the file"
-    if step.stored != step.properties:
+    if step.moved:
         return "the unit was made anew, or another program set its property (systemctl set-property, kubelet)"
     return "another program wrote the kernel's file past systemd"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import replace
-from typing import Callable, Iterable, Mapping, Sequence
+from typing import Callable, Mapping, Sequence
 
 from ..cgroup.hierarchy import hierarchies
 from ..cgroup.mounts import ROOT
@@ -50,7 +50,7 @@ def reapply(node: Node, clock: Clock, report: Report, patience: float = PATIENCE
     """Wait for the recorded cgroups, apply what is recorded of each as soon as it is there."""
     deadline = clock.monotonic() + patience
     failed = 0
-    waiting = _by_cgroup(record.load(node.host).values())
+    waiting = {cgroup: list(each.values()) for cgroup, each in record.of_root(record.load(node.host), ROOT).items()}
     while waiting:
         last = clock.monotonic() >= deadline
         for cgroup in list(waiting):
@@ -64,14 +64,6 @@ def reapply(node: Node, clock: Clock, report: Report, patience: float = PATIENCE
             clock.sleep(PAUSE)
     _drop(node, clock, waiting, report)
     return 1 if failed else 0
-
-
-def _by_cgroup(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
-    found: dict[str, list[Entry]] = {}
-    for entry in entries:
-        if entry.root == ROOT:
-            found.setdefault(entry.cgroup, []).append(entry)
-    return found
 
 
 def _ready(node: Node, cgroup: str, entries: Sequence[Entry]) -> State | None:

@@ -62,7 +62,7 @@ Record = Mapping[Key, Entry]
 def load(host: Host) -> dict[Key, Entry]:
     """Every setting that still counts; ColocationError for a record that cannot be read."""
     try:
-        document = json.loads(host.read(FILE))
+        document = json.loads(host.read_table(FILE))
         entries = [_entry(each) for each in document["settings"]]
     except (FileNotFoundError, NotADirectoryError):
         return {}
@@ -85,7 +85,7 @@ def save(host: Host, record: Record) -> None:
             sync_folder(host.path(STATE_FOLDER))
         return
     document = {"schema": SCHEMA, "settings": [_document(record[key]) for key in sorted(record)]}
-    write_private(path, json.dumps(document, indent=1, sort_keys=True).encode("utf-8"))
+    write_private(path, json.dumps(document, separators=(",", ":")).encode("utf-8"))
 
 
 def boot_id(host: Host) -> str:
@@ -110,6 +110,15 @@ def alone(host: Host, clock: Clock, patience: float = PATIENCE) -> Iterator[None
                     raise
                 clock.sleep(PAUSE)
         yield
+
+
+def of_root(record: Record, root: str) -> dict[str, dict[str, Entry]]:
+    """By cgroup and knob: what was set below one cgroup root."""
+    found: dict[str, dict[str, Entry]] = {}
+    for entry in record.values():
+        if entry.root == root:
+            found.setdefault(entry.cgroup, {})[entry.knob] = entry
+    return found
 
 
 def lasting(record: Record) -> bool:

@@ -15,7 +15,7 @@ from enum import Enum
 
 from ..errors import ColocationError
 from ..host import Host
-from ..transaction import install
+from ..transaction import durable, install
 from ..transaction.files import refused
 from ..transaction.journal import unfinished
 from ..transaction.store import Store
@@ -93,10 +93,10 @@ def put_in_place(host: Host) -> None:
     """Install the engine, write the unit, enable it; nothing is started."""
     engine = install.install(host)
     _link(host, engine)
+    target = host.path(UNIT_FILE)
     try:
-        with open(host.path(UNIT_FILE), "w", encoding="utf-8") as stream:
-            os.fchmod(stream.fileno(), 0o644)
-            stream.write(text())
+        durable.unlink_if_there(target)
+        durable.create(target, text().encode("utf-8"), lambda handle: os.fchmod(handle, 0o644))
     except OSError as error:
         raise refused(error, UNIT_FILE, "write it") from error
     # It also makes systemd read the unit: the links in kubelet.service.wants count from the next start of kubelet.
@@ -107,11 +107,10 @@ def take_away(host: Host) -> None:
     """Undo ``put_in_place``; an engine that a transaction may be at work with stays."""
     if os.path.lexists(host.path(UNIT_FILE)):
         _systemctl(host, "disable", "--no-reload", UNIT)
-        os.unlink(host.path(UNIT_FILE))
+        durable.unlink_if_there(host.path(UNIT_FILE))
         _systemctl(host, "daemon-reload")
     engine = _engine(host)
-    with suppress(FileNotFoundError):
-        os.unlink(host.path(LINK))
+    durable.unlink_if_there(host.path(LINK))
     if engine is None or unfinished(Store(host)):
         return
     shutil.rmtree(host.path(engine), ignore_errors=True)
@@ -139,8 +138,7 @@ def _engine(host: Host) -> str | None:
 
 def _link(host: Host, engine: str) -> None:
     staged = host.path(f"{LINK}.{os.getpid()}")
-    with suppress(FileNotFoundError):
-        os.unlink(staged)
+    durable.unlink_if_there(staged)
     os.symlink(os.path.basename(engine), staged)
     os.replace(staged, host.path(LINK))
 
