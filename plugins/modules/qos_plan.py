@@ -163,6 +163,9 @@ kubelet:
     memory_qos:
       description: Its gate C(MemoryQoS), where somebody set it.
       type: bool
+    root_dir:
+      description: The folder of its C(cpu_manager_state), C(--root-dir).
+      type: str
     version:
       description: Its version, such as V(1.34).
       type: str
@@ -171,7 +174,7 @@ levels:
   returned: success
   type: dict
 reserved:
-  description: Those of the slices that have to exist before kubelet is told of them, without properties.
+  description: Those of the slices that have to exist before kubelet is told of them.
   returned: success
   type: list
   elements: dict

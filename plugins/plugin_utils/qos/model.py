@@ -22,9 +22,10 @@ class CgroupTask:
 
 @dataclass(frozen=True)
 class SliceTask:
-    """Options of systemd_slice. A property that is None goes back to systemd's default; one not named stays."""
+    """Options of systemd_slice, which takes back a property that it set before and that is not named any more."""
 
     name: str
+    state: str = "present"
     description: str | None = None
     properties: Mapping[str, Any] = field(default_factory=dict)
     controllers: tuple[str, ...] = ()

@@ -19,7 +19,7 @@ from .pinning import unmet
 from .pods import idle_pods, level_settings, pod_task, pods_lack
 from .profile import QosProfile
 from .reservations import Reservation, reservations
-from .slices import LEVEL, reserved_slices, shares, slice_tasks
+from .slices import LEVEL, shares, slice_task
 
 EVERYTHING = "all settings"
 PODS = "pods"
@@ -53,8 +53,10 @@ def _slices(
     node: QosNode, profile: QosProfile, found: Sequence[Reservation]
 ) -> tuple[tuple[SliceTask, ...], tuple[SliceTask, ...], tuple[Cannot, ...]]:
     parts, nameless = shares(node, found)
-    tasks, cannot = slice_tasks(node, parts, profile.system)
-    return tuple(reserved_slices(node, parts)), tasks, (*nameless, *cannot)
+    decided = [(share, *slice_task(node, share, profile.system)) for share in parts]
+    tasks = tuple(task for _share, task, _cannot in decided)
+    reserved = tuple(task for share, task, _cannot in decided if share.named)
+    return reserved, tasks, (*nameless, *(each for _share, _task, cannot in decided for each in cannot))
 
 
 def _cgroups(
@@ -74,6 +76,7 @@ def _kubelet(kubelet: Kubelet) -> dict[str, Any]:
         "cgroup_driver": kubelet.driver.value if kubelet.driver else None,
         "cgroup_root": kubelet.cgroup_root,
         "memory_qos": kubelet.memory_qos,
+        "root_dir": kubelet.root_dir,
         "version": ".".join(map(str, kubelet.version)) if kubelet.version else None,
     }
     return {key: value for key, value in known.items() if value is not None}

@@ -49,7 +49,7 @@ def test_defaults_of_the_profile_come_from_the_specification(answers: Run) -> No
     found = answers.results["defaults"]
     assert not found["changed"]
     assert besteffort(found) == {"cpu_quota": 0.9, "memory_high": "80%", "memory_max": None, "pids_max": 32768}
-    assert found["slices"] == [{"name": "system.slice", "properties": {"CPUWeight": 20}}]
+    assert found["slices"] == [{"name": "system.slice", "state": "present", "properties": {"CPUWeight": 20}}]
     assert {"level": "HLS", "thing": "no CPU quota"}.items() <= found["cannot"][0].items()
 
 

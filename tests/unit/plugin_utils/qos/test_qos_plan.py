@@ -37,10 +37,15 @@ def test_a_captured_node_of_v2() -> None:
                 "settings": {"cpu_quota": 0.9, "memory_high": "80%", "memory_max": None, "pids_max": 32768},
             },
         ],
-        "slices": [{"name": "system.slice", "properties": {"CPUWeight": 20}}],
+        "slices": [{"name": "system.slice", "state": "present", "properties": {"CPUWeight": 20}}],
         "reserved": [],
         "levels": {"LC": {}, "HLS": {}, "LS": {}, "BE": {"cpu_idle": True}},
-        "kubelet": {"cgroup_driver": "systemd", "cgroup_root": "/", "version": "1.20"},
+        "kubelet": {
+            "cgroup_driver": "systemd",
+            "cgroup_root": "/",
+            "root_dir": "/var/lib/kubelet",
+            "version": "1.20",
+        },
     }
     assert [(each["level"], each["thing"]) for each in found["cannot"]] == [
         ("HLS", "no CPU quota"),
@@ -61,7 +66,7 @@ def test_a_described_node_of_openeuler() -> None:
             "settings": {"cpu_quota": 2.4, "memory_high": "80%", "memory_max": None, "pids_max": 32768},
         }
     ]
-    assert found["slices"] == []
+    assert found["slices"] == [{"name": "system.slice", "state": "absent"}]
     assert [(each["level"], each["thing"]) for each in found["cannot"]] == [
         ("HLS", "pinned CPUs"),
         ("HLS", "cpu.qos_level 2"),

@@ -48,11 +48,10 @@ ALL_V1 = ("cpu", "cpuacct", "cpuset", "memory", "pids", "hugetlb")
         (
             V2,
             {"systemReserved": {"cpu": "500m", "memory": "1Gi"}},
-            {"CPUWeight": 20, "MemoryLow": GIB, "MemoryMin": None},
+            {"CPUWeight": 20, "MemoryLow": GIB},
         ),
         # systemd has no MemoryLow on v1.
         (V1, {"systemReserved": {"cpu": "500m", "memory": "1Gi"}}, {"CPUWeight": 50}),
-        (V2, {"systemReserved": {}}, None),
     ],
 )
 def test_system_slice_gets_what_is_reserved(name: str, reserved: dict[str, Any], expected: Any) -> None:
@@ -63,10 +62,10 @@ def test_system_slice_gets_what_is_reserved(name: str, reserved: dict[str, Any],
 @pytest.mark.parametrize(
     ("system", "expected"),
     [
-        ({"cpu_weight": "250"}, {"CPUWeight": 250, "MemoryLow": GIB, "MemoryMin": None}),
-        ({"cpu_weight": ""}, {"CPUWeight": None, "MemoryLow": GIB, "MemoryMin": None}),
-        ({"memory": "min"}, {"CPUWeight": 20, "MemoryLow": None, "MemoryMin": GIB}),
-        ({"memory": "none"}, {"CPUWeight": 20, "MemoryLow": None, "MemoryMin": None}),
+        ({"cpu_weight": "250"}, {"CPUWeight": 250, "MemoryLow": GIB}),
+        ({"cpu_weight": ""}, {"MemoryLow": GIB}),
+        ({"memory": "min"}, {"CPUWeight": 20, "MemoryMin": GIB}),
+        ({"memory": "none"}, {"CPUWeight": 20}),
     ],
 )
 def test_what_people_choose_instead(system: dict[str, str], expected: dict[str, Any]) -> None:
@@ -86,44 +85,49 @@ def test_memory_that_v1_cannot_protect_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "version_text", "driver_name", "expected"),
+    ("name", "driver_name", "expected"),
     [
-        # kubelet's systemd driver has systemd keep it; what it does not set stays ours.
-        (V2, "1.31.2", "systemd", {"MemoryLow": GIB, "MemoryMin": None}),
-        (V1, "1.31.2", "systemd", {}),
-        # The cgroupfs driver, and old kubelets, write once: a daemon-reload takes it away unless systemd knows it.
-        (V2, "1.31.2", "cgroupfs", {"CPUWeight": 20, "MemoryMax": GIB, "TasksMax": 1000, "MemoryLow": GIB}),
-        (V2, "1.20.2", "systemd", {"CPUWeight": 20, "MemoryMax": GIB, "TasksMax": 1000, "MemoryLow": GIB}),
-        (V1, "1.20.2", "systemd", {"CPUWeight": 50, "MemoryMax": GIB, "TasksMax": 1000}),
+        # What kubelet writes at its start, so that it is the same after a daemon-reload, and what it does not write.
+        (V2, "systemd", {"CPUWeight": 20, "MemoryMax": GIB, "TasksMax": 1000, "MemoryLow": GIB}),
+        (V2, "cgroupfs", {"CPUWeight": 20, "MemoryMax": GIB, "TasksMax": 1000, "MemoryLow": GIB}),
+        (V1, "systemd", {"CPUWeight": 50, "MemoryMax": GIB, "TasksMax": 1000}),
     ],
 )
-def test_a_reservation_that_kubelet_enforces(
-    name: str, version_text: str, driver_name: str, expected: dict[str, Any]
-) -> None:
-    found = plan(name, *ENFORCED, version(version_text), driver(driver_name))
-    wanted = {"MemoryMin": None, **expected} if "MemoryLow" in expected else expected
-    assert properties(found, "system.slice") == wanted
+def test_a_reservation_that_kubelet_enforces(name: str, driver_name: str, expected: dict[str, Any]) -> None:
+    assert properties(plan(name, *ENFORCED, driver(driver_name)), "system.slice") == expected
+
+
+@pytest.mark.parametrize("weight", ["250", ""])
+def test_another_weight_than_kubelets_own_is_not_for_us_to_set(weight: str) -> None:
+    found = plan(V2, *ENFORCED, system={"cpu_weight": weight})
+    assert properties(found, "system.slice")["CPUWeight"] == 20
+    thing = f"CPUWeight {weight or 'by default'} of system.slice"
+    assert "kubelet enforces system-reserved on it" in reason(found, "system", thing)
+
+
+def test_a_slice_with_nothing_to_keep_is_left_alone_again() -> None:
+    assert plan(V2, setting("systemReserved", {})).slices == (SliceTask("system.slice", "absent"),)
 
 
 def test_compressible_enforcement_limits_no_memory() -> None:
     compressible = setting("enforceNodeAllocatable", ["pods", "system-reserved-compressible"])
     found = plan(V2, *ENFORCED, compressible, version("1.36.1"), driver("cgroupfs"))
-    assert properties(found, "system.slice") == {"CPUWeight": 20, "MemoryLow": GIB, "MemoryMin": None}
+    assert properties(found, "system.slice") == {"CPUWeight": 20, "MemoryLow": GIB}
 
 
 def test_memory_of_an_enforced_reservation_is_memory_qos_where_that_is_on() -> None:
     found = plan(V2, *ENFORCED, version("1.31.2"), setting("featureGates", {"MemoryQoS": True}))
-    assert properties(found, "system.slice") == {}
+    assert properties(found, "system.slice") == {"CPUWeight": 20, "MemoryMax": GIB, "TasksMax": 1000}
     assert "MemoryQoS" in reason(found, "system", "MemoryLow of system.slice")
 
 
 def test_a_slice_that_kubelet_must_find() -> None:
-    """Its name by kubelet's rule, all that kubelet looks at, and the weight left to kubelet, which enforces it."""
+    """Its name by kubelet's rule, all that kubelet looks at, and the weight of 200m: 1 + (204 - 2) * 9999 / 262142."""
     found = plan(RESERVED)
-    task = SliceTask("podruntime-agents.slice", "Reserved for Kubernetes (volcano.colocation)", {}, ALL_V2)
+    description = "Reserved for Kubernetes (volcano.colocation)"
+    task = SliceTask("podruntime-agents.slice", "present", description, {"CPUWeight": 8}, ALL_V2)
     assert found.reserved == (task,)
-    assert found.slices == (task,)
-    assert "kubelet enforces kube-reserved on it" in reason(found, "system", "CPUWeight of podruntime-agents.slice")
+    assert found.slices == (SliceTask("system.slice", "absent"), task)
 
 
 def test_each_reservation_weighs_its_own_slice() -> None:
@@ -135,7 +139,7 @@ def test_each_reservation_weighs_its_own_slice() -> None:
     found = plan(V2, *changes)
     assert [(task.name, dict(task.properties)) for task in found.slices] == [
         ("system.slice", {"CPUWeight": 20}),
-        ("runtime.slice", {"CPUWeight": 39, "MemoryLow": GIB, "MemoryMin": None}),
+        ("runtime.slice", {"CPUWeight": 39, "MemoryLow": GIB}),
     ]
 
 
@@ -146,7 +150,7 @@ def test_v1_wants_the_controllers_that_systemd_does_not_know() -> None:
 
 def test_system_slice_keeps_its_own_description() -> None:
     found = plan(V2, setting("systemReservedCgroup", "/system.slice"))
-    assert found.reserved == (SliceTask("system.slice", None, {}, ALL_V2),)
+    assert found.reserved == (SliceTask("system.slice", "present", None, {"CPUWeight": 20}, ALL_V2),)
     assert properties(found, "system.slice") == {"CPUWeight": 20}
 
 
