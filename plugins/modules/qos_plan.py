@@ -56,6 +56,10 @@ options:
             description: Tasks of the class.
             type: str
             default: "32768"
+          cpu_idle:
+            description: Whether every pod of the class that is there yields to all others.
+            type: bool
+            default: false
       ls:
         description: The burstable class, and listed pods of the level V(LS).
         type: dict
@@ -145,20 +149,32 @@ cgroups:
   returned: success
   type: list
   elements: dict
-cgroup_driver:
-  description: kubelet's cgroup driver; null where it is not known.
+kubelet:
+  description: What M(volcano.colocation.cgroup_qos) has to know of kubelet; a key is absent where it is not known.
   returned: success
-  type: str
-kubelet_cgroup_root:
-  description: kubelet's C(cgroupRoot).
-  returned: success
-  type: str
+  type: dict
+  contains:
+    cgroup_driver:
+      description: kubelet's cgroup driver.
+      type: str
+    cgroup_root:
+      description: kubelet's C(cgroupRoot).
+      type: str
+    memory_qos:
+      description: Its gate C(MemoryQoS), where somebody set it.
+      type: bool
+    root_dir:
+      description: The folder of its C(cpu_manager_state), C(--root-dir).
+      type: str
+    version:
+      description: Its version, such as V(1.34).
+      type: str
 levels:
   description: By level of the Volcano agent, what a pod of that level is given on this node.
   returned: success
   type: dict
 reserved:
-  description: Those of the slices that have to exist before kubelet is told of them, without properties.
+  description: Those of the slices that have to exist before kubelet is told of them.
   returned: success
   type: list
   elements: dict

@@ -129,6 +129,7 @@ QOS_PROFILE: Spec = {
             "memory_high": {"type": "str", "default": "80%"},
             "memory_max": {"type": "str", "default": ""},
             "pids_max": {"type": "str", "default": "32768"},
+            "cpu_idle": {"type": "bool", "default": False},
         },
     },
     "ls": {

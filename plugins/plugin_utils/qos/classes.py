@@ -93,7 +93,6 @@ def _besteffort(
 def _protected(node: QosNode, profile: QosProfile, kind: Scheduler) -> Iterator[tuple[CgroupTask, tuple[Cannot, ...]]]:
     """burstable, and the root above it, without whose protection that of the class is void (cgroup-v2.rst)."""
     wanted = profile.latency_sensitive if Level.LS in profile.levels else LatencySensitive()
-
     memory = {"memory_low": _text(wanted.memory_low), "memory_min": _text(wanted.memory_min)}
     values = {
         QosClass.GUARANTEED: memory,

@@ -14,7 +14,7 @@ Settings = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class CgroupTask:
-    """Options of cgroup_qos: one of qos_class and pod, and the settings."""
+    """Options of cgroup_qos: qos_class (with level: pods, each pod of it) or pod, and the settings."""
 
     target: Mapping[str, Any]
     settings: Settings
@@ -22,9 +22,10 @@ class CgroupTask:
 
 @dataclass(frozen=True)
 class SliceTask:
-    """Options of systemd_slice. A property that is None goes back to systemd's default; one not named stays."""
+    """Options of systemd_slice, which takes back a property that it set before and that is not named any more."""
 
     name: str
+    state: str = "present"
     description: str | None = None
     properties: Mapping[str, Any] = field(default_factory=dict)
     controllers: tuple[str, ...] = ()
@@ -43,7 +44,8 @@ class Cannot:
 class QosPlan:
     """``reserved`` are the slices that have to exist before kubelet is told of them.
 
-    ``levels``: what a pod of each of the Volcano agent's levels gets on this node.
+    ``levels``: what a pod of each of the Volcano agent's levels gets on this node. ``kubelet``: what cgroup_qos has to
+    know of kubelet, as far as it is known.
     """
 
     cgroups: tuple[CgroupTask, ...] = ()
@@ -51,5 +53,4 @@ class QosPlan:
     reserved: tuple[SliceTask, ...] = ()
     cannot: tuple[Cannot, ...] = ()
     levels: Mapping[str, Settings] = field(default_factory=dict)
-    cgroup_driver: str | None = None
-    kubelet_cgroup_root: str = "/"
+    kubelet: Mapping[str, Any] = field(default_factory=dict)

@@ -27,6 +27,7 @@ class Kubelet:
     driver: Driver | None
     cpu_manager_policy: str | None
     checkpoint_policy: str | None
+    root_dir: str | None
     settings: Mapping[str, Setting]
 
     def value(self, key: str) -> Any:
@@ -93,6 +94,7 @@ def _kubelet(section: Mapping[str, Any]) -> Kubelet:
         driver=Driver(driver) if driver else None,
         cpu_manager_policy=section["cpu_manager_policy"],
         checkpoint_policy=checkpoints[0]["policy"] if checkpoints else None,
+        root_dir=checkpoints[0]["path"].rpartition("/")[0] if checkpoints else None,
         settings={key: Setting(each["value"], each["source"]) for key, each in section["settings"].items()},
     )
 

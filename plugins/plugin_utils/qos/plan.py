@@ -14,12 +14,12 @@ from .classes import class_tasks, pods_cpus
 from .kernel_levels import Scheduler, scheduler
 from .levels import Level
 from .model import Cannot, CgroupTask, QosPlan, SliceTask
-from .node import QosNode
+from .node import Kubelet, QosNode
 from .pinning import unmet
-from .pods import level_settings, pod_task, pods_lack
+from .pods import idle_pods, level_settings, pod_task, pods_lack
 from .profile import QosProfile
 from .reservations import Reservation, reservations
-from .slices import LEVEL, reserved_slices, shares, slice_tasks
+from .slices import LEVEL, shares, slice_task
 
 EVERYTHING = "all settings"
 PODS = "pods"
@@ -45,8 +45,7 @@ def make_plan(node: QosNode, profile: QosProfile, wanted_cgroups: Mapping[str, s
         reserved=reserved,
         cannot=tuple(sorted((*missing, *unslotted), key=lambda each: ORDER.index(each.level))),
         levels={level.value: level_settings(node, profile, level, kind) for level in Level},
-        cgroup_driver=node.kubelet.driver.value if node.kubelet.driver else None,
-        kubelet_cgroup_root=node.kubelet.cgroup_root,
+        kubelet=_kubelet(node.kubelet),
     )
 
 
@@ -54,8 +53,10 @@ def _slices(
     node: QosNode, profile: QosProfile, found: Sequence[Reservation]
 ) -> tuple[tuple[SliceTask, ...], tuple[SliceTask, ...], tuple[Cannot, ...]]:
     parts, nameless = shares(node, found)
-    tasks, cannot = slice_tasks(node, parts, profile.system)
-    return tuple(reserved_slices(node, parts)), tasks, (*nameless, *cannot)
+    decided = [(share, *slice_task(node, share, profile.system)) for share in parts]
+    tasks = tuple(task for _share, task, _cannot in decided)
+    reserved = tuple(task for share, task, _cannot in decided if share.named)
+    return reserved, tasks, (*nameless, *(each for _share, _task, cannot in decided for each in cannot))
 
 
 def _cgroups(
@@ -65,9 +66,20 @@ def _cgroups(
     if not node.tree_exists:
         return (), (*pinning, Cannot(PODS, EVERYTHING, _no_tree(node)))
     tasks, cannot = class_tasks(node, profile, pods_cpus(node, [each.amounts for each in found]), kind)
-    pods = tuple(pod_task(node, profile, pod, kind) for pod in profile.pods)
+    pods = (*idle_pods(node, profile, kind), *(pod_task(node, profile, pod, kind) for pod in profile.pods))
     lack = (each for level in Level if level in profile.levels for each in pods_lack(node, profile, level, kind))
     return (*tasks, *(each for each in pods if each.settings)), (*pinning, *cannot, *lack)
+
+
+def _kubelet(kubelet: Kubelet) -> dict[str, Any]:
+    known = {
+        "cgroup_driver": kubelet.driver.value if kubelet.driver else None,
+        "cgroup_root": kubelet.cgroup_root,
+        "memory_qos": kubelet.memory_qos,
+        "root_dir": kubelet.root_dir,
+        "version": ".".join(map(str, kubelet.version)) if kubelet.version else None,
+    }
+    return {key: value for key, value in known.items() if value is not None}
 
 
 def _no_tree(node: QosNode) -> str:
@@ -89,6 +101,5 @@ def published(plan: QosPlan) -> dict[str, Any]:
         "reserved": [_slice(each) for each in plan.reserved],
         "cannot": [asdict(each) for each in plan.cannot],
         "levels": {level: dict(settings) for level, settings in plan.levels.items()},
-        "cgroup_driver": plan.cgroup_driver,
-        "kubelet_cgroup_root": plan.kubelet_cgroup_root,
+        "kubelet": dict(plan.kubelet),
     }

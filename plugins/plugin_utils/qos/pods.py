@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...module_utils.cgroup.names import QosClass
 from .capability import obstacle, split
 from .kernel_levels import Scheduler, pod_settings, untranslated
 from .levels import Level
@@ -13,7 +14,10 @@ from .model import Cannot, CgroupTask, Settings
 from .node import QosNode
 from .profile import Pod, QosProfile
 
-UNLISTED = "a node has no such setting for pods to come: list the pod in pods, or leave it to the Volcano agent"
+OF_PODS = (
+    "it is set on pods only, because kubelet would not start again if its class had it: list pods in pods, or say"
+    " be.cpu_idle: true for each BestEffort pod that is there"
+)
 BURST_OF_CONTAINERS = (
     "a class has no quota to exceed, and of a pod's containers each has its own: annotate the pod with"
     " volcano.sh/enable-quota-burst and let the Volcano agent write it"
@@ -27,6 +31,13 @@ def level_settings(node: QosNode, profile: QosProfile, level: Level, kind: Sched
     return split(level.value, own, lambda knob: obstacle(node, knob))[0]
 
 
+def idle_pods(node: QosNode, profile: QosProfile, kind: Scheduler) -> Iterator[CgroupTask]:
+    """Every BestEffort pod that is on the node, where that is wanted."""
+    if profile.best_effort.cpu_idle and Level.BE in profile.levels:
+        settings = level_settings(node, profile, Level.BE, kind)
+        yield CgroupTask({"qos_class": QosClass.BESTEFFORT.value, "level": "pods"}, settings)
+
+
 def pod_task(node: QosNode, profile: QosProfile, pod: Pod, kind: Scheduler) -> CgroupTask:
     return CgroupTask({"pod": dict(pod.identity)}, level_settings(node, profile, pod.level, kind))
 
@@ -34,9 +45,8 @@ def pod_task(node: QosNode, profile: QosProfile, pod: Pod, kind: Scheduler) -> C
 def pods_lack(node: QosNode, profile: QosProfile, level: Level, kind: Scheduler) -> Iterator[Cannot]:
     """What pods of a level do not get, and what only some of them do."""
     yield from untranslated(node, level, kind)
-    listed = any(pod.level is level for pod in profile.pods)
     if level is Level.BE and "cpu_idle" in pod_settings(node, level, kind):
-        reason = obstacle(node, "cpu_idle") or ("" if listed else UNLISTED)
+        reason = obstacle(node, "cpu_idle") or ("" if profile.best_effort.cpu_idle else OF_PODS)
         if reason:
             yield Cannot(level.value, "cpu_idle", reason)
     if level is Level.LS:

@@ -62,6 +62,7 @@ class BestEffort:
     memory_high: Amount | None = None
     memory_max: Amount | None = None
     pids_max: int | None = None
+    cpu_idle: bool = False
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,7 @@ def parse_qos(options: Mapping[str, Any]) -> QosProfile:
             memory_high=amount("be.memory_high", be["memory_high"]),
             memory_max=amount("be.memory_max", be["memory_max"]),
             pids_max=_count("be.pids_max", be["pids_max"]),
+            cpu_idle=bool(be["cpu_idle"]),
         ),
         latency_sensitive=LatencySensitive(
             memory_low=amount("ls.memory_low", ls["memory_low"]),

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..facts.model import Driver
@@ -23,11 +23,6 @@ DESCRIPTIONS = {
     "kube-reserved": "Reserved for Kubernetes (volcano.colocation)",
 }
 PROPERTIES = {"low": "MemoryLow", "min": "MemoryMin"}
-ASKS_SYSTEMD = (1, 25)
-"""From then on, at the latest, kubelet's systemd driver sets unit properties beside the kernel's files.
-
-opencontainers/cgroups systemd/v1.go, v2.go Set. Kubernetes 1.20 wrote the files only (setSupportedSubsystemsV1).
-"""
 
 
 @dataclass(frozen=True)
@@ -42,8 +37,13 @@ class Share:
         return sum((each.amounts for each in self.reservations), Amounts())
 
     @property
+    def named(self) -> tuple[Reservation, ...]:
+        """Those whose field in kubelet's configuration names the slice."""
+        return tuple(each for each in self.reservations if each.cgroup)
+
+    @property
     def enforced(self) -> tuple[Reservation, ...]:
-        return tuple(each for each in self.reservations if each.enforced and each.cgroup)
+        return tuple(each for each in self.named if each.enforced)
 
 
 def shares(node: QosNode, found: Sequence[Reservation]) -> tuple[tuple[Share, ...], tuple[Cannot, ...]]:
@@ -77,71 +77,45 @@ def needed_controllers(node: QosNode) -> tuple[str, ...]:
     return tuple(each for each in (NEEDED_V2 if node.v2 else NEEDED_V1) if each in node.controllers)
 
 
-def reserved_slices(node: QosNode, found: Sequence[Share]) -> Iterator[SliceTask]:
-    """The slices that kubelet's fields name, as they have to be before it starts."""
-    for share in found:
-        own = [each for each in share.reservations if each.cgroup]
-        if own:
-            description = None if share.name == SYSTEM_SLICE else DESCRIPTIONS[own[0].word]
-            yield SliceTask(share.name, description, {}, needed_controllers(node))
-
-
-def kept_by_kubelet(node: QosNode, share: Share) -> bool:
-    """Whether kubelet has systemd keep what it enforces; else a daemon-reload takes it away (kubernetes#104289)."""
-    kubelet = node.kubelet
-    asks = kubelet.driver is Driver.SYSTEMD and kubelet.version is not None and kubelet.version >= ASKS_SYSTEMD
-    return asks and bool(share.enforced)
-
-
 def weighed(node: QosNode, share: Share, wanted: System) -> Iterator[tuple[str, Any] | Cannot]:
-    """CPUWeight, where it is ours."""
-    if kept_by_kubelet(node, share):
+    """CPUWeight; where kubelet enforces the reservation, the very weight that kubelet writes at its start."""
+    if not share.enforced and wanted.cpu_weight != RESERVED:
         if wanted.cpu_weight:
-            yield Cannot(LEVEL, f"CPUWeight of {share.name}", _kubelets(share))
+            yield "CPUWeight", int(wanted.cpu_weight)
         return
     if wanted.cpu_weight != RESERVED:
-        yield "CPUWeight", int(wanted.cpu_weight) if wanted.cpu_weight else None
-        return
-    if not share.amounts.cpu:
+        words = ", ".join(each.word for each in share.enforced)
+        reason = f"kubelet enforces {words} on it, and writes the weight of what is reserved whenever it starts"
+        yield Cannot(LEVEL, f"CPUWeight {wanted.cpu_weight or 'by default'} of {share.name}", reason)
+    if share.amounts.cpu:
+        yield "CPUWeight", slice_weight(share.amounts.cpu, node.mode)
+    else:
         yield Cannot(LEVEL, f"CPUWeight of {share.name}", "no CPU is reserved for it, and of none follows no weight")
-        return
-    yield "CPUWeight", slice_weight(share.amounts.cpu, node.mode)
-
-
-def _kubelets(share: Share) -> str:
-    words = ", ".join(each.word for each in share.enforced)
-    return f"kubelet enforces {words} on it, and asks systemd for the weight itself whenever it starts"
 
 
 def protected(node: QosNode, share: Share, wanted: System) -> Iterator[tuple[str, Any] | Cannot]:
-    """MemoryLow or MemoryMin as much as is reserved, and not the other; neither where none is wanted."""
-    amount = int(share.amounts.memory)
+    """MemoryLow or MemoryMin, as much as is reserved."""
     chosen = PROPERTIES.get(wanted.memory)
-    if chosen and not amount:
+    amount = int(share.amounts.memory)
+    if chosen is None or not amount:
         return
     reason = _unprotected(node, share)
-    if not reason:
-        yield from ((name, amount if name == chosen else None) for name in PROPERTIES.values())
-    elif chosen:
-        yield Cannot(LEVEL, f"{chosen} of {share.name}", reason)
+    yield Cannot(LEVEL, f"{chosen} of {share.name}", reason) if reason else (chosen, amount)
 
 
 def _unprotected(node: QosNode, share: Share) -> str:
     if not node.v2:
         return "systemd sets it on cgroup v2 only"
-    if _memory_enforced(node, share):
+    if node.kubelet.protects_memory and any(not each.compressible_only for each in share.enforced):
         return "kubelet enforces memory on it, and its MemoryQoS may set MemoryMin"
     return obstacle(node, "memory_low")
 
 
-def _memory_enforced(node: QosNode, share: Share) -> bool:
-    return node.kubelet.protects_memory and any(not each.compressible_only for each in share.enforced)
+def limited(share: Share) -> Iterator[tuple[str, Any]]:
+    """The limits that kubelet enforces: it writes them once, at its start.
 
-
-def limited(node: QosNode, share: Share) -> Iterator[tuple[str, Any]]:
-    """The limits that kubelet writes once at its start without telling systemd."""
-    if kept_by_kubelet(node, share):
-        return
+    A daemon-reload takes them away unless systemd knows them (kubernetes#104289), which depends on driver and version.
+    """
     strict = sum((each.amounts for each in share.enforced if not each.compressible_only), Amounts())
     if strict.memory:
         yield "MemoryMax", int(strict.memory)
@@ -149,17 +123,13 @@ def limited(node: QosNode, share: Share) -> Iterator[tuple[str, Any]]:
         yield "TasksMax", int(strict.pids)
 
 
-def slice_tasks(
-    node: QosNode, found: Sequence[Share], wanted: System
-) -> tuple[tuple[SliceTask, ...], tuple[Cannot, ...]]:
-    """Every slice with its properties, and why some have none."""
-    bases: Mapping[str, SliceTask] = {each.name: each for each in reserved_slices(node, found)}
-    tasks, cannot = [], []
-    for share in found:
-        decided = [*weighed(node, share, wanted), *protected(node, share, wanted), *limited(node, share)]
-        properties = dict(each for each in decided if not isinstance(each, Cannot))
-        cannot += [each for each in decided if isinstance(each, Cannot)]
-        base = bases.get(share.name, SliceTask(share.name))
-        if properties or base.controllers:
-            tasks.append(replace(base, properties=properties))
-    return tuple(tasks), tuple(cannot)
+def slice_task(node: QosNode, share: Share, wanted: System) -> tuple[SliceTask, tuple[Cannot, ...]]:
+    """The slice with all its properties; systemd_slice takes back what it set before and is not named any more."""
+    decided = [*weighed(node, share, wanted), *protected(node, share, wanted), *limited(share)]
+    properties = dict(each for each in decided if not isinstance(each, Cannot))
+    cannot = tuple(each for each in decided if isinstance(each, Cannot))
+    if not share.named:
+        state = "present" if properties else "absent"
+        return SliceTask(share.name, state, properties=properties), cannot
+    description = None if share.name == SYSTEM_SLICE else DESCRIPTIONS[share.named[0].word]
+    return SliceTask(share.name, "present", description, properties, needed_controllers(node)), cannot

@@ -11,11 +11,11 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil
 
-from ...module_utils.qos.weights import kubelet_weight, shares_of_milli_cpu, weight_of_shares
+from ...module_utils.qos.weights import WEIGHT_MAX, kubelet_weight, shares_of_milli_cpu, weight_of_shares
 from ..facts.model import CgroupMode
 
 
 def slice_weight(cpus: Fraction, mode: CgroupMode) -> int:
     """CPUWeight of a slice for which so many CPUs are reserved; thousandths are rounded up as kubelet does it."""
     shares = shares_of_milli_cpu(ceil(cpus * 1000))
-    return kubelet_weight(shares) if mode is CgroupMode.V2 else weight_of_shares(shares)
+    return kubelet_weight(shares) if mode is CgroupMode.V2 else min(WEIGHT_MAX, weight_of_shares(shares))

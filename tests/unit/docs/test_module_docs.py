@@ -32,6 +32,7 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "node_snapshot": arguments.NODE_SNAPSHOT,
     "node_table": arguments.NODE_TABLE,
     "node_transaction": node_transaction.ARGUMENTS,
+    "qos_plan": arguments.QOS_PLAN,
 }
 
 

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The role's variables: declared once, with the defaults they have, and each of them used."""
+"""The roles' variables: declared once, with the defaults they have, and each of them used."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,49 +15,83 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils import argument
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
 
 COLLECTION = Path(__file__).parents[3]
-ROLE = COLLECTION / "roles" / "node"
-# Those that need no other phase before them; the others work on what observe registered.
-FIRST = ("main", "observe", "assess", "replay")
+ROLES = COLLECTION / "roles"
+# Entry points that need no other before them; the others work on what observe registered.
+FIRST = {"node": ("main", "observe", "assess", "replay"), "qos": ("main", "reserve")}
+NAMES = tuple(FIRST)
 
 
 def document(path: Path) -> Any:
     return read_yaml(path.read_text(encoding="utf-8"))
 
 
-SPECS: dict[str, dict[str, Any]] = document(ROLE / "meta" / "argument_specs.yml")["argument_specs"]
-OPTIONS: dict[str, dict[str, Any]] = SPECS["main"]["options"]
-DEFAULTS: dict[str, Any] = document(ROLE / "defaults" / "main.yml")
-PROFILE: dict[str, Any] = document(ROLE / "vars" / "main.yml")["node_profile"]
+def specs(role: str) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = document(ROLES / role / "meta" / "argument_specs.yml")["argument_specs"]
+    return found
 
 
-def test_declared_defaults_are_the_defaults() -> None:
-    assert {name: option["default"] for name, option in OPTIONS.items() if "default" in option} == DEFAULTS
+def options(role: str) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = specs(role)["main"]["options"]
+    return found
 
 
-def test_a_default_is_one_of_the_choices() -> None:
-    for name, option in OPTIONS.items():
+OPTIONS = options("node")
+
+
+def test_every_role_is_checked_here() -> None:
+    assert set(NAMES) == {path.name for path in ROLES.iterdir()}
+
+
+@pytest.mark.parametrize("role", NAMES)
+def test_declared_defaults_are_the_defaults(role: str) -> None:
+    defaults = document(ROLES / role / "defaults" / "main.yml")
+    assert {name: option["default"] for name, option in options(role).items() if "default" in option} == defaults
+
+
+@pytest.mark.parametrize("role", NAMES)
+def test_a_default_is_one_of_the_choices(role: str) -> None:
+    for name, option in options(role).items():
         if "choices" in option and "default" in option:
             defaults = option["default"] if option["type"] == "list" else [option["default"]]
             assert set(defaults) <= set(option["choices"]), name
 
 
-def test_every_phase_that_may_come_first_declares_the_same_variables() -> None:
-    assert set(SPECS) == set(FIRST)
-    for entry in FIRST:
-        assert SPECS[entry]["options"] == OPTIONS, entry
+@pytest.mark.parametrize("role", NAMES)
+def test_every_phase_that_may_come_first_declares_the_same_variables(role: str) -> None:
+    assert set(specs(role)) == set(FIRST[role])
+    for entry in FIRST[role]:
+        assert specs(role)[entry]["options"] == options(role), entry
 
 
-def used() -> set[str]:
-    texts = [path.read_text(encoding="utf-8") for folder in ("tasks", "vars") for path in (ROLE / folder).glob("*.yml")]
-    return set(re.findall(r"\bcolocation_\w+", "\n".join(texts)))
+@pytest.mark.parametrize("role", NAMES)
+def test_the_variables_that_are_used_are_those_that_are_declared(role: str) -> None:
+    files = [path for folder in ("tasks", "vars") for path in (ROLES / role / folder).glob("*.yml")]
+    texts = [path.read_text(encoding="utf-8") for path in files]
+    assert set(re.findall(r"\bcolocation_\w+", "\n".join(texts))) == set(options(role))
 
 
-def test_every_declared_variable_is_used() -> None:
-    assert set(OPTIONS) - used() == set()
+def test_a_variable_of_two_roles_has_one_default() -> None:
+    qos = options("qos")
+    for name in OPTIONS.keys() & qos.keys():
+        assert (OPTIONS[name]["type"], OPTIONS[name]["default"]) == (qos[name]["type"], qos[name]["default"])
 
 
-def test_every_variable_that_is_used_is_declared() -> None:
-    assert used() - set(OPTIONS) == set()
+def declared(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What an argument specification says beside descriptions."""
+    return {
+        name: {
+            **{key: option.get(key) for key in ("type", "elements", "choices", "default", "required")},
+            "options": declared(option.get("options") or {}),
+        }
+        for name, option in found.items()
+    }
+
+
+def test_the_qos_profile_of_the_role_is_that_of_the_module() -> None:
+    assert declared(options("qos")["colocation_qos"]["options"]) == declared(arguments.QOS_PROFILE)
+
+
+PROFILE: dict[str, Any] = document(ROLES / "node" / "vars" / "main.yml")["node_profile"]
 
 
 def test_the_profile_of_the_role_is_that_of_the_modules() -> None:

@@ -1,0 +1,130 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""qos_plan as people run it, and the playbooks on hosts without a QoS profile."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import (
+    COLLECTIONS,
+    Run,
+    environment,
+    run,
+    task,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.qos.cases import V2, document, setting
+
+FACTS = document(V2)
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    named = document(V2, setting("kubeReserved", {"cpu": "1"}))
+    return run(
+        tmp_path_factory.mktemp("qos"),
+        [
+            task("defaults", "qos_plan", facts=FACTS, profile={"levels": ["HLS", "LS", "BE"]}),
+            task("numbers", "qos_plan", facts=FACTS, profile={"be": {"cpu_quota": 0.5, "pids_max": 100}}),
+            task("named", "qos_plan", facts=named, profile={"levels": []}, kube_reserved_cgroup="/runtime.slice"),
+            task("wrong_level", "qos_plan", facts=FACTS, profile={"levels": ["XX"]}),
+            task("wrong_share", "qos_plan", facts=FACTS, profile={"be": {"cpu_quota": "120%"}}),
+            task("wrong_cgroup", "qos_plan", facts=FACTS, profile={}, kube_reserved_cgroup="/a/../b"),
+            task("wrong_facts", "qos_plan", facts={"schema": 1}, profile={}),
+        ],
+    )
+
+
+def besteffort(answer: dict[str, Any]) -> Any:
+    return next(each["settings"] for each in answer["cgroups"] if each["target"] == {"qos_class": "besteffort"})
+
+
+def test_defaults_of_the_profile_come_from_the_specification(answers: Run) -> None:
+    found = answers.results["defaults"]
+    assert not found["changed"]
+    assert besteffort(found) == {"cpu_quota": 0.9, "memory_high": "80%", "memory_max": None, "pids_max": 32768}
+    assert found["slices"] == [{"name": "system.slice", "state": "present", "properties": {"CPUWeight": 20}}]
+    assert {"level": "HLS", "thing": "no CPU quota"}.items() <= found["cannot"][0].items()
+
+
+def test_numbers_are_as_good_as_texts_and_the_rest_is_default(answers: Run) -> None:
+    found = besteffort(answers.results["numbers"])
+    assert found == {"cpu_quota": 0.5, "memory_high": "80%", "memory_max": None, "pids_max": 100}
+
+
+def test_a_slice_that_is_only_wanted_is_made_and_weighed(answers: Run) -> None:
+    found = answers.results["named"]
+    assert [each["name"] for each in found["reserved"]] == ["runtime.slice"]
+    assert {each["name"]: each["properties"] for each in found["slices"]} == {
+        "system.slice": {"CPUWeight": 20},
+        "runtime.slice": {"CPUWeight": 39},
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("wrong_level", "LC, HLS, LS, BE"),
+        ("wrong_share", "be.cpu_quota: 120% is not more than 0% and at most 100%"),
+        ("wrong_cgroup", "kube_reserved_cgroup: '/a/../b' is not the path of a cgroup"),
+        ("wrong_facts", "give ansible_facts.colocation as node_facts returns it"),
+    ],
+)
+def test_wrong_values_fail_by_name(answers: Run, name: str, says: str) -> None:
+    assert answers.results[name]["failed"]
+    assert says in answers.results[name]["msg"]
+
+
+def play(folder: Path, **variables: Any) -> str:
+    (folder / "ansible.cfg").touch()
+    local = {
+        "ansible_connection": "local",
+        "ansible_become": False,
+        "ansible_python_interpreter": "/nonexistent/python",
+    }
+    (folder / "inventory.json").write_text(json.dumps({"all": {"hosts": {"one": local}}}), encoding="utf-8")
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "ansible", "playbook", "volcano.colocation.qos", "-i", "inventory.json"),
+            *("-e", json.dumps(variables)),
+        ],
+        cwd=folder,
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    return done.stdout + done.stderr
+
+
+def test_without_a_profile_nothing_runs_on_the_node(tmp_path: Path) -> None:
+    """The interpreter of the node does not exist: a module that ran would fail."""
+    output = play(tmp_path)
+    assert "failed=0" in output, output
+    assert "unreachable=0" in output
+    assert "changed=0" in output
+
+
+def test_a_wrong_profile_stops_before_the_node_is_looked_at(tmp_path: Path) -> None:
+    output = play(tmp_path, colocation_qos={"be": {"cpu_share": "60%"}})
+    assert "cpu_share" in output
+    assert "Look at the node" not in output
+
+
+def test_with_a_profile_the_node_is_looked_at(tmp_path: Path) -> None:
+    """So that the test before the last can fail."""
+    assert "/nonexistent/python" in play(tmp_path, colocation_qos={"levels": ["BE"]})
+
+
+def test_provision_looks_for_reserved_slices_first_and_sets_qos_last() -> None:
+    text = (COLLECTIONS / "ansible_collections/volcano/colocation/playbooks/provision.yml").read_text(encoding="utf-8")
+    roles = [line.split(".")[-1] for line in text.splitlines() if line.strip().startswith("name: volcano.")]
+    assert (roles[0], roles[-1]) == ("qos", "qos")
+    assert text.index("tasks_from: reserve") < text.index("tasks_from: observe")
