@@ -88,7 +88,9 @@ def _presence(request: Request, state: SliceState) -> Plan:
 
 def _companion_is_missing(request: Request, state: SliceState) -> bool:
     helper = request.companion
-    return helper is not None and state.active and any(name in state.absent for name in helper.controllers)
+    if helper is None or not request.persistent or state.where.link is None or not state.active:
+        return False
+    return any(name in state.absent for name in helper.controllers)
 
 
 def _needs_reload(state: SliceState) -> bool:
