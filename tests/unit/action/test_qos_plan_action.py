@@ -119,11 +119,9 @@ def test_a_wrong_profile_stops_before_the_node_is_looked_at(tmp_path: Path) -> N
     assert "Look at the node" not in output
 
 
-def test_with_a_profile_the_tasks_are_taken_in(tmp_path: Path) -> None:
+def test_with_a_profile_its_tasks_are_run(tmp_path: Path) -> None:
     """So that the test before the last can fail."""
-    output = play(tmp_path, colocation_qos={"levels": ["BE"]})
-    assert "set.yml" in output
-    assert "failed=1" in output or "unreachable=1" in output
+    assert "set.yml" in play(tmp_path, colocation_qos={"levels": ["BE"]})
 
 
 def test_provision_looks_for_reserved_slices_first_and_sets_qos_last() -> None:
