@@ -8,8 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..module_utils.cgroup.names import Driver, place
-from ..module_utils.errors import ColocationError
+from ..module_utils.cgroup.names import slice_stem
 from ..module_utils.quantity import parse_cpu_list, parse_quantity
 from .kubelet_policy_options import switched_on
 from .profile_error import ProfileError
@@ -193,12 +192,4 @@ def named_cgroups(options: Mapping[str, Any]) -> tuple[str, ...]:
     """Cgroups that must be there before kubelet is told of them, for the node to look for."""
     names = [str(options[each]) for each in ("system_reserved_cgroup", "kube_reserved_cgroup") if options.get(each)]
     root = str(options.get("cgroup_root") or "/")
-    return (*names, *((root, *_slice_of(root)) if root.strip("/") else ()))
-
-
-def _slice_of(root: str) -> tuple[str, ...]:
-    """Where a cgroupRoot is under the systemd driver, if it can be a slice."""
-    try:
-        return (place(root.rstrip("/"), Driver.SYSTEMD),)
-    except ColocationError:
-        return ()
+    return (*names, *((root, slice_stem(root.strip("/"))) if root.strip("/") else ()))

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from dataclasses import dataclass
 from typing import Iterable, Mapping, Sequence
@@ -15,15 +16,14 @@ from .mounts import ROOT, Hierarchy, cgroup_mounts, visible
 from .safe_path import parts
 
 MOUNTINFO = "/proc/self/mountinfo"
-V1_CONTROLLERS = frozenset(
-    ("blkio", "cpu", "cpuacct", "cpuset", "debug", "devices", "freezer", "hugetlb", "memory", "misc")
-    + ("net_cls", "net_prio", "perf_event", "pids", "rdma")
+V1_CONTROLLER = re.compile(
+    "blkio|cpu|cpuacct|cpuset|debug|devices|freezer|hugetlb|memory|misc|net_cls|net_prio|perf_event|pids|rdma"
 )
 """linux/cgroup_subsys.h, under their names on v1."""
 SYSTEMD = "systemd"
 """Key of the hierarchy without a controller that systemd counts processes in, mounted with name=systemd."""
 
-_NEEDED = frozenset({"cpu", "cpuset", "memory", "io", "pids"})
+NEEDED_V2 = frozenset({"cpu", "cpuset", "memory", "io", "pids"})
 """What kubelet needs on v2 and QoS settings are made of."""
 _REMEDY = "cat %s tells what is mounted; boot the node with cgroup v2, or wholly with v1." % MOUNTINFO
 
@@ -54,7 +54,10 @@ def hierarchies(host: Host, cgroup_root: str = ROOT) -> Hierarchies:
 
     ColocationError when it is unknown which version is in force, or some controllers are on v1 and others on v2.
     """
-    return _mounted(host) if cgroup_root.rstrip("/") == ROOT else _recorded(host, cgroup_root.rstrip("/"))
+    if not os.path.isabs(cgroup_root):
+        raise ColocationError(f"the cgroup root {cgroup_root!r} is no absolute path", f"The usual one is {ROOT}.")
+    root = cgroup_root.rstrip("/") or "/"
+    return _mounted(host) if root == ROOT else _recorded(host, root)
 
 
 def mode_of(mounts: Mapping[str, Hierarchy]) -> tuple[str, str]:
@@ -88,6 +91,13 @@ def v1_points(mounts: Mapping[str, Hierarchy]) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
+def split(mode: str, v1: Mapping[str, str], v2: Mapping[str, str]) -> dict[str, str]:
+    """Needed controllers that are bound to the version which is not in force, with its mount point."""
+    if mode == "v2":
+        return {name: point for name, point in v1.items() if name in NEEDED_V2 | {"blkio"}}
+    return {name: point for name, point in v2.items() if name in NEEDED_V2 and name not in v1}
+
+
 def _mounted(host: Host) -> Hierarchies:
     try:
         text = host.read_table(MOUNTINFO)
@@ -99,11 +109,8 @@ def _mounted(host: Host) -> Hierarchies:
         raise ColocationError(f"which cgroup version is in force is unknown: {reason}", _REMEDY)
     v1 = v1_points(mounts)
     v2 = {name: each.mountpoint for each in below(mounts, "cgroup2") for name in _offered(host, each.mountpoint)}
-    if mode == "v2":
-        _refuse_mixture({name: v1[name] for name in v1 if name in _NEEDED | {"blkio"}}, "v2", ROOT)
-        return Hierarchies("v2", v2)
-    _refuse_mixture({name: v2[name] for name in v2 if name in _NEEDED and name not in v1}, "v1", ROOT)
-    return Hierarchies("v1", {**v1, **_systemd_point(mounts)})
+    _refuse_mixture(split(mode, v1, v2), mode, ROOT)
+    return Hierarchies("v2", v2) if mode == "v2" else Hierarchies("v1", {**v1, **_systemd_point(mounts)})
 
 
 def _systemd_point(mounts: Mapping[str, Hierarchy]) -> dict[str, str]:
@@ -114,7 +121,8 @@ def _systemd_point(mounts: Mapping[str, Hierarchy]) -> dict[str, str]:
 def _refuse_mixture(elsewhere: Mapping[str, str], mode: str, root: str) -> None:
     if elsewhere:
         told = ", ".join(f"{name} at {point}" for name, point in sorted(elsewhere.items()))
-        raise ColocationError(f"cgroup {mode} is in force at {root}, and of the other version are: {told}", _REMEDY)
+        in_force = "v2" if mode == "v2" else "v1"
+        raise ColocationError(f"cgroup {in_force} is in force at {root}, and of the other version are: {told}", _REMEDY)
 
 
 def _offered(host: Host, point: str) -> Sequence[str]:
@@ -138,19 +146,19 @@ def _recorded(host: Host, root: str) -> Hierarchies:
         )
     unified = f"{root}/unified"
     other = _offered(host, unified) if "cgroup.controllers" in host.list(unified) else ()
-    _refuse_mixture({name: unified for name in other if name in _NEEDED and name not in points}, "v1", root)
+    _refuse_mixture(split("v1", points, dict.fromkeys(other, unified)), "v1", root)
     return Hierarchies("v1", points)
 
 
 def _v1_folders(host: Host, root: str, names: Iterable[str]) -> Iterable[tuple[str, str]]:
-    """By controller: its folder. A folder's name is a list of them; a symlink such as cpu is another name of one."""
+    """By controller: its folder, the shortest last. A name is a list of them; a symlink is another name of one."""
     folders = [name for name in names if stat.S_ISDIR(host.lstat(f"{root}/{name}").st_mode)]
-    for name in names:
+    for name in sorted(names, key=len, reverse=True):
         target = name if name in folders else _target(host, f"{root}/{name}")
         if target not in folders:
             continue
         for controller in name.split(","):
-            if controller in V1_CONTROLLERS or controller == SYSTEMD:
+            if V1_CONTROLLER.fullmatch(controller) or controller == SYSTEMD:
                 yield controller, f"{root}/{target}"
 
 

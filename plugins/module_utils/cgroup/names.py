@@ -43,7 +43,7 @@ class KubeletTree:
 
     def pods(self) -> str:
         """The cgroup that all pods are in."""
-        return place(f"{self.root}/kubepods" if self.root.strip("/") else "/kubepods", self.driver)
+        return place(("" if self.root == "/" else self.root) + "/kubepods", self.driver)
 
     def qos(self, qos: QosClass) -> str:
         """The cgroup of a class; Guaranteed pods have none of their own (qos_container_manager_linux.go)."""
@@ -70,14 +70,19 @@ def place(root: str, driver: Driver) -> str:
     parts = path.split("/")
     if {".", ".."} & set(parts):
         raise ColocationError(f"{root!r} is no path of a cgroup", "Write it without . and .. parts.")
+    named = "/".join(filter(None, parts))
     if driver is Driver.CGROUPFS:
-        return "/".join(filter(None, parts))
-    return slices.expand("-".join(map(escaped, parts)) + slices.SUFFIX)
+        return named
+    if "" in parts:
+        raise ColocationError(
+            f"{root!r} has an empty part, of which the systemd driver makes a slice without a name", f"Write /{named}."
+        )
+    return slices.expand(slice_stem(path) + slices.SUFFIX)
 
 
-def escaped(component: str) -> str:
-    """A component of kubelet's path in a slice's name, where a dash would start a level."""
-    return component.replace("-", "_")
+def slice_stem(path: str) -> str:
+    """The systemd driver's name of a path, without its ending: ``a/b-c`` is ``a-b_c``."""
+    return path.replace("-", "_").replace("/", "-")
 
 
 def child(parent: str, component: str) -> str:
@@ -85,7 +90,7 @@ def child(parent: str, component: str) -> str:
     name = parent.rpartition("/")[2]
     if not name.endswith(slices.SUFFIX):
         return f"{parent}/{component}"
-    return f"{parent}/{name[: -len(slices.SUFFIX)]}-{escaped(component)}{slices.SUFFIX}"
+    return f"{parent}/{name[: -len(slices.SUFFIX)]}-{slice_stem(component)}{slices.SUFFIX}"
 
 
 def container(pod: str, runtime: str, identity: str) -> str:

@@ -22,7 +22,7 @@ def parts(relative: str) -> tuple[str, ...]:
     if relative.startswith("/"):
         reason = "it begins with a slash"
     elif not {"", ".", ".."}.isdisjoint(found):
-        reason = "it has an empty part, . or .."
+        reason = "there is an empty part, . or .. in it"
     elif "\0" in relative:
         reason = "it has a zero byte"
     else:

@@ -80,11 +80,11 @@ def _reason(name: str) -> str:
 
 def _corrected(name: str) -> str:
     """A valid name that is near; empty when there is none."""
-    path = _UNIT.sub("", name).strip("/").split("/")
+    path = [part for part in _UNIT.sub("", name).split("/") if part not in ("", ".", "..")]
     stems = [part[: -len(SUFFIX)] if part.endswith(SUFFIX) else part for part in path]
     # a.slice/a-b.slice is the place of a-b.slice; a/b is meant as a-b.slice.
     nested = all(low.startswith(high + "-") for high, low in zip(stems, stems[1:]))
-    stem = stems[-1] if nested else "-".join(stems)
+    stem = stems[-1] if stems and nested else "-".join(stems)
     plain = "-".join(filter(None, stem.split("-"))).encode("utf-8", "surrogateescape")
     better = "".join(chr(byte) if _VALID.match(chr(byte)) else _hexadecimal(byte) for byte in plain) + SUFFIX
     return "" if _reason(better) else better

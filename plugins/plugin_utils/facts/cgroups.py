@@ -7,14 +7,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...module_utils.cgroup.hierarchy import below, mode_of, v1_points
+from ...module_utils.cgroup.hierarchy import NEEDED_V2, below, mode_of, split, v1_points
 from ...module_utils.cgroup.mounts import ROOT, Hierarchy, visible
 from .levels import interpret_levels
 from .model import CgroupFacts, CgroupMode, RealtimeThread
 
 MAGIC = {"cgroup2": "63677270", "tmpfs": "1021994", "cgroup": "27e0eb"}
 """statfs f_type by filesystem, linux/magic.h."""
-NEEDED_V2 = frozenset({"cpu", "cpuset", "memory", "io", "pids"})
 NEEDED_V1 = frozenset({"cpu", "cpuacct", "cpuset", "memory", "pids"})
 """Without the first four kubelet does not start, container_manager_linux.go validateSystemRequirements."""
 
@@ -30,13 +29,6 @@ def _contradiction(mode: CgroupMode, mounts: Mapping[str, Hierarchy], types: Map
 
 def _words(files: Mapping[str, str], path: str) -> tuple[str, ...]:
     return tuple(files.get(path, "").split())
-
-
-def _split(mode: CgroupMode, v1: Mapping[str, str], v2: Mapping[str, str]) -> dict[str, str]:
-    """Controllers that kubelet needs and that are bound to the hierarchy which it does not use, with its mountpoint."""
-    if mode is CgroupMode.V2:
-        return {name: point for name, point in v1.items() if name in NEEDED_V2 | {"blkio"}}
-    return {name: point for name, point in v2.items() if name in NEEDED_V1 | NEEDED_V2 and name not in v1}
 
 
 def _missing(mode: CgroupMode, mountpoints: Mapping[str, str]) -> tuple[str, ...]:
@@ -96,7 +88,7 @@ def interpret_cgroups(evidence: Mapping[str, Any]) -> CgroupFacts:
         trees=tuple(evidence["trees"]),
         hierarchies=tuple(each for each in mounts.values() if each.filesystem in ("cgroup", "cgroup2")),
         missing=_missing(mode, in_force) if told else (),
-        split=_split(mode, v1, v2) if mode is not CgroupMode.UNKNOWN else {},
+        split=split(mode.value, v1, v2) if mode is not CgroupMode.UNKNOWN else {},
         levels=interpret_levels(files, NEEDED_V2) if mode is CgroupMode.V2 else (),
         idle=tuple(path for path, text in files.items() if path.endswith("/cpu.idle") and text.strip() == "1"),
         nested=_nested(mounts, evidence.get("tops", {})),

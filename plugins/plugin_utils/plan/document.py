@@ -66,8 +66,8 @@ def _trees(facts: NodeFacts, plan: Plan, profile: Profile) -> tuple[list[str], l
     root = str(setting.value) if setting else "/"
     wanted = profile.cgroup_root if CGROUP_ROOT.key in changed else None
     try:
-        stale = KubeletTree(before, root.rstrip("/")).pods()
-        fresh = KubeletTree(driver, (wanted or root).rstrip("/")).pods()
+        stale = KubeletTree(before, root).pods()
+        fresh = KubeletTree(driver, wanted or root).pods()
     except ColocationError:
         # No kubelet starts with such a root, so there is no tree of it.
         return [], []

@@ -118,7 +118,7 @@ def _root_reasons(facts: NodeFacts, root: str, driver: Driver | None) -> Iterato
         yield f"{wrong[0]} would become {wrong[0]}.slice, for the systemd driver adds the ending: write {plain}"
         return
     try:
-        path = place(root.rstrip("/"), driver)
+        path = place(root, driver)
     except ColocationError as error:
         yield str(error)
         return

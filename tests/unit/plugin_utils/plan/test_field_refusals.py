@@ -159,6 +159,10 @@ def test_a_service_is_no_slice_to_the_systemd_driver() -> None:
         ("/pods.slice", "systemd", "pods.slice", True, "write /pods"),
         ("/pods.slice", "cgroupfs", "pods.slice", True, None),
         ("/", "systemd", "pods.slice", False, None),
+        ("/my pods", "systemd", "my pods", True, "'my pods.slice' is not the name of a slice. It has ' '"),
+        ("/my pods", "cgroupfs", "my pods", True, None),
+        ("/pods/", "systemd", "pods.slice", True, "Write /pods."),
+        ("/pods/", "cgroupfs", "pods", True, None),
     ],
 )
 def test_the_root_of_all_pods(root: str, driver: str, path: str, exists: bool, words: str | None) -> None:

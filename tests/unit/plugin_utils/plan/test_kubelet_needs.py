@@ -201,6 +201,11 @@ def test_pods_move_with_the_root() -> None:
     assert trees(rooted, cgroup_root="/pods", pod_pids_limit=7) == ([], [])
 
 
+def test_a_root_that_no_kubelet_started_with_has_no_pods() -> None:
+    rooted = kubelet_adds(captured(ALIGNED), "cgroupRoot: /my pods\n")
+    assert trees(rooted, cgroup_driver="cgroupfs") == ([], [])
+
+
 BY_SOCKET = 'featureGates: {CPUManagerPolicyAlphaOptions: true}\ncpuManagerPolicyOptions:\n  align-by-socket: "true"\n'
 
 

@@ -1,0 +1,235 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where controllers are: by the mount table of a node, and by the files of a tree that stands for one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.hierarchy import Hierarchies, hierarchies
+from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
+
+ROOT = "/sys/fs/cgroup"
+TMPFS = f"25 18 0:22 / {ROOT} ro,nosuid shared:9 - tmpfs tmpfs ro,mode=755"
+UNIFIED = f"26 25 0:23 / {ROOT}/unified rw,nosuid shared:10 - cgroup2 cgroup2 rw,nsdelegate"
+V2 = f"31 23 0:26 / {ROOT} rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate,memory_recursiveprot"
+
+
+def v1(folder: str, options: str) -> str:
+    return f"30 25 0:30 / {ROOT}/{folder} rw,nosuid shared:11 - cgroup cgroup rw,{options}"
+
+
+V1 = [
+    TMPFS,
+    v1("systemd", "xattr,release_agent=/lib/systemd/systemd-cgroups-agent,name=systemd"),
+    v1("cpu,cpuacct", "cpu,cpuacct"),
+    v1("net_cls,net_prio", "net_cls,net_prio"),
+    *(v1(name, name) for name in ("cpuset", "memory", "blkio", "pids", "hugetlb")),
+]
+V1_POINTS = {
+    "blkio": f"{ROOT}/blkio",
+    "cpu": f"{ROOT}/cpu,cpuacct",
+    "cpuacct": f"{ROOT}/cpu,cpuacct",
+    "cpuset": f"{ROOT}/cpuset",
+    "hugetlb": f"{ROOT}/hugetlb",
+    "memory": f"{ROOT}/memory",
+    "net_cls": f"{ROOT}/net_cls,net_prio",
+    "net_prio": f"{ROOT}/net_cls,net_prio",
+    "pids": f"{ROOT}/pids",
+    "systemd": f"{ROOT}/systemd",
+}
+
+
+def node(folder: Path, mounts: list[str], **controllers: str) -> Host:
+    """A node with these mounts; ``controllers`` is what cgroup2 offers at ``root`` or ``unified``."""
+    (folder / "proc/self").mkdir(parents=True)
+    (folder / "proc/self/mountinfo").write_text("".join(line + "\n" for line in mounts))
+    for name, text in controllers.items():
+        point = folder / ROOT[1:] / ("" if name == "root" else name)
+        point.mkdir(parents=True, exist_ok=True)
+        (point / "cgroup.controllers").write_text(text + "\n")
+    return Host(str(folder))
+
+
+def test_v1_with_co_mounts(tmp_path: Path) -> None:
+    found = hierarchies(node(tmp_path, V1))
+    assert (found.mode, dict(found.points)) == ("v1", V1_POINTS)
+    assert found.folder("cpuacct", "kubepods/burstable") == f"{ROOT}/cpu,cpuacct/kubepods/burstable"
+    assert found.folder("systemd", "") == f"{ROOT}/systemd"
+
+
+def test_the_shortest_mount_point_counts(tmp_path: Path) -> None:
+    mounts = [*V1, v1("cpu,cpuacct/in/a/container", "cpu,cpuacct"), "40 1 0:41 / /cg rw - cgroup cgroup rw,memory"]
+    found = hierarchies(node(tmp_path, mounts))
+    assert (found.points["cpu"], found.points["memory"]) == (f"{ROOT}/cpu,cpuacct", "/cg")
+
+
+def test_v2(tmp_path: Path) -> None:
+    found = hierarchies(node(tmp_path, [V2], root="cpuset cpu io memory hugetlb pids rdma misc"), ROOT + "/")
+    assert found.mode == "v2"
+    assert set(found.points) == {"cpuset", "cpu", "io", "memory", "hugetlb", "pids", "rdma", "misc"}
+    assert set(found.points.values()) == {ROOT}
+    assert found.folder("io", "kubepods.slice") == f"{ROOT}/kubepods.slice"
+
+
+def test_hybrid_is_v1(tmp_path: Path) -> None:
+    found = hierarchies(node(tmp_path, [*V1, UNIFIED], unified=""))
+    assert (found.mode, dict(found.points)) == ("v1", V1_POINTS)
+
+
+def test_hybrid_that_counts_processes_in_v2_has_no_tree_of_systemds(tmp_path: Path) -> None:
+    # systemd 232 mounted cgroup2 in the place of name=systemd.
+    mounts = [TMPFS, UNIFIED.replace("/unified", "/systemd"), *V1[2:]]
+    found = hierarchies(node(tmp_path, mounts, systemd=""))
+    assert found.mode == "v1"
+    with pytest.raises(ColocationError, match="no controller systemd"):
+        found.folder("systemd", "kubepods")
+
+
+def test_v2_mounted_over_v1(tmp_path: Path) -> None:
+    found = hierarchies(node(tmp_path, [*V1, V2], root="cpu memory"))
+    assert (found.mode, sorted(found.points)) == ("v2", ["cpu", "memory"])
+
+
+@pytest.mark.parametrize(
+    ("mounts", "offered", "said"),
+    [
+        ([], {}, "nothing is mounted at /sys/fs/cgroup"),
+        (["30 25 0:30 / /cgroup/cpu rw - cgroup cgroup rw,cpu"], {}, "cgroups are mounted at /cgroup/cpu"),
+        ([TMPFS], {}, "no controller is mounted below it"),
+        ([V2], {}, r"/sys/fs/cgroup/cgroup\.controllers: cannot be read: No such file"),
+        (
+            [V2, "40 1 0:41 / /run/v1 rw - cgroup cgroup rw,cpuset"],
+            {"root": "cpu memory"},
+            "cgroup v2 is in force at /sys/fs/cgroup, and of the other version are: cpuset at /run/v1",
+        ),
+        (
+            [V2, "40 1 0:41 / /run/v1 rw - cgroup cgroup rw,blkio"],
+            {"root": "cpu memory"},
+            "of the other version are: blkio at /run/v1",
+        ),
+        (
+            [line for line in [*V1, UNIFIED] if not line.endswith(",memory")],
+            {"unified": "memory misc"},
+            "cgroup v1 is in force at /sys/fs/cgroup, and of the other version are: memory at /sys/fs/cgroup/unified",
+        ),
+    ],
+)
+def test_what_cannot_be_told(tmp_path: Path, mounts: list[str], offered: dict[str, str], said: str) -> None:
+    with pytest.raises(ColocationError, match=said):
+        hierarchies(node(tmp_path, mounts, **offered))
+
+
+def test_a_controller_of_neither_use_may_be_on_the_other_version(tmp_path: Path) -> None:
+    found = hierarchies(node(tmp_path / "a", [*V1, UNIFIED], unified="misc rdma"))
+    assert (found.mode, "misc" in found.points) == ("v1", False)
+    mounts = [V2, "40 1 0:41 / /run/net_cls rw - cgroup cgroup rw,net_cls"]
+    assert dict(hierarchies(node(tmp_path / "b", mounts, root="cpu")).points) == {"cpu": ROOT}
+
+
+def test_no_mount_table(tmp_path: Path) -> None:
+    with pytest.raises(ColocationError, match="/proc/self/mountinfo: the mount table cannot be read"):
+        hierarchies(Host(str(tmp_path)))
+
+
+def test_the_running_machine() -> None:
+    """Whatever it has, a folder that is named must be there."""
+    try:
+        found = hierarchies(Host("/"))
+    except ColocationError:
+        pytest.skip("no cgroups are to be seen here")
+    assert found.points
+    assert all(os.path.isdir(found.folder(each, "")) for each in found.points)
+
+
+def test_a_tree_of_files_like_v2(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree/cgroup.controllers").write_text("cpu memory\n")
+    for root in ("/tree", "/tree/"):
+        found = hierarchies(Host(str(tmp_path)), root)
+        assert (found.mode, dict(found.points)) == ("v2", {"cpu": "/tree", "memory": "/tree"})
+
+
+def v1_tree(tmp_path: Path, *folders: str) -> Path:
+    for name in folders:
+        (tmp_path / "tree" / name).mkdir(parents=True)
+    return tmp_path / "tree"
+
+
+def test_a_tree_of_files_like_v1(tmp_path: Path) -> None:
+    tree = v1_tree(tmp_path, "cpu,cpuacct", "memory", "systemd", "unified", "kubepods")
+    (tree / "cpu").symlink_to("cpu,cpuacct")
+    (tree / "cpuset").write_text("no folder")
+    (tree / "unified/cgroup.controllers").write_text("\n")
+    found = hierarchies(Host(str(tmp_path)), "/tree")
+    assert found.mode == "v1"
+    assert dict(found.points) == {
+        "cpu": "/tree/cpu,cpuacct",
+        "cpuacct": "/tree/cpu,cpuacct",
+        "memory": "/tree/memory",
+        "systemd": "/tree/systemd",
+    }
+
+
+def test_a_link_alone_names_a_controller(tmp_path: Path) -> None:
+    (v1_tree(tmp_path, "both") / "cpu").symlink_to("both")
+    assert dict(hierarchies(Host(str(tmp_path)), "/tree").points) == {"cpu": "/tree/both"}
+
+
+def test_the_shortest_of_two_folders(tmp_path: Path) -> None:
+    v1_tree(tmp_path, "cpu,cpuacct", "cpu")
+    assert hierarchies(Host(str(tmp_path)), "/tree").points["cpu"] == "/tree/cpu"
+
+
+@pytest.mark.parametrize("target", ["../outside", "/outside", "{tmp}/outside", "memory/../../outside", "pids", "gone"])
+def test_a_link_that_leads_out_of_the_tree_is_no_controller(tmp_path: Path, target: str) -> None:
+    (tmp_path / "outside").mkdir()
+    tree = v1_tree(tmp_path, "memory")
+    (tree / "cpu").symlink_to(target.format(tmp=tmp_path))
+    (tree / "pids").symlink_to("cpu")
+    assert dict(hierarchies(Host(str(tmp_path)), "/tree").points) == {"memory": "/tree/memory"}
+
+
+def test_a_tree_of_files_with_both_versions(tmp_path: Path) -> None:
+    tree = v1_tree(tmp_path, "cpu", "unified")
+    (tree / "unified/cgroup.controllers").write_text("memory\n")
+    with pytest.raises(ColocationError, match=r"cgroup v1 is in force at /tree, .*: memory at /tree/unified"):
+        hierarchies(Host(str(tmp_path)), "/tree")
+
+
+@pytest.mark.parametrize("folders", [(), ("kubepods",), ("systemd",)])
+def test_a_folder_that_is_no_cgroup_tree(tmp_path: Path, folders: tuple[str, ...]) -> None:
+    v1_tree(tmp_path, *folders)
+    with pytest.raises(ColocationError, match="/tree: is no cgroup tree"):
+        hierarchies(Host(str(tmp_path)), "/tree")
+
+
+def test_a_root_that_is_no_absolute_path(tmp_path: Path) -> None:
+    with pytest.raises(ColocationError, match="'tree' is no absolute path"):
+        hierarchies(Host(str(tmp_path)), "tree")
+
+
+FOUND = Hierarchies("v1", {"cpu": "/cg/cpu", "memory": "/cg/memory"})
+
+
+def test_a_controller_that_is_not_there() -> None:
+    with pytest.raises(ColocationError) as caught:
+        FOUND.folder("cpuset", "kubepods")
+    assert caught.value.message == "this node has no controller cpuset (cgroup v1; there are: cpu, memory)"
+
+
+@given(st.text("ab/.\0-_", max_size=12))
+def test_a_folder_stays_in_its_hierarchy(cgroup: str) -> None:
+    try:
+        folder = FOUND.folder("cpu", cgroup)
+    except ColocationError:
+        assert {"", ".", ".."} & set(cgroup.split("/")) or "\0" in cgroup
+    else:
+        assert os.path.normpath(folder) == folder
+        assert folder == "/cg/cpu" or folder.startswith("/cg/cpu/")

@@ -1,0 +1,226 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names that kubelet and the runtimes give, by their rules (pkg/kubelet/cm/cgroup_manager_linux.go)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup import slices
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import (
+    Driver,
+    KubeletTree,
+    QosClass,
+    container,
+    place,
+    unit_of,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
+
+UID = "0fb5a5b6-7f3c-4dd6-8d9b-6f2f8a0c2a11"
+UNDERSCORED = "0fb5a5b6_7f3c_4dd6_8d9b_6f2f8a0c2a11"
+STATIC = "f79da2e8b5aaca46b8ba23dbc07e21bd"
+ID = "0123456789abcdef" * 4
+SYSTEMD, CGROUPFS = Driver.SYSTEMD, Driver.CGROUPFS
+GUARANTEED, BURSTABLE, BESTEFFORT = QosClass.GUARANTEED, QosClass.BURSTABLE, QosClass.BESTEFFORT
+
+
+def test_words_of_drivers_and_classes() -> None:
+    assert [each.value for each in Driver] == ["systemd", "cgroupfs"]
+    assert [each.value for each in QosClass] == ["guaranteed", "burstable", "besteffort"]
+
+
+@pytest.mark.parametrize(
+    ("driver", "qos", "cgroup", "pod"),
+    [
+        (SYSTEMD, GUARANTEED, "kubepods.slice", f"kubepods.slice/kubepods-pod{UNDERSCORED}.slice"),
+        (
+            SYSTEMD,
+            BURSTABLE,
+            "kubepods.slice/kubepods-burstable.slice",
+            f"kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod{UNDERSCORED}.slice",
+        ),
+        (
+            SYSTEMD,
+            BESTEFFORT,
+            "kubepods.slice/kubepods-besteffort.slice",
+            f"kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod{UNDERSCORED}.slice",
+        ),
+        (CGROUPFS, GUARANTEED, "kubepods", f"kubepods/pod{UID}"),
+        (CGROUPFS, BURSTABLE, "kubepods/burstable", f"kubepods/burstable/pod{UID}"),
+        (CGROUPFS, BESTEFFORT, "kubepods/besteffort", f"kubepods/besteffort/pod{UID}"),
+    ],
+)
+def test_classes_and_pods(driver: Driver, qos: QosClass, cgroup: str, pod: str) -> None:
+    tree = KubeletTree(driver)
+    assert (tree.qos(qos), tree.pod(qos, UID)) == (cgroup, pod)
+
+
+def test_a_static_pod() -> None:
+    assert KubeletTree(SYSTEMD).pod(BESTEFFORT, STATIC).endswith(f"/kubepods-besteffort-pod{STATIC}.slice")
+    assert KubeletTree(CGROUPFS).pod(GUARANTEED, STATIC) == f"kubepods/pod{STATIC}"
+
+
+@pytest.mark.parametrize(
+    ("root", "driver", "pods"),
+    [
+        ("", SYSTEMD, "kubepods.slice"),
+        ("", CGROUPFS, "kubepods"),
+        ("/a/b", SYSTEMD, "a.slice/a-b.slice/a-b-kubepods.slice"),
+        ("/a/b", CGROUPFS, "a/b/kubepods"),
+        ("kubelet", SYSTEMD, "kubelet.slice/kubelet-kubepods.slice"),
+        ("/node-1", SYSTEMD, "node_1.slice/node_1-kubepods.slice"),
+        # Only kubelet's own components are free of underscores, NewCgroupName does not look at its base.
+        ("/node_1", SYSTEMD, "node_1.slice/node_1-kubepods.slice"),
+        # ToCgroupfs is path.Join.
+        ("//a//b/", CGROUPFS, "a/b/kubepods"),
+        # A slice's name is only a name to kubelet.
+        ("/foo.slice", SYSTEMD, "foo.slice.slice/foo.slice-kubepods.slice"),
+        ("/foo.slice", CGROUPFS, "foo.slice/kubepods"),
+    ],
+)
+def test_below_a_root(root: str, driver: Driver, pods: str) -> None:
+    assert KubeletTree(driver, root).pods() == pods
+
+
+def test_classes_and_pods_below_a_root_that_looks_like_a_slice() -> None:
+    assert KubeletTree(CGROUPFS, "/foo.slice").pod(BURSTABLE, UID) == f"foo.slice/kubepods/burstable/pod{UID}"
+    assert KubeletTree(SYSTEMD, "/a").pod(BURSTABLE, "1") == (
+        "a.slice/a-kubepods.slice/a-kubepods-burstable.slice/a-kubepods-burstable-pod1.slice"
+    )
+
+
+@pytest.mark.parametrize(
+    ("root", "driver"),
+    [
+        ("/a/", SYSTEMD),
+        ("/a//b", SYSTEMD),
+        ("/a b", SYSTEMD),
+        ("/a/../b", SYSTEMD),
+        ("/..", CGROUPFS),
+        ("/a/./b", CGROUPFS),
+    ],
+)
+def test_roots_that_kubelet_does_not_start_with(root: str, driver: Driver) -> None:
+    with pytest.raises(ColocationError):
+        place(root, driver)
+    with pytest.raises(ColocationError):
+        KubeletTree(driver, root).pods()
+
+
+def test_the_top_under_another_name() -> None:
+    assert (place("//", CGROUPFS), KubeletTree(CGROUPFS, "//").pods()) == ("", "kubepods")
+    # ToSystemd makes --kubepods.slice of it, and ExpandSlice refuses that.
+    with pytest.raises(ColocationError, match=r"'//' has an empty part, .*\. Write /\."):
+        place("//", SYSTEMD)
+    with pytest.raises(ColocationError, match=r"'/a//b/' has an empty part, .*\. Write /a/b\."):
+        place("/a//b/", SYSTEMD)
+
+
+@pytest.mark.parametrize("uid", ["", "a/b", "a_b", "../x", "a\0"])
+def test_what_is_no_uid(uid: str) -> None:
+    for driver in Driver:
+        with pytest.raises(ColocationError, match="is no pod's UID"):
+            KubeletTree(driver).pod(BURSTABLE, uid)
+
+
+def test_a_uid_that_systemd_takes_in_no_name() -> None:
+    with pytest.raises(ColocationError, match="is not the name of a slice"):
+        KubeletTree(SYSTEMD).pod(BURSTABLE, "a@b")
+    assert KubeletTree(CGROUPFS).pod(BURSTABLE, "a@b") == "kubepods/burstable/poda@b"
+
+
+POD = f"kubepods.slice/kubepods-pod{STATIC}.slice"
+
+
+@pytest.mark.parametrize(
+    ("runtime", "in_a_slice", "in_a_folder"),
+    [
+        ("containerd", f"cri-containerd-{ID}.scope", ID),
+        ("cri-o", f"crio-{ID}.scope", f"crio-{ID}"),
+        ("docker", f"docker-{ID}.scope", ID),
+    ],
+)
+def test_containers(runtime: str, in_a_slice: str, in_a_folder: str) -> None:
+    assert container(POD, runtime, ID) == f"{POD}/{in_a_slice}"
+    assert container(f"kubepods/pod{STATIC}", runtime, ID) == f"kubepods/pod{STATIC}/{in_a_folder}"
+
+
+def test_what_is_no_container() -> None:
+    with pytest.raises(ColocationError, match=r"'podman' is not known\. Known are containerd, cri-o, docker\."):
+        container(POD, "podman", ID)
+    for identity in ("", "..", "a/b"):
+        with pytest.raises(ColocationError, match="is no container's id"):
+            container("kubepods/pod1", "containerd", identity)
+
+
+@pytest.mark.parametrize(
+    ("cgroup", "unit"),
+    [
+        ("", "-.slice"),
+        ("/", "-.slice"),
+        ("init.scope", "init.scope"),
+        ("kubepods.slice", "kubepods.slice"),
+        ("/kubepods.slice/kubepods-burstable.slice", "kubepods-burstable.slice"),
+        (f"{POD}/cri-containerd-{ID}.scope", f"cri-containerd-{ID}.scope"),
+        ("system.slice/containerd.service", "containerd.service"),
+        ("system.slice/system-getty.slice/getty@tty1.service", "getty@tty1.service"),
+        ("_cpu.slice", "cpu.slice"),
+        ("_cpu.slice/__x.service", "_x.service"),
+        # Driver cgroupfs.
+        ("kubepods", None),
+        (f"kubepods/burstable/pod{UID}/{ID}", None),
+        ("foo.slice/kubepods", None),
+        # Sub-cgroups of units.
+        (f"{POD}/crio-{ID}.scope/container", None),
+        ("user.slice/user-0.slice/user@0.service/init.scope", None),
+        # Nothing that systemd made: a slice in a wrong place, a driver that differs, a systemd in a container.
+        ("kubepods/foo.slice", None),
+        ("kubepods-burstable.slice", None),
+        ("cpu.slice", None),
+        (f"system.slice/kubepods-pod1.slice:cri-containerd:{ID}", None),
+        (f"{POD}/cri-containerd-{ID}.scope/system.slice", None),
+        (f"{POD}/cri-containerd-{ID}.scope/system.slice/ssh.service", None),
+        ("docker/x.scope", None),
+    ],
+)
+def test_the_unit_of_a_cgroup(cgroup: str, unit: str | None) -> None:
+    assert unit_of(cgroup) == unit
+
+
+COMPONENT = st.from_regex(r"[a-z0-9:.-]{1,10}", fullmatch=True).filter(lambda text: text not in (".", ".."))
+
+
+@given(st.lists(COMPONENT, max_size=4), st.sampled_from(list(QosClass)), st.uuids().map(str))
+def test_levels_lie_in_each_other_and_are_units_under_systemd(parts: list[str], qos: QosClass, uid: str) -> None:
+    tree = KubeletTree(SYSTEMD, "/" + "/".join(parts))
+    pod = tree.pod(qos, uid)
+    assert pod.startswith(tree.qos(qos) + "/")
+    assert f"{tree.qos(qos)}/".startswith(tree.pods() + "/")
+    assert pod.count("/") == len(parts) + (1 if qos is QosClass.GUARANTEED else 2)
+    assert not {"", ".", ".."} & set(pod.split("/"))
+    # Back to kubelet's components: pkg/kubelet/cm/cgroup_manager_linux.go ParseSystemdToCgroupName.
+    components = [part.replace("_", "-") for part in pod.split("/")[-1][: -len(".slice")].split("-")]
+    classes = [] if qos is QosClass.GUARANTEED else [qos.value]
+    assert components == [*parts, "kubepods", *classes, f"pod{uid}"]
+    # systemd keeps some slices elsewhere than kubelet thinks, such as those below cpu.slice.
+    name = pod.rpartition("/")[2]
+    assert (unit_of(pod) == name) == (slices.path(name) == pod)
+
+
+@given(st.text(max_size=30), st.sampled_from(list(Driver)))
+def test_no_root_leads_out_of_the_hierarchy(root: str, driver: Driver) -> None:
+    try:
+        path = place(root, driver)
+    except ColocationError:
+        return
+    assert not path.startswith("/")
+    assert not {".", ".."} & set(path.split("/"))
+
+
+@given(st.lists(st.from_regex(r"[a-z0-9_.:]{1,8}", fullmatch=True), min_size=1, max_size=4))
+def test_the_unit_of_a_slices_cgroup_is_the_slice(levels: list[str]) -> None:
+    name = "-".join(levels) + ".slice"
+    assert unit_of(slices.path(name)) == name

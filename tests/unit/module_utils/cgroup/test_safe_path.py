@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Folders of cgroups, opened so that nobody can lead us elsewhere."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.safe_path import (
+    open_folder,
+    parts,
+    read,
+    write,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
+
+SECRET = "outside\n"
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Host:
+    """A tree at /cg with a cgroup a/b, and a folder /outside with the same files."""
+    for folder in ("cg/a/b", "outside/b"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "cg/a/b/cpu.weight").write_text("100\n")
+    (tmp_path / "outside/b/cpu.weight").write_text(SECRET)
+    return Host(str(tmp_path))
+
+
+@contextmanager
+def folder(host: Host, relative: str, root: str = "/cg") -> Iterator[int]:
+    handle = open_folder(host, root, relative)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def open_files() -> list[str]:
+    return sorted(os.listdir("/proc/self/fd"))
+
+
+def test_a_folder_its_root_and_their_files(host: Host) -> None:
+    before = open_files()
+    for root in ("/cg", "/cg/"):
+        with folder(host, "a/b", root) as opened:
+            assert os.listdir(opened) == ["cpu.weight"]
+            assert read(opened, "cpu.weight") == "100\n"
+            write(opened, "cpu.weight", "7")
+            assert read(opened, "cpu.weight") == "7"
+            write(opened, "cpu.weight", "100\n")
+    with folder(host, "") as opened:
+        assert os.listdir(opened) == ["a"]
+    assert open_files() == before
+
+
+@pytest.mark.parametrize(
+    ("relative", "reason"),
+    [
+        ("/a", "it begins with a slash"),
+        ("..", r"there is an empty part, \. or \.\. in it"),
+        ("a/../../outside", r"there is an empty part, \. or \.\. in it"),
+        ("a//b", r"there is an empty part, \. or \.\. in it"),
+        ("a/", r"there is an empty part, \. or \.\. in it"),
+        ("./a", r"there is an empty part, \. or \.\. in it"),
+        ("a\0b", "it has a zero byte"),
+    ],
+)
+def test_paths_that_may_leave_the_root(host: Host, relative: str, reason: str) -> None:
+    before = open_files()
+    with pytest.raises(ColocationError, match=f"is no path below the cgroup root: {reason}"):
+        open_folder(host, "/cg", relative)
+    assert open_files() == before
+
+
+def test_names_that_only_look_dangerous() -> None:
+    assert parts("...") == ("...",)
+    assert parts(r"a\x2fb.slice/..slice") == (r"a\x2fb.slice", "..slice")
+
+
+@pytest.mark.parametrize(("link", "target"), [("cg/l", "../outside"), ("cg/l", "a"), ("cg/a/l", "/outside")])
+def test_links_are_not_followed_wherever_they_lead(host: Host, tmp_path: Path, link: str, target: str) -> None:
+    (tmp_path / link).symlink_to(target)
+    before = open_files()
+    name = link[len("cg/") :]
+    for relative in (name, f"{name}/b"):
+        with pytest.raises(ColocationError) as caught:
+            open_folder(host, "/cg", relative)
+        assert caught.value.file == f"/cg/{name}"
+        assert caught.value.message == "a symlink stands where a cgroup should be"
+    assert open_files() == before
+
+
+@pytest.mark.parametrize("relative", ["a/none", "none", "none/b"])
+def test_a_cgroup_that_is_not_there(host: Host, relative: str) -> None:
+    with pytest.raises(ColocationError, match="there is no such cgroup"):
+        open_folder(host, "/cg", relative)
+
+
+def test_a_file_is_no_cgroup(host: Host) -> None:
+    with pytest.raises(ColocationError, match=r"/cg/a/b/cpu\.weight: cannot be opened: Not a directory"):
+        open_folder(host, "/cg", "a/b/cpu.weight")
+    with pytest.raises(ColocationError, match="/none: there is no such cgroup"):
+        open_folder(host, "/none", "a")
+
+
+def test_the_root_may_be_a_link(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "cpu").symlink_to("cg")
+    with folder(host, "a/b", "/cpu") as opened:
+        assert read(opened, "cpu.weight") == "100\n"
+
+
+def test_a_file_that_is_a_link_is_neither_read_nor_written(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "cg/a/cpu.weight").symlink_to("../../outside/b/cpu.weight")
+    with folder(host, "a") as opened:
+        with pytest.raises(OSError, match="symbolic links"):
+            read(opened, "cpu.weight")
+        with pytest.raises(OSError, match="symbolic links"):
+            write(opened, "cpu.weight", "1")
+    assert (tmp_path / "outside/b/cpu.weight").read_text() == SECRET
+
+
+def test_no_file_is_made(host: Host, tmp_path: Path) -> None:
+    with folder(host, "a") as opened, pytest.raises(FileNotFoundError):
+        write(opened, "cpu.weight", "1")
+    assert sorted(each.name for each in (tmp_path / "cg/a").iterdir()) == ["b"]
+
+
+@pytest.mark.parametrize("name", ["", "..", "b/cpu.weight", "/etc/passwd", "../a/b/cpu.weight"])
+def test_what_is_no_name_of_a_file(host: Host, name: str) -> None:
+    with folder(host, "a") as opened, pytest.raises(ColocationError):
+        write(opened, name, "1")
+
+
+def test_a_fifo_in_the_place_of_a_file_does_not_hang(host: Host, tmp_path: Path) -> None:
+    os.mkfifo(str(tmp_path / "cg/a/cpu.weight"))
+    with folder(host, "a") as opened:
+        assert read(opened, "cpu.weight") == ""
+        with pytest.raises(OSError, match="No such device or address"):
+            write(opened, "cpu.weight", "1")
+
+
+def test_what_was_opened_stays_what_it_was(host: Host, tmp_path: Path) -> None:
+    with folder(host, "a/b") as opened:
+        (tmp_path / "cg/a").rename(tmp_path / "cg/old")
+        (tmp_path / "cg/a").symlink_to("../outside")
+        write(opened, "cpu.weight", "1")
+    assert (tmp_path / "cg/old/b/cpu.weight").read_text() == "1"
+    assert (tmp_path / "outside/b/cpu.weight").read_text() == SECRET
+
+
+def test_a_link_that_comes_and_goes_never_leads_outside(host: Host, tmp_path: Path) -> None:
+    """Somebody swaps the folder a for a link to /outside all the time: each try ends inside or in an error."""
+    place, real, link = (str(tmp_path / name) for name in ("cg/a", "cg/real", "cg/link"))
+    os.symlink("../outside", link)
+    stop = threading.Event()
+
+    def swap() -> None:
+        while not stop.is_set():
+            os.rename(place, real)
+            os.rename(link, place)
+            os.rename(place, link)
+            os.rename(real, place)
+
+    inside = refused = 0
+    other = threading.Thread(target=swap)
+    other.start()
+    try:
+        while (inside < 20 or refused < 20) and inside + refused < 20000:
+            try:
+                with folder(host, "a/b") as opened:
+                    assert read(opened, "cpu.weight") == "100\n"
+                    inside += 1
+            except ColocationError:
+                refused += 1
+    finally:
+        stop.set()
+        other.join()
+    assert inside
+    assert refused
