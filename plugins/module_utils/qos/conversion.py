@@ -4,8 +4,8 @@
 
 ``current`` is the text of each file of ``knob.files(mode)`` that the cgroup has, as last read or written: some files
 hold two knobs or count in the unit of another, and of some knobs a node has one file or another. Of several knobs that
-are set together, hand on what the one before gave: ``current = {**current, **texts(...)}``; cpu_period comes before
-cpu_quota and memory_max before memory_swap_max (``ordering.ordered`` gives this order).
+are set together, compute those of ``COUNTED_IN`` first and hand on what each gave, ``{**current, **texts(…)}``. The
+order of writing is another one: ``ordering.ordered``.
 
 To put a file back keep its text: shares of 100 are a weight between 9 and 10, and no whole one gives them again.
 """
@@ -16,15 +16,22 @@ from enum import Enum
 from typing import Any, Mapping
 
 from ..errors import ColocationError
-from ..systemd.property import INFINITY, Property
+from ..systemd.property import INFINITY, Property, PropertyValue
+from . import devices
 from .forms import FORMS
-from .knob import Form, Interface, Kind, Knob, Value
+from .knob import Form, Interface, Kind, Knob, UnitProperty, Value
 
 PAGE = 4096
 """Bytes; all of x86 and most of arm64. os.sysconf("SC_PAGE_SIZE") tells the node's."""
 
 PERCENT = 10000
 """Microseconds of CPU in a second that are one percent of a CPU."""
+
+COUNTED_IN = ("cpu_period", "memory_max")
+"""Knobs in which others count: a quota is a part of the period, swap on v1 is what is added to the memory."""
+
+IDLE_WEIGHT = 0
+"""systemd's weight of an idle unit: src/basic/cgroup-util.h CGROUP_WEIGHT_IDLE."""
 
 
 class Backend(str, Enum):
@@ -43,41 +50,66 @@ def _interface(knob: Knob, mode: str) -> Interface:
     return interface
 
 
-def _there(interface: Interface, current: Mapping[str, str]) -> list[tuple[str, Form]]:
+def _there(knob: Knob, mode: str, current: Mapping[str, str]) -> list[tuple[str, Form]]:
     """The files to write or read: those that the cgroup has where one is enough, otherwise all."""
-    names: list[tuple[str, Form]] = []
+    interface = _interface(knob, mode)
+    found: list[tuple[str, Form]] = []
     for each in interface.files:
         if each.form is not Form.BESIDE and (each.name in current or not interface.any_of):
-            names.append((each.name, each.form))
-    return names
+            found.append((each.name, each.form))
+    if not found:
+        raise ColocationError("%s: the cgroup has none of %s" % (knob.name, ", ".join(knob.files(mode))))
+    return found
 
 
 def texts(knob: Knob, value: Value, mode: str, current: Mapping[str, str]) -> dict[str, str]:
-    """What to write into which file, in this order."""
-    return {name: FORMS[form][0](value, current) for name, form in _there(_interface(knob, mode), current)}
+    """What to write into which file, in this order; a text of several lines (io_max) takes a write(2) for each line."""
+    there = _there(knob, mode, current)
+    try:
+        return {name: FORMS[form][0](value, current) for name, form in there}
+    except (ValueError, IndexError) as error:
+        raise _unreadable(knob, mode, current) from error
 
 
 def reading(knob: Knob, mode: str, current: Mapping[str, str]) -> Value:
     """What the files say."""
-    for name, form in _there(_interface(knob, mode), current):
-        if name in current:
-            return FORMS[form][1](current[name].strip(), current)
-    raise ColocationError("%s: none of %s was read" % (knob.name, ", ".join(knob.files(mode))))
+    name, form = _there(knob, mode, current)[0]
+    if name not in current:
+        raise ColocationError("%s: %s of the cgroup was not read" % (knob.name, name))
+    try:
+        return FORMS[form][1](current[name].strip(), current)
+    except (ValueError, IndexError) as error:
+        raise _unreadable(knob, mode, current) from error
+
+
+def _unreadable(knob: Knob, mode: str, current: Mapping[str, str]) -> ColocationError:
+    said = ["%s %r" % (name, current[name].strip()) for name in knob.files(mode) if name in current]
+    return ColocationError("%s: not what the kernel writes: %s" % (knob.name, ", ".join(said)))
+
+
+def _property(knob: Knob) -> UnitProperty:
+    if knob.unit_property is None:
+        raise ColocationError("%s: systemd has no property for it" % knob.name)
+    return knob.unit_property
 
 
 def properties(knob: Knob, value: Value) -> tuple[Property, ...]:
-    """What to ask systemd for: the arguments of one SetUnitProperties call."""
-    held = knob.unit_property
-    if held is None:
-        raise ColocationError("%s: systemd has no property for it" % knob.name)
-    settled_value = settled(knob, value, "v2", Backend.DBUS, {})
-    return (Property(held.names[0], held.signature, INFINITY if settled_value is None else settled_value),)  # type: ignore[arg-type]
+    """What to ask systemd for: arguments of SetUnitProperties. None takes the setting back to systemd's default."""
+    held = _property(knob)
+    if knob.kind is Kind.DEVICES:
+        return devices.properties(tuple(value or ()), held.names, held.signature)  # type: ignore[arg-type]
+    return (Property(held.names[0], held.signature, _to_property(knob, _in_systemd(knob, value))),)
 
 
 def of_properties(knob: Knob, values: Mapping[str, Any]) -> Value:
-    """What systemd's properties say; None where one is not set."""
-    found = values[knob.property_names[0]]
-    return None if found == INFINITY else found
+    """What systemd's properties say; None where no limit or no weight is set."""
+    held = _property(knob)
+    missing = [name for name in held.names if name not in values]
+    if missing:
+        raise ColocationError("%s: systemd does not tell %s" % (knob.name, ", ".join(missing)))
+    if knob.kind is Kind.DEVICES:
+        return devices.of_properties(values)
+    return _of_property(knob, values[held.names[0]])
 
 
 def settled(
@@ -87,19 +119,52 @@ def settled(
 
     Under DBUS the files then say ``settled(knob, settled(knob, value, mode, DBUS, …), mode, FILE, …)``.
     """
-    if value is None:
-        return value
     if backend is Backend.DBUS:
         return _in_systemd(knob, value)
-    if knob.kind is Kind.BYTES:
-        granule = knob.granule or page
-        value = value // granule * granule  # type: ignore[operator]
+    if knob.kind is Kind.BYTES and value is not None:
+        value = int(value) // (knob.granule or page) * (knob.granule or page)  # type: ignore[arg-type]
     return reading(knob, mode, {**current, **texts(knob, value, mode, current)})
 
 
+def together(values: Mapping[str, Value], knobs: Mapping[str, Knob]) -> tuple[Property, ...]:
+    """The properties of several knobs of one unit, for one call: idle and weight are one property in systemd."""
+    found: list[Property] = []
+    for name, value in values.items():
+        if name == "cpu_idle" and not value and values.get("cpu_weight") is not None:
+            continue
+        found += properties(knobs[name], value)
+    return tuple(found)
+
+
 def _in_systemd(knob: Knob, value: Value) -> Value:
-    # The call takes any number, but is kept as CPUQuota= in whole percent, cut off, and that counts after a
-    # daemon-reload: src/core/dbus-cgroup.c. So up to the next percent at once, as runc does (addCPUQuota).
-    if knob.kind is Kind.CPU_TIME:
+    # The call takes any number, but is kept as CPUQuota= in whole percent, cut off (newer: in hundredths), and that is
+    # what counts after a daemon-reload: src/core/dbus-cgroup.c. So up to the next percent at once, as runc does.
+    if knob.kind is Kind.CPU_TIME and value is not None:
         return -(-int(value) // PERCENT) * PERCENT  # type: ignore[arg-type]
     return value
+
+
+def _to_property(knob: Knob, value: Any) -> PropertyValue:
+    if knob.kind is Kind.CPUS:
+        return _mask(value)
+    if knob.kind is Kind.BOOLEAN:
+        return IDLE_WEIGHT if value else INFINITY
+    answer: PropertyValue = INFINITY if value is None else value
+    return answer
+
+
+def _of_property(knob: Knob, found: Any) -> Value:
+    if knob.kind is Kind.CPUS:
+        return tuple(place * 8 + bit for place, byte in enumerate(found) for bit in range(8) if byte >> bit & 1)
+    if knob.kind is Kind.BOOLEAN:
+        return bool(found == IDLE_WEIGHT)
+    answer: Value = None if found == INFINITY else found
+    return answer
+
+
+def _mask(ids: tuple[int, ...]) -> bytes:
+    """One bit for each id, the first in the lowest bit: src/shared/cpu-set-util.c cpu_set_to_dbus."""
+    mask = 0
+    for each in ids:
+        mask |= 1 << each
+    return mask.to_bytes((mask.bit_length() + 7) // 8, "little")

@@ -11,7 +11,10 @@ from typing import AbstractSet, Tuple, Union
 Limits = Tuple[Tuple[str, int], ...]
 """The limits of one device, sorted: (("rbps", 1048576), ("wiops", 100)); what is not named is unlimited."""
 
-Value = Union[int, bool, None, str, Tuple[int, ...], Tuple[Tuple[str, Limits], ...]]
+Devices = Tuple[Tuple[str, Limits], ...]
+"""The limits of devices, sorted, each by its MAJOR:MINOR."""
+
+Value = Union[int, bool, None, str, Tuple[int, ...], Devices]
 """The neutral value of a knob, by its Kind; None is ``max``, that is: no limit, and for a weight: systemd's default."""
 
 
@@ -25,13 +28,14 @@ class Kind(str, Enum):
     MICROSECONDS = "microseconds"  # (int)
     CPUS = "list of ids"  # (tuple of int, sorted; empty: those of the parent)
     CHOICE = "choice"  # (str)
-    DEVICES = "limits by device"  # (tuple of (device, Limits), sorted; device as MAJOR:MINOR)
+    DEVICES = "limits by device"  # (Devices)
 
 
 class Form(str, Enum):
     """How a kernel file writes a value: forms.py has both directions."""
 
     NUMBER = "number"
+    WEIGHT = "weight"
     MAX = "number or max"
     MINUS_ONE = "number or -1"
     FLAG = "0 or 1"
@@ -47,7 +51,10 @@ class Form(str, Enum):
     CFS_RATE = "quota in the period, kept in proportion to it"
     MEMSW = "memory and swap together"
     IO_MAX = "limits by device"
-    THROTTLE = "one limit by device"
+    THROTTLE_RBPS = "bytes read in a second, by device"
+    THROTTLE_WBPS = "bytes written in a second, by device"
+    THROTTLE_RIOPS = "reads in a second, by device"
+    THROTTLE_WIOPS = "writes in a second, by device"
     BESIDE = "read with the others, never written"
 
 
@@ -84,6 +91,7 @@ class Knob:
     """One row of the registry. ``minimum`` and ``maximum`` bound the neutral value.
 
     ``granule`` is what the kernel rounds bytes down to; 0 is a page.
+    ``overwritten_since``: the first systemd that writes the v2 file of its own accord; no property of a slice holds it.
     """
 
     name: str
@@ -98,6 +106,7 @@ class Knob:
     v2: Interface | None = None
     unit_property: UnitProperty | None = None
     granule: int = 0
+    overwritten_since: int | None = None
     note: str = ""
 
     def interface(self, mode: str) -> Interface | None:

@@ -1,10 +1,19 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet's table: which knob of which cgroup it writes itself, when, and what to do instead."""
+"""kubelet's table: which knob of which cgroup it writes itself, when, and what to do instead.
+
+Source, where none is given: kubernetes pkg/kubelet/cm/qos_container_manager_linux.go (every minute, by
+periodicQOSCgroupUpdateInterval) and node_container_manager_linux.go (at its start).
+
+kubelet writes a pod's cgroup when it creates or resizes the pod, and never again: what is set there is ours, and the
+next pod has to be given it anew. Nor does it ever write memory.high, cpu.max, bursts or io of a QoS class.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
+from typing import Callable, Mapping, Tuple
 
 from .knob import Knob
 
@@ -19,15 +28,137 @@ class Place(str, Enum):
     OTHER = "other"
 
 
+Version = Tuple[int, int]
+
+MEMORY_QOS_BY_DEFAULT: Version = (1, 37)
+"""pkg/features/kube_features.go MemoryQoS; this version also takes protections back where the gate is off
+(kubernetes#138903)."""
+
+OWN_SLICE = "Set it on a slice of your own beside kubepods, or on single pods"
+
+
+@dataclass(frozen=True)
+class _Case:
+    """What the rules ask; ``qos`` is "" at the root, which is the cgroup of the guaranteed class too."""
+
+    knob: str
+    qos: str
+    driver: str
+    version: Version | None
+    static_cpu: bool
+    memory_qos: bool | None
+
+
 def refusal(
     knob: Knob,
     place: Place,
     qos: str | None,
     driver: str,
-    version: tuple[int, int] | None,
+    version: Version | None,
     *,
     static_cpu: bool,
     memory_qos: bool | None,
 ) -> str:
-    """Why the knob is not ours on that cgroup, with the way out; empty when it is."""
+    """Why the knob is not ours on that cgroup: who writes it, when, and the way out; empty when it is ours.
+
+    ``qos`` is a QosClass, ``driver`` a Driver of kubelet, ``version`` kubelet's; ``memory_qos`` None is a gate that
+    nobody has set. What is unknown is refused where it matters.
+    """
+    if place is Place.OTHER:
+        return ""
+    if knob.name in ("cpuset_cpus", "cpuset_mems", "cpuset_partition") and static_cpu:
+        return _CPUSET
+    if place not in (Place.ROOT, Place.QOS_CLASS):
+        return ""
+    at_root = place is Place.ROOT or qos in (None, "guaranteed")
+    case = _Case(knob.name, "" if at_root else str(getattr(qos, "value", qos)), driver, version, static_cpu, memory_qos)
+    rule = _RULES.get("hugetlb" if knob.name.startswith("hugetlb_") else knob.name)
+    return rule(case) if rule else ""
+
+
+_CPUSET = (
+    "under the static CPU manager kubelet gives containers their CPUs and puts them back every 10 seconds "
+    "(pkg/kubelet/cm/cpumanager reconcileState); a cpuset above or on them takes away the exclusive CPUs of others, "
+    "and containers fail to start. Bound CPU time with cpu_quota instead, or a slice outside kubepods with cpuset_cpus"
+)
+
+
+def _weight(case: _Case) -> str:
+    if not case.qos:
+        return (
+            "kubelet writes the weight of the root of all pods at its start, from what the node can allocate. "
+            "Set kubeReserved and systemReserved, from which it follows, or the weight of the slices beside kubepods"
+        )
+    how = "the least there is" if case.qos == "besteffort" else "from the CPU requests of all burstable pods"
+    return "kubelet writes the weight of this QoS class every minute, %s. Set the weight of single pods instead" % how
+
+
+def _idle(case: _Case) -> str:
+    stops = "kubelet would not start again: its write of the weight is refused while a cgroup is idle"
+    undone = ", or systemd takes idle back with it every minute" if case.driver == "systemd" else ""
+    return stops + undone + " (kubernetes#136025, koordinator#2732). Set cpu_idle on single pods instead"
+
+
+def _limit_of_root(case: _Case) -> str:
+    if case.qos:
+        return ""
+    return (
+        "kubelet writes %s of the root of all pods at its start, from what the node can allocate. "
+        "Set kubeReserved, systemReserved and enforceNodeAllocatable, from which it follows"
+    ) % ("the memory limit" if case.knob == "memory_max" else "the limit of tasks")
+
+
+def _cpus_of_root(case: _Case) -> str:
+    if case.qos:
+        return ""
+    return (
+        "kubelet gives the root of all pods all CPUs at its start (getCgroupConfig). "
+        "Set cpuset_cpus on the QoS classes or single pods, or reservedSystemCPUs with the static CPU manager"
+    )
+
+
+def _hugetlb(_case: _Case) -> str:
+    return (
+        "kubelet takes the limits of huge pages away from its QoS classes every minute. Set them on single pods instead"
+    )
+
+
+def _protection(case: _Case) -> str:
+    if case.qos == "besteffort":
+        return ""
+    if case.version is None and case.memory_qos is None:
+        return "neither kubelet's version nor its gate MemoryQoS is known, under which it writes this. " + OWN_SLICE
+    if _memory_qos(case):
+        return (
+            "kubelet's MemoryQoS writes the memory protection of the QoS classes every minute, from the requests of "
+            "their pods. Turn the gate MemoryQoS off%s, or give the pods memory requests"
+            % (" (until 1.36; later it takes this back at its start)" if _takes_back(case) else "")
+        )
+    if _takes_back(case):
+        return (
+            "kubelet from 1.37 on takes memory protection away from its QoS classes at its start unless its MemoryQoS "
+            "sets it (kubernetes#138903). Use MemoryQoS with memoryReservationPolicy TieredReservation. " + OWN_SLICE
+        )
     return ""
+
+
+def _takes_back(case: _Case) -> bool:
+    return case.version is None or case.version >= MEMORY_QOS_BY_DEFAULT
+
+
+def _memory_qos(case: _Case) -> bool:
+    if case.memory_qos is None:
+        return case.version is not None and case.version >= MEMORY_QOS_BY_DEFAULT
+    return case.memory_qos
+
+
+_RULES: Mapping[str, Callable[[_Case], str]] = {
+    "cpu_weight": _weight,
+    "cpu_idle": _idle,
+    "cpuset_cpus": _cpus_of_root,
+    "memory_max": _limit_of_root,
+    "pids_max": _limit_of_root,
+    "memory_min": _protection,
+    "memory_low": _protection,
+    "hugetlb": _hugetlb,
+}

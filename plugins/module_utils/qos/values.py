@@ -4,13 +4,24 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Mapping
+from typing import Any, Callable, Mapping
 
 from ..errors import ColocationError
-from ..quantity import parse_quantity
+from ..quantity import parse_cpu_list, parse_quantity
+from . import devices
+from .forms import QUOTA_MIN, SECOND
 from .knob import Kind, Knob, Value
+
+_WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?")
+_TIME = re.compile(r"(\d+)(us|ms|s)?")
+_TIMES = {None: 1, "us": 1, "ms": 1000, "s": SECOND}
+_DEVICE = re.compile(r"\d+:\d+")
+_PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
+_YES = ("true", "yes", "on", "1")
+_NO = ("false", "no", "off", "0")
 
 
 @dataclass(frozen=True)
@@ -25,22 +36,183 @@ class Capacity:
     devices: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class _Scale:
+    capacity: Capacity
+    period: int
+
+
 def parse(knob: Knob, given: Any, capacity: Capacity, period: int = 100000) -> Value:
     """The neutral value; ColocationError that names the knob, what was given, the unit and the range.
 
     ``period`` is that of the cgroup, in microseconds: what "50000us" of CPU are a part of.
     """
-    text = str(given).strip()
-    if text == "max" and knob.unlimited:
-        return None
     try:
-        if text.endswith("%"):
-            whole = capacity.memory if knob.kind is Kind.BYTES else Fraction(capacity.cpus) * 1000000
-            return int(Fraction(text[:-1]) / 100 * whole)
-        if knob.kind is Kind.CPU_TIME:
-            if text.endswith("us"):
-                return int(text[:-2]) * 1000000 // period
-            return int(parse_quantity(text) * 1000000)
-        return int(parse_quantity(text))
+        if str(given).strip() == "max" and knob.unlimited:
+            return None
+        value = _PARSERS[knob.kind](knob, given, _Scale(capacity, period))
+        _check_range(knob, value)
     except ValueError as error:
-        raise ColocationError("%s: %s is no %s" % (knob.name, text, knob.unit)) from error
+        raise ColocationError("%s: %s" % (knob.name, error), "It takes %s" % expected(knob)) from error
+    return value
+
+
+def device_paths(given: Any) -> tuple[str, ...]:
+    """The paths that stand for devices in a value of io_max, for Capacity.devices."""
+    names = given if isinstance(given, Mapping) else ()
+    return tuple(str(name) for name in names if str(name).startswith("/"))
+
+
+def expected(knob: Knob) -> str:
+    """What the knob takes, for people."""
+    return _WORDS[knob.kind](knob) + (", or max" if knob.unlimited else "")
+
+
+def _check_range(knob: Knob, value: Value) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        return
+    if (knob.minimum is not None and value < knob.minimum) or (knob.maximum is not None and value > knob.maximum):
+        raise ValueError("%s is out of range" % _amount(knob, value))
+
+
+def _amount(knob: Knob, value: int) -> str:
+    return "%g" % (value / SECOND) if knob.kind is Kind.CPU_TIME else str(value)
+
+
+def _text(given: Any) -> str:
+    """One plain value as text; a boolean or a list is neither a number nor an amount."""
+    if given is None or isinstance(given, (bool, list, tuple, dict)):
+        raise ValueError("%r is no such value" % (given,))
+    return str(given).strip()
+
+
+def _integer(_knob: Knob, given: Any, _scale: _Scale) -> Value:
+    text = _text(given)
+    if not _WHOLE.fullmatch(text):
+        raise ValueError("%r is no whole number" % text)
+    return int(text.partition(".")[0])
+
+
+def _boolean(_knob: Knob, given: Any, _scale: _Scale) -> Value:
+    text = str(given).strip().lower()
+    if text not in _YES + _NO:
+        raise ValueError("%r is neither true nor false" % (given,))
+    return text in _YES
+
+
+def _bytes(_knob: Knob, given: Any, scale: _Scale) -> Value:
+    text = _text(given)
+    part = _part(text)
+    if part is not None:
+        return int(part * scale.capacity.memory)
+    amount = parse_quantity(text)
+    if amount.denominator != 1:
+        raise ValueError("%r is not a whole number of bytes" % text)
+    return int(amount)
+
+
+def _part(text: str) -> Fraction | None:
+    """0.5 of ``50%``; ValueError above 100%, None for what is no percentage."""
+    found = _PERCENT.fullmatch(text)
+    if not found:
+        return None
+    part = Fraction(found.group(1)) / 100
+    if part > 1:
+        raise ValueError("%s is more than all that there is" % text)
+    return part
+
+
+def _cpu_time(_knob: Knob, given: Any, scale: _Scale) -> Value:
+    text = _text(given)
+    part = _part(text)
+    if part is not None:
+        value = part * Fraction(scale.capacity.cpus) * SECOND
+    elif text.endswith("us"):
+        value = Fraction(_microseconds_of(text) * SECOND, scale.period)
+    else:
+        value = parse_quantity(text) * SECOND
+    if value * scale.period < QUOTA_MIN * SECOND:
+        raise ValueError(
+            "%s is less than %d microseconds in a period of %d, the smallest quota of the kernel"
+            % (text, QUOTA_MIN, scale.period)
+        )
+    return -(-value.numerator // value.denominator)
+
+
+def _microseconds_of(text: str) -> int:
+    found = _TIME.fullmatch(text)
+    if not found:
+        raise ValueError("%r is no time such as 20000, 20000us or 20ms" % text)
+    return int(found.group(1)) * _TIMES[found.group(2)]
+
+
+def _list(_knob: Knob, given: Any, _scale: _Scale) -> Value:
+    if isinstance(given, bool) or given is None:
+        raise ValueError("%r is no list" % (given,))
+    parts = given if isinstance(given, (list, tuple)) else [given]
+    return tuple(sorted(parse_cpu_list(",".join(str(part) for part in parts))))
+
+
+def _choice(knob: Knob, given: Any, _scale: _Scale) -> Value:
+    if given not in knob.choices:
+        raise ValueError("%r is unknown" % (given,))
+    return str(given)
+
+
+def _devices(knob: Knob, given: Any, scale: _Scale) -> Value:
+    if not isinstance(given, Mapping):
+        raise ValueError("%r is no mapping of devices" % (given,))
+    return devices.neutral(
+        {_device(str(name), scale.capacity): _limits(knob, str(name), limits) for name, limits in given.items()}
+    )
+
+
+def _device(name: str, capacity: Capacity) -> str:
+    number = name if _DEVICE.fullmatch(name) else capacity.devices.get(name)
+    if number is None:
+        raise ValueError("%s is no block device of this node" % name)
+    return number
+
+
+def _limits(knob: Knob, device: str, given: Any) -> dict[str, int]:
+    if not isinstance(given, Mapping) or not set(given) <= set(devices.KINDS):
+        raise ValueError("%s: %r are no limits" % (device, given))
+    found = {}
+    for kind, amount in given.items():
+        text = _text(amount)
+        if text == "max":
+            continue
+        number = parse_quantity(text)
+        if number.denominator != 1 or number < 1:
+            raise ValueError("%s: %s of %s is out of range" % (device, kind, text))
+        _check_range(knob, int(number))
+        found[str(kind)] = int(number)
+    return found
+
+
+Parser = Callable[[Knob, Any, _Scale], Value]
+_PARSERS: Mapping[Kind, Parser] = {
+    Kind.INTEGER: _integer,
+    Kind.BOOLEAN: _boolean,
+    Kind.BYTES: _bytes,
+    Kind.CPU_TIME: _cpu_time,
+    Kind.MICROSECONDS: lambda _knob, given, _scale: _microseconds_of(_text(given)),
+    Kind.CPUS: _list,
+    Kind.CHOICE: _choice,
+    Kind.DEVICES: _devices,
+}
+_WORDS: Mapping[Kind, Callable[[Knob], str]] = {
+    Kind.INTEGER: lambda knob: "a %s from %s to %s" % (knob.unit, knob.minimum, knob.maximum),
+    Kind.BOOLEAN: lambda _knob: "true or false",
+    Kind.BYTES: lambda knob: (
+        "bytes, from %s to %s, as in 4Gi, 500M or 50%% of the memory" % (knob.minimum, knob.maximum)
+    ),
+    Kind.CPU_TIME: lambda _knob: "CPUs, at most 8192, as in 2.5, 1500m or 50% of the CPUs, or 250000us of each period",
+    Kind.MICROSECONDS: lambda knob: "microseconds, from %s to %s, as in 20000 or 20ms" % (knob.minimum, knob.maximum),
+    Kind.CPUS: lambda knob: "numbers of %s from 0 to %s, as in 0-3,8" % (knob.unit, knob.maximum),
+    Kind.CHOICE: lambda knob: "one of %s" % ", ".join(knob.choices),
+    Kind.DEVICES: lambda _knob: (
+        "for each device, /dev/sda or 8:0, any of rbps, wbps (bytes a second), riops, wiops (operations a second) "
+        "with 1 or more, 10M, or max"
+    ),
+}

@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings that cannot stand together, and changes that the kernel does not make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.qos import combination, transition
+from ansible_collections.volcano.colocation.plugins.module_utils.qos.knobs import knob
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ({"cpu_idle": True, "cpu_weight": 100}, "an idle cgroup has no weight"),
+        ({"cpu_burst": 60000, "cpu_quota": 500000}, "cpu_burst is 60000 microseconds and the quota of a period 50000"),
+        ({"cpu_burst": 30000, "cpu_quota": 500000, "cpu_period": 50000}, "the quota of a period 25000"),
+        ({"cpu_burst": 1, "cpu_quota": None}, "cpu_quota is max"),
+        ({"memory_max": 8192, "memory_min": 12288}, "memory_min is more than memory_max (12288, 8192 bytes)"),
+        ({"memory_max": 8192, "memory_low": 12288}, "memory_low is more than memory_max"),
+        ({"memory_max": 8192, "memory_high": 12288}, "memory_high is more than memory_max"),
+    ],
+)
+def test_a_contradiction_is_named(values: Any, reason: str) -> None:
+    assert reason in combination.problem(values)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"cpu_idle": False, "cpu_weight": 100},
+        {"cpu_idle": True},
+        {"cpu_burst": 50000, "cpu_quota": 500000},
+        {"cpu_burst": 0, "cpu_quota": None},
+        {"cpu_burst": 50000},
+        {"memory_max": 8192, "memory_high": None, "memory_low": 8192, "memory_min": 4096},
+        {"memory_max": None, "memory_high": 12288},
+        {"memory_high": 4096, "memory_low": 8192},
+    ],
+)
+def test_what_agrees_is_no_problem(values: Any) -> None:
+    assert combination.problem(values) == ""
+
+
+def test_the_period_in_force_counts() -> None:
+    assert combination.problem({"cpu_burst": 60000, "cpu_quota": 500000}, period=200000) == ""
+
+
+def test_all_contradictions_are_told_at_once() -> None:
+    found = combination.problem({"cpu_idle": True, "cpu_weight": 1, "memory_max": 4096, "memory_high": 8192})
+    assert "cpu_weight" in found
+    assert "memory_high" in found
+
+
+@pytest.mark.parametrize(("before", "after"), [(-1, 0), (-2, -1), (-1, 2)])
+def test_what_is_offline_stays_so(before: int, after: int) -> None:
+    found = transition.problem(knob("cpu_qos_level"), before, after)
+    assert "EINVAL" in found
+    assert "%d after %d" % (after, before) in found
+
+
+@pytest.mark.parametrize(("before", "after"), [(0, -1), (-1, -1), (-1, -2), (0, 2), (None, 0)])
+def test_other_levels_may_follow(before: Any, after: int) -> None:
+    assert transition.problem(knob("cpu_qos_level"), before, after) == ""
+
+
+def test_other_knobs_go_up_and_down() -> None:
+    assert transition.problem(knob("cpu_bvt_warp_ns"), -1, 2) == ""
+    assert transition.problem(knob("memory_qos_level"), -1, 0) == ""

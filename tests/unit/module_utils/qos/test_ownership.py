@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What kubelet writes itself, as its source has it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver, QosClass
+from ansible_collections.volcano.colocation.plugins.module_utils.qos.knobs import KNOBS, knob
+from ansible_collections.volcano.colocation.plugins.module_utils.qos.ownership import Place, refusal
+
+OLD, NEW = (1, 35), (1, 37)
+PLACES = {
+    "root": (Place.ROOT, None),
+    "guaranteed": (Place.QOS_CLASS, QosClass.GUARANTEED),
+    "burstable": (Place.QOS_CLASS, QosClass.BURSTABLE),
+    "besteffort": (Place.QOS_CLASS, QosClass.BESTEFFORT),
+    "pod": (Place.POD, QosClass.BESTEFFORT),
+    "container": (Place.CONTAINER, QosClass.BESTEFFORT),
+    "other": (Place.OTHER, None),
+}
+ABOVE_PODS = {"root", "guaranteed", "burstable", "besteffort"}
+AT_ROOT = {"root", "guaranteed"}
+IN_KUBEPODS = ABOVE_PODS | {"pod", "container"}
+
+
+def said(name: str, place: str, **other: Any) -> str:
+    where, qos = PLACES[place]
+    asked = {"driver": Driver.SYSTEMD, "version": OLD, "static_cpu": False, "memory_qos": None, **other}
+    return refusal(knob(name), where, qos, asked.pop("driver"), asked.pop("version"), **asked)
+
+
+def refused(name: str, **other: Any) -> set[str]:
+    return {place for place in PLACES if said(name, place, **other)}
+
+
+@pytest.mark.parametrize("driver", list(Driver))
+@pytest.mark.parametrize(
+    ("name", "places"),
+    [
+        ("cpu_weight", ABOVE_PODS),
+        ("cpu_idle", ABOVE_PODS),
+        ("memory_max", AT_ROOT),
+        ("pids_max", AT_ROOT),
+        ("cpuset_cpus", AT_ROOT),
+        ("hugetlb_2MB_max", ABOVE_PODS),
+        ("memory_min", set()),
+        ("memory_low", set()),
+    ],
+)
+def test_where_kubelet_writes(driver: Driver, name: str, places: set[str]) -> None:
+    assert refused(name, driver=driver) == places
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted(
+        set(KNOBS)
+        - {"cpu_weight", "cpu_idle", "memory_max", "pids_max", "cpuset_cpus", "memory_min", "memory_low"}
+        - {"hugetlb_<size>_max"}
+    ),
+)
+def test_the_rest_is_never_kubelets(name: str) -> None:
+    """cpu.max, memory.high, bursts and io of the QoS classes among it: no version writes them."""
+    for version in (OLD, NEW, None):
+        assert refused(name, version=version, memory_qos=True) == set()
+
+
+@pytest.mark.parametrize("name", ["cpuset_cpus", "cpuset_mems", "cpuset_partition"])
+def test_the_static_manager_owns_every_cpuset_of_pods(name: str) -> None:
+    assert refused(name, static_cpu=True) == IN_KUBEPODS
+
+
+@pytest.mark.parametrize("name", ["memory_min", "memory_low"])
+@pytest.mark.parametrize(
+    ("version", "memory_qos", "places"),
+    [
+        ((1, 35), None, set()),
+        ((1, 35), False, set()),
+        ((1, 35), True, {"root", "guaranteed", "burstable"}),
+        ((1, 37), None, {"root", "guaranteed", "burstable"}),
+        ((1, 37), True, {"root", "guaranteed", "burstable"}),
+        ((1, 37), False, {"root", "guaranteed", "burstable"}),
+        ((2, 0), None, {"root", "guaranteed", "burstable"}),
+        (None, None, {"root", "guaranteed", "burstable"}),
+        (None, True, {"root", "guaranteed", "burstable"}),
+    ],
+)
+def test_memory_protection_by_version_and_gate(name: str, version: Any, memory_qos: Any, places: set[str]) -> None:
+    assert refused(name, version=version, memory_qos=memory_qos) == places
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "other", "words"),
+    [
+        ("cpu_weight", "root", {}, ["kubelet", "at its start", "kubeReserved"]),
+        ("cpu_weight", "burstable", {}, ["every minute", "requests of all burstable pods", "single pods"]),
+        ("cpu_weight", "besteffort", {}, ["every minute", "the least there is", "single pods"]),
+        ("cpu_idle", "besteffort", {"driver": Driver.CGROUPFS}, ["would not start again", "#136025", "single pods"]),
+        ("cpu_idle", "besteffort", {}, ["would not start again", "systemd takes idle back", "single pods"]),
+        ("memory_max", "root", {}, ["the memory limit", "at its start", "systemReserved"]),
+        ("pids_max", "root", {}, ["the limit of tasks", "at its start"]),
+        ("hugetlb_1GB_max", "burstable", {}, ["huge pages", "every minute", "single pods"]),
+        ("cpuset_cpus", "root", {}, ["all CPUs at its start", "reservedSystemCPUs"]),
+        ("cpuset_cpus", "pod", {"static_cpu": True}, ["static CPU manager", "every 10 seconds", "cpu_quota"]),
+        ("memory_low", "burstable", {"memory_qos": True}, ["MemoryQoS", "every minute", "Turn the gate"]),
+        ("memory_low", "burstable", {"version": NEW, "memory_qos": False}, ["at its start", "TieredReservation"]),
+        ("memory_low", "burstable", {"version": None}, ["neither kubelet's version nor its gate", "of your own"]),
+    ],
+)
+def test_a_reason_says_who_when_and_what_else(name: str, place: str, other: Any, words: list[str]) -> None:
+    found = said(name, place, **other)
+    assert [word for word in words if word not in found] == []
+
+
+def test_idle_under_cgroupfs_has_nobody_to_take_it_back() -> None:
+    assert "systemd" not in said("cpu_idle", "besteffort", driver=Driver.CGROUPFS)
+
+
+def test_plain_texts_do_as_well() -> None:
+    found = refusal(
+        knob("memory_low"), Place.QOS_CLASS, "besteffort", "systemd", NEW, static_cpu=False, memory_qos=None
+    )
+    assert found == ""

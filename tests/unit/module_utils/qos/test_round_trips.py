@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is written is read back as it was foretold, for any value of any knob."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ansible_collections.volcano.colocation.plugins.module_utils.qos.conversion import (
+    Backend,
+    of_properties,
+    properties,
+    reading,
+    settled,
+    texts,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.qos.knob import Kind, Knob
+from ansible_collections.volcano.colocation.plugins.module_utils.qos.knobs import KNOBS, knob
+
+PAGE = 4096
+NAMES = [name.replace("<size>", "2MB") for name in KNOBS]
+MODES = [(name, mode) for name in NAMES for mode in ("v1", "v2") if knob(name).interface(mode)]
+LIMITS = st.dictionaries(st.sampled_from(["rbps", "wbps", "riops", "wiops"]), st.integers(1, 2**40), min_size=1)
+
+
+def values(row: Knob) -> st.SearchStrategy[Any]:
+    if row.kind is Kind.BOOLEAN:
+        return st.booleans()
+    if row.kind is Kind.CPUS:
+        return st.sets(st.integers(0, 300)).map(lambda found: tuple(sorted(found)))
+    if row.kind is Kind.CHOICE:
+        return st.sampled_from(row.choices)
+    if row.kind is Kind.DEVICES:
+        devices = st.dictionaries(st.sampled_from(["8:0", "8:16", "259:1"]), LIMITS)
+        return devices.map(lambda found: tuple((name, tuple(sorted(found[name].items()))) for name in sorted(found)))
+    numbers = st.integers(row.minimum, min(row.maximum or 0, 2**50))
+    return st.none() | numbers if row.unlimited else numbers
+
+
+def files(row: Knob, mode: str, period: int, quota: int) -> dict[str, str]:
+    """The files of a cgroup that somebody else has set: a quota, a limit of memory and one of a device."""
+    v1_memory = {"memory.limit_in_bytes": "1073741824\n", "memory.memsw.limit_in_bytes": "2147483648\n"}
+    known = {
+        "cpu.max": "%d %d\n" % (quota, period),
+        "cpu.cfs_quota_us": "%d\n" % quota,
+        "cpu.cfs_period_us": "%d\n" % period,
+        "io.max": "8:32 rbps=5 wbps=max riops=max wiops=max\n",
+        "blkio.throttle.read_bps_device": "8:32 5\n",
+        **v1_memory,
+    }
+    return {name: known.get(name, "") for name in row.files(mode)}
+
+
+def kernel(row: Knob, written: dict[str, str]) -> dict[str, str]:
+    """What the kernel keeps of it: whole pages, whole huge pages (mm/page_counter.c, mm/hugetlb_cgroup.c)."""
+    granule = 2097152 if row.name.startswith("hugetlb") else PAGE
+    if row.kind is not Kind.BYTES:
+        return written
+    return {
+        name: text if text in ("max", "-1") else str(int(text) // granule * granule) for name, text in written.items()
+    }
+
+
+def device_lines(before: str, written: str) -> str:
+    """A file of devices after each line of the text was written to it: later lines replace those of their device."""
+    lines = {line.split()[0]: line for line in [*before.splitlines(), *written.splitlines()]}
+    return "\n".join(line for line in lines.values() if line.split()[1:] != ["0"])
+
+
+@pytest.mark.parametrize(("name", "mode"), MODES)
+@settings(max_examples=25)
+@given(data=st.data(), period=st.integers(1000, 1000000), quota=st.integers(1000, 10**9))
+def test_reading_finds_what_was_foretold(name: str, mode: str, data: st.DataObject, period: int, quota: int) -> None:
+    row = knob(name)
+    value = data.draw(values(row))
+    current = files(row, mode, period, quota)
+    written = kernel(row, texts(row, value, mode, current))
+    if row.kind is Kind.DEVICES:
+        written = {each: device_lines(current[each], written[each]) for each in written}
+    after = settled(row, value, mode, Backend.FILE, current)
+    assert reading(row, mode, {**current, **written}) == after
+    assert settled(row, after, mode, Backend.FILE, {**current, **written}) == after
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if knob(name).unit_property])
+@settings(max_examples=25)
+@given(data=st.data())
+def test_systemd_tells_what_was_foretold(name: str, data: st.DataObject) -> None:
+    row = knob(name)
+    value = data.draw(values(row))
+    told: dict[str, Any] = {each.name: each.value for each in properties(row, value)}
+    after = settled(row, value, "v2", Backend.DBUS, {})
+    assert of_properties(row, told) == after
+    assert properties(row, after) == properties(row, value)
+
+
+@given(rate=st.integers(10000, 10**9), period=st.integers(1000, 1000000))
+def test_a_quota_over_systemd_reads_as_foretold(rate: int, period: int) -> None:
+    """What src/core/cgroup.c cgroup_apply_unified_cpu_quota writes for the property, read from the file."""
+    quota = knob("cpu_quota")
+    current = {"cpu.max": "max %d" % period}
+    held = settled(quota, rate, "v2", Backend.DBUS, current)
+    assert isinstance(held, int)
+    assert held % 10000 == 0
+    assert rate <= held < rate + 10000
+    written = "%d %d" % (max(held * period // 1000000, 1000), period)
+    assert reading(quota, "v2", {"cpu.max": written}) == settled(quota, held, "v2", Backend.FILE, current)
+
+
+@given(quota=st.integers(1000, 10**9), period=st.integers(1000, 1000000), other=st.integers(1000, 1000000))
+def test_a_quota_outlives_its_period(quota: int, period: int, other: int) -> None:
+    """On both versions, to within one microsecond in the new period, and never below the least there is."""
+    v2 = texts(knob("cpu_period"), other, "v2", {"cpu.max": "%d %d" % (quota, period)})
+    v1 = texts(knob("cpu_period"), other, "v1", {"cpu.cfs_quota_us": str(quota), "cpu.cfs_period_us": str(period)})
+    assert v2["cpu.max"].split() == [v1["cpu.cfs_quota_us"], v1["cpu.cfs_period_us"]]
+    assert abs(int(v1["cpu.cfs_quota_us"]) - max(quota * other / period, 1000)) <= 1
