@@ -136,7 +136,7 @@ def _protection(case: _Case) -> str:
         )
     if _takes_back(case):
         return (
-            "kubelet from 1.37 on takes memory protection away from its QoS classes at each start unless its MemoryQoS "
+            "kubelet from 1.37 on takes memory protection away from its QoS classes at its start unless its MemoryQoS "
             "sets it (kubernetes#138903). Use MemoryQoS with memoryReservationPolicy TieredReservation. " + OWN_SLICE
         )
     return ""

@@ -73,10 +73,8 @@ def bfq_of_io_weight(weight: int) -> int:
 
 
 def io_weight_of_bfq(bfq: int) -> int:
-    """The smallest weight that is at least this one of BFQ."""
-    return (
-        bfq if bfq <= DEFAULT else DEFAULT + ceil(Fraction((bfq - DEFAULT) * (WEIGHT_MAX - DEFAULT), BFQ_MAX - DEFAULT))
-    )
+    """The smallest weight that is this one of BFQ."""
+    return bfq if bfq <= DEFAULT else DEFAULT + (bfq - DEFAULT) * (WEIGHT_MAX - DEFAULT) // (BFQ_MAX - DEFAULT)
 
 
 def blkio_of_io_weight(weight: int) -> int:

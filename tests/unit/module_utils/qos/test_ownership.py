@@ -107,7 +107,7 @@ def test_memory_protection_by_version_and_gate(name: str, version: Any, memory_q
         ("cpuset_cpus", "root", {}, ["all CPUs at its start", "reservedSystemCPUs"]),
         ("cpuset_cpus", "pod", {"static_cpu": True}, ["static CPU manager", "every 10 seconds", "cpu_quota"]),
         ("memory_low", "burstable", {"memory_qos": True}, ["MemoryQoS", "every minute", "Turn the gate"]),
-        ("memory_low", "burstable", {"version": NEW, "memory_qos": False}, ["at each start", "TieredReservation"]),
+        ("memory_low", "burstable", {"version": NEW, "memory_qos": False}, ["at its start", "TieredReservation"]),
         ("memory_low", "burstable", {"version": None}, ["neither kubelet's version nor its gate", "of your own"]),
     ],
 )

@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""docs/knobs.md: its table is the registry, and what it says of kubelet is what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver, QosClass
+from ansible_collections.volcano.colocation.plugins.module_utils.qos.knob import Interface, Kind, Knob
+from ansible_collections.volcano.colocation.plugins.module_utils.qos.knobs import KNOBS, knob
+from ansible_collections.volcano.colocation.plugins.module_utils.qos.ownership import Place, refusal
+from ansible_collections.volcano.colocation.plugins.module_utils.qos.values import Capacity, parse
+
+PAGE = (Path(__file__).parents[3] / "docs" / "knobs.md").read_text(encoding="utf-8")
+ROWS = [[cell.strip() for cell in line[1:-1].split("|")] for line in PAGE.splitlines() if line.startswith("| `")]
+ROW_OF = {row[0].strip("`"): row for row in ROWS if len(row) == 7}
+OWNED = [row for row in ROWS if len(row) == 6]
+EXAMPLES = [row for row in ROWS if len(row) == 3]
+
+PLACES = [
+    (Place.ROOT, None),
+    (Place.QOS_CLASS, QosClass.BURSTABLE),
+    (Place.QOS_CLASS, QosClass.BESTEFFORT),
+    (Place.POD, QosClass.BURSTABLE),
+]
+CONDITIONS: dict[str, dict[str, Any]] = {
+    "always": {"version": (1, 28), "static_cpu": False, "memory_qos": None},
+    "static CPU manager": {"version": (1, 28), "static_cpu": True, "memory_qos": None},
+    "MemoryQoS": {"version": (1, 28), "static_cpu": False, "memory_qos": True},
+    "from 1.37 on": {"version": (1, 37), "static_cpu": False, "memory_qos": False},
+}
+
+
+def files(interface: Interface | None) -> str:
+    if interface is None:
+        return ""
+    return (" or " if interface.any_of else ", ").join(f"`{each.name}`" for each in interface.files)
+
+
+def held(row: Knob) -> str:
+    found = row.unit_property
+    if found is None:
+        return ""
+    return f"{', '.join(f'`{name}`' for name in found.names)} {found.since}{', v1 too' if found.on_v1 else ''}"
+
+
+def takes(row: Knob) -> str:
+    if row.kind in (Kind.BOOLEAN, Kind.DEVICES, Kind.CHOICE):
+        said = " or ".join(f"`{each}`" for each in row.choices) or row.unit
+    elif row.kind is Kind.CPU_TIME:
+        said = "CPUs, up to 8192"
+    elif row.kind is Kind.BYTES:
+        said = f"bytes, from {row.minimum}" if row.minimum else "bytes"
+    elif row.kind is Kind.CPUS:
+        said = row.unit
+    else:
+        said = f"{row.unit}, {row.minimum} to {row.maximum}"
+    return said + (", `max`" if row.unlimited else "")
+
+
+def default(row: Knob) -> str:
+    if row.unlimited and row.default is None:
+        return "`max`"
+    return "" if row.default == () else f"`{row.default if isinstance(row.default, str) else json.dumps(row.default)}`"
+
+
+def test_every_knob_has_its_row_in_the_order_of_the_registry() -> None:
+    assert list(ROW_OF) == list(KNOBS)
+
+
+@pytest.mark.parametrize("name", KNOBS)
+def test_a_row_is_what_the_registry_says(name: str) -> None:
+    row = KNOBS[name]
+    assert ROW_OF[name][1:] == [takes(row), default(row), files(row.v1), files(row.v2), held(row), row.note]
+
+
+def example(text: str) -> Any:
+    return json.loads(text) if re.fullmatch(r"[\d.]+|true|false|[\[{].*", text) else text.strip('"')
+
+
+def test_the_examples_are_taken_and_mean_what_they_say() -> None:
+    capacity = Capacity(8, 32 * 2**30, {"/dev/sda": "8:0"})
+    assert len(EXAMPLES) > 8
+    for name, written, value in EXAMPLES:
+        row = knob(name.strip("`"))
+        found = parse(row, example(written.strip("`")), capacity)
+        assert json.loads(json.dumps(found)) == json.loads(value.strip("`")), name
+
+
+def refusals(name: str, condition: str) -> list[str]:
+    asked = dict(CONDITIONS[condition])
+    version = asked.pop("version")
+    return [refusal(knob(name), place, qos, Driver.SYSTEMD, version, **asked) for place, qos in PLACES]
+
+
+@pytest.mark.parametrize("row", OWNED, ids=lambda row: f"{row[0]} {row[1]}")
+def test_what_is_said_of_kubelet_is_refused(row: list[str]) -> None:
+    for name in re.findall(r"`([^`]+)`", row[0]):
+        found = refusals(name.replace("<size>", "2MB"), row[1])
+        assert [bool(reason) for reason in found] == [cell != "" for cell in row[2:]], name
+        for reason, cell in zip(found, row[2:], strict=True):
+            assert {"minute": "every minute", "start": "at its start", "": ""}.get(cell, "") in reason
+
+
+def test_nothing_else_is_refused() -> None:
+    named = {(name, row[1]) for row in OWNED for name in re.findall(r"`([^`]+)`", row[0])}
+    other = [
+        (name, condition)
+        for name in KNOBS
+        for condition in CONDITIONS
+        if (name, condition) not in named
+        and (name, "always") not in named
+        and any(refusals(name.replace("<size>", "2MB"), condition))
+    ]
+    assert other == []
