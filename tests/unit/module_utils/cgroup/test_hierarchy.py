@@ -110,6 +110,11 @@ def test_v2_mounted_over_v1(tmp_path: Path) -> None:
             "cgroup v2 is in force at /sys/fs/cgroup, and of the other version are: cpuset at /run/v1",
         ),
         (
+            [V2, "40 1 0:41 / /run/v1 rw - cgroup cgroup rw,blkio"],
+            {"root": "cpu memory"},
+            "of the other version are: blkio at /run/v1",
+        ),
+        (
             [line for line in [*V1, UNIFIED] if not line.endswith(",memory")],
             {"unified": "memory misc"},
             "cgroup v1 is in force at /sys/fs/cgroup, and of the other version are: memory at /sys/fs/cgroup/unified",
