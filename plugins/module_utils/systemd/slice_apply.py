@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import Any, Mapping
 
 from ..cgroup import safe_path, slices
@@ -12,10 +13,12 @@ from ..cgroup.hierarchy import hierarchies
 from ..errors import ColocationError
 from ..host import Host
 from ..transaction import stale_cgroups
+from . import drop_ins
 from .bus import Bus
 from .companion import absent
 from .properties import Setting, calls
-from .slice_plan import Plan, differing
+from .property import Property
+from .slice_plan import Plan, differing, supported
 from .slice_request import Request
 from .slice_state import SliceState, unit_properties
 from .slice_writing import discard, written
@@ -24,7 +27,7 @@ _CPUSETS = {"AllowedCPUs": "cpuset.cpus", "AllowedMemoryNodes": "cpuset.mems"}
 
 
 def apply(host: Host, request: Request, state: SliceState, planned: Plan) -> Mapping[str, Any]:
-    """The unit's properties afterwards. After an error the files are what they were; at most four programs are run."""
+    """The unit's properties afterwards. After an error files and values are what they were."""
     if planned.stop:
         Bus(host).stop(request.name)
     target = state.where.settings if planned.link else None
@@ -33,7 +36,11 @@ def apply(host: Host, request: Request, state: SliceState, planned: Plan) -> Map
             return {}
         if not request.present:
             return _removed(host, request, planned)
-        return _realized(host, request, state, planned)
+        try:
+            return _realized(host, request, state, planned)
+        except ColocationError:
+            _take_back(host, request, state, planned)
+            raise
 
 
 def _realized(host: Host, request: Request, state: SliceState, planned: Plan) -> Mapping[str, Any]:
@@ -49,17 +56,33 @@ def _realized(host: Host, request: Request, state: SliceState, planned: Plan) ->
     found = unit_properties(host, request.name)
     found = _settled(host, request, found) if planned.start or state.active else found
     _release_cpusets(host, request, planned.push)
+    require_controllers(host, request)
     return found
+
+
+def _take_back(host: Host, request: Request, state: SliceState, planned: Plan) -> None:
+    """What systemd holds is as it was; its first error is the one that counts."""
+    bus = Bus(host)
+    with suppress(ColocationError):
+        if planned.start:
+            bus.stop(request.name)
+            left = drop_ins.pushed(request.name, drop_ins.read(host, request.name))
+            discard(host, set(left) - set(drop_ins.pushed(request.name, state.drop_ins)))
+        elif planned.push:
+            old = [
+                Property(each.value.name, each.value.signature, state.unit[each.value.name]) for each in planned.push
+            ]
+            bus.set(request.name, old)
 
 
 def _settled(host: Host, request: Request, found: Mapping[str, Any]) -> Mapping[str, Any]:
     """Values of an earlier life of the unit, or of a file that systemd has not read again, are pushed aside."""
-    missing = differing(request.settings, found)
+    missing = differing(supported(request, found), found)
     if not missing:
         return found
     Bus(host).set(request.name, calls(missing))
     found = unit_properties(host, request.name)
-    missing = differing(request.settings, found)
+    missing = differing(supported(request, found), found)
     if missing:
         raise ColocationError(
             f"systemd does not keep {', '.join(each.lines[-1] for each in missing)} for {request.name}",

@@ -71,8 +71,7 @@ def _presence(request: Request, state: SliceState) -> Plan:
         link = request.persistent
     if not state.live:
         return Plan(files=state.changes, link=link)
-    _require_known(request, state)
-    targets = (*request.settings, *dropped(request, state))
+    targets = (*supported(request, state.unit), *dropped(request, state))
     own = state.where.link is not None
     starts = own and not state.active
     # A unit that is loaded from our unit file carries the values by itself when it starts.
@@ -89,7 +88,9 @@ def _presence(request: Request, state: SliceState) -> Plan:
 
 def _companion_is_missing(request: Request, state: SliceState) -> bool:
     helper = request.companion
-    return helper is not None and state.active and any(name in state.absent for name in helper.controllers)
+    if helper is None or not request.persistent or state.where.link is None or not state.active:
+        return False
+    return any(name in state.absent for name in helper.controllers)
 
 
 def _needs_reload(state: SliceState) -> bool:
@@ -105,13 +106,15 @@ def _outdated(change: FileChange, state: SliceState) -> bool:
     return unit_text.without_values(change.before) != unit_text.without_values(change.after)
 
 
-def _require_known(request: Request, state: SliceState) -> None:
+def supported(request: Request, unit: Mapping[str, Any]) -> tuple[Setting, ...]:
+    """The settings that this systemd knows; ColocationError when one that was asked for is none of them."""
     for each in request.settings:
-        if each.value.name not in state.unit:
+        if each.value.name not in unit and each.name in request.named:
             raise ColocationError(
                 f"the systemd of this node has no property {each.name}; it came with systemd {RULES[each.name].since}",
                 "Leave the property out for this node",
             )
+    return tuple(each for each in request.settings if each.value.name in unit)
 
 
 def _absence(request: Request, state: SliceState) -> Plan:

@@ -21,7 +21,10 @@ _TASK_LIMITS = ("/proc/sys/kernel/pid_max", "/proc/sys/kernel/threads-max")
 
 @dataclass(frozen=True)
 class Request:
-    """``present``: the slice is to be there; ``persistent``: in a file of ours, too."""
+    """``present``: the slice is to be there; ``persistent``: in a file of ours, too.
+
+    ``named``: those of the settings that were asked for by name; the others turn controllers on.
+    """
 
     name: str
     present: bool
@@ -30,6 +33,7 @@ class Request:
     description: str
     before: tuple[str, ...]
     controllers: tuple[str, ...]
+    named: frozenset[str]
 
     @property
     def companion(self) -> companion.Companion | None:
@@ -59,6 +63,7 @@ def request(host: Host, parameters: Mapping[str, Any]) -> Request:
         parameters["description"] or f"Slice {name}",
         tuple(parameters["before"]),
         controllers,
+        frozenset(parameters["properties"]),
     )
 
 

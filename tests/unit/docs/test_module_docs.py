@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.modules import cgroup_qos, node_transaction
+from ansible_collections.volcano.colocation.plugins.modules import cgroup_qos, node_transaction, systemd_slice
 from ansible_collections.volcano.colocation.plugins.plugin_utils import arguments
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
 
@@ -32,6 +32,7 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "node_snapshot": arguments.NODE_SNAPSHOT,
     "node_table": arguments.NODE_TABLE,
     "node_transaction": node_transaction.ARGUMENTS,
+    "systemd_slice": systemd_slice.ARGUMENTS,
 }
 
 

@@ -33,11 +33,10 @@ def prepared(host: Host, parameters: Mapping[str, Any]) -> Work:
 
 def carried_out(host: Host, work: Work) -> Mapping[str, Any]:
     """The unit's D-Bus properties afterwards."""
-    unit = work.state.unit
     if work.plan.changed:
-        unit = slice_apply.apply(host, work.request, work.state, work.plan)
+        return slice_apply.apply(host, work.request, work.state, work.plan)
     slice_apply.require_controllers(host, work.request)
-    return unit
+    return work.state.unit
 
 
 def answer(host: Host, work: Work, unit: Mapping[str, Any]) -> dict[str, Any]:

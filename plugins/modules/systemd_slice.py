@@ -1,0 +1,221 @@
+#!/usr/bin/python
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""The module that makes, changes and removes slices."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: systemd_slice
+short_description: Make, change and remove systemd slices
+version_added: 0.1.0
+description:
+  - Keeps a slice with its resource-control settings, on cgroup v1 and v2, so that they are still there after
+    C(systemctl daemon-reload), C(systemctl set-property) of another tool, a restart of kubelet and a reboot.
+  - Values of an active slice are set in one call over D-Bus, with C(busctl), which ships with systemd. Unit files are
+    read again by systemd (C(daemon-reload)) only when something else than values changes in a file that systemd has
+    read, or when a slice is removed.
+  - A slice that starts at boot gets a unit file, C(/etc/systemd/system/NAME.slice), and a link in
+    C(slices.target.wants). A slice that somebody else makes gets a drop-in,
+    C(/etc/systemd/system/NAME.slice.d/50-volcano-colocation.conf), and is neither started nor stopped by this module.
+    These are the slices of kubelet (C(kubepods.slice) and those in it), transient ones, and those with a unit file
+    outside C(/etc/systemd/system), such as C(system.slice).
+  - The first line of each file names this collection. A file without it is never overwritten and never removed.
+  - A slice C(a-b.slice) lies in C(a.slice). systemd makes the outer slices by itself.
+author:
+  - The volcano.colocation authors (@volcano-sh)
+extends_documentation_fragment:
+  - volcano.colocation.attributes
+  - volcano.colocation.attributes.action_group
+options:
+  name:
+    description: The name of the slice, such as V(kube-reserved.slice). Each dash stands for one level.
+    type: str
+    required: true
+  state:
+    description:
+      - V(present) starts the slice, now and at boot.
+      - V(absent) stops and removes it, unless a process or another unit is in it. Of a slice that somebody else makes,
+        only our drop-in is removed, and what it set goes back to systemd's defaults.
+    type: str
+    choices: [present, absent]
+    default: present
+  properties:
+    description:
+      - Resource-control settings under the names and in the syntax of unit files, see C(systemd.resource-control(5\)).
+      - V(null) or an empty text sets systemd's default explicitly. A property that an earlier run kept in the unit file
+        and that is no longer named goes back to its default, too; others are left alone.
+      - V(CPUQuota) takes whole per cent, because systemd keeps no others.
+      - Settings for devices take a list, such as V(["/dev/vda 10M"]).
+      - V(AllowedCPUs), V(AllowedMemoryNodes), V(MemoryMin), V(MemoryLow), V(MemoryHigh) and V(MemoryZSwapMax) are kept
+        on cgroup v1 as well, but systemd applies them on v2 only.
+    type: dict
+    default: {}
+  description:
+    description: The description in the unit file.
+    type: str
+  persistent:
+    description:
+      - Whether the slice outlives a reboot. V(false) keeps no file; the values are set over D-Bus alone. A file that an
+        earlier run kept is removed.
+    type: bool
+    default: true
+  before:
+    description: Units that start after the slice at boot.
+    type: list
+    elements: str
+    default: [kubelet.service]
+  controllers:
+    description:
+      - Controllers that the slice's cgroup must have, as kubelet demands of the cgroups that reservations name. On
+        cgroup v1 these are hierarchies in which the cgroup is made.
+      - For those that systemd knows, a property is set that limits nothing (V(CPUWeight=100), V(MemoryAccounting),
+        V(TasksAccounting), V(IOAccounting), V(AllowedCPUs) with all CPUs), unless O(properties) sets one.
+      - For all others, such as V(hugetlb) and on v1 V(cpuset), C(volcano-colocation-cgroups-NAME.service) makes the
+        cgroup whenever the slice starts. A new v1 cpuset gets the CPUs and memory nodes of its parent.
+      - A controller that the node does not have is an error.
+    type: list
+    elements: str
+    default: []
+  root:
+    description:
+      - Take every path below this folder, to prepare an image of a node. Only files are written then, no program is
+        run.
+    type: path
+    default: /
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+seealso:
+  - name: systemd.resource-control(5)
+    description: The properties.
+    link: https://www.freedesktop.org/software/systemd/man/systemd.resource-control.html
+"""
+
+EXAMPLES = r"""
+- name: A slice for what the node itself runs, with more CPU time than pods get by default
+  volcano.colocation.systemd_slice:
+    name: node-agents.slice
+    properties:
+      CPUWeight: 500
+      MemoryHigh: 2G
+      TasksMax: 4096
+
+- name: The cgroup of kubelet's kubeReservedCgroup, which must be there before kubelet starts
+  volcano.colocation.systemd_slice:
+    name: kube-reserved.slice
+    controllers: [cpu, cpuset, memory, pids, hugetlb]
+
+- name: Cap all BestEffort pods, whose slice is kubelet's
+  volcano.colocation.systemd_slice:
+    name: kubepods-besteffort.slice
+    properties:
+      CPUQuota: 250%
+
+- name: Back to systemd's default
+  volcano.colocation.systemd_slice:
+    name: node-agents.slice
+    properties:
+      CPUWeight: 500
+      MemoryHigh:
+
+- name: Remove the slice again
+  volcano.colocation.systemd_slice:
+    name: node-agents.slice
+    state: absent
+"""
+
+RETURN = r"""
+properties:
+  description:
+    - The resource-control properties in force, as systemd tells them over D-Bus, under the names of C(systemctl show).
+      V(infinity) stands for no limit and for a weight that is not set; CPUs and memory nodes are lists such as V(0-3).
+    - In check mode they are those before the change. Empty with O(root).
+  returned: success
+  type: dict
+  sample: {"CPUWeight": 500, "MemoryHigh": 2147483648, "TasksMax": 4096, "AllowedCPUs": ""}
+status:
+  description: State and usage of the slice. What is not counted is null.
+  returned: success
+  type: dict
+  contains:
+    active_state:
+      description: V(active) or V(inactive).
+      type: str
+      returned: success
+    sub_state:
+      description: systemd's finer state.
+      type: str
+      returned: success
+    tasks:
+      description: Tasks in the slice, all levels.
+      type: int
+      returned: success
+    memory:
+      description: Bytes in use.
+      type: int
+      returned: success
+    cpu_seconds:
+      description: CPU time used so far.
+      type: float
+      returned: success
+    pressure:
+      description: Pressure stall information by resource, on cgroup v2.
+      type: dict
+      returned: success
+control_group:
+  description: The path of the slice's cgroup, empty while it is inactive.
+  returned: success
+  type: str
+  sample: /node.slice/node-agents.slice
+parents:
+  description: The slices that this one lies in, the nearest last. systemd makes them when they have no unit file.
+  returned: success
+  type: list
+  elements: str
+  sample: [node.slice]
+unit_file:
+  description: The file that keeps the settings of a persistent slice.
+  returned: success
+  type: str
+  sample: /etc/systemd/system/node-agents.slice
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ..module_utils.errors import ColocationError
+from ..module_utils.host import Host
+from ..module_utils.systemd import slice_plan, slice_work
+
+ARGUMENTS = {
+    "name": {"type": "str", "required": True},
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "properties": {"type": "dict", "default": {}},
+    "description": {"type": "str"},
+    "persistent": {"type": "bool", "default": True},
+    "before": {"type": "list", "elements": "str", "default": ["kubelet.service"]},
+    "controllers": {"type": "list", "elements": "str", "default": []},
+    "root": {"type": "path", "default": "/"},
+}
+
+
+def main() -> None:
+    module = AnsibleModule(ARGUMENTS, supports_check_mode=True)
+    host = Host(module.params["root"])
+    try:
+        work = slice_work.prepared(host, module.params)
+        unit = work.state.unit if module.check_mode else slice_work.carried_out(host, work)
+        answer = slice_work.answer(host, work, unit)
+    except ColocationError as error:
+        module.fail_json(msg=str(error))
+    for warning in slice_work.warnings(work):
+        module.warn(warning)
+    difference = slice_plan.diff(work.request, work.state, work.plan)
+    module.exit_json(changed=work.plan.changed, diff=difference, **answer)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Values as systemd.resource-control(5) gives them, and what a D-Bus property then holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd import property_text
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd.properties import (
+    RULES,
+    assigned,
+    calls,
+    setting,
+    settings,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd.property import INFINITY, Property
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd.property_values import Machine
+
+MACHINE = Machine(pages=1000001, page=4096, tasks=32768)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "line", "dbus", "value"),
+    [
+        ("CPUWeight", 200, "CPUWeight=200", "CPUWeight", 200),
+        ("CPUWeight", "idle", "CPUWeight=idle", "CPUWeight", 0),
+        ("CPUWeight", None, "CPUWeight=", "CPUWeight", INFINITY),
+        ("CPUQuota", "250%", "CPUQuota=250%", "CPUQuotaPerSecUSec", 2500000),
+        ("CPUQuota", "", "CPUQuota=", "CPUQuotaPerSecUSec", INFINITY),
+        ("CPUQuotaPeriodSec", "10ms", "CPUQuotaPeriodSec=10ms", "CPUQuotaPeriodUSec", 10000),
+        ("CPUQuotaPeriodSec", "0.5", "CPUQuotaPeriodSec=0.5", "CPUQuotaPeriodUSec", 500000),
+        ("AllowedCPUs", "0-3,8", "AllowedCPUs=0-3,8", "AllowedCPUs", b"\x0f\x01"),
+        ("AllowedCPUs", "0-1 9", "AllowedCPUs=0-1 9", "AllowedCPUs", b"\x03\x02"),
+        ("AllowedCPUs", [1, 2], "AllowedCPUs=1,2", "AllowedCPUs", b"\x06"),
+        ("AllowedCPUs", None, "AllowedCPUs=", "AllowedCPUs", b""),
+        ("MemoryHigh", "1.5G", "MemoryHigh=1.5G", "MemoryHigh", 1610612736),
+        ("MemoryHigh", 4096, "MemoryHigh=4096", "MemoryHigh", 4096),
+        ("MemoryHigh", "infinity", "MemoryHigh=infinity", "MemoryHigh", INFINITY),
+        # 500000 whole pages of the 1000001.
+        ("MemoryHigh", "50%", "MemoryHigh=50%", "MemoryHigh", 2048000000),
+        ("MemoryMax", None, "MemoryMax=infinity", "MemoryMax", INFINITY),
+        ("MemoryLow", None, "MemoryLow=0", "MemoryLow", 0),
+        ("MemoryLow", "0", "MemoryLow=0", "MemoryLow", 0),
+        ("TasksMax", "25%", "TasksMax=25%", "TasksMax", 8192),
+        ("TasksMax", None, "TasksMax=infinity", "TasksMax", INFINITY),
+        ("TasksAccounting", False, "TasksAccounting=no", "TasksAccounting", False),
+        ("IOAccounting", "on", "IOAccounting=on", "IOAccounting", True),
+        ("ManagedOOMSwap", "kill", "ManagedOOMSwap=kill", "ManagedOOMSwap", "kill"),
+        ("ManagedOOMSwap", None, "ManagedOOMSwap=auto", "ManagedOOMSwap", "auto"),
+    ],
+)
+def test_a_value_in_file_and_on_the_bus(name: str, given: Any, line: str, dbus: str, value: Any) -> None:
+    found = setting(name, given, MACHINE)
+    assert found.lines == (line,)
+    assert found.value == Property(dbus, RULES[name].signature, value)
+
+
+def test_devices_are_one_a_line_behind_an_empty_one() -> None:
+    found = setting("IOReadBandwidthMax", ["/dev/vdb 5", "/dev/vda 10M"], MACHINE)
+    assert found.lines == (
+        "IOReadBandwidthMax=",
+        "IOReadBandwidthMax=/dev/vdb 5",
+        "IOReadBandwidthMax=/dev/vda 10M",
+    )
+    assert found.value.value == (("/dev/vda", 10000000), ("/dev/vdb", 5))
+    assert [each.value for each in calls([found])] == [(), found.value.value]
+    (latency,) = settings({"IODeviceLatencyTargetSec": "/dev/vda 25ms"}, MACHINE)
+    assert latency.value == Property("IODeviceLatencyTargetUSec", "a(st)", (("/dev/vda", 25000),))
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("CPUWeight", 10001, "a weight from 1 to 10000"),
+        ("CPUWeight", "-1", "a weight from 1 to 10000"),
+        ("IOWeight", "idle", "a weight from 1 to 10000"),
+        ("CPUQuota", "33.3%", "whole per cent"),
+        ("CPUQuota", "0%", "whole per cent"),
+        ("CPUQuota", "2", "whole per cent"),
+        ("CPUQuotaPeriodSec", "2s", "from 1ms to 1s"),
+        ("AllowedCPUs", "3-1", "runs backwards"),
+        ("MemoryHigh", "1Gi", "no Gi"),
+        ("MemoryHigh", "0", "more than 0 bytes"),
+        ("MemoryHigh", "101%", "at most 100%"),
+        ("MemoryMax", "99999999E", "bytes such as"),
+        ("TasksMax", "0", "a number of tasks above 0"),
+        ("TasksAccounting", "maybe", "yes or no"),
+        ("ManagedOOMPreference", "some", "none or avoid or omit"),
+        ("IODeviceWeight", "/dev/vda", "a path such as /dev/vda"),
+        ("IODeviceWeight", "/dev/vda 0", "a weight from 1 to 10000"),
+        ("IOReadIOPSMax", "/dev/vda none", "a number such as 10M"),
+        ("IODeviceLatencyTargetSec", "/dev/vda soon", "a time such as 25ms"),
+        ("CPUWeight", {"a": 1}, "Give a text, a number or a list"),
+        ("CPUShares", 1, "Use CPUWeight"),
+        ("CPUQuotaPerSecUSec", 1, "Use CPUQuota"),
+        ("Delegate", True, "services and scopes only"),
+        ("Nice", 1, "The properties are: AllowedCPUs"),
+    ],
+)
+def test_what_systemd_would_not_take(name: str, given: Any, message: str) -> None:
+    with pytest.raises(ColocationError, match=message) as caught:
+        setting(name, given, MACHINE)
+    assert name in str(caught.value)
+
+
+def test_masks_with_empty_bytes_and_devices_in_any_order_are_the_same() -> None:
+    assert setting("AllowedCPUs", "0", MACHINE).holds({"AllowedCPUs": b"\x01\x00\x00"})
+    assert not setting("AllowedCPUs", "0", MACHINE).holds({"AllowedCPUs": b"\x00\x01"})
+    rates = setting("IOWriteIOPSMax", ["/dev/a 1", "/dev/b 2"], MACHINE)
+    assert rates.holds({"IOWriteIOPSMax": (("/dev/b", 2), ("/dev/a", 1))})
+    assert not rates.holds({})
+
+
+def test_the_last_assignment_of_a_file_counts_and_devices_add_up() -> None:
+    lines = [
+        ("CPUWeight", "1"),
+        ("CPUWeight", "2"),
+        ("IOReadIOPSMax", "/dev/a 1"),
+        ("IOReadIOPSMax", ""),
+        ("IOReadIOPSMax", "/dev/b 2"),
+        ("IOReadIOPSMax", "/dev/c 3"),
+        ("Unknown", "x"),
+    ]
+    found = assigned(lines, MACHINE)
+    assert {name: each.value.value for name, each in found.items()} == {
+        "CPUWeight": 2,
+        "IOReadIOPSMax": (("/dev/b", 2), ("/dev/c", 3)),
+    }
+
+
+def test_values_as_people_read_them() -> None:
+    unit = {
+        "CPUWeight": INFINITY,
+        "AllowedCPUs": b"\x0f\x01",
+        "IOReadIOPSMax": (("/dev/a", INFINITY), ("/dev/b", 2)),
+        "TasksAccounting": True,
+        "Id": "not a setting",
+    }
+    assert property_text.properties(unit) == {
+        "CPUWeight": "infinity",
+        "AllowedCPUs": "0-3,8",
+        "IOReadIOPSMax": {"/dev/a": "infinity", "/dev/b": 2},
+        "TasksAccounting": True,
+    }
