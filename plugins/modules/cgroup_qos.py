@@ -81,7 +81,7 @@ options:
     choices: [present, absent]
     default: present
   unsupported:
-    description: Whether a knob that this node cannot have is an error or left out, with the reason in RV(skipped).
+    description: Whether a knob that this node cannot have is an error or left out, with the reason in RV(left_out).
     type: str
     choices: [fail, skip]
     default: fail
@@ -198,7 +198,7 @@ settings:
     cause:
       description: Why a setting of ours was not as we left it, as far as that shows; empty otherwise.
       type: str
-skipped:
+left_out:
   description: The knobs that were left out, because O(unsupported=skip) says so.
   returned: success
   type: list
@@ -212,14 +212,12 @@ skipped:
       type: str
 """
 
-from typing import Any
-
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils.errors import ColocationError
 from ..module_utils.host import Host
 from ..module_utils.qos import engine
-from ..module_utils.qos.answer import answer
+from ..module_utils.qos.answer import answer, warnings
 from ..module_utils.qos.pods import uid_of
 from ..module_utils.qos.record import alone
 from ..module_utils.qos.request import cgroups, node, request
@@ -256,18 +254,18 @@ TARGETS = ("qos_class", "slice", "pod", "path")
 ENGINE = entry.main
 
 
-def run(module: AnsibleModule, host: Host) -> dict[str, Any]:
-    """The module's answer, after the deed unless in check mode."""
+def run(module: AnsibleModule, host: Host) -> engine.Plan:
+    """The plan, carried out unless in check mode."""
     wanted = request(host, module.params)
     where = node(host, wanted.cgroup_root)
     tree = cgroups(host, where.hierarchies, module.params)
     clock = Clock()
     if module.check_mode:
-        return answer(engine.plan(where, tree, wanted, lambda pod: uid_of(host, pod)))
+        return engine.plan(where, tree, wanted, lambda pod: uid_of(host, pod))
     with alone(host, clock):
         plan = engine.plan(where, tree, wanted, lambda pod: uid_of(host, pod))
         engine.execute(where, plan, clock)
-    return answer(plan)
+    return plan
 
 
 def main() -> None:
@@ -279,10 +277,12 @@ def main() -> None:
         required_if=[("state", "present", ["settings"])],
     )
     try:
-        result = run(module, Host())
+        plan = run(module, Host())
     except ColocationError as error:
         module.fail_json(msg=str(error))
-    module.exit_json(**result)
+    for warning in warnings(plan):
+        module.warn(warning)
+    module.exit_json(**answer(plan))
 
 
 if __name__ == "__main__":

@@ -13,13 +13,15 @@ from .shown import shown
 
 
 def answer(plan: Plan) -> dict[str, Any]:
-    """``changed``, ``diff``, ``settings``, ``skipped``, ``control_group``, and warnings."""
+    """``changed``, ``diff``, ``settings``, ``left_out`` and ``control_group``.
+
+    Not ``skipped``: Ansible takes a result with that key for that of a task that was not run.
+    """
     return {
         "changed": plan.changed,
         "control_group": _control_group(plan),
         "settings": [_setting(step) for step in plan.steps],
-        "skipped": [{"knob": each.knob, "reason": each.reason} for each in plan.skipped],
-        "warnings": [_warning(step) for step in plan.steps if plan.states[step.target.cgroup].undone(step.knob)],
+        "left_out": [{"knob": each.knob, "reason": each.reason} for each in plan.left_out],
         "diff": {"before": _lines(plan, "before"), "after": _lines(plan, "expected")},
     }
 
@@ -28,16 +30,18 @@ def _setting(step: Step) -> dict[str, Any]:
     return {
         "cgroup": step.target.cgroup,
         "knob": step.knob.name,
-        "before": shown(step.before),
-        "after": shown(step.expected),
+        "before": shown(step.knob, step.before),
+        "after": shown(step.knob, step.expected),
         "backend": step.backend.value,
         "changed": step.changed,
         "cause": step.cause,
     }
 
 
-def _warning(step: Step) -> str:
-    return f"{step.knob.name} of {step.target.cgroup} will not last until the next boot: {step.knob.note}"
+def warnings(plan: Plan) -> list[str]:
+    """What will not last, and why."""
+    undone = [step for step in plan.steps if plan.states[step.target.cgroup].undone(step.knob)]
+    return [f"{step.knob.name} of {step.target.cgroup} will not last: {step.knob.note}" for step in undone]
 
 
 def _control_group(plan: Plan) -> str:
@@ -48,4 +52,6 @@ def _control_group(plan: Plan) -> str:
 
 def _lines(plan: Plan, moment: str) -> str:
     steps = [step for step in plan.steps if step.changed]
-    return "".join(f"{step.target.cgroup} {step.knob.name}: {shown(getattr(step, moment))}\n" for step in steps)
+    return "".join(
+        f"{step.target.cgroup} {step.knob.name}: {shown(step.knob, getattr(step, moment))}\n" for step in steps
+    )

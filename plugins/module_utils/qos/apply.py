@@ -190,8 +190,9 @@ def _prove(node: Node, steps: Sequence[Step], clock: Clock) -> None:
         waiting = _differing(node, [step for step, _found in waiting])
     for step, found in waiting:
         asked = "systemd was asked for" if step.backend is Backend.DBUS else "was written"
+        wanted, now = shown(step.knob, step.expected), shown(step.knob, found)
         raise Failed(
-            f"{step.knob.name} of {step.target.cgroup}: {shown(step.expected)} {asked}, and it is {shown(found)}",
+            f"{step.knob.name} of {step.target.cgroup}: {wanted} {asked}, and it is {now}",
             "See whether another program sets it, and the log of systemd (journalctl -b _PID=1)",
         )
 

@@ -43,7 +43,7 @@ class Plan:
     targets: tuple[Target, ...]
     states: Mapping[str, State]
     steps: tuple[Step, ...]
-    skipped: tuple[Skipped, ...]
+    left_out: tuple[Skipped, ...]
     before: Record
     after: Record
     upkeep: service.Upkeep

@@ -35,6 +35,10 @@ _MEANINGS = {
 """What the handlers of kernel/sched/core.c, kernel/cgroup/cpuset.c, mm/memcontrol.c and block/ mean by their errors."""
 
 
+_NOT_THERE = (errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP)
+"""Of reading: no such file, a cgroup that is being removed, a file that this kind of cgroup does not answer."""
+
+
 def meaning(error: OSError) -> str:
     """The number of a failed write in words."""
     name = errno.errorcode.get(error.errno or 0, str(error.errno))
@@ -51,18 +55,19 @@ def folder(host: Host, point: str, cgroup: str) -> int | None:
         return None
 
 
-def read(folder: int, names: Iterable[str]) -> dict[str, str]:
-    """Texts of those files that the open folder has."""
+def read(folder: int, names: Iterable[str], place: str) -> dict[str, str]:
+    """Texts of those files that the open folder has; ``place`` is its path, for a ColocationError."""
     texts = {}
     for name in names:
         try:
             handle = os.open(name, _READ, dir_fd=folder)
-        except FileNotFoundError:
-            continue
-        try:
-            texts[name] = os.read(handle, LIMIT).decode("utf-8", "surrogateescape").rstrip("\n")
-        finally:
-            os.close(handle)
+            try:
+                texts[name] = os.read(handle, LIMIT).decode("utf-8", "surrogateescape").rstrip("\n")
+            finally:
+                os.close(handle)
+        except OSError as error:
+            if error.errno not in _NOT_THERE:
+                raise ColocationError(f"cannot be read: {meaning(error)}", "", f"{place}/{name}") from error
     return texts
 
 

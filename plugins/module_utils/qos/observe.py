@@ -135,7 +135,7 @@ def read_files(node: Node, target: Target, knobs: Sequence[Knob]) -> dict[str, s
         if folder is None:
             continue
         with kernel_files.closing(folder):
-            texts.update(kernel_files.read(folder, dict.fromkeys(names)))
+            texts.update(kernel_files.read(folder, dict.fromkeys(names), f"{point}/{target.cgroup}"))
     if not texts and not _exists(node, target):
         raise ColocationError(
             f"there is no cgroup {target.cgroup} on this node",

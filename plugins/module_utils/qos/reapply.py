@@ -49,15 +49,18 @@ def run(host: Host, clock: Clock, report: Report) -> int:
 def reapply(node: Node, clock: Clock, report: Report, patience: float = PATIENCE) -> int:
     """Wait for the recorded cgroups, apply what is recorded of each as soon as it is there."""
     deadline = clock.monotonic() + patience
+    recorded = record.of_root(record.load(node.host), ROOT)
+    waiting = {cgroup: list(entries.values()) for cgroup, entries in recorded.items()}
     failed = 0
-    waiting = {cgroup: list(each.values()) for cgroup, each in record.of_root(record.load(node.host), ROOT).items()}
     while waiting:
         last = clock.monotonic() >= deadline
         for cgroup in list(waiting):
             state = _ready(node, cgroup, waiting[cgroup])
-            if state is None or (state.missing and not last):
-                continue
-            failed += _again(node, state, waiting.pop(cgroup), clock, report)
+            if isinstance(state, State) and (last or not state.missing):
+                failed += _again(node, state, waiting.pop(cgroup), clock, report)
+            elif isinstance(state, str) and last:
+                report(state)
+                failed += len(waiting.pop(cgroup))
         if last:
             break
         if waiting:
@@ -66,16 +69,15 @@ def reapply(node: Node, clock: Clock, report: Report, patience: float = PATIENCE
     return 1 if failed else 0
 
 
-def _ready(node: Node, cgroup: str, entries: Sequence[Entry]) -> State | None:
-    """The state of a cgroup; None while it is not there."""
+def _ready(node: Node, cgroup: str, entries: Sequence[Entry]) -> State | str | None:
+    """The state of a cgroup; None while it is not there, and in words why it cannot be read."""
     if not Cgroups(node.host, node.hierarchies).folders(cgroup):
         return None
     target = Target(cgroup, Place.OTHER, None, None, unit_of(cgroup))
     try:
         return observe(node, target, [knob_of(entry.knob) for entry in entries])
-    except ColocationError:
-        # It went away just now, or systemd is busy.
-        return None
+    except ColocationError as error:
+        return str(error)
 
 
 def _again(node: Node, state: State, entries: Sequence[Entry], clock: Clock, report: Report) -> int:
@@ -100,7 +102,7 @@ def _again(node: Node, state: State, entries: Sequence[Entry], clock: Clock, rep
 
 def _line(step: Step) -> str:
     cause = f" ({step.cause})" if step.cause else ""
-    now, wanted = shown(step.before), shown(step.expected)
+    now, wanted = shown(step.knob, step.before), shown(step.knob, step.expected)
     return f"{step.target.cgroup} {step.knob.name}: drifted from {wanted} to {now}, set again{cause}"
 
 

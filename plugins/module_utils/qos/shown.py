@@ -6,11 +6,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from .forms import SECOND
+from .knob import Kind, Knob
 
-def shown(value: Any) -> str:
-    """A neutral value as a person writes it: ``max``, ``0-3,8``, ``8:0 rbps=1048576``."""
+
+def shown(knob: Knob, value: Any) -> str:
+    """A neutral value as a person writes it: ``max``, ``1.5`` CPUs, ``0-3,8``, ``8:0 rbps=1048576``."""
     if value is None:
         return "max"
+    if knob.kind is Kind.CPU_TIME:
+        return ("%d.%06d" % divmod(value, SECOND)).rstrip("0").rstrip(".")
     if isinstance(value, bool):
         return "1" if value else "0"
     if not isinstance(value, tuple):

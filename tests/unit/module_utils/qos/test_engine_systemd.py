@@ -10,6 +10,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
 from ansible_collections.volcano.colocation.plugins.module_utils.qos import engine, reapply, record, service
+from ansible_collections.volcano.colocation.plugins.module_utils.qos.answer import warnings
 from ansible_collections.volcano.colocation.plugins.module_utils.qos.apply import Call, arranged
 from ansible_collections.volcano.colocation.plugins.module_utils.systemd.property import INFINITY
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import install
@@ -76,7 +77,7 @@ def test_a_quota_of_systemd_is_a_whole_percent(node: SystemdTree) -> None:
     result = node.run(qos_class="besteffort", settings={"cpu_quota": "0.123"})
     assert node.systemd.held(UNIT, "CPUQuotaPerSecUSec") == 130000
     assert node.read(CGROUP, "cpu.max") == "13000 100000"
-    assert [each["after"] for each in result["settings"]] == ["130000"]
+    assert [each["after"] for each in result["settings"]] == ["0.13"]
     assert not node.run(qos_class="besteffort", settings={"cpu_quota": "0.123"})["changed"]
 
 
@@ -119,11 +120,9 @@ def test_a_call_that_is_refused_takes_the_raw_writes_back(node: SystemdTree) -> 
 
 
 def test_what_systemd_takes_back_is_told(node: SystemdTree) -> None:
-    result = node.run(slice="system.slice", settings={"memory_oom_group": True, "pids_max": 1000})
-    assert [line.partition(":")[0] for line in result["warnings"]] == [
-        "memory_oom_group of system.slice will not last until the next boot"
-    ]
-    assert not node.run(slice="system.slice", settings={"pids_max": 1000})["warnings"]
+    told = warnings(node.plan(slice="system.slice", settings={"memory_oom_group": True, "pids_max": 1000}))
+    assert [line.partition(":")[0] for line in told] == ["memory_oom_group of system.slice will not last"]
+    assert warnings(node.plan(slice="system.slice", settings={"pids_max": 1000})) == []
 
 
 def test_idle_of_a_pod_is_a_weight_of_systemd_s(node: SystemdTree) -> None:
@@ -181,7 +180,7 @@ def test_after_a_boot_everything_is_applied_again_and_told(node: SystemdTree, mo
     assert now(node) == FILES
     assert sorted(lines) == [
         f"{CGROUP} cpu_burst: drifted from 20000 to 0, set again (the node was booted)",
-        f"{CGROUP} cpu_quota: drifted from 1500000 to max, set again (the node was booted)",
+        f"{CGROUP} cpu_quota: drifted from 1.5 to max, set again (the node was booted)",
         f"{CGROUP} memory_high: drifted from 1073741824 to max, set again (the node was booted)",
         f"{CGROUP} pids_max: drifted from 500 to max, set again (the node was booted)",
     ]
