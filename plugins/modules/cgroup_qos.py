@@ -76,7 +76,7 @@ options:
   state:
     description:
       - With V(absent) every knob of the target that this module has set goes back to what it was before.
-        A target that is gone is forgotten.
+        A target that is gone is forgotten, and what the kernel never takes back stays.
     type: str
     choices: [present, absent]
     default: present
