@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: cgroup_qos
 short_description: Set CPU, memory, IO and other limits of pods, QoS classes and slices so that they last
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Sets knobs of cgroups by neutral names and in people's units, on cgroup v1 and v2, under the systemd and the
     cgroupfs driver. The knobs are listed in C(docs/knobs.md).
