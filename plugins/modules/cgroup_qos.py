@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: cgroup_qos
 short_description: Set CPU, memory, IO and other limits of pods, QoS classes and slices so that they last
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Sets knobs of cgroups by neutral names and in people's units, on cgroup v1 and v2, under the systemd and the
     cgroupfs driver. The knobs are listed in C(docs/knobs.md).
@@ -76,7 +76,7 @@ options:
   state:
     description:
       - With V(absent) every knob of the target that this module has set goes back to what it was before.
-        A target that is gone is forgotten.
+        A target that is gone is forgotten, and what the kernel never takes back stays.
     type: str
     choices: [present, absent]
     default: present

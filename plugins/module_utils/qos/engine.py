@@ -17,7 +17,7 @@ from .given import Limits, parsed
 from .knob import Knob
 from .knobs import knob as knob_of
 from .observe import Node, State, observe
-from .plan import Kubelet, Past, Skipped, Step, refuse, skipped, steps
+from .plan import Kubelet, Past, Skipped, Step, possible, refuse, skipped, steps
 from .record import Entry, Key, Record
 from .target import Cgroups, Target, UidOf, Wish, recorded, targets
 
@@ -68,7 +68,7 @@ def plan(node: Node, cgroups: Cgroups, request: Request, uid_of: UidOf) -> Plan:
     for target in wanted:
         past = Past(ours.get(target.cgroup, {}), boot)
         state, values, back = _looked_at(node, target, request, past)
-        own = steps(values, back, state, past, os.sysconf("SC_PAGE_SIZE"))
+        own = possible(steps(values, back, state, past, os.sysconf("SC_PAGE_SIZE")), values)
         left_out += [each for each in skipped([knob_of(name) for name in values], state) if each not in left_out]
         after.update(_remembered(request, state, own, values, past))
         for name in back:

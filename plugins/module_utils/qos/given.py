@@ -12,6 +12,7 @@ from typing import Any, Iterable, Mapping
 from ..errors import ColocationError
 from ..host import Host
 from ..quantity import parse_cpu_list
+from . import combination
 from .conversion import reading
 from .knob import Value
 from .knobs import knob as knob_of
@@ -44,10 +45,14 @@ def capacity(host: Host, limits: Limits, settings: Mapping[str, Any]) -> Capacit
 
 
 def parsed(host: Host, settings: Mapping[str, Any], state: State, limits: Limits) -> dict[str, Value]:
-    """Neutral values by knob; ColocationError that names the knob, its unit and its range."""
+    """Neutral values by knob; ColocationError that names the knob, its unit and its range, or a contradiction."""
     total = capacity(host, limits, settings)
     period = _period(settings, state, total)
-    return {name: parse(knob_of(name), value, total, period) for name, value in settings.items()}
+    values = {name: parse(knob_of(name), value, total, period) for name, value in settings.items()}
+    contradiction = combination.problem(values, period)
+    if contradiction:
+        raise ColocationError(f"{state.target.cgroup}: {contradiction}", "Change one of them, or leave it out")
+    return values
 
 
 def _period(settings: Mapping[str, Any], state: State, total: Capacity) -> int:

@@ -9,6 +9,7 @@ from typing import Collection, Mapping, Sequence
 
 from ..errors import ColocationError
 from ..systemd.property import Property
+from . import transition
 from .conversion import COUNTED_IN, PAGE, Backend, of_properties, properties, settled, texts
 from .knob import Form, Kind, Knob, Value
 from .knobs import KNOBS
@@ -123,6 +124,18 @@ def steps(
             found.append(_put_back(knob, entry, state, current))
         if state.has(knob):
             current.update(texts(knob, found[-1].expected, state.mode, current))
+    return tuple(found)
+
+
+def possible(planned: Sequence[Step], wanted: Collection[str]) -> tuple[Step, ...]:
+    """Without what the kernel never takes back and is to be put back; ColocationError where it is wanted."""
+    found = []
+    for step in planned:
+        problem = transition.problem(step.knob, step.before, step.expected)
+        if not problem:
+            found.append(step)
+        elif step.knob.name in wanted:
+            raise ColocationError(f"{step.target.cgroup}: {step.knob.name}: {problem}")
     return tuple(found)
 
 

@@ -141,6 +141,8 @@ def test_a_tree_of_kubelet_s_elsewhere_is_not_taken_for_anybody_s(v2: Tree) -> N
         ({"nonsense": 1}, "nonsense"),
         ({"io_max": {"/dev/nothing": {"rbps": 1}}}, "/dev/nothing"),
         ({"pids_max": 0}, "pids_max"),
+        ({"cpu_quota": 1, "cpu_burst": "200ms"}, "a burst is at most the quota"),
+        ({"memory_max": "1Gi", "memory_high": "2Gi"}, "memory_high is more than memory_max"),
     ],
 )
 def test_bad_values_are_named(v2: Tree, settings: dict[str, Any], words: str) -> None:
@@ -157,6 +159,15 @@ def test_a_knob_that_the_kernel_lacks_fails_or_is_left_out(v2: Tree) -> None:
     assert [each["knob"] for each in result["left_out"]] == ["cpu_burst", "cpu_bvt_warp_ns", "memory_qos_level"]
     assert [each["knob"] for each in result["settings"]] == ["pids_max"]
     assert not v2.run(slice="system.slice", settings=settings, unsupported="skip")["changed"]
+
+
+def test_an_offline_cgroup_stays_offline(memory: Path) -> None:
+    tree = Tree(memory, "v1", "cgroupfs")
+    tree.run(path="system.slice", settings={"cpu_qos_level": -1, "pids_max": 10})
+    assert "stays offline" in refused(tree, path="system.slice", settings={"cpu_qos_level": 0})
+    assert [each["knob"] for each in tree.run(path="system.slice", state="absent")["settings"]] == ["pids_max"]
+    assert tree.read("system.slice", "cpu.qos_level") == "-1"
+    assert not tree.run(path="system.slice", state="absent")["changed"]
 
 
 def test_a_controller_that_is_not_enabled_is_named(v2: Tree) -> None:

@@ -52,6 +52,7 @@ V1 = {
         "cpu.cfs_quota_us": "-1",
         "cpu.cfs_period_us": "100000",
         "cpu.cfs_burst_us": "0",
+        "cpu.qos_level": "0",
     },
     "cpuset": {"cpuset.cpus": "0-1", "cpuset.mems": "0"},
     "memory": {"memory.limit_in_bytes": UNLIMITED, "memory.memsw.limit_in_bytes": UNLIMITED},
@@ -59,7 +60,7 @@ V1 = {
     "blkio": {},
     "systemd": {},
 }
-"""As a kernel 6.1 without swapaccount, BFQ and CFQ has them, but for the files nobody here reads."""
+"""As openEuler's kernel without BFQ and CFQ has them, but for the files nobody here reads."""
 
 CGROUPS = {
     "systemd": {
