@@ -31,7 +31,7 @@ def obstacle(node: QosNode, knob: str) -> str:
     """
     controller = knob_of(knob).controller("v2" if node.v2 else "v1")
     if not controller:
-        return f"cgroup {node.mode.value} has no such setting"
+        return f"it is known on cgroup v1 only, and this node has {node.mode.value}"
     if controller not in node.controllers:
         return f"the controller {controller} is not in force on this node ({node.reason})"
     feature = FEATURES.get(knob, knob)

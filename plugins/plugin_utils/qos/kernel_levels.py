@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 
+from .capability import obstacle
 from .levels import NUMBERS, Level
 from .model import Cannot, Settings
 from .node import QosNode
@@ -29,7 +30,7 @@ class Scheduler(str, Enum):
 
 def scheduler(node: QosNode, kernel_levels: str) -> Scheduler:
     """What the kernel's files show. ``auto`` takes two levels, which every openEuler kernel knows."""
-    if node.features.get("cpu_qos_level"):
+    if node.features.get("cpu_qos_level") and not obstacle(node, "cpu_qos_level"):
         several = kernel_levels == "multi" or (kernel_levels == "auto" and HUAWEI in (node.release or ""))
         return Scheduler.MULTI_LEVELS if several else Scheduler.TWO_LEVELS
     if node.features.get("cpu_bvt") and not identity_off(node):
@@ -85,12 +86,16 @@ def memory_reason(node: QosNode) -> str:
         return "nothing shows whether this kernel has memory.qos_level"
     if not node.features["memory_qos_level"]:
         return f"this kernel ({node.release}) has no memory.qos_level, which openEuler's have on cgroup v1"
+    if obstacle(node, "memory_qos_level"):
+        return obstacle(node, "memory_qos_level")
     if node.sysctls.get(MEMCG_QOS) == "0":
         return "vm.memcg_qos_enable is 0, so that the kernel takes no notice: write it as 1 in /etc/sysctl.d"
     return ""
 
 
 def _no_levels(node: QosNode) -> str:
+    if node.features.get("cpu_qos_level"):
+        return f"cpu.qos_level is there, but {obstacle(node, 'cpu_qos_level')}"
     if node.features.get("cpu_bvt"):
         return identity_off(node)
     if None in (node.features.get("cpu_qos_level"), node.features.get("cpu_bvt")):

@@ -8,9 +8,8 @@ Source: pkg/kubelet/cm/cpumanager (policy_static.go, cpu_manager.go).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
-from ..facts.reservations import UnreadableReservation, cpu_reservation
+from ..facts.reservations import cpu_reservation
 from ..kubelet_fields import CPU_MANAGER_OPTIONS
 from ..kubelet_policy_options import switched_on
 from .levels import Level
@@ -25,13 +24,6 @@ def _said(thing: str, reason: str) -> Cannot:
     return Cannot(Level.HLS.value, thing, reason)
 
 
-def _reserved(kubelet: Kubelet) -> Fraction:
-    try:
-        return Fraction(cpu_reservation(kubelet.settings).count)
-    except UnreadableReservation:
-        return Fraction(0)
-
-
 def _full_cores(kubelet: Kubelet) -> bool:
     options = kubelet.value(CPU_MANAGER_OPTIONS.key)
     return isinstance(options, dict) and switched_on(options.get("full-pcpus-only")) is True
@@ -44,7 +36,7 @@ def unmet(node: QosNode) -> Iterator[Cannot]:
         policy = kubelet.cpu_manager_policy or "not known"
         yield _said("pinned CPUs", f"kubelet's cpuManagerPolicy is {policy}: set colocation_cpu_manager_policy: static")
         return
-    if not _reserved(kubelet):
+    if not cpu_reservation(kubelet.settings).count:
         yield _said("pinned CPUs", "no CPU is reserved, and kubelet does not start with the static policy without one")
     if kubelet.checkpoint_policy not in ("static", None):
         yield _said("pinned CPUs", f"kubelet's checkpoint is still that of the policy {kubelet.checkpoint_policy}")

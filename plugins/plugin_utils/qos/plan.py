@@ -67,7 +67,8 @@ def _cgroups(
         return (), (*pinning, Cannot(PODS, EVERYTHING, _no_tree(node)))
     tasks, cannot = class_tasks(node, profile, pods_cpus(node, [each.amounts for each in found]), kind)
     pods = (*idle_pods(node, profile, kind), *(pod_task(node, profile, pod, kind) for pod in profile.pods))
-    lack = (each for level in Level if level in profile.levels for each in pods_lack(node, profile, level, kind))
+    told = profile.levels | {pod.level for pod in profile.pods}
+    lack = (each for level in Level if level in told for each in pods_lack(node, profile, level, kind))
     return (*tasks, *(each for each in pods if each.settings)), (*pinning, *cannot, *lack)
 
 

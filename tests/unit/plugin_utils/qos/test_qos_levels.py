@@ -52,6 +52,8 @@ def test_levels_in_the_words_of_the_kernel(
         # A mainline kernel knows idle and nothing above normal.
         (V2, [], [{}, {}, {}, {"cpu_idle": True}]),
         (V2, [feature("cpu_idle", False)], [{}, {}, {}, {}]),
+        # openEuler's levels are known on v1 only.
+        (V2, [feature("cpu_qos_level", True), feature("memory_qos_level", True)], [{}, {}, {}, {"cpu_idle": True}]),
         # Group identity that has no effect is not taken for one.
         (
             V2,
@@ -98,6 +100,8 @@ def test_burst_is_for_pods_with_latency() -> None:
         (V2, [feature("cpu_idle", False)], "BE", "cpu_idle", "has no /sys/fs/cgroup"),
         (V2, [feature("cpu_qos_level", None)], "BE", "cpu.qos_level -1", "nothing shows whether"),
         (V2, [feature("memory_qos_level", None)], "BE", "memory.qos_level -1", "nothing shows whether"),
+        (V2, [feature("cpu_qos_level", True)], "BE", "cpu.qos_level -1", "known on cgroup v1 only"),
+        (V2, [feature("memory_qos_level", True)], "BE", "memory.qos_level -1", "known on cgroup v1 only"),
         (OPENEULER, [], "HLS", "cpu.qos_level 2", "say kernel_levels: multi"),
         (OPENEULER, [], "LS", "cpu.qos_level 1", "0 and -1 are the levels"),
         (OPENEULER, [], "BE", "cpu.qos_level -1", ""),
@@ -130,6 +134,11 @@ def test_listed_pods_get_the_settings_of_their_level() -> None:
         ({"pod": {"namespace": "shop", "name": "web"}}, {"cpu_burst": 20000}),
         # HLS has nothing on this kernel, and so no task.
     ]
+
+
+def test_of_a_listed_pod_it_is_told_what_its_level_lacks() -> None:
+    assert reason(plan(V2), "LC", "cpu.qos_level 2") == ""
+    assert reason(plan(V2, pods=[{"uid": "1a", "level": "LC"}]), "LC", "cpu.qos_level 2")
 
 
 def test_every_besteffort_pod_yields_only_when_asked() -> None:
