@@ -15,9 +15,8 @@ from .mounts import ROOT, Hierarchy, cgroup_mounts, visible
 from .safe_path import parts
 
 MOUNTINFO = "/proc/self/mountinfo"
-V1_CONTROLLERS = frozenset(
-    ("blkio", "cpu", "cpuacct", "cpuset", "debug", "devices", "freezer", "hugetlb", "memory", "misc")
-    + ("net_cls", "net_prio", "perf_event", "pids", "rdma")
+V1_CONTROLLERS = frozenset(("blkio", "cpu", "cpuacct", "cpuset", "debug", "devices", "freezer", "hugetlb")) | frozenset(
+    ("memory", "misc", "net_cls", "net_prio", "perf_event", "pids", "rdma")
 )
 """linux/cgroup_subsys.h, under their names on v1."""
 SYSTEMD = "systemd"
