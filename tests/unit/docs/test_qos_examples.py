@@ -17,7 +17,6 @@ from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees im
 MODULE = "volcano.colocation.cgroup_qos"
 # The last puts back what the first has set.
 TASKS: list[dict[str, Any]] = yaml.safe_load(EXAMPLES)
-BURST = "cpu.max.burst"
 WRITTEN = {
     "cpu_quota": "kubepods.slice/kubepods-besteffort.slice/cpu.max: 200000 100000",
     "memory_high": "kubepods.slice/kubepods-besteffort.slice/memory.high: 3435970560",
@@ -28,7 +27,7 @@ WRITTEN = {
 
 
 def test_the_options_of_the_tests_are_the_module_s() -> None:
-    spec: dict[str, dict[str, Any]] = {**ARGUMENTS}
+    spec: Any = ARGUMENTS
     defaults = {name: option.get("default") for name, option in spec.items()}
     assert defaults == {**OPTIONS, "cgroup_root": REAL_ROOT, "kubelet_version": None}
 
@@ -44,7 +43,6 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         assert tree.read(*path.rsplit("/", 1)) == text
     assert tree.run(**TASKS[-1][MODULE])["changed"]
     left = {path for path, text in tree.texts().items() if before.get(path) != text and "/system.slice/" not in path}
-    pods = {
-        f"cgroups/{PODS['systemd'][name]}/{file}" for name, file in (("besteffort", "cpu.idle"), ("burstable", BURST))
-    }
+    files = {"besteffort": "cpu.idle", "burstable": "cpu.max.burst"}
+    pods = {f"cgroups/{PODS['systemd'][name]}/{file}" for name, file in files.items()}
     assert left == pods | {"var/lib/volcano-colocation/qos.json"}
