@@ -15,8 +15,10 @@ from ..host import Host
 FOLDER = "/usr/local/lib/volcano-colocation"
 PACKAGE = "volcano_colocation"
 # What the engine consists of, below module_utils.
-FILES = ("__init__.py", "errors.py", "host.py")
-FOLDERS = ("cgroup/", "cri/", "transaction/")
+FILES = ("__init__.py", "errors.py", "host.py", "quantity.py")
+FOLDERS = ("cgroup/", "cri/", "qos/", "systemd/", "transaction/")
+QOS_LINK = "qos"
+"""A link to the engine that the unit of qos/service.py starts."""
 MAIN = b"""\
 import sys
 
@@ -37,11 +39,16 @@ def sources() -> dict[str, bytes]:
     return code
 
 
+def path_of(code: dict[str, bytes]) -> str:
+    """Where on a node the engine of these sources belongs."""
+    version = hashlib.sha256(b"".join(name.encode() + b"\0" + text + b"\0" for name, text in sorted(code.items())))
+    return f"{FOLDER}/{version.hexdigest()[:16]}"
+
+
 def install(host: Host) -> str:
     """Path on the node of the installed engine; it is written only when it is not there or not complete."""
     code = sources()
-    version = hashlib.sha256(b"".join(name.encode() + b"\0" + text + b"\0" for name, text in sorted(code.items())))
-    path = f"{FOLDER}/{version.hexdigest()[:16]}"
+    path = path_of(code)
     target = host.path(path)
     if _in_place(target, code):
         return path
@@ -54,9 +61,11 @@ def install(host: Host) -> str:
 
 
 def remove_others(host: Host, path: str) -> None:
-    """Remove engines of other versions; only while no transaction is unfinished."""
+    """Remove engines of other versions but that of the link; only while no transaction is unfinished."""
+    link = host.path(f"{FOLDER}/{QOS_LINK}")
+    kept = {os.path.basename(path)} | ({QOS_LINK, os.readlink(link)} if os.path.islink(link) else set())
     for name in host.list(FOLDER):
-        if name != os.path.basename(path):
+        if name not in kept:
             shutil.rmtree(host.path(f"{FOLDER}/{name}"), ignore_errors=True)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.modules import node_transaction, systemd_slice
+from ansible_collections.volcano.colocation.plugins.modules import cgroup_qos, node_transaction, systemd_slice
 from ansible_collections.volcano.colocation.plugins.plugin_utils import arguments
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
 
@@ -21,6 +21,7 @@ MODULES = tuple(sorted(path.stem for path in (COLLECTION / "plugins" / "modules"
 ACTIONS = tuple(sorted(path.stem for path in (COLLECTION / "plugins" / "action").glob("*.py")))
 
 SPECS: dict[str, Mapping[str, Any]] = {
+    "cgroup_qos": cgroup_qos.ARGUMENTS,
     "containerd_config": arguments.CONTAINERD_CONFIG,
     "crio_config": arguments.CRIO_CONFIG,
     "kubelet_config": arguments.KUBELET_CONFIG,

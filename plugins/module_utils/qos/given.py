@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The values of a module's options as values of knobs, with what this node makes of percents and device names."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from typing import Any, Iterable, Mapping
+
+from ..errors import ColocationError
+from ..host import Host
+from ..quantity import parse_cpu_list
+from .conversion import reading
+from .knob import Value
+from .knobs import knob as knob_of
+from .observe import State
+from .values import Capacity, device_paths, parse
+
+PERIOD = 100000
+"""Microseconds: the kernel's default (kernel/sched/fair.c default_cfs_period)."""
+ONLINE = "/sys/devices/system/cpu/online"
+MEMINFO = "/proc/meminfo"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What percents are a part of; None: of the node."""
+
+    cpus: float | None = None
+    memory: int | None = None
+
+
+def capacity(host: Host, limits: Limits, settings: Mapping[str, Any]) -> Capacity:
+    """The node's, as far as the options do not say it and a percent asks for it."""
+    relative = any(isinstance(value, str) and value.strip().endswith("%") for value in settings.values())
+    cpus, memory = limits.cpus, limits.memory
+    if relative and cpus is None:
+        cpus = float(_online(host))
+    if relative and memory is None:
+        memory = _memory(host)
+    return Capacity(cpus or 0.0, memory or 0, _devices(host, settings.values()))
+
+
+def parsed(host: Host, settings: Mapping[str, Any], state: State, limits: Limits) -> dict[str, Value]:
+    """Neutral values by knob; ColocationError that names the knob, its unit and its range."""
+    total = capacity(host, limits, settings)
+    period = _period(settings, state, total)
+    return {name: parse(knob_of(name), value, total, period) for name, value in settings.items()}
+
+
+def _period(settings: Mapping[str, Any], state: State, total: Capacity) -> int:
+    """The period that the cgroup will have: a quota in microseconds is a part of it."""
+    knob = knob_of("cpu_period")
+    if "cpu_period" in settings:
+        found = parse(knob, settings["cpu_period"], total)
+    elif state.has(knob):
+        found = reading(knob, state.mode, state.texts)
+    else:
+        found = PERIOD
+    return found if isinstance(found, int) else PERIOD
+
+
+def _online(host: Host) -> int:
+    return len(parse_cpu_list(_read(host, ONLINE, "cpus")))
+
+
+def _memory(host: Host) -> int:
+    lines = [line.split() for line in _read(host, MEMINFO, "memory").splitlines()]
+    return next(int(words[1]) * 1024 for words in lines if words[:1] == ["MemTotal:"])
+
+
+def _read(host: Host, path: str, option: str) -> str:
+    try:
+        return host.read(path)
+    except OSError as error:
+        raise ColocationError(
+            f"cannot be read, so that it is not known what a percent is a part of: {error.strerror or error}",
+            f"Say with the option {option}",
+            path,
+        ) from error
+
+
+def _devices(host: Host, values: Iterable[Any]) -> dict[str, str]:
+    """MAJOR:MINOR of each block device that a value names by its path."""
+    return {path: _number(host, path) for value in values for path in device_paths(value)}
+
+
+def _number(host: Host, path: str) -> str:
+    try:
+        found = os.stat(host.path(path))
+    except OSError as error:
+        raise ColocationError(f"there is no such device: {error.strerror}", "See lsblk on the node", path) from error
+    if not stat.S_ISBLK(found.st_mode):
+        raise ColocationError("it is no block device", "See lsblk on the node", path)
+    return f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}"

@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading and writing a cgroup's files, through a folder that was reached without passing a link."""
+
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import contextmanager
+from typing import Iterable, Iterator
+
+from ..cgroup.safe_path import open_folder
+from ..errors import ColocationError
+from ..host import Host
+
+LIMIT = 1 << 16
+"""Bytes; io.max has a line for each device, every other file one."""
+
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_WRITE = os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+_MEANINGS = {
+    errno.EINVAL: "the kernel does not take this value here",
+    errno.ERANGE: "the value is out of the kernel's range",
+    errno.EBUSY: "the kernel cannot do it while it is in use",
+    errno.EACCES: "the file cannot be written, or the value is outside of what the parent has",
+    errno.EPERM: "the rights do not suffice",
+    errno.EROFS: "the cgroups are mounted read-only",
+    errno.ENOENT: "the file, or the cgroup, is gone",
+    errno.ENODEV: "the cgroup, or the device, is gone",
+    errno.ENOSPC: "the cgroup would have no CPU or memory node left",
+    errno.EOPNOTSUPP: "this kernel, or this kind of cgroup, has no such setting",
+    errno.ELOOP: "the file is a symbolic link",
+}
+"""What the handlers of kernel/sched/core.c, kernel/cgroup/cpuset.c, mm/memcontrol.c and block/ mean by their errors."""
+
+
+_NOT_THERE = (errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP)
+"""Of reading: no such file, a cgroup that is being removed, a file that this kind of cgroup does not answer."""
+
+
+def meaning(error: OSError) -> str:
+    """The number of a failed write in words."""
+    name = errno.errorcode.get(error.errno or 0, str(error.errno))
+    return f"{name} ({_MEANINGS.get(error.errno or 0, os.strerror(error.errno or 0))})"
+
+
+def folder(host: Host, point: str, cgroup: str) -> int | None:
+    """The open folder of a cgroup below a mount point; None when it is not there, ColocationError for a link."""
+    try:
+        return open_folder(host, point, cgroup)
+    except ColocationError:
+        if os.path.lexists(host.path(f"{point}/{cgroup}")):
+            raise
+        return None
+
+
+def read(folder: int, names: Iterable[str], place: str) -> dict[str, str]:
+    """Texts of those files that the open folder has; ``place`` is its path, for a ColocationError."""
+    texts = {}
+    for name in names:
+        try:
+            handle = os.open(name, _READ, dir_fd=folder)
+            try:
+                texts[name] = os.read(handle, LIMIT).decode("utf-8", "surrogateescape").rstrip("\n")
+            finally:
+                os.close(handle)
+        except OSError as error:
+            if error.errno not in _NOT_THERE:
+                raise ColocationError(f"cannot be read: {meaning(error)}", "", f"{place}/{name}") from error
+    return texts
+
+
+def write(folder: int, name: str, text: str) -> None:
+    """Write a file that exists, one call for each line: a cgroup file takes one setting at a time."""
+    handle = os.open(name, _WRITE, dir_fd=folder)
+    try:
+        for line in text.splitlines() or [""]:
+            os.write(handle, (line + "\n").encode("utf-8", "surrogateescape"))
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def closing(folder: int) -> Iterator[int]:
+    """The open folder, closed in the end."""
+    try:
+        yield folder
+    finally:
+        os.close(folder)
+
+
+class Folders:
+    """The folders of the cgroup that is at work, kept open until another one's turn comes."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._cgroup = ""
+        self._open: dict[str, int] = {}
+
+    def get(self, point: str, cgroup: str) -> int | None:
+        """The open folder of a cgroup below a mount point; None when it is not there."""
+        if cgroup != self._cgroup:
+            self.close()
+            self._cgroup = cgroup
+        if point not in self._open:
+            found = folder(self._host, point, cgroup)
+            if found is None:
+                return None
+            self._open[point] = found
+        return self._open[point]
+
+    def close(self) -> None:
+        for each in self._open.values():
+            os.close(each)
+        self._open.clear()

@@ -1,0 +1,206 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What has to be written so that cgroups are as asked. Nothing here reads or writes anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Collection, Mapping, Sequence
+
+from ..errors import ColocationError
+from ..systemd.property import Property
+from .conversion import COUNTED_IN, PAGE, Backend, of_properties, properties, settled, texts
+from .knob import Form, Kind, Knob, Value
+from .knobs import KNOBS
+from .knobs import knob as knob_of
+from .observe import State
+from .ordering import Write
+from .ownership import refusal
+from .record import Entry
+from .target import Target
+
+
+@dataclass(frozen=True)
+class Kubelet:
+    """What the table of ownership asks; None is unknown, for which the strict answer is taken."""
+
+    version: tuple[int, int] | None = None
+    static_cpu: bool | None = None
+    memory_qos: bool | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One knob of one cgroup: what the files say now, what they will say, and how that is brought about.
+
+    ``after`` is what was asked for, ``expected`` what reading back will give; ``stored`` is what systemd holds now.
+    To put back: ``back`` in systemd, ``texts`` in the files where a value would not give them again.
+    ``changed``: something has to be written. ``checked``: reading back tells whether it worked. ``moved``: what
+    systemd holds is not as wanted. ``cause``: why a setting of ours is not as we left it.
+    """
+
+    target: Target
+    knob: Knob
+    backend: Backend
+    before: Value
+    after: Value
+    expected: Value
+    stored: tuple[Property, ...] = ()
+    back: tuple[Property, ...] = ()
+    texts: Mapping[str, str] | None = None
+    changed: bool = True
+    checked: bool = True
+    moved: bool = False
+    cause: str = ""
+
+    @property
+    def write(self) -> Write:
+        return Write(self.target.cgroup, self.knob.name, self.before, self.after, self.backend)
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A knob that this node cannot have."""
+
+    knob: str
+    reason: str
+
+
+def refuse(knobs: Sequence[Knob], target: Target, kubelet: Kubelet) -> None:
+    """ColocationError that names every knob that is kubelet's, or would harm it, on this cgroup."""
+    reasons = []
+    for knob in knobs:
+        reason = refusal(
+            knob,
+            target.place,
+            target.qos.value if target.qos else None,
+            target.driver.value if target.driver else "",
+            kubelet.version,
+            static_cpu=kubelet.static_cpu is not False,
+            memory_qos=kubelet.memory_qos,
+        )
+        if reason:
+            reasons.append(f"{knob.name}: {reason}{_guess(reason, kubelet)}")
+    if reasons:
+        raise ColocationError(f"{target.cgroup or 'the root cgroup'}: {'; '.join(reasons)}")
+
+
+def _guess(reason: str, kubelet: Kubelet) -> str:
+    if kubelet.static_cpu is None and "static" in reason:
+        return " (cpu_manager_state was not found, so that the policy is unknown: say with kubelet_root where it is)"
+    return ""
+
+
+def skipped(knobs: Sequence[Knob], state: State) -> tuple[Skipped, ...]:
+    """The knobs that the cgroup cannot have, each with the reason."""
+    return tuple(Skipped(knob.name, state.missing[knob.name]) for knob in knobs if knob.name in state.missing)
+
+
+@dataclass(frozen=True)
+class Past:
+    """What we set on one cgroup before, by knob, and the boot that we are in."""
+
+    entries: Mapping[str, Entry]
+    boot: str
+
+
+def steps(
+    wanted: Mapping[str, Value], back: Collection[str], state: State, past: Past, page: int = PAGE
+) -> tuple[Step, ...]:
+    """What gives one cgroup the wanted values and puts the knobs of ``back`` back as they were before us.
+
+    A knob that the cgroup does not have has no step, and neither has one to put back that we never set.
+    """
+    found: list[Step] = []
+    current = dict(state.texts)
+    names = [name for name in {*wanted, *(set(back) & past.entries.keys())} if name not in state.missing]
+    for name in sorted(names, key=lambda each: (each not in COUNTED_IN, each)):
+        knob, entry = knob_of(name), past.entries.get(name)
+        if name in wanted:
+            found.append(_set(knob, wanted[name], state, current, page))
+            found[-1] = replace(found[-1], cause=_cause(found[-1], entry, wanted[name], past.boot))
+        elif entry:
+            found.append(_put_back(knob, entry, state, current))
+        if state.has(knob):
+            current.update(texts(knob, found[-1].expected, state.mode, current))
+    return tuple(found)
+
+
+def _set(knob: Knob, value: Value, state: State, current: Mapping[str, str], page: int) -> Step:
+    backend, before = state.backend(knob), state.value(knob)
+    held = settled(knob, value, state.mode, backend, current, page)
+    expected = held
+    if backend is Backend.DBUS and state.has(knob):
+        expected = settled(knob, held, state.mode, Backend.FILE, current, page)
+    stored = stored_in_systemd(knob, state) if backend is Backend.DBUS else ()
+    moved = backend is Backend.DBUS and of_properties(knob, state.unit or {}) != held
+    return Step(
+        *(state.target, knob, backend, before, held, expected, stored),
+        changed=before != expected or moved,
+        checked=state.has(knob),
+        moved=moved,
+    )
+
+
+def stored_in_systemd(knob: Knob, state: State) -> tuple[Property, ...]:
+    """The knob's properties as systemd holds them, ready to be given back."""
+    held, values = knob.unit_property, state.unit or {}
+    return tuple(Property(name, held.signature, values[name]) for name in held.names) if held else ()
+
+
+def _cause(step: Step, entry: Entry | None, value: Value, boot: str) -> str:
+    """The likely reason why a setting of ours is not as we left it; empty when it is, or when it is a new one."""
+    if not step.changed or entry is None or entry.wanted != value:
+        return ""
+    if entry.boot != boot:
+        return "the node was booted"
+    if step.backend is Backend.FILE:
+        return "the cgroup was made anew, or another program wrote the file"
+    if step.moved:
+        return "the unit was made anew, or another program set its property (systemctl set-property, kubelet)"
+    return "another program wrote the kernel's file past systemd"
+
+
+def _put_back(knob: Knob, entry: Entry, state: State, current: Mapping[str, str]) -> Step:
+    backend, before = state.backend(knob), state.value(knob)
+    if backend is Backend.FILE:
+        kept = {name: text for name, text in entry.texts.items() if name in restorable(knob, state.mode, entry)}
+        wrong = any(current.get(name) != text for name, text in kept.items())
+        changed = wrong if kept else before != entry.before
+        return Step(
+            state.target, knob, backend, before, entry.before, entry.before, texts=kept or None, changed=changed
+        )
+    wanted = given_back(entry.stored) or properties(knob, entry.before)
+    stored = stored_in_systemd(knob, state)
+    changed = stored != entry.stored or before != entry.before
+    return Step(
+        *(state.target, knob, backend, before, entry.before, entry.before, stored, wanted),
+        changed=changed,
+        checked=False,
+    )
+
+
+def given_back(stored: Sequence[Property]) -> tuple[Property, ...]:
+    """What makes systemd hold this again. Arrays add up (src/core/dbus-cgroup.c), so they are emptied."""
+    found: list[Property] = []
+    for each in stored:
+        found += [replace(each, value=()), each] if each.signature == "a(st)" and each.value else [each]
+    return tuple(found)
+
+
+def restorable(knob: Knob, mode: str, entry: Entry) -> frozenset[str]:
+    """The files whose recorded text says more than the knob's value: weights in another scale, a device's own weight.
+
+    Not a file that holds another knob as well, and none that takes one device in a call or shows a state.
+    """
+    interface = knob.interface(mode)
+    if interface is None or knob.kind not in (Kind.INTEGER, Kind.BYTES):
+        return frozenset()
+    shared = {name for other in KNOBS.values() if other.name != knob.name for name in _written(other, mode)}
+    return _written(knob, mode) - shared
+
+
+def _written(knob: Knob, mode: str) -> frozenset[str]:
+    interface = knob.interface(mode)
+    files = interface.files if interface else ()
+    return frozenset(each.name for each in files if each.form is not Form.BESIDE)

@@ -1,0 +1,196 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Trees of plain files as the kernel shows cgroups, with kubelet's pods in them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Dict, Tuple
+
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.hierarchy import hierarchies
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
+from ansible_collections.volcano.colocation.plugins.module_utils.qos import engine
+from ansible_collections.volcano.colocation.plugins.module_utils.qos.answer import answer
+from ansible_collections.volcano.colocation.plugins.module_utils.qos.observe import Node
+from ansible_collections.volcano.colocation.plugins.module_utils.qos.request import cgroups, request
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.clock import Clock
+
+ROOT = "/cgroups"
+UIDS = {
+    "guaranteed": "11111111-2222-3333-4444-555555555555",
+    "burstable": "66666666-7777-8888-9999-aaaaaaaaaaaa",
+    "besteffort": "0123456789abcdef0123456789abcdef",
+}
+"""The last is a static pod's."""
+
+V2_CONTROLLERS = "cpuset cpu io memory hugetlb pids"
+V2 = {
+    "cgroup.controllers": V2_CONTROLLERS,
+    "cgroup.procs": "",
+    "cpu.weight": "100",
+    "cpu.idle": "0",
+    "cpu.max": "max 100000",
+    "cpu.max.burst": "0",
+    "cpuset.cpus": "",
+    "cpuset.mems": "",
+    "memory.min": "0",
+    "memory.low": "0",
+    "memory.high": "max",
+    "memory.max": "max",
+    "memory.swap.max": "max",
+    "memory.oom.group": "0",
+    "pids.max": "max",
+    "io.max": "",
+    "hugetlb.2MB.max": "max",
+}
+UNLIMITED = "9223372036854771712"
+V1 = {
+    "cpu": {
+        "cpu.shares": "1024",
+        "cpu.idle": "0",
+        "cpu.cfs_quota_us": "-1",
+        "cpu.cfs_period_us": "100000",
+        "cpu.cfs_burst_us": "0",
+    },
+    "cpuset": {"cpuset.cpus": "0-1", "cpuset.mems": "0"},
+    "memory": {"memory.limit_in_bytes": UNLIMITED, "memory.memsw.limit_in_bytes": UNLIMITED},
+    "pids": {"pids.max": "max"},
+    "blkio": {},
+    "systemd": {},
+}
+"""As a kernel 6.1 without swapaccount, BFQ and CFQ has them, but for the files nobody here reads."""
+
+CGROUPS = {
+    "systemd": {
+        "guaranteed": "kubepods.slice",
+        "burstable": "kubepods.slice/kubepods-burstable.slice",
+        "besteffort": "kubepods.slice/kubepods-besteffort.slice",
+    },
+    "cgroupfs": {
+        "guaranteed": "kubepods",
+        "burstable": "kubepods/burstable",
+        "besteffort": "kubepods/besteffort",
+    },
+}
+PODS = {
+    "systemd": {
+        "guaranteed": "kubepods.slice/kubepods-pod11111111_2222_3333_4444_555555555555.slice",
+        "burstable": "kubepods.slice/kubepods-burstable.slice/"
+        "kubepods-burstable-pod66666666_7777_8888_9999_aaaaaaaaaaaa.slice",
+        "besteffort": "kubepods.slice/kubepods-besteffort.slice/"
+        "kubepods-besteffort-pod0123456789abcdef0123456789abcdef.slice",
+    },
+    "cgroupfs": {
+        "guaranteed": "kubepods/pod11111111-2222-3333-4444-555555555555",
+        "burstable": "kubepods/burstable/pod66666666-7777-8888-9999-aaaaaaaaaaaa",
+        "besteffort": "kubepods/besteffort/pod0123456789abcdef0123456789abcdef",
+    },
+}
+
+OPTIONS: dict[str, Any] = {
+    "qos_class": None,
+    "level": "class",
+    "slice": None,
+    "pod": None,
+    "path": None,
+    "settings": None,
+    "state": "present",
+    "unsupported": "fail",
+    "persistent": True,
+    "cpus": None,
+    "memory": None,
+    "cgroup_driver": "auto",
+    "kubelet_cgroup_root": "/",
+    "kubelet_root": "/var/lib/kubelet",
+    "kubelet_version": "1.31",
+    "memory_qos": None,
+    "cgroup_root": ROOT,
+}
+"""The module's, as AnsibleModule fills them in."""
+
+Snapshot = Dict[str, Tuple[int, str]]
+
+
+class Tree:
+    """A node whose files are below ``folder``."""
+
+    def __init__(self, folder: Path, mode: str, driver: str) -> None:
+        self.folder, self.mode, self.driver = folder, mode, driver
+        self.host = Host(str(folder))
+        self.top = folder / ROOT.lstrip("/")
+        self.write("/proc/sys/kernel/random/boot_id", "first-boot\n")
+        self.write("/var/lib/kubelet/cpu_manager_state", '{"policyName":"none","defaultCpuSet":"","checksum":1}')
+        self.write("/sys/devices/system/cpu/online", "0-3\n")
+        self.write("/proc/meminfo", "MemTotal:        8388608 kB\nMemFree:         1024 kB\n")
+        self.make("")
+        self.make("system.slice")
+        for cgroup in (*CGROUPS[driver].values(), *PODS[driver].values()):
+            self.make(cgroup)
+        self.make(PODS[driver]["besteffort"] + "/container", "4711")
+
+    def write(self, path: str, text: str) -> None:
+        target = Path(self.host.path(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+
+    def make(self, cgroup: str, processes: str = "") -> None:
+        """A cgroup as the kernel makes it."""
+        if self.mode == "v2":
+            self._fill(self.top / cgroup, {**V2, "cgroup.procs": processes})
+            return
+        for controller, files in V1.items():
+            self._fill(self.top / controller / cgroup, {**files, "cgroup.procs": processes})
+
+    def _fill(self, folder: Path, files: dict[str, str]) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text + "\n")
+
+    def file(self, cgroup: str, name: str) -> Path:
+        """A file of a cgroup: on v1 its name begins with its controller's."""
+        if self.mode == "v2":
+            return self.top / cgroup / name
+        return self.top / name.partition(".")[0] / cgroup / name
+
+    def read(self, cgroup: str, name: str) -> str:
+        return self.file(cgroup, name).read_text().rstrip("\n")
+
+    def snapshot(self) -> Snapshot:
+        """Time and text of every file of the cgroups and of the record: any write shows."""
+        found = {}
+        for top in (self.top, self.folder / "var/lib/volcano-colocation"):
+            for path in sorted(top.rglob("*")) if top.exists() else ():
+                if path.is_file() and path.suffix != ".lock":
+                    found[str(path.relative_to(self.folder))] = (path.stat().st_mtime_ns, path.read_text())
+        return found
+
+    def texts(self) -> dict[str, str]:
+        return {path: text for path, (_time, text) in self.snapshot().items()}
+
+    def plan(self, **options: Any) -> engine.Plan:
+        given = {**OPTIONS, **options}
+        found = hierarchies(self.host, ROOT)
+        tree = cgroups(self.host, found, given)
+        return engine.plan(self.node(), tree, request(self.host, given), lambda pod: UIDS.get(pod.partition("/")[2]))
+
+    def node(self) -> Node:
+        return Node(self.host, hierarchies(self.host, ROOT))
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        """The module's answer; check mode before must have said the same, and have written nothing."""
+        before = self.snapshot()
+        predicted = answer(self.plan(**options))
+        assert self.snapshot() == before
+        plan = self.plan(**options)
+        engine.execute(self.node(), plan, Clock())
+        assert answer(plan) == predicted
+        if not predicted["changed"]:
+            assert self.snapshot() == before
+        return predicted
+
+
+def bury(path: Path) -> None:
+    """Make a file that nobody can write, root included: a folder of its name."""
+    path.unlink()
+    os.mkdir(str(path))
