@@ -27,7 +27,6 @@ author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
   - volcano.colocation.attributes
-  - volcano.colocation.attributes.action_group
 options:
   name:
     description: The name of the slice, such as V(kube-reserved.slice). Each dash stands for one level.

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import Mapping, Sequence
 
 from ..cgroup import slices
-from ..cgroup.hierarchy import V1_CONTROLLERS, Hierarchies
+from ..cgroup.hierarchy import V1_CONTROLLER, Hierarchies
 from ..errors import ColocationError
 from ..host import Host
 from .drop_ins import CONFIG
 from .unit_text import OURS
 
 ROOT = "/sys/fs/cgroup"
-KNOWN = frozenset((*V1_CONTROLLERS, "io"))
+KNOWN = frozenset((*V1_CONTROLLER.pattern.split("|"), "io"))
 _TURNED_ON_BY: Mapping[str, tuple[tuple[str, str], ...]] = {
     # On v2 cpu.stat is there without the controller, so that accounting turns on nothing.
     "cpu": (("CPUWeight", "100"),),

@@ -10,13 +10,13 @@ from ..cgroup.names import Driver
 from ..errors import ColocationError
 from ..host import Host
 from ..qos.knobs import KNOBS
+from ..qos.kubelet import static_cpu
 from ..qos.ownership import Place, refusal
 from .properties import Setting
 
-CHECKPOINT = "/var/lib/kubelet/cpu_manager_state"
+KUBELET_ROOT = "/var/lib/kubelet"
 _NAME = re.compile(r"(?:.+-)?kubepods(?:-(burstable|besteffort))?(?:-(pod[0-9a-f].*))?\.slice")
 """kubernetes pkg/kubelet/cm/cgroup_manager_linux.go ToSystemd, under any cgroupRoot."""
-_STATIC = re.compile(r'"policyName"\s*:\s*"static"')
 
 
 def is_kubelets(name: str) -> bool:
@@ -34,19 +34,19 @@ def require_ours(host: Host, name: str, wanted: tuple[Setting, ...]) -> None:
         return
     qos, pod = found[1], found[2]
     place = Place.POD if pod else Place.QOS_CLASS if qos else Place.ROOT
+    # A policy that is unknown is taken for static.
+    static = static_cpu(host, KUBELET_ROOT) is not False
     for setting in wanted:
-        for knob in KNOBS.values():
-            if knob.name != _knob(setting, knob.property_names):
-                continue
-            static = static_cpus(host)
-            reason = refusal(knob, place, qos, Driver.SYSTEMD.value, None, static_cpu=static, memory_qos=None)
-            if reason:
-                raise ColocationError(f"{setting.name} of {name} is kubelet's: {reason}")
+        knob = KNOBS.get(_knob(setting))
+        if knob is None:
+            continue
+        reason = refusal(knob, place, qos, Driver.SYSTEMD.value, None, static_cpu=static, memory_qos=None)
+        if reason:
+            raise ColocationError(f"{setting.name} of {name} is kubelet's: {reason}")
 
 
-def static_cpus(host: Host) -> bool:
-    """Whether kubelet's CPU manager has the static policy, by its checkpoint."""
-    try:
-        return bool(_STATIC.search(host.read(CHECKPOINT)))
-    except OSError:
-        return False
+def _knob(setting: Setting) -> str:
+    """The single setting that a property stands for; empty when there is none."""
+    if setting.value.name == "CPUWeight":
+        return "cpu_idle" if setting.value.value == 0 else "cpu_weight"
+    return next((name for name, knob in KNOBS.items() if setting.value.name in knob.property_names), "")

@@ -4,26 +4,23 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from typing import Any, Mapping
 
-from ..cgroup import safe_path, slices
+from ..cgroup import slices
 from ..cgroup.hierarchy import hierarchies
 from ..errors import ColocationError
 from ..host import Host
 from ..transaction import stale_cgroups
-from . import drop_ins
+from . import cpuset_release, drop_ins
 from .bus import Bus
 from .companion import absent
-from .properties import Setting, calls
+from .properties import calls
 from .property import Property
 from .slice_plan import Plan, differing, supported
 from .slice_request import Request
 from .slice_state import SliceState, unit_properties
 from .slice_writing import discard, written
-
-_CPUSETS = {"AllowedCPUs": "cpuset.cpus", "AllowedMemoryNodes": "cpuset.mems"}
 
 
 def apply(host: Host, request: Request, state: SliceState, planned: Plan) -> Mapping[str, Any]:
@@ -55,7 +52,7 @@ def _realized(host: Host, request: Request, state: SliceState, planned: Plan) ->
         bus.start(request.companion.unit)
     found = unit_properties(host, request.name)
     found = _settled(host, request, found) if planned.start or state.active else found
-    _release_cpusets(host, request, planned.push)
+    cpuset_release.release(host, request.name, planned.push)
     require_controllers(host, request)
     return found
 
@@ -120,35 +117,3 @@ def require_controllers(host: Host, request: Request) -> None:
     if missing:
         told = "; ".join(f"{name}: {reason}" for name, reason in sorted(missing.items()))
         raise ColocationError(f"{request.name} is not in every controller: {told}", "Leave these controllers out")
-
-
-def _release_cpusets(host: Host, request: Request, pushed: tuple[Setting, ...]) -> None:
-    """systemd leaves the old CPUs in the file when a restriction ends: src/core/cgroup.c unit_get_own_mask()."""
-    ended = [_CPUSETS[each.name] for each in pushed if each.name in _CPUSETS and not each.value.value]
-    tree = hierarchies(host) if ended else None
-    if tree is None or tree.mode != "v2" or "cpuset" not in tree.points:
-        return
-    cgroup = slices.path(request.name)
-    root = tree.points["cpuset"]
-    folder = safe_path.open_folder(host, root, cgroup)
-    above = safe_path.open_folder(host, root, os.path.dirname(cgroup))
-    try:
-        for name in ended:
-            _release(folder, above, name)
-    finally:
-        os.close(folder)
-        os.close(above)
-
-
-def _release(folder: int, above: int, name: str) -> None:
-    try:
-        if not safe_path.read(folder, name).strip():
-            return
-    except OSError:
-        # The controller is off, and its files with it.
-        return
-    try:
-        safe_path.write(folder, name, "\n")
-    except OSError:
-        # A populated cgroup must keep some: kernel/cgroup/cpuset.c validate_change(). So all that its parent has.
-        safe_path.write(folder, name, safe_path.read(above, name + ".effective"))

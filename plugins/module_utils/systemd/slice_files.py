@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 from typing import Mapping
 
@@ -15,14 +14,13 @@ from ..host import Host
 from ..transaction import files
 from . import unit_text
 from .drop_ins import CONFIG, RUNTIME_CONFIG, VENDOR
+from .kubelet_slices import is_kubelets
 from .slice_request import Request
 
 DROP_IN = "50-volcano-colocation.conf"
 WANTS = CONFIG + "/slices.target.wants"
 _SHIPPED = frozenset((ROOT, "system.slice", "user.slice", "machine.slice"))
 """systemd's own, with or without a unit file: src/core/slice.c slice_make_perpetual(), units/."""
-_KUBEPODS = re.compile(r"(?:.+-)?kubepods(?:-.+)?\.slice")
-"""kubelet makes these itself, with StartTransientUnit, which must not find a unit file (opencontainers/cgroups)."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ def places(host: Host, name: str, unit: Mapping[str, object]) -> Places:
     elsewhere = [f"{place}/{name}" for place in (RUNTIME_CONFIG, *VENDOR)]
     if (
         name in _SHIPPED
-        or _KUBEPODS.fullmatch(name)
+        or is_kubelets(name)
         or unit.get("Transient")
         or any(os.path.lexists(host.path(path)) for path in elsewhere)
     ):

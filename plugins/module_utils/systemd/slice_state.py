@@ -12,7 +12,7 @@ from ..cgroup import slices
 from ..cgroup.hierarchy import SYSTEMD, hierarchies
 from ..host import Host
 from ..transaction import stale_cgroups
-from . import companion, drop_ins, slice_files
+from . import companion, drop_ins, kubelet_slices, slice_files
 from .bus import ANY_INTERFACE, Bus
 from .properties import RULES
 from .property_values import Machine
@@ -53,7 +53,9 @@ def unit_properties(host: Host, name: str) -> Mapping[str, Any]:
 
 
 def observe(host: Host, request: Request) -> SliceState:
-    """ColocationError when a file in the place of ours is somebody else's, or systemd does not answer."""
+    """ColocationError when a file or a property is somebody else's, or systemd does not answer."""
+    if request.present:
+        kubelet_slices.require_ours(host, request.name, request.settings)
     unit = unit_properties(host, request.name)
     where = slice_files.places(host, request.name, unit)
     own = slice_files.own_text(host, request, where.settings)

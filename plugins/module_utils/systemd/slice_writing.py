@@ -24,8 +24,8 @@ def written(host: Host, changes: Sequence[FileChange], link: str | None, target:
     """
     with tempfile.TemporaryDirectory(prefix="volcano-colocation-") as backups:
         saved = [files.save(host, each.path, MODE, backups, str(place)) for place, each in enumerate(changes)]
-        linked = link is not None and os.path.lexists(host.path(link))
-        folders = [] if link is None or linked else files.missing_folders(host, link)
+        linked_to = os.readlink(host.path(link)) if link is not None and os.path.islink(host.path(link)) else None
+        folders = [] if link is None else files.missing_folders(host, link)
         try:
             for each, old in zip(changes, saved):
                 _put(host, each, old)
@@ -34,8 +34,8 @@ def written(host: Host, changes: Sequence[FileChange], link: str | None, target:
             yield
         except BaseException:
             _undo(host, saved, backups)
-            if link is not None and target is not None and not linked:
-                discard(host, [link])
+            if link is not None:
+                _link(host, link, linked_to)
                 _empty(host, folders)
             raise
 

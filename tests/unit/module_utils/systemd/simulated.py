@@ -64,6 +64,8 @@ class Systemd:
         if argv[0] == "busctl":
             return self._call(argv[5], argv[7], argv[9:])
         if argv[-1] == "daemon-reload":
+            if self.refused == "daemon-reload":
+                raise Refusal("Access denied\n")
             for name in self.slices:
                 self._load(name)
             return ""

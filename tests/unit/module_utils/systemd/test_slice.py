@@ -181,6 +181,39 @@ def test_a_slice_with_a_process_stays(systemd: Systemd, folder: str) -> None:
     assert systemd.slices[NAME].active
 
 
+V1 = """\
+28 24 0:23 / /sys/fs/cgroup ro,nosuid shared:6 - tmpfs tmpfs ro,mode=755
+29 28 0:24 / /sys/fs/cgroup/systemd rw,nosuid shared:7 - cgroup cgroup rw,xattr,name=systemd
+33 28 0:28 / /sys/fs/cgroup/cpuset rw,nosuid shared:11 - cgroup cgroup rw,cpuset
+"""
+
+
+def test_on_v1_every_hierarchy_is_looked_at_and_cleared(systemd: Systemd) -> None:
+    systemd.write("proc/self/mountinfo", V1)
+    run(systemd, properties={"CPUWeight": 200})
+    folder = systemd.root / "sys/fs/cgroup/cpuset/node.slice/node-agents.slice"
+    systemd.write("sys/fs/cgroup/cpuset/node.slice/node-agents.slice/cgroup.procs", "4711\n")
+    with pytest.raises(ColocationError, match="the first is 4711"):
+        run(systemd, state="absent")
+    (folder / "cgroup.procs").unlink()
+    assert run(systemd, state="absent")[0] is True
+    assert not folder.exists()
+
+
+def test_a_removal_that_fails_late_leaves_files_and_link(systemd: Systemd) -> None:
+    run(systemd, properties={"CPUWeight": 200})
+    before = tree(systemd)
+    systemd.pinned.add(NAME)
+    systemd.refused = "daemon-reload"
+    with pytest.raises(ColocationError, match="daemon-reload failed"):
+        run(systemd, state="absent")
+    assert [each for each in tree(systemd) if each.startswith("etc")] == [
+        each for each in before if each.startswith("etc")
+    ]
+    systemd.refused = ""
+    assert run(systemd, state="absent")[0] is True
+
+
 def test_a_slice_with_another_unit_stays(systemd: Systemd) -> None:
     run(systemd)
     (systemd.root / "sys/fs/cgroup/node.slice/node-agents.slice/node-agents-x.slice").mkdir()
@@ -250,17 +283,41 @@ def test_a_failed_runtime_slice_leaves_nothing(systemd: Systemd) -> None:
 def test_slices_of_kubelet_are_neither_started_nor_stopped(systemd: Systemd) -> None:
     name = "kubepods-besteffort.slice"
     drop_in = systemd.root / f"etc/systemd/system/{name}.d/50-volcano-colocation.conf"
-    assert run(systemd, name=name, properties={"CPUWeight": 7})[2] == ["GetAll", "GetAll"]
+    assert run(systemd, name=name, properties={"MemoryHigh": 4096})[2] == ["GetAll", "GetAll"]
     assert drop_in.exists()
     systemd.answer(["systemctl", "start", "--", name])
-    assert systemd.slices[name].values["CPUWeight"] == 7
-    assert run(systemd, name=name, properties={"CPUWeight": 8})[2] == ["GetAll", "SetUnitProperties", "GetAll"]
+    assert systemd.slices[name].values["MemoryHigh"] == 4096
+    assert run(systemd, name=name, properties={"MemoryHigh": 8192})[2] == ["GetAll", "SetUnitProperties", "GetAll"]
     systemd.write("sys/fs/cgroup/kubepods.slice/kubepods-besteffort.slice/cgroup.procs", "1\n")
     assert run(systemd, name=name, state="absent")[0] is True
     assert systemd.slices[name].active
-    assert systemd.slices[name].values["CPUWeight"] == INFINITY
+    assert systemd.slices[name].values["MemoryHigh"] == INFINITY
     assert not drop_in.parent.exists()
     assert run(systemd, name=name, state="absent")[::2] == (False, ["GetAll"])
+
+
+@pytest.mark.parametrize(
+    ("name", "properties", "message"),
+    [
+        ("kubepods-besteffort.slice", {"CPUWeight": 7}, "CPUWeight of kubepods-besteffort.slice is kubelet's"),
+        ("kubepods-besteffort.slice", {"CPUWeight": "idle"}, "kubelet would not start again"),
+        ("kubepods.slice", {"MemoryMax": "1G"}, "kubelet writes the memory limit"),
+        ("a-kubepods-burstable.slice", {"MemoryLow": "1G"}, "neither kubelet's version"),
+        ("kubepods-burstable.slice", {"AllowedCPUs": "0"}, "static CPU manager"),
+    ],
+)
+def test_what_kubelet_writes_itself_is_refused(
+    systemd: Systemd, name: str, properties: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ColocationError, match=message):
+        run(systemd, name=name, properties=properties)
+    assert systemd.verbs == []
+
+
+def test_a_pods_weight_and_what_only_looks_like_kubelets_are_not_refused(systemd: Systemd) -> None:
+    pod = "kubepods-burstable-pod0123abcd_0000.slice"
+    assert run(systemd, name=pod, properties={"CPUWeight": 7})[0] is True
+    assert run(systemd, name="mykubepods.slice", properties={"CPUWeight": 7})[0] is True
 
 
 def test_a_transient_slice_gets_a_drop_in(systemd: Systemd) -> None:
