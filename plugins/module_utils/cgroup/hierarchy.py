@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from dataclasses import dataclass
 from typing import Iterable, Mapping, Sequence
@@ -15,8 +16,8 @@ from .mounts import ROOT, Hierarchy, cgroup_mounts, visible
 from .safe_path import parts
 
 MOUNTINFO = "/proc/self/mountinfo"
-V1_CONTROLLERS = frozenset(("blkio", "cpu", "cpuacct", "cpuset", "debug", "devices", "freezer", "hugetlb")) | frozenset(
-    ("memory", "misc", "net_cls", "net_prio", "perf_event", "pids", "rdma")
+V1_CONTROLLER = re.compile(
+    "blkio|cpu|cpuacct|cpuset|debug|devices|freezer|hugetlb|memory|misc|net_cls|net_prio|perf_event|pids|rdma"
 )
 """linux/cgroup_subsys.h, under their names on v1."""
 SYSTEMD = "systemd"
@@ -157,7 +158,7 @@ def _v1_folders(host: Host, root: str, names: Iterable[str]) -> Iterable[tuple[s
         if target not in folders:
             continue
         for controller in name.split(","):
-            if controller in V1_CONTROLLERS or controller == SYSTEMD:
+            if V1_CONTROLLER.fullmatch(controller) or controller == SYSTEMD:
                 yield controller, f"{root}/{target}"
 
 
