@@ -147,13 +147,23 @@ def default(name: str) -> Setting:
 
 
 def assigned(lines: Iterable[tuple[str, str]], machine: Machine) -> Mapping[str, Setting]:
-    """What a file's assignments add up to, by property: an empty one drops those before it, systemd.syntax(7)."""
+    """What a file's assignments add up to, by property: an empty one drops those before it, systemd.syntax(7).
+
+    A value that is not understood here stays the text that it is, and equals no other.
+    """
     texts: dict[str, list[str]] = {}
     for name, text in lines:
         if name in RULES:
             several = RULES[name].signature == "a(st)" and text
             texts[name] = [*(texts.get(name, []) if several else []), text]
-    return {name: setting(name, "\n".join(filter(None, each)), machine) for name, each in texts.items()}
+    return {name: _found(name, "\n".join(filter(None, each)), machine) for name, each in texts.items()}
+
+
+def _found(name: str, text: str, machine: Machine) -> Setting:
+    try:
+        return setting(name, text, machine)
+    except ColocationError:
+        return Setting(name, (f"{name}={text}",), Property(RULES[name].dbus, "s", text))
 
 
 def calls(wanted: Sequence[Setting]) -> tuple[Property, ...]:

@@ -124,11 +124,13 @@ def test_the_last_assignment_of_a_file_counts_and_devices_add_up() -> None:
         ("IOReadIOPSMax", "/dev/b 2"),
         ("IOReadIOPSMax", "/dev/c 3"),
         ("Unknown", "x"),
+        ("CPUQuota", "33.3%"),
     ]
     found = assigned(lines, MACHINE)
     assert {name: each.value.value for name, each in found.items()} == {
         "CPUWeight": 2,
         "IOReadIOPSMax": (("/dev/b", 2), ("/dev/c", 3)),
+        "CPUQuota": "33.3%",
     }
 
 
