@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence
 
 from ..errors import ColocationError
 from . import drop_ins, unit_text
@@ -140,7 +140,7 @@ def _require_empty(request: Request, state: SliceState) -> None:
     name = request.name
     if state.processes:
         raise ColocationError(
-            f"{name} cannot be removed: {len(state.processes)} processes are in it, the first is {state.processes[0]}",
+            f"{name} cannot be removed: {_occupied(state.processes)} in it",
             f"Stop what runs there (systemd-cgls --unit {name}), or move it to another slice",
         )
     if state.nested:
@@ -172,3 +172,8 @@ def _values(state: SliceState, planned: Plan) -> tuple[str, str]:
 
 def _lines(values: Mapping[str, Any]) -> str:
     return "".join(f"{name}={value}\n" for name, value in values.items())
+
+
+def _occupied(processes: Sequence[int]) -> str:
+    others = len(processes) - 1
+    return f"process {processes[0]} and {others} more are" if others else f"process {processes[0]} is"
