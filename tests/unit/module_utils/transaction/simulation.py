@@ -267,7 +267,7 @@ class Simulation:
 
 
 def _cgroup(kubelet: str, runtime: str, ident: str) -> str:
-    """facts.md 1.3 and 1.4."""
+    """As kubelet names the parent and containerd its container: internal/cri/server/helpers.go getCgroupsPath."""
     if kubelet == "cgroupfs":
         return f"/kubepods/besteffort/podabc/{ident}"
     if runtime == "cgroupfs":

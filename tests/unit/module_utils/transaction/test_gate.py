@@ -27,7 +27,7 @@ from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.
 
 ID = "0123456789abcdef" * 4
 POD = "kubepods-besteffort-podf79da2e8b5aaca46b8ba23dbc07e21bd.slice"
-# facts.md 1.2 to 1.4.
+# kubernetes pkg/kubelet/cm/cgroup_manager_linux.go, containerd …/helpers.go, cri-o internal/config/cgmgr.
 SYSTEMD = [
     f"/kubepods.slice/kubepods-besteffort.slice/{POD}/cri-containerd-{ID}.scope",
     f"/kubepods.slice/kubepods-pod1234_5678.slice/crio-{ID}.scope",
