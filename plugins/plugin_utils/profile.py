@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .facts.model import Driver
+from ..module_utils.cgroup.names import Driver
 from .kubelet_options import MemoryEntry, parsed
 from .profile_error import ProfileError
 

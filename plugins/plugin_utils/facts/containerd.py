@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...module_utils.cgroup.names import Driver
 from ..containerd_schema import (
     DEFAULT_HANDLER,
     DEFAULT_NRI_SOCKET,
@@ -35,7 +36,7 @@ from .containerd_layers import (
     version_in,
 )
 from .cri import runtime_config
-from .model import ConfigFile, Defect, Driver, Handler, NriFacts, RuntimeFacts
+from .model import ConfigFile, Defect, Handler, NriFacts, RuntimeFacts
 from .nri import with_socket
 
 DUMP = "containerd config dump"

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...module_utils.cgroup.names import Driver
 from ...module_utils.snapshot.crio import DROP_IN_FOLDER, MAX_DROP_INS
 from ...module_utils.snapshot.processes import option
 from ..containerd_schema import release
@@ -14,7 +15,7 @@ from ..edit.read import read_toml
 from . import crio_monitor
 from .config import nested, read_config
 from .cri import runtime_config
-from .model import Claim, ConfigFile, CrioFacts, Defect, Driver, NriFacts, RuntimeFacts
+from .model import Claim, ConfigFile, CrioFacts, Defect, NriFacts, RuntimeFacts
 from .nri import with_socket
 
 MANAGER = ("crio", "runtime", "cgroup_manager")

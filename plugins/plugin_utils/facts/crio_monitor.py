@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ...module_utils.cgroup.names import Driver
 from ..containerd_schema import release
 from .config import nested
-from .model import ConfigFile, Driver
+from .model import ConfigFile
 
 TOP = ("crio", "runtime", "conmon_cgroup")
 HANDLERS = ("crio", "runtime", "runtimes")

@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from ...module_utils.cgroup.names import Driver
 from ..edit.errors import ParseError
 from .config import read_config
 from .cri import runtime_config
-from .model import Claim, ConfigFile, Defect, Driver, NriFacts, RuntimeFacts
+from .model import Claim, ConfigFile, Defect, NriFacts, RuntimeFacts
 
 OPTION = "native.cgroupdriver"
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ...module_utils.cgroup.names import Driver
 from ..edit.errors import ParseError
 from ..edit.read import read_yaml
 from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, READ_ONLY_PORT
@@ -15,7 +16,7 @@ from .kubelet_dropins import read_dropins, unseen
 from .kubelet_flags import flags
 from .kubelet_layers import claims_of, settings_in_force, shown
 from .kubelet_model import Flag, Start
-from .model import Claim, Driver, KubeletFacts
+from .model import Claim, KubeletFacts
 
 OWN_FLAGS = ((f"{READ_ONLY_PORT.flag}=0", "k3s itself"),)
 """k3s pkg/daemons/agent/agent_linux.go: what its kubelet gets as a flag although it is a field (k3s#12164)."""

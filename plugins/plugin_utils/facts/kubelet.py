@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...module_utils.cgroup.names import Driver
 from ..edit.read import read_yaml
 from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, OBSERVED, STATIC_POD_PATH
 from ..versions import minor
@@ -18,7 +19,7 @@ from .kubelet_dropins import read_dropins, unseen
 from .kubelet_flags import environment_flags, flag_source, flag_values, flags, next_line, running
 from .kubelet_layers import DEFAULT_SOURCE, claims_of, dropins_read, settings_in_force, shown
 from .kubelet_model import Flag, Setting, Start
-from .model import Checkpoint, Claim, ConfigFile, Driver, KubeletFacts
+from .model import Checkpoint, Claim, ConfigFile, KubeletFacts
 
 _PLAIN = re.compile(r" [A-Za-z]+\s*")
 

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 from ...module_utils.cgroup.mounts import Hierarchy
-from ...module_utils.cgroup.names import Driver as Driver
+from ...module_utils.cgroup.names import Driver
 from .kubelet_model import Setting, Start
 
 

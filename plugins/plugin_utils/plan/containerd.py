@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...module_utils.cgroup.names import Driver
 from ..containerd_schema import DEFAULT_HANDLER, DEFAULT_RUNTIME_TYPE, NRI_PLUGINS, SCHEMAS, Schema, cri_plugins
 from ..facts.config import nested
 from ..facts.containerd_layers import Layers, Merge, driver_word, own_table, runtimes
-from ..facts.model import Driver, Handler, NodeFacts, RuntimeFacts
+from ..facts.model import Handler, NodeFacts, RuntimeFacts
 from ..profile import Profile
 from .containerd_place import Place, layers_of, place, preparations
 from .model import Change, Need, Skip

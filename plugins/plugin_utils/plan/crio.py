@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ...module_utils.cgroup.names import Driver
 from ...module_utils.snapshot.processes import option
 from ..containerd_schema import release
 from ..facts import crio_monitor
 from ..facts.crio import DEFAULT_NRI_SOCKET, FLAG, MANAGER, NRI_FLAG, NRI_ON_SINCE, NRI_SOCKET_FLAG, switched, words
-from ..facts.model import Driver, RuntimeFacts
+from ..facts.model import RuntimeFacts
 from ..profile import Profile
 from .model import Change, Need, Skip
 

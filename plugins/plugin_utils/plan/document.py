@@ -8,9 +8,9 @@ import secrets
 import time
 from typing import Any
 
-from ...module_utils.cgroup.names import KubeletTree
+from ...module_utils.cgroup.names import Driver, KubeletTree
 from ...module_utils.errors import ColocationError
-from ..facts.model import Driver, NodeFacts
+from ..facts.model import NodeFacts
 from ..kubelet_fields import CGROUP_ROOT
 from ..profile import Profile
 from .checkpoints import moved_checkpoints, policy_after

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from ..facts.model import Driver, NodeFacts
+from ...module_utils.cgroup.names import Driver
+from ..facts.model import NodeFacts
 from ..profile import Profile
 from .model import Change, Need
 

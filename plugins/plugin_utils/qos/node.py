@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...module_utils.cgroup.names import KubeletTree
+from ...module_utils.cgroup.names import Driver, KubeletTree
 from ...module_utils.qos.ownership import MEMORY_QOS_BY_DEFAULT
 from ...module_utils.quantity import parse_cpu_list
 from ..facts.kubelet_model import Setting
-from ..facts.model import CgroupMode, Driver
+from ..facts.model import CgroupMode
 from ..findings.rules.memory_qos import GATE
 from ..kubelet_fields import CGROUP_ROOT, FEATURE_GATES
 from ..kubelet_policy_options import switched_on

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ...module_utils.cgroup.names import Driver
 from ...module_utils.snapshot.reserved import candidates
-from ..facts.model import Driver
 from ..facts.reservations import Settings, cpu_reservation, reserved
 from ..kubelet_fields import (
     ENFORCE_NODE_ALLOCATABLE,

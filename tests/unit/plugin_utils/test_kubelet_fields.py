@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import KubeletTree, place
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import Driver
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver, KubeletTree, place
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import (
     CGROUP_DRIVER,
     FAIL_CGROUP_V1,

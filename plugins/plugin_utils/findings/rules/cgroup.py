@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....module_utils.cgroup.names import KubeletTree
-from ...facts.model import CgroupMode, Driver, NodeFacts, RealtimeThread
+from ....module_utils.cgroup.names import Driver, KubeletTree
+from ...facts.model import CgroupMode, NodeFacts, RealtimeThread
 from ..model import Effect, Finding, Rule, Severity
 
 ENFORCED = frozenset({"cpu", "cpuset", "memory", "pids"})

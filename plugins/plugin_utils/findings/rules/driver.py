@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.model import RUNTIME_SETTINGS, Driver, NodeFacts
+from ....module_utils.cgroup.names import Driver
+from ...facts.model import RUNTIME_SETTINGS, NodeFacts
 from ..evidence import claims
 from ..model import Effect, Finding, Rule, Severity
 

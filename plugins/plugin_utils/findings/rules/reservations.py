@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ....module_utils.cgroup.names import Driver
 from ....module_utils.snapshot.reserved import candidates
-from ...facts.model import CgroupMode, Driver, NodeFacts
+from ...facts.model import CgroupMode, NodeFacts
 from ...kubelet_fields import ENFORCE_NODE_ALLOCATABLE, KUBE_RESERVED_CGROUP, SYSTEM_RESERVED_CGROUP
 from ..kubelet_values import told, value, words
 from ..model import Effect, Finding, Rule, Severity

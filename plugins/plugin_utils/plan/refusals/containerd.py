@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ....module_utils.cgroup.names import Driver
 from ...containerd_schema import OWN_DROP_IN, readable_schemas, release
 from ...facts.containerd import DUMP
 from ...facts.containerd_defects import IGNORED
 from ...facts.containerd_layers import Merge, driver_word, runtimes, schema_of, version_in
-from ...facts.model import Driver, NodeFacts
+from ...facts.model import NodeFacts
 from ...profile import Profile
 from ..containerd import nri_skip, runtime_changes
 from ..containerd_place import DROP_IN, files_of, layers_of, strategy

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ....module_utils.cgroup.names import Driver
 from ...facts import containerd_defects as containerd
 from ...facts.containerd_layers import Layers, driver_word, imported, runtimes, source_of
-from ...facts.model import Driver, NodeFacts, RuntimeFacts
+from ...facts.model import NodeFacts, RuntimeFacts
 from ...profile import Profile
 from ..containerd import nri_values, runtime_changes
 from ..containerd_after import files_after, layers_after

@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from ....module_utils.cgroup.names import Driver
 from ...facts.docker import OPTION, exec_options
-from ...facts.model import Driver, NodeFacts
+from ...facts.model import NodeFacts
 from ...profile import Profile
 from ..model import Refusal
 from .model import Rule, unsafe_file

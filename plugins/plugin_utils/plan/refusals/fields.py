@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....module_utils.cgroup.names import place
+from ....module_utils.cgroup.names import Driver, place
 from ....module_utils.errors import ColocationError
-from ...facts.model import CgroupMode, Driver, NodeFacts
+from ...facts.model import CgroupMode, NodeFacts
 from ...findings.rules.memory_qos import SOUND_KERNEL
 from ...findings.rules.reservations import lacking
 from ...findings.rules.resource_managers import COMPRESSIBLE, COMPRESSIBLE_SINCE

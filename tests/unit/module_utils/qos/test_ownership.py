@@ -27,10 +27,17 @@ AT_ROOT = {"root", "guaranteed"}
 IN_KUBEPODS = ABOVE_PODS | {"pod", "container"}
 
 
-def said(name: str, place: str, **other: Any) -> str:
+def said(
+    name: str,
+    place: str,
+    driver: Driver = Driver.SYSTEMD,
+    version: tuple[int, int] | None = OLD,
+    *,
+    static_cpu: bool = False,
+    memory_qos: bool | None = None,
+) -> str:
     where, qos = PLACES[place]
-    asked = {"driver": Driver.SYSTEMD, "version": OLD, "static_cpu": False, "memory_qos": None, **other}
-    return refusal(knob(name), where, qos, asked.pop("driver"), asked.pop("version"), **asked)
+    return refusal(knob(name), where, qos, driver, version, static_cpu=static_cpu, memory_qos=memory_qos)
 
 
 def refused(name: str, **other: Any) -> set[str]:

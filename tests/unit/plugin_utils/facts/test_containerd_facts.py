@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver
 from ansible_collections.volcano.colocation.plugins.plugin_utils.containerd_schema import OWN_DROP_IN
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import Driver, RuntimeFacts
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import RuntimeFacts
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import (
     NVIDIA,
     V2,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import Driver
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.containerd import runtime_changes
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
