@@ -55,6 +55,10 @@ def differing(wanted: tuple[Setting, ...], unit: Mapping[str, Any]) -> tuple[Set
     return tuple(each for each in wanted if not each.holds(unit))
 
 
+def _to_push(setting: Setting, state: SliceState) -> bool:
+    return setting.value.name in state.unlike or not setting.holds(state.unit)
+
+
 def dropped(request: Request, state: SliceState) -> tuple[Setting, ...]:
     """systemd's defaults for what our file set so far and is not asked for any more."""
     names = {each.name for each in request.settings} if request.present else set()
@@ -79,7 +83,7 @@ def _presence(request: Request, state: SliceState) -> Plan:
     return Plan(
         files=state.changes,
         link=link,
-        push=differing(targets, state.unit) if pushes else (),
+        push=tuple(each for each in targets if _to_push(each, state)) if pushes else (),
         reload=_needs_reload(state),
         start=starts,
         companion=_companion_is_missing(request, state),
@@ -165,7 +169,8 @@ def diff(request: Request, state: SliceState, planned: Plan) -> list[dict[str, s
 def _values(state: SliceState, planned: Plan) -> tuple[str, str]:
     present = str(state.unit.get("ActiveState", "")) or "unknown"
     then = "active" if planned.start else "inactive" if planned.stop else present
-    before = {each.value.name: readable(state.unit.get(each.value.name)) for each in planned.push}
+    held = {**state.unit, **state.unlike}
+    before = {each.value.name: readable(held.get(each.value.name)) for each in planned.push}
     after = {each.value.name: readable(each.value.value) for each in planned.push}
     return _lines({"ActiveState": present, **before}), _lines({"ActiveState": then, **after})
 

@@ -12,7 +12,7 @@ from ..cgroup import slices
 from ..cgroup.hierarchy import SYSTEMD, hierarchies
 from ..host import Host
 from ..transaction import stale_cgroups
-from . import companion, drop_ins, kubelet_slices, slice_files
+from . import companion, drop_ins, kernel_values, kubelet_slices, slice_files
 from .bus import ANY_INTERFACE, Bus
 from .properties import RULES
 from .property_values import Machine
@@ -25,7 +25,7 @@ NAMES = (*_UNIT, *_USAGE, *(rule.dbus for rule in RULES.values()))
 
 @dataclass(frozen=True)
 class SliceState:
-    """``unit``: its D-Bus properties, empty for an image. ``pushed``: runtime drop-ins that SetUnitProperties left."""
+    """``unit``: D-Bus properties, empty for an image. ``unlike``: what the kernel has where they are as wanted."""
 
     unit: Mapping[str, Any]
     machine: Machine
@@ -37,6 +37,7 @@ class SliceState:
     absent: Mapping[str, str] = field(default_factory=dict)
     processes: tuple[int, ...] = ()
     nested: tuple[str, ...] = ()
+    unlike: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def active(self) -> bool:
@@ -71,6 +72,7 @@ def observe(host: Host, request: Request) -> SliceState:
         _absent(host, request),
         _processes(host, request.name) if occupied else (),
         _nested(host, request.name) if occupied else (),
+        kernel_values.unlike(host, hierarchies(host), unit, request.settings) if host.live and request.present else {},
     )
 
 
