@@ -20,10 +20,10 @@ from .stages import Command, Stage
 HEARTBEAT = 15.0
 """Seconds between two lines of progress."""
 
-PATIENCE = 2.0
+PATIENCE = 2.5
 """A stage that takes so many times its share is stopped: it hangs."""
 
-OVERRUN = "stopped: the stage took twice its share"
+OVERRUN = "stopped: the stage took several times its share"
 
 GRACE = 30.0
 """Seconds that a stopped command has to clean up after itself."""
