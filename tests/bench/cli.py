@@ -12,13 +12,14 @@ import time
 from collections.abc import Mapping, Sequence
 
 from . import table
-from .machine import describe_machine
+from .machine import Machine, describe_machine
 from .many import NODES, ManyCost, ManyError, assess_many, many_reaches
 from .node import BenchNode, NodeError
 from .places import DOCUMENT, LOGS, REPORT, environment
 from .planning_cost import PlanningCost, PlanningError, planning_costs
+from .qos_cost import QosCost, QosError, qos_cost, qos_reaches
 from .report import NoPlace, Report, with_figures
-from .rounds import RunFailed, Runner, all_runs
+from .rounds import RunFailed, Runner, Runs, all_runs
 
 NODE = "bench"
 ROUNDS = 7
@@ -33,17 +34,12 @@ def main(argv: Sequence[str]) -> int:
     given = environment(os.environ)
     LOGS.mkdir(parents=True, exist_ok=True)
     try:
-        if arguments.assess_only:
-            many = _assess(arguments.assess_many, given)
-            print(f"{table.many_table(many)}\n\n{table.reach_table(many_reaches(many))}")
-            return 0
-        planning = _plan(given)
-        if arguments.planning_only:
-            print(table.planning_table(planning))
-            return 0
-        many = _assess(arguments.assess_many, given)
-        return _finish(_measure(arguments, given, planning, many), arguments)
-    except (ManyError, NodeError, NoPlace, PlanningError, RunFailed) as error:
+        if arguments.only is not None:
+            return int(arguments.only(arguments, given))
+        planning, many, qos = _plan(given), _assess(arguments, given), _set(given)
+        machine, runs = _measure(arguments, given)
+        return _finish(Report(machine, _command(arguments), runs, planning, many, qos), arguments)
+    except (ManyError, NodeError, NoPlace, PlanningError, QosError, RunFailed) as error:
         say(f"failed: {error}")
         return 1
     except KeyboardInterrupt:
@@ -56,17 +52,35 @@ def _plan(given: Mapping[str, str]) -> tuple[PlanningCost, ...]:
     return planning_costs(given)
 
 
-def _assess(nodes: int, given: Mapping[str, str]) -> tuple[ManyCost, ...]:
-    say(f"assessing up to {nodes} recorded nodes …")
-    return assess_many(nodes, given)
+def _assess(arguments: argparse.Namespace, given: Mapping[str, str]) -> tuple[ManyCost, ...]:
+    say(f"assessing up to {arguments.assess_many} recorded nodes …")
+    return assess_many(arguments.assess_many, given)
 
 
-def _measure(
-    arguments: argparse.Namespace,
-    given: Mapping[str, str],
-    planning: tuple[PlanningCost, ...],
-    many: tuple[ManyCost, ...],
-) -> Report:
+def _set(given: Mapping[str, str]) -> QosCost:
+    say("settings on pods …")
+    return qos_cost(given)
+
+
+def _only_plan(_arguments: argparse.Namespace, given: Mapping[str, str]) -> int:
+    print(table.planning_table(_plan(given)))
+    return 0
+
+
+def _only_assess(arguments: argparse.Namespace, given: Mapping[str, str]) -> int:
+    many = _assess(arguments, given)
+    print(f"{table.many_table(many)}\n\n{table.reach_table(many_reaches(many))}")
+    return 0
+
+
+def _only_set(_arguments: argparse.Namespace, given: Mapping[str, str]) -> int:
+    qos = _set(given)
+    reaches = qos_reaches(qos)
+    print(f"{table.qos_table(qos)}\n\n{table.reach_table(reaches)}")
+    return 0 if all(each.reached for each in reaches if each.counted) else 1
+
+
+def _measure(arguments: argparse.Namespace, given: Mapping[str, str]) -> tuple[Machine, Runs]:
     node = BenchNode(NODE, given)
     say("booting a misaligned node …")
     try:
@@ -75,7 +89,7 @@ def _measure(
         load = os.getloadavg()[0]
         say(f"{arguments.rounds} rounds; 1-minute load {load:.1f}")
         runs = all_runs(runner, arguments.rounds)
-        return Report(describe_machine(facts, (load, os.getloadavg()[0])), _command(arguments), runs, planning, many)
+        return describe_machine(facts, (load, os.getloadavg()[0])), runs
     finally:
         if not arguments.keep:
             _end(node)
@@ -117,10 +131,14 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="tests/bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"interleaved rounds on the aligned node ({ROUNDS})")
     parser.add_argument("--update-docs", action="store_true", help="write the figures into docs/benchmark.md")
-    parser.add_argument("--planning-only", action="store_true", help="only plan recorded nodes; boots nothing")
     parser.add_argument(
         "--assess-many", type=int, default=NODES, metavar="N", help=f"recorded nodes that are assessed ({NODES})"
     )
-    parser.add_argument("--assess-only", action="store_true", help="only assess recorded nodes; boots nothing")
+    for name, part, what in (
+        ("--planning-only", _only_plan, "only plan recorded nodes; boots nothing"),
+        ("--assess-only", _only_assess, "only assess recorded nodes; boots nothing"),
+        ("--qos-only", _only_set, "only settings on pods, in a tree of files; boots nothing"),
+    ):
+        parser.add_argument(name, dest="only", action="store_const", const=part, help=what)
     parser.add_argument("--keep", action="store_true", help="leave the node up, for a look at it")
     return parser

@@ -16,6 +16,7 @@ from .contestants import Contestant
 from .machine import Machine
 from .many import ManyCost, many_reaches
 from .planning_cost import PlanningCost
+from .qos_cost import QosCost, qos_reaches
 from .reaches import Reach, reaches
 from .rounds import Run, Runs
 
@@ -30,10 +31,11 @@ class Report:
     runs: Runs
     planning: Sequence[PlanningCost]
     many: Sequence[ManyCost]
+    qos: QosCost
 
     @property
     def reaches(self) -> tuple[Reach, ...]:
-        return (*reaches(self.runs, self.planning), *many_reaches(self.many))
+        return (*reaches(self.runs, self.planning), *many_reaches(self.many), *qos_reaches(self.qos))
 
     @property
     def counts_are_right(self) -> bool:
@@ -51,6 +53,7 @@ class Report:
                 table.ratio_table(self.runs),
                 table.planning_table(self.planning),
                 table.many_table(self.many),
+                table.qos_table(self.qos),
             )
         )
 
@@ -66,6 +69,7 @@ class Report:
             "rounds": {each.value: [_run(run) for run in runs] for each, runs in self.runs.rounds.items()},
             "planning": [asdict(each) for each in self.planning],
             "assess_many": [asdict(each) for each in self.many],
+            "qos": asdict(self.qos),
         }
 
     def write(self, path: Path) -> None:

@@ -10,6 +10,7 @@ from .contestants import Contestant
 from .figures import spread
 from .many import ManyCost
 from .planning_cost import PlanningCost
+from .qos_cost import QosCost, Stage
 from .reaches import Reach, compare, compare_cpu
 from .rounds import Run, Runs
 
@@ -101,6 +102,31 @@ def many_table(costs: Sequence[ManyCost]) -> str:
                 f"{each.cost.cpu / each.nodes * 1000:.1f}",
             )
             for each in costs
+        ],
+    )
+
+
+STAGES = {
+    Stage.BARE: "bare loop of the writes",
+    Stage.READ: "bare loop that reads them back",
+    Stage.RAW: "raw backend: writes in order, reads back",
+    Stage.WHOLE: "`cgroup_qos`: looks, plans, records, writes, reads back",
+    Stage.AGAIN: "`cgroup_qos` for the second time",
+}
+
+
+def qos_table(cost: QosCost) -> str:
+    return markdown(
+        (cost.what, "CPU ms", "in bare loops of writes", "in bare loops of writes and reads", "files written"),
+        [
+            (
+                name,
+                str(cost.spread(stage)),
+                str(cost.in_bare_loops(stage)),
+                str(cost.in_bare_loops_that_read(stage)),
+                str(max(cost.written[stage])),
+            )
+            for stage, name in STAGES.items()
         ],
     )
 

@@ -99,6 +99,8 @@ def _above(cgroup: str) -> Iterator[str]:
 def _arranged(steps: Sequence[Step]) -> list[Work]:
     by_key = {(step.target.cgroup, step.knob.name): step for step in steps}
     in_order = [by_key[each.cgroup, each.knob] for each in ordered([step.write for step in steps])]
+    if all(step.backend is Backend.FILE for step in steps):
+        return [*in_order]
     work: list[Work] = []
     done: set[str] = set()
     for step in in_order:
@@ -129,9 +131,9 @@ def _do(run: _Run, work: Work) -> None:
     if isinstance(work, Call):
         _call(run, work)
         return
-    own = run.current[work.target.cgroup]
-    for name, text in _new_texts(work, run.node.mode, own).items():
-        before = _texts_before(work, run.node.mode, name, own)
+    own, mode = run.current[work.target.cgroup], run.node.mode
+    for name, text in _new_texts(work, mode, own).items():
+        before = _texts_before(work, mode, name, own)
         _write(run, work, name, text)
         run.undos.append(partial(_write, run, work, name, before))
         own[name] = text

@@ -125,10 +125,11 @@ def _enabled(node: Node, folder: str) -> list[str]:
 def read_files(node: Node, target: Target, knobs: Sequence[Knob]) -> dict[str, str]:
     """Texts of the knobs' files by name, which no two controllers share; ColocationError when there is no cgroup."""
     wanted: dict[str, list[str]] = {}
+    points, mode = node.hierarchies.points, node.mode
     for knob in knobs:
-        point = node.hierarchies.points.get(knob.controller(node.mode), "")
-        for name in knob.files(node.mode) if point else ():
-            wanted.setdefault(point, []).append(name)
+        point = points.get(knob.controller(mode), "")
+        if point:
+            wanted.setdefault(point, []).extend(knob.files(mode))
     texts: dict[str, str] = {}
     for point, names in wanted.items():
         folder = kernel_files.folder(node.host, point, target.cgroup)

@@ -43,7 +43,7 @@ def ordered(writes: Sequence[Write]) -> tuple[Write, ...]:
 
 
 def _key(write: Write) -> tuple[int, int, int]:
-    depth = len([part for part in write.cgroup.split("/") if part])
+    depth = write.cgroup.count("/")
     if write.knob == "cpu_period" or not widens(write):
         return (0, -depth, _rank(write.knob, _NARROWING))
     if write.knob == _LAST:

@@ -118,8 +118,9 @@ def steps(
     for name in sorted(names, key=lambda each: (each not in COUNTED_IN, each)):
         knob, entry = knob_of(name), past.entries.get(name)
         if name in wanted:
-            found.append(_set(knob, wanted[name], state, current, page))
-            found[-1] = replace(found[-1], cause=_cause(found[-1], entry, wanted[name], past.boot))
+            step = _set(knob, wanted[name], state, current, page)
+            cause = _cause(step, entry, wanted[name], past.boot)
+            found.append(replace(step, cause=cause) if cause else step)
         elif entry:
             found.append(_put_back(knob, entry, state, current))
         if state.has(knob):

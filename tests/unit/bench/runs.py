@@ -64,3 +64,15 @@ def all_runs(
             Contestant.STOCK: [run(wall) for wall in stocks],
         },
     )
+
+
+def qos_round(bare: float, read: float, raw: float, again: int = 0) -> dict[str, Any]:
+    """As qos_settings.py prints it."""
+    found = {
+        "bare": (bare, 3000),
+        "read": (read, 0),
+        "raw": (raw, 3000),
+        "whole": (10 * raw, 3001),
+        "again": (5 * raw, again),
+    }
+    return {name: {"cpu_ms": took, "written": count} for name, (took, count) in found.items()}

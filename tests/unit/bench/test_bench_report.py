@@ -15,17 +15,20 @@ from ansible_collections.volcano.colocation.tests.bench.machine import Machine
 from ansible_collections.volcano.colocation.tests.bench.many import ManyCost
 from ansible_collections.volcano.colocation.tests.bench.places import DOCUMENT
 from ansible_collections.volcano.colocation.tests.bench.planning_cost import PlanningCost
+from ansible_collections.volcano.colocation.tests.bench.qos_cost import combined
 from ansible_collections.volcano.colocation.tests.bench.report import BEGIN, END, NoPlace, Report, with_figures
 from ansible_collections.volcano.colocation.tests.bench.rounds import Runs
 
-from .runs import ALIGNED, all_runs, run, task, usage
+from .runs import ALIGNED, all_runs, qos_round, run, task, usage
 
 
-def report(runs: Runs) -> Report:
+def report(runs: Runs, again: int = 0) -> Report:
     machine = Machine(2, "a CPU", "3.11.7", "2.19.14", "tcg", (1.0, 2.5))
     planning = [PlanningCost("aligned", 0, 80.0, 5.0, 1.0, 4)]
     many = [ManyCost(nodes, 0.1, Cost(nodes / 25, nodes / 25, 100.0)) for nodes in (250, 500, 1000)]
-    return Report(machine, "make bench", runs, planning, many)
+    rounds = [qos_round(20.0, 10.0, 45.0), qos_round(10.0, 10.0, 30.0, again)]
+    qos = combined({"pods": 500, "settings": 6, "rounds": rounds})
+    return Report(machine, "make bench", runs, planning, many, qos)
 
 
 def test_columns_are_padded() -> None:
@@ -47,6 +50,9 @@ def test_the_text_tells_of_machine_reaches_costs_and_ratios() -> None:
     assert ["polls", "0", "0", "0", "4"] in rows
     assert ["1000", "40.0", "40.0", "100", "40.0"] in rows
     assert ["assessing 1000 recorded nodes, wall", "40.0 s", "< 60 s", "reached"] in rows
+    raw = ["37.50 (30.00–45.00)", "2.62 (2.25–3.00)", "1.50 (1.50–1.50)", "3000"]
+    assert ["raw backend: writes in order, reads back", *raw] in rows
+    assert ["raw writes of 500 pods × 6 settings in bare loops", "2.62 (2.25–3.00)", "≤ 2.00", "not reached"] in rows
     assert ["module executions, aligned node", "1 and 0 poll(s)", "1", "reached"] in rows
     assert ["`ansible -m ping`", "1.75 (1.50–2.00)", "2.25 (2.00–2.50)"] in rows
 
@@ -54,6 +60,7 @@ def test_the_text_tells_of_machine_reaches_costs_and_ratios() -> None:
 def test_counts_decide_and_times_do_not() -> None:
     assert report(all_runs(pings=(0.1, 0.1))).counts_are_right
     assert not report(all_runs(counted=run(4.0, task(usage=usage(2)), trace=ALIGNED))).counts_are_right
+    assert not report(all_runs(), again=1).counts_are_right
 
 
 def test_the_report_is_json_with_every_run(tmp_path: Path) -> None:
@@ -62,6 +69,7 @@ def test_the_report_is_json_with_every_run(tmp_path: Path) -> None:
     found = json.loads(path.read_text())
     assert found["schema"] == 1
     assert [len(runs) for runs in found["rounds"].values()] == [2, 2, 2]
+    assert found["qos"]["written"]["raw"] == [3000, 3000]
     assert found["misaligned"]["modules"] == {"node_snapshot": 2, "node_transaction": 5}
 
 
