@@ -61,3 +61,9 @@ def format_cpu_list(cpus: frozenset[int]) -> str:
         else:
             runs.append([cpu, cpu])
     return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def format_bytes(count: int) -> str:
+    """A number of bytes as the shortest Kubernetes quantity that is exact, such as ``512Mi``."""
+    power = next((power for power in range(6, 0, -1) if count and count % 1024**power == 0), 0)
+    return f"{count // 1024**power}{'KMGTPE'[power - 1]}i" if power else str(count)

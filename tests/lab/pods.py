@@ -42,14 +42,14 @@ _RESOURCES = {
     "burstable": """\
     resources:
       requests: {cpu: 100m, memory: 32Mi}
-      limits: {cpu: 500m, memory: 128Mi}
+      limits: {memory: 128Mi}
 """,
     "besteffort": "",
 }
 
 _CRI_RESOURCES = {
     "guaranteed": {"cpu_period": 100000, "cpu_quota": 100000, "cpu_shares": 1024, "memory_limit": 64 << 20},
-    "burstable": {"cpu_period": 100000, "cpu_quota": 50000, "cpu_shares": 102, "memory_limit": 128 << 20},
+    "burstable": {"cpu_period": 100000, "cpu_quota": 0, "cpu_shares": 102, "memory_limit": 128 << 20},
     "besteffort": {"cpu_period": 100000, "cpu_quota": 0, "cpu_shares": 2, "memory_limit": 0},
 }
 """The same requests and limits as kubelet hands them to the runtime (pkg/kubelet/cm/helpers_linux.go)."""

@@ -114,7 +114,9 @@ class Store:
         values["spec"] = from_dict(values["spec"])
         values["seconds"] = tuple((step, seconds) for step, seconds in values["seconds"])
         values["containers"] = tuple(tuple(each) for each in values["containers"])
-        return Node(folder=self.root / name, **values)
+        # Another version of the lab may have written more.
+        known_values = {field.name: values[field.name] for field in dataclasses.fields(Node) if field.name in values}
+        return Node(folder=self.root / name, **known_values)
 
     def save(self, node: Node) -> Node:
         """Write a node's file; it is complete or the old one."""

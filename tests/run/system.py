@@ -13,7 +13,8 @@ from pathlib import Path
 from .nodes import Lab
 from .places import CHECKOUT, tool_environment
 
-TESTS = ("pytest", "tests/system")
+# Two groups, each with one node at a time: tests/system/conftest.py.
+TESTS = ("pytest", "--numprocesses", "2", "--dist", "loadgroup", "tests/system")
 
 
 def main(arguments: Sequence[str]) -> int:

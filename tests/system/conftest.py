@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One lab node for all system tests: cgroup v2, containerd 1.7, both sides on the systemd driver, pods running."""
+"""The tests' node: cgroup v2, containerd 1.7, both sides on the systemd driver, pods running.
+
+Tests with a node of their own kind run beside those of this one, one such node at a time: two are what two CPUs carry.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,13 @@ from ansible_collections.volcano.colocation.tests.system.node import Node, lab
 
 NAME = "system"
 SPEC = ("--suite", "trixie", "--cgroup", "v2", "--driver-kubelet", "systemd", "--driver-runtime", "systemd")
+
+
+# Before xdist reads the mark.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group("node" if "node" in getattr(item, "fixturenames", ()) else "others"))
 
 
 @pytest.fixture(scope="session", name="node")

@@ -81,6 +81,10 @@ class Node:
         lines = self.shell("cat /proc/[0-9]*/cgroup 2>/dev/null || true").splitlines()
         return sorted({line.split(":", 2)[2] for line in lines if re.search(r"[0-9a-f]{64}", line)})
 
+    def pods(self) -> list[str]:
+        """Cgroup paths of pods, once for each container that runs in one."""
+        return sorted(path.rsplit("/", 1)[0] for path in self.containers())
+
     def ansible(self, playbook: str, *arguments: str, **variables: Any) -> Run:
         """Run one of the collection's playbooks with the tests' profile and ``variables`` on top."""
         return ansible(

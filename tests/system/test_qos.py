@@ -107,7 +107,7 @@ def test_a_drift_is_predicted_and_repaired(node: Node) -> None:
     write_raw(node, {f"{CLASS}/memory.high": "max"})
     predicted = attempt(node, "--check").output
     assert "-kubepods.slice/kubepods-besteffort.slice memory_high: max" in predicted
-    assert "+kubepods.slice/kubepods-besteffort.slice memory_high: 536870912" in predicted
+    assert "+kubepods.slice/kubepods-besteffort.slice memory_high: 512Mi" in predicted
     assert changed(node) == 1
     assert kernel(node) == WANTED
 

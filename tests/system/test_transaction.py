@@ -5,9 +5,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
 
 from ansible_collections.volcano.colocation.tests.system.node import Node
 
+RESERVED: dict[str, Any] = {
+    "colocation_qos": {"levels": []},
+    "colocation_kube_reserved": {"cpu": "100m", "memory": "128Mi"},
+    "colocation_kube_reserved_cgroup": "/colocation-runtime.slice",
+    "colocation_enforce_node_allocatable": ["pods", "kube-reserved"],
+}
+RESERVED_FOLDER = "/sys/fs/cgroup/colocation.slice/colocation-runtime.slice"
 SECRET = "hunter2-Zm9vYmFy"
 PLANTED = f"""
 [plugins."io.containerd.grpc.v1.cri".registry.configs."registry.invalid".auth]
@@ -20,11 +31,18 @@ ExecStartPre=/bin/sh -c "! grep -q 'cpuManagerPolicy: static' /var/lib/kubelet/c
 """
 
 
-def test_a_kubelet_that_does_not_start_leaves_the_old_node_with_the_old_pods(node: Node) -> None:
+@pytest.fixture(name="fault")
+def _fault(node: Node) -> Iterator[None]:
     node.shell("mkdir -p /etc/systemd/system/kubelet.service.d")
     node.write(FAULT, REFUSE_STATIC)
     node.shell("systemctl daemon-reload")
-    before, pods = node.tree(), node.shell("ctr -n k8s.io containers ls -q | wc -l")
+    yield
+    node.shell(f"rm {FAULT}; systemctl daemon-reload")
+
+
+@pytest.mark.usefixtures("fault")
+def test_a_kubelet_that_does_not_start_leaves_the_old_node_with_the_old_pods(node: Node) -> None:
+    before, pods = node.tree(), node.pods()
     checkpoint = node.shell("cat /var/lib/kubelet/cpu_manager_state")
     run = node.ansible("provision", colocation_health_timeout=120)
     assert run.code != 0
@@ -33,8 +51,7 @@ def test_a_kubelet_that_does_not_start_leaves_the_old_node_with_the_old_pods(nod
     assert node.tree() == before
     assert node.shell("cat /var/lib/kubelet/cpu_manager_state") == checkpoint
     assert node.shell("systemctl is-active kubelet containerd").split() == ["active", "active"]
-    assert node.shell("ctr -n k8s.io containers ls -q | wc -l") == pods
-    node.shell(f"rm {FAULT}; systemctl daemon-reload")
+    assert node.pods() == pods
 
 
 def test_provision_with_a_planted_secret_keeps_it_and_shows_it_nowhere(node: Node) -> None:
@@ -75,3 +92,22 @@ def test_verify_fails_on_drift_and_names_it(node: Node) -> None:
     run = node.ansible("verify", colocation_topology_manager_policy="restricted")
     assert run.code != 0
     assert "topologyManagerPolicy" in run.output
+
+
+def test_reserved_slices_are_made_before_kubelet_enforces_them(node: Node) -> None:
+    """kubelet does not start where one is missing, and writes their limits once at its start (kubernetes#104289)."""
+    refused = node.ansible("provision", "--check", **RESERVED)
+    assert refused.code != 0
+    assert "colocation-runtime.slice" in refused.output
+    run = node.ansible("provision", **RESERVED)
+    assert run.code == 0, run.output[-4000:]
+    # cpu.weight of 100m by kubelet's formula, 1 + (102 - 2) * 9999 / 262142
+    limits = f"cat {RESERVED_FOLDER}/cpu.weight {RESERVED_FOLDER}/memory.max"
+    assert node.shell(limits).split() == ["4", str(128 << 20)]
+    node.shell("systemctl daemon-reload")
+    node.shell("systemctl set-property --runtime colocation-runtime.slice TasksMax=9000; sleep 1")
+    assert node.shell(limits).split() == ["4", str(128 << 20)]
+    again = node.ansible("provision", **RESERVED)
+    assert again.code == 0, again.output[-4000:]
+    assert again.recap(node.name)["changed"] == 0
+    assert node.ansible("verify", **RESERVED).code == 0

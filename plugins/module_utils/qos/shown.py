@@ -6,14 +6,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..quantity import format_bytes, format_cpu_list
 from .forms import SECOND
 from .knob import Kind, Knob
 
 
 def shown(knob: Knob, value: Any) -> str:
-    """A neutral value as a person writes it: ``max``, ``1.5`` CPUs, ``0-3,8``, ``8:0 rbps=1048576``."""
+    """A neutral value as a person writes it: ``max``, ``1.5`` CPUs, ``512Mi``, ``0-3,8``, ``8:0 rbps=1048576``."""
     if value is None:
         return "max"
+    if knob.kind is Kind.BYTES:
+        return format_bytes(value)
     if knob.kind is Kind.CPU_TIME:
         return ("%d.%06d" % divmod(value, SECOND)).rstrip("0").rstrip(".")
     if isinstance(value, bool):
@@ -22,18 +25,7 @@ def shown(knob: Knob, value: Any) -> str:
         return str(value)
     if value and isinstance(value[0], tuple):
         return ", ".join(_device(each) for each in value)
-    return ranges(value) or "none"
-
-
-def ranges(ids: tuple[int, ...]) -> str:
-    """A sorted list of ids as the kernel's list format, cpuset(7)."""
-    parts: list[tuple[int, int]] = []
-    for each in ids:
-        if parts and parts[-1][1] == each - 1:
-            parts[-1] = (parts[-1][0], each)
-        else:
-            parts.append((each, each))
-    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in parts)
+    return format_cpu_list(frozenset(value)) or "none"
 
 
 def _device(limits: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,13 @@ def test_a_node_is_read_back_as_it_was_written(tmp_path: Path) -> None:
         containers=(("guaranteed", "container", "/kubepods/x"),),
     )
     assert Store(tmp_path).save(node) == Store(tmp_path).load("one")
+
+
+def test_what_another_version_of_the_lab_wrote_beside_it_does_no_harm(tmp_path: Path) -> None:
+    node = create(tmp_path)
+    file = node.folder / "node.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "of_another_version": 1}))
+    assert Store(tmp_path).load("one") == node
 
 
 def test_every_node_has_a_subnet_of_its_own(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.volcano.colocation.plugins.module_utils.quantity import (
+    format_bytes,
     format_cpu_list,
     parse_cpu_list,
     parse_quantity,
@@ -66,3 +67,25 @@ def test_no_list_or_quantity_exhausts_the_controller() -> None:
         parse_cpu_list("0-99999999999")
     with pytest.raises(ValueError, match="is not a Kubernetes quantity"):
         parse_quantity("1e999999999")
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0"),
+        (1000, "1000"),
+        (1024, "1Ki"),
+        (4097, "4097"),
+        (1536 * 2**20, "1536Mi"),
+        (2**30, "1Gi"),
+        (3 * 2**60, "3Ei"),
+        (2**70, "1024Ei"),
+    ],
+)
+def test_bytes_in_words(count: int, text: str) -> None:
+    assert format_bytes(count) == text
+
+
+@given(st.integers(min_value=0, max_value=2**63))
+def test_bytes_in_words_are_exact(count: int) -> None:
+    assert parse_quantity(format_bytes(count)) == count

@@ -181,7 +181,7 @@ def test_after_a_boot_everything_is_applied_again_and_told(node: SystemdTree, mo
     assert sorted(lines) == [
         f"{CGROUP} cpu_burst: drifted from 20000 to 0, set again (the node was booted)",
         f"{CGROUP} cpu_quota: drifted from 1.5 to max, set again (the node was booted)",
-        f"{CGROUP} memory_high: drifted from 1073741824 to max, set again (the node was booted)",
+        f"{CGROUP} memory_high: drifted from 1Gi to max, set again (the node was booted)",
         f"{CGROUP} pids_max: drifted from 500 to max, set again (the node was booted)",
     ]
     assert node.read("system.slice", "pids.max") == "max"
