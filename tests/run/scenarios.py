@@ -88,7 +88,8 @@ def run_scenario(checkout: Path, environment: Mapping[str, str], silence: Silenc
 
 def _sequence(name: str, checkout: Path, environment: Mapping[str, str], tail: deque[str]) -> bool:
     own = {**environment, "MOLECULE_EPHEMERAL_DIRECTORY": str(checkout / ".cache" / "molecule" / name)}
-    commands = (("test", "--destroy", "never"), ("destroy",))
+    # "--destroy never" leaves out the first destroy as well, and "create" then takes the node of an earlier failure.
+    commands = (("destroy",), ("test", "--destroy", "never"), ("destroy",))
     return all(_molecule(command, name, checkout, own, tail) for command in commands)
 
 
