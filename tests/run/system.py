@@ -13,8 +13,8 @@ from pathlib import Path
 from .nodes import Lab
 from .places import CHECKOUT, tool_environment
 
-# Two groups, each with one node at a time: tests/system/conftest.py.
-TESTS = ("pytest", "--numprocesses", "2", "--dist", "loadgroup", "tests/system")
+# Two processes, each with one node at a time; which test is whose: tests/system/conftest.py.
+TESTS = ("pytest", "--numprocesses", "2", "--dist", "loadscope", "tests/system")
 
 
 def main(arguments: Sequence[str]) -> int:

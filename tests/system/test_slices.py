@@ -5,57 +5,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
-import pytest
+from ansible_collections.volcano.colocation.tests.system.node import Node, lab
+from ansible_collections.volcano.colocation.tests.system.slices import NAME, attempt, changed, traces
 
-from ansible_collections.volcano.colocation.tests.system.node import Node, Run, ansible, lab
-
-NAME = "colocation-agents.slice"
 FOLDER = "/sys/fs/cgroup/colocation.slice/colocation-agents.slice"
 SETTINGS = {"CPUWeight": 300, "MemoryHigh": "256M", "TasksMax": 777}
 # 256 MiB; cgroup-v2.rst: cpu.weight, memory.high, pids.max.
 KERNEL = ["300", "268435456", "777"]
 BESTEFFORT = {"name": "kubepods-besteffort.slice", "properties": {"MemoryHigh": "1G"}}
 BESTEFFORT_HIGH = "cat /sys/fs/cgroup/kubepods.slice/kubepods-besteffort.slice/memory.high"
-PLACES = (
-    *("/etc/systemd/system", "/etc/systemd/system.control", "/run/systemd/system.control"),
-    *("/run/systemd/transient", "/sys/fs/cgroup"),
-)
-V1 = "slices-v1"
-V1_SPEC = ("--suite", "bookworm", "--cgroup", "v1", "--driver-kubelet", "systemd", "--driver-runtime", "systemd")
-
-
-@pytest.fixture(scope="module", name="v1")
-def _v1(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    lab("down", V1)
-    lab("up", V1, *V1_SPEC)
-    yield Node(V1, lab("inventory", V1).strip(), tmp_path_factory.mktemp("runs"))
-    if not request.session.testsfailed:
-        lab("down", V1)
-
-
-def attempt(node: Node, *arguments: str, **options: Any) -> Run:
-    playbook = str(Path(__file__).with_name("slice.yml"))
-    return ansible(playbook, node.folder, "-i", node.inventory, *arguments, slice={"name": NAME, **options})
-
-
-def changed(node: Node, *arguments: str, **options: Any) -> int:
-    run = attempt(node, *arguments, **options)
-    assert run.code == 0, run.output
-    return run.recap(node.name)["changed"]
 
 
 def kernel(node: Node) -> list[str]:
     return node.shell(f"cat {FOLDER}/cpu.weight {FOLDER}/memory.high {FOLDER}/pids.max").split()
-
-
-def traces(node: Node) -> str:
-    """Files, folders and links that name the slice, and what systemd remembers of it."""
-    found = node.shell(f"find {' '.join(PLACES)} -name '*colocation-agents*' 2>/dev/null || true")
-    return found + node.shell(f"systemctl list-units --all --plain --no-legend '{NAME}' '*colocation-agents*'")
 
 
 def test_a_slice_is_set_once(node: Node) -> None:
@@ -157,24 +120,3 @@ def test_removal_leaves_no_trace(node: Node) -> None:
     assert changed(node, state="absent") == 1
     assert traces(node) == ""
     assert changed(node, state="absent") == 0
-
-
-def test_on_v1_it_is_in_every_controller_after_a_reboot_too(v1: Node) -> None:
-    wanted = {"controllers": ["cpu", "cpuset", "memory", "pids"], "properties": {"CPUWeight": 300, "MemoryMax": "256M"}}
-    there = [
-        # 300 * 1024 / 100: systemd src/core/cgroup.c.
-        ("cpu", "cpu.shares", "3072"),
-        ("memory", "memory.limit_in_bytes", "268435456"),
-        ("cpuset", "cpuset.mems", "0"),
-        ("pids", "pids.max", "max"),
-    ]
-    folder = "colocation.slice/colocation-agents.slice"
-    command = "cat " + " ".join(f"/sys/fs/cgroup/{controller}/{folder}/{file}" for controller, file, _value in there)
-    assert changed(v1, **wanted) == 1
-    assert changed(v1, **wanted) == 0
-    assert v1.shell(command).split() == [value for _controller, _file, value in there]
-    lab("reboot", v1.name)
-    assert v1.shell(command).split() == [value for _controller, _file, value in there]
-    assert changed(v1, **wanted) == 0
-    assert changed(v1, state="absent") == 1
-    assert traces(v1) == ""
