@@ -82,31 +82,36 @@ def run(channel: Channel, pod: dict[str, Any], driver: str) -> None:
     print("pod", pod["name"], "runs in sandbox", sandbox, flush=True)
 
 
-def wait_for_cri(client: CriClient) -> None:
-    """containerd listens before its CRI plugin has read its state, and until then refuses every call."""
-    deadline = time.monotonic() + TIMEOUT
-    while True:
-        try:
-            client.pod_sandboxes()
-            return
-        except CriFailure:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(1)
-
-
-def main() -> None:
-    with open("/etc/lab/pods.json") as stream:
-        wanted = json.load(stream)
+def start(wanted: dict[str, Any]) -> None:
+    """What ran before is removed, then each pod run."""
     with CriClient("unix://" + SOCKET, TIMEOUT) as client:
-        wait_for_cri(client)
         for sandbox in client.pod_sandboxes():
             client.stop_pod_sandbox(sandbox.id)
             client.remove_pod_sandbox(sandbox.id)
     channel = Channel(SOCKET, TIMEOUT)
-    for pod in wanted["pods"]:
-        run(channel, pod, wanted["driver"])
-    channel.close()
+    try:
+        for pod in wanted["pods"]:
+            run(channel, pod, wanted["driver"])
+    finally:
+        channel.close()
+
+
+def main() -> None:
+    """Until it works: containerd listens before it has read its state, and keeps the name of a sandbox that it was
+    making for a caller who was stopped.
+    """
+    with open("/etc/lab/pods.json") as stream:
+        wanted = json.load(stream)
+    deadline = time.monotonic() + TIMEOUT
+    while True:
+        try:
+            start(wanted)
+            return
+        except CriFailure as error:
+            if time.monotonic() > deadline:
+                raise
+            print("once more:", error, flush=True)
+            time.sleep(1)
 
 
 if __name__ == "__main__":
