@@ -13,7 +13,7 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from ansible_collections.volcano.colocation.tests.system.node import Node, lab
+from ansible_collections.volcano.colocation.tests.system.node import Node, throwaway
 
 NAME = "system"
 SPEC = ("--suite", "trixie", "--cgroup", "v2", "--driver-kubelet", "systemd", "--driver-runtime", "systemd")
@@ -31,10 +31,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 
 
 @pytest.fixture(scope="session", name="node")
-def _node(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    lab("down", NAME)
-    lab("up", NAME, *SPEC)
-    yield Node(NAME, lab("inventory", NAME).strip(), tmp_path_factory.mktemp("runs"))
-    # After a failure it stays up, for whoever wants to see its journal; the next run replaces it.
-    if not request.session.testsfailed:
-        lab("down", NAME)
+def _node(request: pytest.FixtureRequest) -> Iterator[Node]:
+    with throwaway(request, NAME, *SPEC) as node:
+        yield node

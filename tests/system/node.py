@@ -10,9 +10,13 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
@@ -29,6 +33,17 @@ def lab(*arguments: str) -> str:
     """A lab command's output; its progress goes to the test's own standard error."""
     argv = [sys.executable, str(ROOT / "tests" / "lab"), *arguments]
     return subprocess.run(argv, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+@contextmanager
+def throwaway(request: pytest.FixtureRequest, name: str, *spec: str) -> Iterator[Node]:
+    """A lab node. Where a test has failed meanwhile it stays, for its journal; the next run replaces it."""
+    failed = request.session.testsfailed
+    lab("down", name)
+    lab("up", name, *spec)
+    yield Node(name, lab("inventory", name).strip(), request.getfixturevalue("tmp_path_factory").mktemp("runs"))
+    if request.session.testsfailed == failed:
+        lab("down", name)
 
 
 @dataclass(frozen=True)

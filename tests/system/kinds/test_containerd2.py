@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.system.node import Node, Run, ansible, lab
+from ansible_collections.volcano.colocation.tests.system.node import Node, Run, ansible, throwaway
 from ansible_collections.volcano.colocation.tests.system.pods import QOS_CLASSES, qos_classes
 
 NAME = "forky"
@@ -23,12 +23,9 @@ PLAYBOOK = Path(__file__).with_name("runtime.yml")
 
 
 @pytest.fixture(scope="module", name="forky")
-def _forky(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    lab("down", NAME)
-    lab("up", NAME, *SPEC)
-    yield Node(NAME, lab("inventory", NAME).strip(), tmp_path_factory.mktemp("runs"))
-    if not request.session.testsfailed:
-        lab("down", NAME)
+def _forky(request: pytest.FixtureRequest) -> Iterator[Node]:
+    with throwaway(request, NAME, *SPEC) as node:
+        yield node
 
 
 def configure(node: Node, *arguments: str) -> Run:

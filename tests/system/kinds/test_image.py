@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.system.node import Node, Run, ansible, lab
+from ansible_collections.volcano.colocation.tests.system.node import Node, Run, ansible, lab, throwaway
 from ansible_collections.volcano.colocation.tests.system.pods import QOS_CLASSES, qos_classes
 
 NAME = "image"
@@ -36,12 +36,9 @@ def _image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module", name="booted")
-def _booted(image: Path, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    lab("down", NAME)
-    lab("up", NAME, "--root", str(image), *SPEC)
-    yield Node(NAME, lab("inventory", NAME).strip(), tmp_path_factory.mktemp("runs"))
-    if not request.session.testsfailed:
-        lab("down", NAME)
+def _booted(image: Path, request: pytest.FixtureRequest) -> Iterator[Node]:
+    with throwaway(request, NAME, "--root", str(image), *SPEC) as node:
+        yield node
 
 
 def prepare(image: Path, *arguments: str) -> Run:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.system.node import Node, Run, lab
+from ansible_collections.volcano.colocation.tests.system.node import Node, Run, throwaway
 from ansible_collections.volcano.colocation.tests.system.pods import QOS_CLASSES, qos_classes
 
 NAME = "kubeadm"
@@ -28,12 +28,9 @@ OTHERS = (
 
 
 @pytest.fixture(scope="module", name="kubeadm")
-def _kubeadm(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    lab("down", NAME)
-    lab("up", NAME, *SPEC)
-    yield Node(NAME, lab("inventory", NAME).strip(), tmp_path_factory.mktemp("runs"))
-    if not request.session.testsfailed:
-        lab("down", NAME)
+def _kubeadm(request: pytest.FixtureRequest) -> Iterator[Node]:
+    with throwaway(request, NAME, *SPEC) as node:
+        yield node
 
 
 def provision(node: Node, *arguments: str) -> Run:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.system.node import Node, lab
+from ansible_collections.volcano.colocation.tests.system.node import Node, lab, throwaway
 from ansible_collections.volcano.colocation.tests.system.slices import changed, traces
 
 NAME = "slices-v1"
@@ -16,12 +16,9 @@ SPEC = ("--suite", "bookworm", "--cgroup", "v1", "--driver-kubelet", "systemd", 
 
 
 @pytest.fixture(scope="module", name="v1")
-def _v1(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    lab("down", NAME)
-    lab("up", NAME, *SPEC)
-    yield Node(NAME, lab("inventory", NAME).strip(), tmp_path_factory.mktemp("runs"))
-    if not request.session.testsfailed:
-        lab("down", NAME)
+def _v1(request: pytest.FixtureRequest) -> Iterator[Node]:
+    with throwaway(request, NAME, *SPEC) as node:
+        yield node
 
 
 def test_on_v1_it_is_in_every_controller_after_a_reboot_too(v1: Node) -> None:
