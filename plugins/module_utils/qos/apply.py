@@ -4,18 +4,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
-from typing import Iterable, Mapping, Sequence, Tuple, Union
+from typing import Mapping, Sequence, Tuple, Union
 
 from ..errors import ColocationError
 from ..systemd.property import Property
 from ..transaction.clock import Clock
+from .arrangement import Call, Work, arranged, by_cgroup, divided, place_of
 from .conversion import Backend, reading, texts, together
 from .kernel_files import Files, meaning
 from .knob import Kind
 from .observe import Node, read_files
-from .ordering import Place, Turn, place, turn
 from .plan import Step, given_back
 from .shown import shown
 
@@ -23,26 +22,9 @@ PATIENCE = 5.0
 """Seconds; systemd answers SetUnitProperties before it writes the files: src/core/cgroup.c, its realize queue."""
 PAUSE = 0.05
 
-PARTITION = "cpuset_partition"
-PARTNERS = {
-    "cpu_burst": ("cpu_quota", "cpu_period"),
-    "cpu_idle": ("cpu_weight",),
-    "cpuset_partition": ("cpuset_cpus",),
-    "memory_swap_max": ("memory_max",),
-}
-"""Raw writes that ``ordering.turn`` puts before or behind a property of the same unit for a reason."""
-
 Texts = Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class Call:
-    """All properties of one unit, set in one call."""
-
-    steps: tuple[Step, ...]
-
-
-Work = Union[Step, Call]
 Done = Union[Call, Tuple[Step, str]]
 """A call, or the write of a file: its step and the name of the file."""
 
@@ -81,73 +63,12 @@ def carry_out(node: Node, steps: Sequence[Step], known: Mapping[str, Texts], clo
         run.files.close()
 
 
-def divided(steps: Sequence[Step]) -> tuple[list[list[Step]], list[Step]]:
-    """The changes of each cgroup that has nothing to do with another one of them, and all other changes.
-
-    It has when one is in the other, when systemd writes it, or when it takes CPUs away from others as a partition.
-    """
-    of_cgroup: dict[str, list[Step]] = defaultdict(list)
-    bound, dbus = set(), Backend.DBUS
-    for step in steps:
-        if step.changed:
-            of_cgroup[step.target.cgroup].append(step)
-            if step.backend is dbus or step.knob.name == PARTITION:
-                bound.add(step.target.cgroup)
-    outer = _above(of_cgroup) & of_cgroup.keys()
-    bound |= outer | {cgroup for cgroup in of_cgroup if outer and not outer.isdisjoint(_above([cgroup]))}
-    lone = [own for cgroup, own in of_cgroup.items() if cgroup not in bound]
-    return lone, [step for cgroup, own in of_cgroup.items() if cgroup in bound for step in own]
-
-
-def _above(cgroups: Iterable[str]) -> set[str]:
-    """All cgroups that one of these is in."""
-    parents = {cgroup.rpartition("/")[0] for cgroup in cgroups} - {""}
-    return parents | _above(parents) if parents else parents
-
-
-def _place(step: Step) -> Place:
-    return place(step.knob.name, step.before, step.after)
-
-
-def _turn(step: Step) -> Turn:
-    return turn(step.target.cgroup, step.knob.name, step.before, step.after)
-
-
 def _write_and_prove(run: _Run, own: Sequence[Step], clock: Clock) -> None:
     """The raw writes of one cgroup. A file that says just what was written needs no second look."""
-    for step in sorted(own, key=_place):
+    for step in sorted(own, key=place_of):
         _write_texts(run, step)
     if not run.files.say_so():
         _prove(run.node, own, clock)
-
-
-def arranged(steps: Sequence[Step]) -> list[Work]:
-    """In the order of ``ordering.turn``, the properties of one unit together."""
-    in_order = sorted(steps, key=_turn)
-    of_cgroup = _by_cgroup(in_order)
-    work: list[Work] = []
-    done: set[str] = set()
-    for step in in_order:
-        own = of_cgroup[step.target.cgroup]
-        if step.backend is Backend.FILE and not _partners(step, own):
-            work.append(step)
-        elif step.target.cgroup not in done:
-            done.add(step.target.cgroup)
-            work += _around_call(own)
-    return work
-
-
-def _partners(step: Step, own: Sequence[Step]) -> list[Step]:
-    """The properties of the same unit that the write of a file must not be on the wrong side of."""
-    names = PARTNERS.get(step.knob.name, ())
-    return [each for each in own if each.backend is Backend.DBUS and each.knob.name in names]
-
-
-def _around_call(own: Sequence[Step]) -> list[Work]:
-    partnered = [each for each in own if each.backend is Backend.FILE and _partners(each, own)]
-    first = [each for each in partnered if own.index(each) < own.index(_partners(each, own)[0])]
-    then = [each for each in partnered if each not in first]
-    return [*first, Call(tuple(each for each in own if each.backend is Backend.DBUS)), *then]
 
 
 def _do(run: _Run, work: Work) -> None:
@@ -191,13 +112,6 @@ def _write(run: _Run, step: Step, name: str, text: str) -> None:
         raise Failed(f"{step.knob.name}: {error.message}", error.remedy, error.file) from error
 
 
-def _by_cgroup(steps: Iterable[Step]) -> dict[str, list[Step]]:
-    found: dict[str, list[Step]] = defaultdict(list)
-    for step in steps:
-        found[step.target.cgroup].append(step)
-    return found
-
-
 def _prove(node: Node, steps: Sequence[Step], clock: Clock) -> None:
     """Every file says what it should; systemd's are waited for."""
     deadline = clock.monotonic() + PATIENCE
@@ -217,7 +131,7 @@ def _prove(node: Node, steps: Sequence[Step], clock: Clock) -> None:
 def _differing(node: Node, steps: Sequence[Step]) -> list[tuple[Step, object]]:
     """Steps whose files do not say what is expected, with what they say."""
     differing: list[tuple[Step, object]] = []
-    for own in _by_cgroup(steps).values():
+    for own in by_cgroup(steps).values():
         found = read_files(node, own[0].target, [step.knob for step in own])
         values = [(step, reading(step.knob, node.mode, found)) for step in own]
         differing += [(step, value) for step, value in values if value != step.expected]

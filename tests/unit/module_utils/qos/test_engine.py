@@ -10,7 +10,7 @@ from typing import Any, Mapping
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.apply import divided
+from ansible_collections.volcano.colocation.plugins.module_utils.qos.arrangement import divided
 from ansible_collections.volcano.colocation.plugins.module_utils.qos.conversion import Backend
 from ansible_collections.volcano.colocation.plugins.module_utils.qos.plan import Step
 from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import CGROUPS, PODS, UIDS, Tree
