@@ -9,7 +9,9 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 from . import table
 from .machine import Machine, describe_machine
@@ -18,6 +20,8 @@ from .node import BenchNode, NodeError
 from .places import DOCUMENT, LOGS, REPORT, environment
 from .planning_cost import PlanningCost, PlanningError, planning_costs
 from .qos_cost import QosCost, QosError, qos_cost, qos_reaches
+from .qos_node_cost import NodeQosCost, node_qos_cost, node_qos_reaches
+from .reaches import Reach
 from .report import NoPlace, Report, with_figures
 from .rounds import RunFailed, Runner, Runs, all_runs
 
@@ -37,8 +41,8 @@ def main(argv: Sequence[str]) -> int:
         if arguments.only is not None:
             return int(arguments.only(arguments, given))
         planning, many, qos = _plan(given), _assess(arguments, given), _set(given)
-        machine, runs = _measure(arguments, given)
-        return _finish(Report(machine, _command(arguments), runs, planning, many, qos), arguments)
+        machine, runs, node_qos = _measure(arguments, given)
+        return _finish(Report(machine, _command(arguments), runs, planning, many, qos, node_qos), arguments)
     except (ManyError, NodeError, NoPlace, PlanningError, QosError, RunFailed) as error:
         say(f"failed: {error}")
         return 1
@@ -75,21 +79,41 @@ def _only_assess(arguments: argparse.Namespace, given: Mapping[str, str]) -> int
 
 def _only_set(_arguments: argparse.Namespace, given: Mapping[str, str]) -> int:
     qos = _set(given)
-    reaches = qos_reaches(qos)
-    print(f"{table.qos_table(qos)}\n\n{table.reach_table(reaches)}")
+    return _told(qos, qos_reaches(qos))
+
+
+def _only_set_on_node(arguments: argparse.Namespace, given: Mapping[str, str]) -> int:
+    with _booted(arguments, given) as (node, _facts):
+        qos = _set_on(node)
+    return _told(qos.raw, node_qos_reaches(qos))
+
+
+def _set_on(node: BenchNode) -> NodeQosCost:
+    say("settings on cgroups of the node …")
+    return node_qos_cost(node)
+
+
+def _told(cost: QosCost, reaches: Sequence[Reach]) -> int:
+    print(f"{table.qos_table(cost)}\n\n{table.reach_table(reaches)}")
     return 0 if all(each.reached for each in reaches if each.counted) else 1
 
 
-def _measure(arguments: argparse.Namespace, given: Mapping[str, str]) -> tuple[Machine, Runs]:
-    node = BenchNode(NODE, given)
-    say("booting a misaligned node …")
-    try:
-        facts = node.up()
+def _measure(arguments: argparse.Namespace, given: Mapping[str, str]) -> tuple[Machine, Runs, NodeQosCost]:
+    with _booted(arguments, given) as (node, facts):
         runner = Runner(node, node.inventory(), given, say)
         load = os.getloadavg()[0]
         say(f"{arguments.rounds} rounds; 1-minute load {load:.1f}")
         runs = all_runs(runner, arguments.rounds)
-        return describe_machine(facts, (load, os.getloadavg()[0])), runs
+        return describe_machine(facts, (load, os.getloadavg()[0])), runs, _set_on(node)
+
+
+@contextmanager
+def _booted(arguments: argparse.Namespace, given: Mapping[str, str]) -> Iterator[tuple[BenchNode, dict[str, Any]]]:
+    """The node and the lab's facts of it; taken down in the end."""
+    node = BenchNode(NODE, given)
+    say("booting a misaligned node …")
+    try:
+        yield node, node.up()
     finally:
         if not arguments.keep:
             _end(node)
@@ -138,6 +162,7 @@ def _parser() -> argparse.ArgumentParser:
         ("--planning-only", _only_plan, "only plan recorded nodes; boots nothing"),
         ("--assess-only", _only_assess, "only assess recorded nodes; boots nothing"),
         ("--qos-only", _only_set, "only settings on pods, in a tree of files; boots nothing"),
+        ("--qos-node-only", _only_set_on_node, "only settings on cgroups of the node"),
     ):
         parser.add_argument(name, dest="only", action="store_const", const=part, help=what)
     parser.add_argument("--keep", action="store_true", help="leave the node up, for a look at it")

@@ -39,20 +39,23 @@ class BenchNode:
         """Open the shared ssh connection, unless it is open: nobody shall pay for it, or everybody."""
         self._lab("ssh", self.name, "--", "true")
 
+    def run(self, command: str, given: bytes) -> str:
+        """Standard output of a shell command on the node, which reads what is given."""
+        return self._lab("ssh", self.name, "--", command, given=given)
+
     def down(self) -> None:
         self._lab("down", self.name)
 
-    def _lab(self, *arguments: str) -> str:
+    def _lab(self, *arguments: str, given: bytes = b"") -> str:
         """Standard output; progress goes where ours does."""
         done = subprocess.run(
             [sys.executable, "tests/lab", *arguments],
             cwd=CHECKOUT,
             env=self.environment,
-            stdin=subprocess.DEVNULL,
+            input=given,
             stdout=subprocess.PIPE,
-            text=True,
             check=False,
         )
         if done.returncode != 0:
-            raise NodeError(f"lab {' '.join(arguments)} failed with exit status {done.returncode}")
-        return done.stdout
+            raise NodeError(f"lab {' '.join(arguments[:2])} failed with exit status {done.returncode}")
+        return done.stdout.decode()

@@ -42,10 +42,11 @@ class QosCost:
     settings: int
     cpu_ms: Mapping[Stage, Sequence[float]]
     written: Mapping[Stage, Sequence[int]]
+    place: str = "in files"
 
     @property
     def what(self) -> str:
-        return f"{self.pods} pods × {self.settings} settings"
+        return f"{self.pods} pods × {self.settings} settings {self.place}"
 
     def spread(self, stage: Stage) -> Spread:
         return spread(self.cpu_ms[stage])
@@ -75,7 +76,7 @@ def qos_cost(environment: Mapping[str, str]) -> QosCost:
     return combined(json.loads(done.stdout))
 
 
-def combined(report: Mapping[str, Any]) -> QosCost:
+def combined(report: Mapping[str, Any], place: str = QosCost.place) -> QosCost:
     """The QosCost of what the process printed; QosError unless each stage but the last wrote what it had to."""
     rounds = report["rounds"]
     cpu_ms = {stage: tuple(each[stage.value]["cpu_ms"] for each in rounds) for stage in Stage}
@@ -83,7 +84,7 @@ def combined(report: Mapping[str, Any]) -> QosCost:
     wanted = report["pods"] * report["settings"]
     if {*files[Stage.BARE], *files[Stage.RAW]} != {wanted}:
         raise QosError(f"not the same writes: {wanted} files are to be written, and were {files}")
-    return QosCost(report["pods"], report["settings"], cpu_ms, files)
+    return QosCost(report["pods"], report["settings"], cpu_ms, files, place)
 
 
 def qos_reaches(cost: QosCost) -> tuple[Reach, ...]:

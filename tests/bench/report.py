@@ -17,6 +17,7 @@ from .machine import Machine
 from .many import ManyCost, many_reaches
 from .planning_cost import PlanningCost
 from .qos_cost import QosCost, qos_reaches
+from .qos_node_cost import NodeQosCost, node_qos_reaches
 from .reaches import Reach, reaches
 from .rounds import Run, Runs
 
@@ -32,10 +33,16 @@ class Report:
     planning: Sequence[PlanningCost]
     many: Sequence[ManyCost]
     qos: QosCost
+    node_qos: NodeQosCost
 
     @property
     def reaches(self) -> tuple[Reach, ...]:
-        return (*reaches(self.runs, self.planning), *many_reaches(self.many), *qos_reaches(self.qos))
+        return (
+            *reaches(self.runs, self.planning),
+            *many_reaches(self.many),
+            *qos_reaches(self.qos),
+            *node_qos_reaches(self.node_qos),
+        )
 
     @property
     def counts_are_right(self) -> bool:
@@ -54,6 +61,7 @@ class Report:
                 table.planning_table(self.planning),
                 table.many_table(self.many),
                 table.qos_table(self.qos),
+                table.qos_table(self.node_qos.raw),
             )
         )
 
@@ -70,6 +78,7 @@ class Report:
             "planning": [asdict(each) for each in self.planning],
             "assess_many": [asdict(each) for each in self.many],
             "qos": asdict(self.qos),
+            "node_qos": asdict(self.node_qos),
         }
 
     def write(self, path: Path) -> None:

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import os
 import stat
+from typing import Sequence
 
 from ..errors import ColocationError
 from ..host import READ_LIMIT, Host
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NO_NAMES = frozenset(("", ".", ".."))
 _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -21,7 +23,7 @@ def parts(relative: str) -> tuple[str, ...]:
     found = tuple(relative.split("/"))
     if relative.startswith("/"):
         reason = "it begins with a slash"
-    elif not {"", ".", ".."}.isdisjoint(found):
+    elif not _NO_NAMES.isdisjoint(found):
         reason = "there is an empty part, . or .. in it"
     elif "\0" in relative:
         reason = "it has a zero byte"
@@ -37,17 +39,54 @@ def open_folder(host: Host, root: str, relative: str) -> int:
 
     ColocationError when the path would leave ``root``, passes a symlink, or is not there.
     """
-    names = parts(relative)
-    folder = _opened(host.path(root), root)
-    reached = root.rstrip("/")
-    for name in names:
-        reached = f"{reached}/{name}"
-        above = folder
-        try:
-            folder = _opened(name, reached, above)
-        finally:
-            os.close(above)
-    return folder
+    walk = Walk(host, root)
+    try:
+        return os.dup(walk.to(relative))
+    finally:
+        walk.close()
+
+
+class Walk:
+    """Goes from folder to folder below a root and opens what two paths have in common once."""
+
+    def __init__(self, host: Host, root: str) -> None:
+        self._place = root.rstrip("/")
+        self._at = ""
+        self._names: list[str] = []
+        self._open = [_opened(host.path(root), root)]
+
+    def to(self, relative: str) -> int:
+        """A descriptor of the folder, for ``dir_fd``, open until the next call; ColocationError as of open_folder."""
+        if relative == self._at:
+            return self._open[-1]
+        names = parts(relative)
+        self._leave(_common(self._names, names))
+        for name in names[len(self._names) :]:
+            self._open.append(_opened(name, "/".join((self._place, *self._names, name)), self._open[-1]))
+            self._names.append(name)
+        self._at = relative
+        return self._open[-1]
+
+    def close(self) -> None:
+        self._leave(0)
+        os.close(self._open.pop())
+
+    def _leave(self, kept: int) -> None:
+        """Close all folders below the first ones."""
+        self._at = "/".join(self._names[:kept])
+        del self._names[kept:]
+        while len(self._open) > kept + 1:
+            os.close(self._open.pop())
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many names both paths begin with."""
+    count = 0
+    for left, right in zip(one, other):
+        if left != right:
+            break
+        count += 1
+    return count
 
 
 def _opened(name: str, place: str, above: int | None = None) -> int:

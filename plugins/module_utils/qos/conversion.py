@@ -5,7 +5,7 @@
 ``current`` is the text of each file of ``knob.files(mode)`` that the cgroup has, as last read or written: some files
 hold two knobs or count in the unit of another, and of some knobs a node has one file or another. Of several knobs that
 are set together, compute those of ``COUNTED_IN`` first and hand on what each gave, ``{**current, **texts(…)}``. The
-order of writing is another one: ``ordering.ordered``.
+order of writing is another one: ``ordering.turn``.
 
 To put a file back keep its text: shares of 100 are a weight between 9 and 10, and no whole one gives them again.
 """

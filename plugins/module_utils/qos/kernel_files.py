@@ -9,7 +9,7 @@ import os
 from contextlib import contextmanager
 from typing import Iterable, Iterator
 
-from ..cgroup.safe_path import open_folder
+from ..cgroup.safe_path import Walk, open_folder
 from ..errors import ColocationError
 from ..host import Host
 
@@ -17,7 +17,7 @@ LIMIT = 1 << 16
 """Bytes; io.max has a line for each device, every other file one."""
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_WRITE = os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_WRITE = os.O_RDWR | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 _MEANINGS = {
     errno.EINVAL: "the kernel does not take this value here",
@@ -71,16 +71,6 @@ def read(folder: int, names: Iterable[str], place: str) -> dict[str, str]:
     return texts
 
 
-def write(folder: int, name: str, text: str) -> None:
-    """Write a file that exists, one call for each line: a cgroup file takes one setting at a time."""
-    handle = os.open(name, _WRITE, dir_fd=folder)
-    try:
-        for line in text.splitlines() or [""]:
-            os.write(handle, (line + "\n").encode("utf-8", "surrogateescape"))
-    finally:
-        os.close(handle)
-
-
 @contextmanager
 def closing(folder: int) -> Iterator[int]:
     """The open folder, closed in the end."""
@@ -90,27 +80,55 @@ def closing(folder: int) -> Iterator[int]:
         os.close(folder)
 
 
-class Folders:
-    """The folders of the cgroup that is at work, kept open until another one's turn comes."""
+class Files:
+    """Files of one cgroup after the other. A written one stays open, for reading back, until another's turn comes."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
+        self._walks: dict[str, Walk] = {}
         self._cgroup = ""
-        self._open: dict[str, int] = {}
+        self._folders: dict[str, int] = {}
+        self._written: dict[str, tuple[int, bytes]] = {}
 
-    def get(self, point: str, cgroup: str) -> int | None:
-        """The open folder of a cgroup below a mount point; None when it is not there."""
+    def write(self, point: str, cgroup: str, name: str, text: str) -> None:
+        """Write a file that exists, one call for each line: a cgroup file takes one setting at a time.
+
+        OSError as open(2) and write(2) give it; ColocationError when the cgroup below the mount point is gone.
+        """
         if cgroup != self._cgroup:
-            self.close()
-            self._cgroup = cgroup
-        if point not in self._open:
-            found = folder(self._host, point, cgroup)
-            if found is None:
-                return None
-            self._open[point] = found
-        return self._open[point]
+            self._leave(cgroup)
+        folder = self._folders.get(point)
+        if folder is None:
+            folder = self._folders[point] = self._walk(point).to(cgroup)
+        if name in self._written:
+            os.close(self._written.pop(name)[0])
+        handle = os.open(name, _WRITE, dir_fd=folder)
+        content = (text.rstrip("\n") + "\n").encode("utf-8", "surrogateescape")
+        self._written[name] = handle, content
+        for line in content.splitlines(True):
+            os.write(handle, line)
+
+    def say_so(self) -> bool:
+        """Whether every file of the cgroup that was written says just that now."""
+        try:
+            return all([os.pread(handle, len(text) + 1, 0) == text for handle, text in self._written.values()])
+        except OSError:
+            return False
 
     def close(self) -> None:
-        for each in self._open.values():
-            os.close(each)
-        self._open.clear()
+        self._leave("")
+        while self._walks:
+            self._walks.popitem()[1].close()
+
+    def _leave(self, cgroup: str) -> None:
+        """Turn to another cgroup."""
+        for handle, _content in self._written.values():
+            os.close(handle)
+        self._written.clear()
+        self._folders.clear()
+        self._cgroup = cgroup
+
+    def _walk(self, point: str) -> Walk:
+        if point not in self._walks:
+            self._walks[point] = Walk(self._host, point)
+        return self._walks[point]

@@ -115,7 +115,7 @@ class Knob:
 
     def controller(self, mode: str) -> str:
         """The controller that the files belong to; empty where there is no such knob."""
-        interface = self.interface(mode)
+        interface = self.v2 if mode == "v2" else self.v1
         return interface.controller if interface else ""
 
     def files(self, mode: str) -> tuple[str, ...]:

@@ -15,62 +15,56 @@ must fit into its parent's (kernel/sched/core.c tg_cfs_schedulable_down, kernel/
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Sequence
+from typing import Any, Sequence, Tuple
 
-from .conversion import Backend
 from .knob import Value
 
-_NARROWING = ("cpu_idle", "cpuset_partition", "cpu_burst", "cpu_period", "cpu_quota", "memory_max", "memory_swap_max")
-_WIDENING = ("cpu_quota", "memory_swap_max", "memory_max", "cpu_burst", "cpuset_cpus", "cpuset_partition")
+
+def _ranks(names: Sequence[str]) -> dict[str, int]:
+    return {name: rank for rank, name in enumerate(names)}
+
+
+_NARROWING = _ranks(
+    ("cpu_idle", "cpuset_partition", "cpu_burst", "cpu_period", "cpu_quota", "memory_max", "memory_swap_max")
+)
+_WIDENING = _ranks(("cpu_quota", "memory_swap_max", "memory_max", "cpu_burst", "cpuset_cpus", "cpuset_partition"))
 _LAST = "cpu_idle"
+_UNRANKED = 9
+
+Place = Tuple[int, int]
+Turn = Tuple[int, int, int]
 
 
-@dataclass(frozen=True)
-class Write:
-    """One change; ``before`` and ``after`` are neutral values, ``cgroup`` is a path below the cgroup root."""
+def turn(cgroup: str, knob: str, before: Value, after: Value) -> Turn:
+    """What to sort changes by; what nothing is said about stays as it was given.
 
-    cgroup: str
-    knob: str
-    before: Value
-    after: Value
-    backend: Backend
-
-
-def ordered(writes: Sequence[Write]) -> tuple[Write, ...]:
-    """The order in which to write; what nothing is said about stays as it was given."""
-    return tuple(sorted(writes, key=_key))
+    ``before`` and ``after`` are neutral values, ``cgroup`` is a path below the cgroup root.
+    """
+    phase, rank = place(knob, before, after)
+    depth = cgroup.count("/")
+    return phase, depth if phase else -depth, rank
 
 
-def _key(write: Write) -> tuple[int, int, int]:
-    depth = write.cgroup.count("/")
-    if write.knob == "cpu_period" or not widens(write):
-        return (0, -depth, _rank(write.knob, _NARROWING))
-    if write.knob == _LAST:
-        return (2, depth, 0)
-    return (1, depth, _rank(write.knob, _WIDENING))
+def place(knob: str, before: Value, after: Value) -> Place:
+    """What to sort the changes of one cgroup by: whether it narrows, widens or comes last of all, and its rank."""
+    if knob == "cpu_period" or not widens(knob, before, after):
+        return 0, _NARROWING.get(knob, _UNRANKED)
+    if knob == _LAST:
+        return 2, 0
+    return 1, _WIDENING.get(knob, _UNRANKED)
 
 
-def _rank(knob: str, order: tuple[str, ...]) -> int:
-    return order.index(knob) if knob in order else len(order)
-
-
-def widens(write: Write) -> bool:
+def widens(knob: str, before: Value, after: Value) -> bool:
     """Whether the cgroup may have more afterwards; for an idle one and a partition: whether it becomes one."""
-    before, after = write.before, write.after
-    if write.knob == "cpuset_partition":
+    if isinstance(before, int) and isinstance(after, int):
+        return after > before
+    if knob == "cpuset_partition":
         return after != "member"
-    if write.knob in ("cpuset_cpus", "cpuset_mems"):
+    if knob in ("cpuset_cpus", "cpuset_mems"):
         return _list_widens(before, after)
-    if isinstance(before, tuple) or isinstance(after, tuple):
-        return True
-    return after is None or (before is not None and _number(after) > _number(before))
+    return after is None or isinstance(after, tuple)
 
 
 def _list_widens(before: Any, after: Any) -> bool:
     """An empty list means those of the parent, the most that there is."""
     return not after or (bool(before) and set(after) >= set(before))
-
-
-def _number(value: Any) -> int:
-    return value if isinstance(value, int) else 0

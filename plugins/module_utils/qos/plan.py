@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Collection, Mapping, Sequence
 
 from ..errors import ColocationError
@@ -15,7 +15,6 @@ from .knob import Form, Kind, Knob, Value
 from .knobs import KNOBS
 from .knobs import knob as knob_of
 from .observe import State
-from .ordering import Write
 from .ownership import refusal
 from .record import Entry
 from .target import Target
@@ -35,7 +34,7 @@ class Step:
     """One knob of one cgroup: what the files say now, what they will say, and how that is brought about.
 
     ``after`` is what was asked for, ``expected`` what reading back will give; ``stored`` is what systemd holds now.
-    To put back: ``back`` in systemd, ``texts`` in the files where a value would not give them again.
+    ``texts`` is what to write into which file, in this order; systemd gets ``back`` where it is to be as it was.
     ``changed``: something has to be written. ``checked``: reading back tells whether it worked. ``moved``: what
     systemd holds is not as wanted. ``cause``: why a setting of ours is not as we left it.
     """
@@ -48,15 +47,11 @@ class Step:
     expected: Value
     stored: tuple[Property, ...] = ()
     back: tuple[Property, ...] = ()
-    texts: Mapping[str, str] | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
     changed: bool = True
     checked: bool = True
     moved: bool = False
     cause: str = ""
-
-    @property
-    def write(self) -> Write:
-        return Write(self.target.cgroup, self.knob.name, self.before, self.after, self.backend)
 
 
 @dataclass(frozen=True)
@@ -124,7 +119,7 @@ def steps(
         elif entry:
             found.append(_put_back(knob, entry, state, current))
         if state.has(knob):
-            current.update(texts(knob, found[-1].expected, state.mode, current))
+            current.update(found[-1].texts or texts(knob, found[-1].expected, state.mode, current))
     return tuple(found)
 
 
@@ -151,6 +146,7 @@ def _set(knob: Knob, value: Value, state: State, current: Mapping[str, str], pag
     return Step(
         *(state.target, knob, backend, before, held, expected, stored),
         changed=before != expected or moved,
+        texts=texts(knob, held, state.mode, current) if backend is Backend.FILE else {},
         checked=state.has(knob),
         moved=moved,
     )
@@ -181,9 +177,8 @@ def _put_back(knob: Knob, entry: Entry, state: State, current: Mapping[str, str]
         kept = {name: text for name, text in entry.texts.items() if name in restorable(knob, state.mode, entry)}
         wrong = any(current.get(name) != text for name, text in kept.items())
         changed = wrong if kept else before != entry.before
-        return Step(
-            state.target, knob, backend, before, entry.before, entry.before, texts=kept or None, changed=changed
-        )
+        written = kept or texts(knob, entry.before, state.mode, current)
+        return Step(state.target, knob, backend, before, entry.before, entry.before, texts=written, changed=changed)
     wanted = given_back(entry.stored) or properties(knob, entry.before)
     stored = stored_in_systemd(knob, state)
     changed = stored != entry.stored or before != entry.before

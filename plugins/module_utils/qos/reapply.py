@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from dataclasses import replace
 from typing import Callable, Mapping, Sequence
 
@@ -36,6 +37,12 @@ _POD = re.compile(r"(?:^|/)(?:[^/]*-)?pod[0-9a-f][0-9a-f_-]*(?:\.slice)?(?:/|$)"
 """The cgroup of a pod, or one in it: kubernetes pkg/kubelet/cm/pod_container_manager_linux.go."""
 
 
+def main(_argv: Sequence[str]) -> int:
+    """What the unit of service.py starts; what it prints is its log."""
+    os.umask(0o077)
+    return run(Host("/"), Clock(), _report)
+
+
 def run(host: Host, clock: Clock, report: Report) -> int:
     """Exit status: 0 when every setting whose cgroup is there is in force."""
     try:
@@ -44,6 +51,11 @@ def run(host: Host, clock: Clock, report: Report) -> int:
     except ColocationError as error:
         report(str(error))
         return 1
+
+
+def _report(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 def reapply(node: Node, clock: Clock, report: Report, patience: float = PATIENCE) -> int:

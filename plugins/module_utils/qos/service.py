@@ -28,6 +28,7 @@ LINK = f"{install.FOLDER}/{install.QOS_LINK}"
 """Where the unit finds the engine, whatever its version."""
 TIMEOUT = 90.0
 
+# Without -B: compiling all of the engine takes longer than all else that is done at boot.
 # WantedBy=kubelet.service: systemd.unit(5), started whenever kubelet is, also by Restart= of kubelet's own unit.
 _TEXT = """\
 # Written by the Ansible collection volcano.colocation, which removes it with the last setting.
@@ -37,7 +38,7 @@ After=kubelet.service containerd.service crio.service
 
 [Service]
 Type=oneshot
-ExecStart={python} -I -B {engine} qos
+ExecStart={python} -I {engine} qos
 SyslogIdentifier=volcano-colocation-qos
 
 [Install]

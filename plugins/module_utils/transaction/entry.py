@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The installed engine's command line: run ID, recover, or qos. It prints what was done and how long it took."""
+"""The installed engine's command line, without qos, which is qos/reapply.py. It prints what was done and how long."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from types import FrameType
 
 from ..errors import ColocationError
 from ..host import Host
-from ..qos import reapply
 from . import engine
 from .node import Node
 from .store import Store
@@ -51,8 +50,6 @@ def main(argv: list[str]) -> int:
         return 0
     if argv == ["recover"]:
         return _recover(node)
-    if argv == ["qos"]:
-        return reapply.run(node.host, node.clock, _report)
     sys.stderr.write(USAGE + "\n")
     return 2
 

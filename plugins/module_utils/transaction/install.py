@@ -22,10 +22,14 @@ QOS_LINK = "qos"
 MAIN = b"""\
 import sys
 
-from volcano_colocation.transaction.entry import main
+if sys.argv[1:] == ["qos"]:
+    from volcano_colocation.qos.reapply import main
+else:
+    from volcano_colocation.transaction.entry import main
 
 sys.exit(main(sys.argv[1:]))
 """
+"""What is started at each boot does not load what transactions need."""
 
 
 def sources() -> dict[str, bytes]:

@@ -8,18 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
+from ansible_collections.volcano.colocation.plugins.modules.cgroup_qos import ARGUMENTS
 from ansible_collections.volcano.colocation.tests.bench import qos_settings
 from ansible_collections.volcano.colocation.tests.bench.figures import Spread
 from ansible_collections.volcano.colocation.tests.bench.qos_cost import QosError, Stage, combined, qos_reaches
-from ansible_collections.volcano.colocation.tests.bench.qos_settings import (
-    SIDES,
-    Pods,
-    forget_times,
-    measured,
-    one_round,
-    written,
-)
+from ansible_collections.volcano.colocation.tests.bench.qos_settings import counted_in, forget_times, made, written
+from ansible_collections.volcano.colocation.tests.bench.qos_work import OPTIONS, SIDES, Count, Pods, measured, one_round
 
 from .runs import qos_round
 
@@ -30,14 +26,19 @@ def report(*rounds: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(name="pods")
 def _pods(tmp_path: Path) -> Pods:
-    return Pods(tmp_path, 3, SIDES[1])
+    return made(tmp_path, 3)
+
+
+@pytest.fixture(name="count")
+def _count(tmp_path: Path) -> Count:
+    return counted_in(tmp_path)
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_both_write_every_file_and_the_second_run_none(pods: Pods, number: int) -> None:
+def test_both_write_every_file_and_the_second_run_none(pods: Pods, count: Count, number: int) -> None:
     if number:
-        one_round(pods, 0)
-    found = {name: each["written"] for name, each in one_round(pods, number).items()}
+        one_round(pods, 0, count)
+    found = {name: each["written"] for name, each in one_round(pods, number, count).items()}
     # The whole run writes its record, too.
     assert found == {"bare": 18, "read": 0, "raw": 18, "whole": 19, "again": 0}
     assert not pods.wrong(SIDES[number])
@@ -47,9 +48,15 @@ def test_every_setting_has_another_text_on_the_other_side(pods: Pods) -> None:
     assert len(pods.wrong(SIDES[0])) == len(pods.files) == 3 * len(SIDES[0].settings)
 
 
-def test_a_file_that_says_something_else_ends_it(pods: Pods) -> None:
+def test_a_file_that_says_something_else_ends_it(pods: Pods, count: Count) -> None:
     with pytest.raises(SystemExit, match="18 files do not say what was written"):
-        measured(pods, SIDES[0], lambda: None)
+        measured(pods, SIDES[0], lambda: None, count)
+
+
+def test_options_are_those_of_the_module() -> None:
+    checked = ArgumentSpecValidator(ARGUMENTS).validate({})
+    assert checked.error_messages == []
+    assert checked.validated_parameters == OPTIONS
 
 
 def test_any_way_of_writing_counts(tmp_path: Path) -> None:
@@ -76,7 +83,7 @@ def test_the_process_leaves_nothing_behind(
 
 def test_ratios_are_taken_round_by_round() -> None:
     cost = combined(report(qos_round(20.0, 10.0, 30.0), qos_round(40.0, 20.0, 80.0), qos_round(20.0, 20.0, 100.0)))
-    assert cost.what == "500 pods × 6 settings"
+    assert cost.what == "500 pods × 6 settings in files"
     assert cost.spread(Stage.RAW) == Spread(80.0, 30.0, 100.0)
     assert cost.in_bare_loops(Stage.RAW) == Spread(2.0, 1.5, 5.0)
     assert cost.in_bare_loops_that_read(Stage.RAW) == Spread(80 / 60, 1.0, 2.5)

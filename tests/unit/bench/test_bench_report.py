@@ -16,6 +16,7 @@ from ansible_collections.volcano.colocation.tests.bench.many import ManyCost
 from ansible_collections.volcano.colocation.tests.bench.places import DOCUMENT
 from ansible_collections.volcano.colocation.tests.bench.planning_cost import PlanningCost
 from ansible_collections.volcano.colocation.tests.bench.qos_cost import combined
+from ansible_collections.volcano.colocation.tests.bench.qos_node_cost import of_report
 from ansible_collections.volcano.colocation.tests.bench.report import BEGIN, END, NoPlace, Report, with_figures
 from ansible_collections.volcano.colocation.tests.bench.rounds import Runs
 
@@ -28,7 +29,9 @@ def report(runs: Runs, again: int = 0) -> Report:
     many = [ManyCost(nodes, 0.1, Cost(nodes / 25, nodes / 25, 100.0)) for nodes in (250, 500, 1000)]
     rounds = [qos_round(20.0, 10.0, 45.0), qos_round(10.0, 10.0, 30.0, again)]
     qos = combined({"pods": 500, "settings": 6, "rounds": rounds})
-    return Report(machine, "make bench", runs, planning, many, qos)
+    units = [{"calls": 1, "again": 0}] * 3
+    node_qos = of_report({"pods": 500, "settings": 6, "rounds": rounds[:1], "units": units})
+    return Report(machine, "make bench", runs, planning, many, qos, node_qos)
 
 
 def test_columns_are_padded() -> None:
@@ -52,7 +55,19 @@ def test_the_text_tells_of_machine_reaches_costs_and_ratios() -> None:
     assert ["assessing 1000 recorded nodes, wall", "40.0 s", "< 60 s", "reached"] in rows
     raw = ["37.50 (30.00–45.00)", "2.62 (2.25–3.00)", "1.50 (1.50–1.50)", "3000"]
     assert ["raw backend: writes in order, reads back", *raw] in rows
-    assert ["raw writes of 500 pods × 6 settings in bare loops", "2.62 (2.25–3.00)", "≤ 2.00", "not reached"] in rows
+    assert [
+        "raw writes of 500 pods × 6 settings on the node in bare loops",
+        "2.25 (2.25–2.25)",
+        "≤ 2.00",
+        "not reached",
+    ] in rows
+    assert ["calls for the 6 properties of a unit", "1", "1", "reached"] in rows
+    assert [
+        "raw writes of 500 pods × 6 settings in files in bare loops",
+        "2.62 (2.25–3.00)",
+        "≤ 2.00",
+        "not reached",
+    ] in rows
     assert ["module executions, aligned node", "1 and 0 poll(s)", "1", "reached"] in rows
     assert ["`ansible -m ping`", "1.75 (1.50–2.00)", "2.25 (2.00–2.50)"] in rows
 
@@ -69,6 +84,7 @@ def test_the_report_is_json_with_every_run(tmp_path: Path) -> None:
     found = json.loads(path.read_text())
     assert found["schema"] == 1
     assert [len(runs) for runs in found["rounds"].values()] == [2, 2, 2]
+    assert found["node_qos"]["calls"] == [1, 1, 1]
     assert found["qos"]["written"]["raw"] == [3000, 3000]
     assert found["misaligned"]["modules"] == {"node_snapshot": 2, "node_transaction": 5}
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.safe_path import (
+    Walk,
     open_folder,
     parts,
     read,
@@ -95,6 +96,22 @@ def test_links_are_not_followed_wherever_they_lead(host: Host, tmp_path: Path, l
             open_folder(host, "/cg", relative)
         assert caught.value.file == f"/cg/{name}"
         assert caught.value.message == "a symlink stands where a cgroup should be"
+    assert open_files() == before
+
+
+def test_a_walk_ends_up_where_each_path_leads(host: Host, tmp_path: Path) -> None:
+    for made in ("cg/a/c", "cg/d/b"):
+        (tmp_path / made).mkdir(parents=True)
+    (tmp_path / "cg/a/l").symlink_to("b")
+    before = open_files()
+    walk = Walk(host, "/cg")
+    for path in ("a/b", "a/c", "a/c", "a", "d/b", "", "a/b"):
+        assert os.path.samestat(os.fstat(walk.to(path)), os.stat(str(tmp_path / "cg" / path)))
+    for wrong in ("a/l", "a/none/b", "../outside"):
+        with pytest.raises(ColocationError):
+            walk.to(wrong)
+        assert os.path.samestat(os.fstat(walk.to("a/c")), os.stat(str(tmp_path / "cg/a/c")))
+    walk.close()
     assert open_files() == before
 
 

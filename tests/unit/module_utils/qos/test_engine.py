@@ -4,10 +4,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Mapping
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.module_utils.qos.arrangement import divided
+from ansible_collections.volcano.colocation.plugins.module_utils.qos.conversion import Backend
+from ansible_collections.volcano.colocation.plugins.module_utils.qos.plan import Step
 from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import CGROUPS, PODS, UIDS, Tree
 
 SETTINGS: dict[str, Any] = {"cpu_quota": "1.5", "cpu_burst": "20ms", "memory_max": "1Gi", "pids_max": 500}
@@ -170,3 +175,28 @@ def test_five_hundred_pods_again_write_nothing(v2: Tree) -> None:
     assert len([each for each in first["settings"] if each["changed"]]) == 500 * 6
     # ``run`` compares time and text of every file when nothing has changed.
     assert not v2.run(qos_class="besteffort", level="pods", settings=settings)["changed"]
+
+
+@pytest.mark.parametrize(("memory", "swap"), [("2Gi", "1Gi"), ("512Mi", "1Gi"), ("2Gi", 0), ("512Mi", 0)])
+def test_memory_and_swap_of_v1_change_together(tmp_path: Path, memory: str, swap: Any) -> None:
+    tree = Tree(tmp_path, "v1", "cgroupfs")
+    tree.run(path="system.slice", settings={"memory_max": "1Gi", "memory_swap_max": "256Mi"})
+    tree.run(path="system.slice", settings={"memory_max": memory, "memory_swap_max": swap})
+    mebibytes = {"2Gi": 2048, "512Mi": 512, "1Gi": 1024, 0: 0}
+    both = (mebibytes[memory] + mebibytes[swap]) * 1048576
+    assert tree.read("system.slice", "memory.memsw.limit_in_bytes") == str(both)
+
+
+def test_each_cgroup_by_itself_unless_they_have_to_do_with_each_other(v2: Tree) -> None:
+    besteffort, pod = CGROUPS["systemd"]["besteffort"], PODS["systemd"]["besteffort"]
+
+    def planned(cgroup: str, settings: Mapping[str, Any]) -> tuple[Step, ...]:
+        return v2.plan(path=cgroup, settings=settings).steps
+
+    lone = [*planned("system.slice", {"pids_max": 10, "cpu_weight": 20}), *planned(pod, {"pids_max": 10})]
+    assert divided(lone) == ([lone[:2], lone[2:]], [])
+    nested = [*lone, *planned(besteffort, {"pids_max": 20})]
+    assert divided(nested) == ([lone[:2]], nested[2:])
+    by_systemd = [replace(lone[0], backend=Backend.DBUS), *lone[1:]]
+    assert divided(by_systemd) == ([lone[2:]], by_systemd[:2])
+    assert divided([replace(each, changed=False) for each in lone]) == ([], [])

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
 from ansible_collections.volcano.colocation.plugins.module_utils.qos import engine
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.clock import Clock
-from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import CGROUPS, PODS, UIDS, Tree
+from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import CGROUPS, PODS, UIDS, Tree, bury
 
 BESTEFFORT = CGROUPS["systemd"]["besteffort"]
 
@@ -58,10 +59,38 @@ def test_what_cannot_be_put_back_is_named(v2: Tree) -> None:
 
 
 def test_a_value_that_does_not_show_is_an_error_and_put_back(v2: Tree) -> None:
-    plan = v2.plan(slice="system.slice", settings={"pids_max": 10})
-    message = failed(v2, replace(plan, steps=(replace(plan.steps[0], expected=9),)))
-    assert "pids_max of system.slice: 9 was written, and it is 10" in message
-    assert v2.read("system.slice", "pids.max") == "max"
+    settings = {"cpu_quota": 1, "cpu_weight": 20}
+    plan = v2.plan(slice="system.slice", settings=settings)
+    weight = v2.file("system.slice", "cpu.weight")
+    weight.unlink()
+    # What another program wrote is read first.
+    os.mkfifo(str(weight))
+    other = os.open(str(weight), os.O_RDWR | os.O_NONBLOCK)
+    os.write(other, b"30\n")
+    message = failed(v2, plan)
+    assert "cpu_weight of system.slice: 20 was written, and it is 30. The 2 writes made before were put" in message
+    assert os.read(other, 99) == b"100\n"
+    os.close(other)
+    assert v2.read("system.slice", "cpu.max") == "max 100000"
+
+
+def test_a_device_that_had_no_limit_is_freed_of_it(v2: Tree) -> None:
+    v2.file("system.slice", "io.max").write_text("8:0 rbps=1000 wbps=max riops=max wiops=max\n")
+    settings = {"io_max": {"8:16": {"wiops": 5}}, "memory_oom_group": True}
+    plan = v2.plan(slice="system.slice", settings=settings)
+    bury(v2.file("system.slice", "memory.oom.group"))
+    assert "The 1 writes made before were put back" in failed(v2, plan)
+    assert v2.read("system.slice", "io.max").splitlines() == [
+        "8:0 rbps=1000 wbps=max riops=max wiops=max",
+        "8:16 rbps=max wbps=max riops=max wiops=max",
+    ]
+
+
+def test_a_cgroup_that_went_meanwhile_is_named(v2: Tree) -> None:
+    plan = v2.plan(slice="system.slice", settings={"cpu_weight": 20})
+    shutil.rmtree(str(v2.top / "system.slice"))
+    message = failed(v2, plan)
+    assert "/cgroups/system.slice: cpu_weight: there is no such cgroup. Nothing had been written" in message
 
 
 def test_a_link_in_the_path_is_not_followed(v2: Tree) -> None:

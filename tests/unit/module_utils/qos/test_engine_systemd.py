@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
 from ansible_collections.volcano.colocation.plugins.module_utils.qos import engine, reapply, record, service
 from ansible_collections.volcano.colocation.plugins.module_utils.qos.answer import warnings
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.apply import Call, arranged
+from ansible_collections.volcano.colocation.plugins.module_utils.qos.arrangement import Call, arranged
 from ansible_collections.volcano.colocation.plugins.module_utils.systemd.property import INFINITY
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import install
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.clock import Clock

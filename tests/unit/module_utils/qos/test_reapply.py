@@ -103,9 +103,13 @@ def test_a_knob_that_the_kernel_lost_is_told(v2: Tree, lines: list[str]) -> None
 def test_the_installed_engine_answers_qos(memory: Path) -> None:
     """From its folder alone, as the unit starts it; this machine has no record, and nothing is written."""
     path = Host(str(memory)).path(install.install(Host(str(memory))))
-    begin = "import sys; sys.path.insert(0, sys.argv[1])"
-    code = begin + "\nfrom volcano_colocation.qos.reapply import PATIENCE\nprint(PATIENCE)"
+    code = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from volcano_colocation.qos.reapply import main
+print("volcano_colocation.transaction.engine" in sys.modules)
+"""
     done = subprocess.run([sys.executable, "-I", "-B", "-c", code, path], stdout=subprocess.PIPE, check=True, cwd="/")
-    assert done.stdout == b"120.0\n"
+    assert done.stdout == b"False\n"
     usage = subprocess.run([sys.executable, "-I", "-B", path], stderr=subprocess.PIPE, check=False, cwd="/")
     assert usage.stderr == b"usage: run ID | recover | qos\n"

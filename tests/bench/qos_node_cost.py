@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What settings cost on the cgroups of the benchmark's node, and how many calls to its systemd they are."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...plugins.module_utils.transaction import install
+from .node import BenchNode
+from .places import BENCH
+from .qos_cost import QosCost, combined, qos_reaches
+from .reaches import Reach
+
+PLACE = "on the node"
+COLLECTION = "ansible_collections/volcano/colocation"
+PACKAGES = ("ansible_collections", "ansible_collections/volcano", COLLECTION, f"{COLLECTION}/plugins")
+SCRIPTS = ("__init__.py", "qos_work.py", "qos_node.py")
+MAIN = """\
+import sys
+
+from ansible_collections.volcano.colocation.tests.bench.qos_node import main
+
+sys.exit(main())
+"""
+UNIT = "colocationbench"
+REMOTE = (
+    "file=$(mktemp) && cat >$file && systemd-run --quiet --collect --wait --pipe"
+    f" --unit={UNIT} --slice={UNIT}.slice --property=Delegate=yes python3 -B $file </dev/null;"
+    f" status=$?; systemctl stop {UNIT}.slice; rm -f $file; exit $status"
+)
+"""As a service whose cgroup is its own; with it goes all that was made below."""
+
+
+@dataclass(frozen=True)
+class NodeQosCost:
+    """``calls`` and ``again``: for each unit the calls that set its properties, in the first run and in the second."""
+
+    raw: QosCost
+    calls: Sequence[int]
+    again: Sequence[int]
+
+
+def node_qos_cost(node: BenchNode) -> NodeQosCost:
+    """What a process on the node measures."""
+    return of_report(json.loads(node.run(REMOTE, program())))
+
+
+def program() -> bytes:
+    """A zip that Python runs: what modules bring to a node, and the measurement."""
+    code = {f"{package}/__init__.py": b"" for package in (*PACKAGES, f"{COLLECTION}/tests")}
+    for name, text in install.sources().items():
+        code[f"{COLLECTION}/plugins/module_utils/{name.partition('/')[2]}"] = text
+    for name in SCRIPTS:
+        code[f"{COLLECTION}/tests/bench/{name}"] = (BENCH / name).read_bytes()
+    code["__main__.py"] = MAIN.encode()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in code.items():
+            archive.writestr(name, text)
+    return packed.getvalue()
+
+
+def of_report(report: Mapping[str, Any]) -> NodeQosCost:
+    """The NodeQosCost of what the process printed; QosError unless bare loop and raw backend made the same writes."""
+    units = report["units"]
+    return NodeQosCost(combined(report, PLACE), [each["calls"] for each in units], [each["again"] for each in units])
+
+
+def node_qos_reaches(cost: NodeQosCost) -> tuple[Reach, ...]:
+    return (
+        *qos_reaches(cost.raw),
+        _calls(f"calls for the {cost.raw.settings} properties of a unit", cost.calls, 1),
+        _calls("calls of the second run", cost.again, 0),
+    )
+
+
+def _calls(what: str, found: Sequence[int], wanted: int) -> Reach:
+    value = ", ".join(str(each) for each in sorted({*found}))
+    return Reach(what, value, str(wanted), {*found} == {wanted}, counted=True)
