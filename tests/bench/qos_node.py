@@ -128,7 +128,7 @@ def calls(host: Host, audit: Audit) -> list[dict[str, int]]:
             found.append({"calls": first, "again": second})
     finally:
         for verb in ("stop", "revert"):
-            subprocess.run(["systemctl", verb, *UNITS], check=False, stdout=subprocess.DEVNULL)
+            subprocess.run(["systemctl", "--quiet", verb, *UNITS], check=False, stdout=subprocess.DEVNULL)
     return found
 
 
