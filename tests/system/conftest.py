@@ -32,5 +32,4 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 
 @pytest.fixture(scope="session", name="node")
 def _node(request: pytest.FixtureRequest) -> Iterator[Node]:
-    with throwaway(request, NAME, *SPEC) as node:
-        yield node
+    yield from throwaway(request, NAME, *SPEC)

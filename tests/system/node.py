@@ -11,7 +11,6 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,6 @@ def lab(*arguments: str) -> str:
     return subprocess.run(argv, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-@contextmanager
 def throwaway(request: pytest.FixtureRequest, name: str, *spec: str) -> Iterator[Node]:
     """A lab node. Where a test has failed meanwhile it stays, for its journal; the next run replaces it."""
     failed = request.session.testsfailed

@@ -111,7 +111,7 @@ class Files:
     def say_so(self) -> bool:
         """Whether every file of the cgroup that was written says just that now."""
         try:
-            return all([os.pread(handle, len(text) + 1, 0) == text for handle, text in self._written.values()])
+            return all(os.pread(handle, len(text) + 1, 0) == text for handle, text in self._written.values())
         except OSError:
             return False
 

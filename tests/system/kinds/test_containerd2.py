@@ -24,8 +24,7 @@ PLAYBOOK = Path(__file__).with_name("runtime.yml")
 
 @pytest.fixture(scope="module", name="forky")
 def _forky(request: pytest.FixtureRequest) -> Iterator[Node]:
-    with throwaway(request, NAME, *SPEC) as node:
-        yield node
+    yield from throwaway(request, NAME, *SPEC)
 
 
 def configure(node: Node, *arguments: str) -> Run:

@@ -37,8 +37,7 @@ def _image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module", name="booted")
 def _booted(image: Path, request: pytest.FixtureRequest) -> Iterator[Node]:
-    with throwaway(request, NAME, "--root", str(image), *SPEC) as node:
-        yield node
+    yield from throwaway(request, NAME, "--root", str(image), *SPEC)
 
 
 def prepare(image: Path, *arguments: str) -> Run:

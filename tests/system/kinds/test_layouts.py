@@ -29,8 +29,7 @@ OTHERS = (
 
 @pytest.fixture(scope="module", name="kubeadm")
 def _kubeadm(request: pytest.FixtureRequest) -> Iterator[Node]:
-    with throwaway(request, NAME, *SPEC) as node:
-        yield node
+    yield from throwaway(request, NAME, *SPEC)
 
 
 def provision(node: Node, *arguments: str) -> Run:

@@ -17,8 +17,7 @@ SPEC = ("--suite", "bookworm", "--cgroup", "v1", "--driver-kubelet", "systemd", 
 
 @pytest.fixture(scope="module", name="v1")
 def _v1(request: pytest.FixtureRequest) -> Iterator[Node]:
-    with throwaway(request, NAME, *SPEC) as node:
-        yield node
+    yield from throwaway(request, NAME, *SPEC)
 
 
 def test_on_v1_it_is_in_every_controller_after_a_reboot_too(v1: Node) -> None:
