@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """busy.py SECONDS POD...: keeps every CPU busy in the pods' containers; prints what each got of them, as JSON.
 
-In CPUs: 0.5 is half of one. The loops are ours, in the containers' cgroups: what the kernel gives them is what it would
-give a busy pod.
+In CPUs: 0.5 is half of one; an empty object when a pod does not run, as where the drivers disagree so that none can.
+The loops are ours, in the containers' cgroups: what the kernel gives them is what it would give a busy pod.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ SETTLE = 2.0
 """Seconds until the kernel's averages, and quotas of the first periods, do not count any more."""
 
 
-def container(pod: str) -> str:
-    """Process id of a process of the pod's container."""
+def container(pod: str) -> str | None:
+    """Process id of a process of the pod's container; None when it does not run."""
     filters = f'labels."io.kubernetes.pod.name"=={pod},labels."io.kubernetes.container.name"==main'
     done = subprocess.run(["ctr", "-n", "k8s.io", "containers", "list", "-q", filters], check=True, capture_output=True)
     ids = done.stdout.decode().split()
@@ -31,7 +31,7 @@ def container(pod: str) -> str:
             continue
         if any(each in text for each in ids):
             return process
-    raise SystemExit(f"no container of pod {pod} runs")
+    return None
 
 
 def folders(process: str) -> list[str]:
@@ -58,13 +58,17 @@ def loop(where: list[str], seconds: float, answer: int) -> None:
 
 
 def main(seconds: float, pods: list[str]) -> None:
-    where = {pod: folders(container(pod)) for pod in pods}
+    processes = {pod: container(pod) for pod in pods}
+    where = {pod: folders(process) for pod, process in processes.items() if process}
+    if len(where) < len(pods):
+        print("{}")
+        return
     answers = {}
-    for pod in pods:
+    for pod, below in where.items():
         read, write = os.pipe()
         for _cpu in range(os.cpu_count() or 1):
             if os.fork() == 0:
-                loop(where[pod], seconds, write)
+                loop(below, seconds, write)
         os.close(write)
         answers[pod] = read
     found = {}
