@@ -216,7 +216,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils.errors import ColocationError
 from ..module_utils.host import Host
-from ..module_utils.qos import engine
+from ..module_utils.qos import engine, reapply
 from ..module_utils.qos.answer import answer, warnings
 from ..module_utils.qos.pods import uid_of
 from ..module_utils.qos.record import alone
@@ -251,7 +251,7 @@ ARGUMENTS = {
 }
 TARGETS = ("qos_class", "slice", "pod", "path")
 # The engine that applies the record again begins there; naming it makes Ansible ship it.
-ENGINE = entry.main
+ENGINE = (entry.main, reapply.main)
 
 
 def run(module: AnsibleModule, host: Host) -> engine.Plan:

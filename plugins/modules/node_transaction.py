@@ -108,6 +108,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils.errors import ColocationError
 from ..module_utils.host import Host
+from ..module_utils.qos import reapply
 from ..module_utils.transaction import entry, launch
 from ..module_utils.transaction.plan import parse
 
@@ -120,7 +121,7 @@ ARGUMENTS = {
 }
 REQUIRED = [("action", "start", ["plan"]), ("action", "wait", ["id"])]
 # The engine that is installed from this module's files begins there; naming it makes Ansible ship it.
-ENGINE = entry.main
+ENGINE = (entry.main, reapply.main)
 UNCHANGED = ("refused", "none")
 
 

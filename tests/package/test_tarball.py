@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
@@ -90,3 +92,25 @@ def test_defaults_reach_the_modules_of_the_action_group(environment: dict[str, s
     playbook = tmp_path / "defaults.yml"
     playbook.write_text(json.dumps([play]))
     call(environment, tmp_path, "ansible-playbook", str(playbook))
+
+
+@pytest.mark.parametrize("module", ["cgroup_qos", "node_transaction"])
+def test_a_module_that_installs_the_engine_brings_all_of_it(
+    environment: dict[str, str], tmp_path: Path, module: str
+) -> None:
+    """Ansible sends with a module what it imports; the engine's own command line imports more."""
+    keep = {**environment, "ANSIBLE_KEEP_REMOTE_FILES": "1", "ANSIBLE_REMOTE_TEMP": str(tmp_path)}
+    # It fails, for want of arguments, once it is there.
+    argv = ["ansible", "localhost", "--connection", "local", "--module-name", f"volcano.colocation.{module}"]
+    subprocess.run(argv, cwd=tmp_path, env=keep, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    sent = next(tmp_path.rglob("AnsiballZ_*.py"))
+    call(environment, tmp_path, sys.executable, str(sent), "explode")
+    engine = tmp_path / "engine"
+    call(
+        {**environment, "PYTHONPATH": str(sent.parent / "debug_dir")},
+        *(tmp_path, sys.executable, str(Path(__file__).with_name("engine.py")), str(engine)),
+    )
+    main = (engine / "__main__.py").read_text()
+    begins = re.findall(r"from (\S+) import main", main)
+    assert len(begins) == 2
+    call(environment, engine, sys.executable, "-c", f"import {', '.join(begins)}")
