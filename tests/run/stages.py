@@ -36,7 +36,7 @@ def _part(name: str, *arguments: str) -> Command:
 STAGES = (
     Stage(
         "lint",
-        100,
+        110,
         (
             ("ruff", "check", "."),
             ("ruff", "format", "--check", "."),
@@ -48,9 +48,9 @@ STAGES = (
             ("ansible-galaxy", "collection", "build", "--force", "--output-path", ".cache/dist"),
         ),
     ),
-    Stage("units", 230, (("pytest", *ON_ALL_CPUS, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report"))),
-    Stage("sanity", 160, (_part("sanity"),)),
-    Stage("units-matrix", 370, (_part("matrix"),)),
+    Stage("units", 260, (("pytest", *ON_ALL_CPUS, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report"))),
+    Stage("sanity", 170, (_part("sanity"),)),
+    Stage("units-matrix", 320, (_part("matrix"),)),
     Stage("package", 40, (("pytest", "tests/package"),)),
     Stage("lab", 720, (("python", "tests/lab", "build"),)),
     Stage("scenarios", 1500, (_part("install"), _part("scenarios")), needs=("lab",)),
