@@ -138,12 +138,10 @@ def test_no_mount_table(tmp_path: Path) -> None:
         hierarchies(Host(str(tmp_path)))
 
 
+@pytest.mark.skipif(" - cgroup" not in Path("/proc/self/mountinfo").read_text(), reason="no cgroups are mounted here")
 def test_the_running_machine() -> None:
     """Whatever it has, a folder that is named must be there."""
-    try:
-        found = hierarchies(Host("/"))
-    except ColocationError:
-        pytest.skip("no cgroups are to be seen here")
+    found = hierarchies(Host("/"))
     assert found.points
     assert all(os.path.isdir(found.folder(each, "")) for each in found.points)
 
