@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from .cluster import cli as cluster
 from .readiness import Wait
 from .spec import CgroupMode, CpuManager, Driver, Layout, NodeSpec, Nri, Suite
 
@@ -58,6 +59,8 @@ def parser() -> argparse.ArgumentParser:
         "console", help="a terminal on a node's serial port; its log where there is no terminal"
     )
     console.add_argument("name")
+
+    cluster.add_to(commands)
 
     down = commands.add_parser("down", help="stop and remove nodes; those that are not there are down already")
     which = down.add_mutually_exclusive_group(required=True)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from . import accel, arguments, console, diagnosis, disk, inventory, nodes, requirements, root, vm
 from .cache import Cache
+from .cluster import cli as cluster
 from .errors import LabError
 from .kubernetes import obtain_kubelet, obtain_pause
 from .paths import cache_root
@@ -157,6 +158,7 @@ def _tail(path: Path, lines: int) -> str:
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "build": _build,
+    "cluster": cluster.run,
     "console": _console,
     "down": _down,
     "image": _image,

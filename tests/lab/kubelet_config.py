@@ -6,9 +6,7 @@ from __future__ import annotations
 
 from .spec import CgroupMode, CpuManager, Layout, NodeSpec
 
-_KUBELET_CONFIG = """\
-apiVersion: kubelet.config.k8s.io/v1beta1
-kind: KubeletConfiguration
+ALONE = """\
 # This node has no API server: what runs on it are the manifests in staticPodPath.
 authentication:
   anonymous:
@@ -17,6 +15,13 @@ authentication:
     enabled: false
 authorization:
   mode: AlwaysAllow
+"""
+"""What a node that joins a cluster has otherwise."""
+
+_KUBELET_CONFIG = """\
+apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+{alone}\
 cgroupDriver: {driver}  # has to be the driver of the container runtime
 clusterDNS:
 - 10.96.0.10
@@ -63,7 +68,7 @@ eventRecordQPS: 50
 
 def kubelet_config(spec: NodeSpec, version: tuple[int, int]) -> str:
     """A KubeletConfiguration that a kubelet of this version takes."""
-    text = _KUBELET_CONFIG.format(driver=spec.kubelet_driver.value, cpu_manager=spec.cpu_manager.value)
+    text = _KUBELET_CONFIG.format(alone=ALONE, driver=spec.kubelet_driver.value, cpu_manager=spec.cpu_manager.value)
     if spec.layout is Layout.KUBESPRAY:
         text += _KUBESPRAY_FIELDS
     if spec.cpu_manager is CpuManager.STATIC:

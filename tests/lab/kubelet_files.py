@@ -70,6 +70,11 @@ ExecStart=
 ExecStart={PROGRAM} $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS $KUBELET_KUBEADM_ARGS $KUBELET_EXTRA_ARGS
 """
 
+_DROPINS = "/etc/systemd/system/kubelet.service.d"
+
+LONE_DROPIN = f"{_DROPINS}/20-lab.conf"
+"""There while the node has no API server."""
+
 _WITHOUT_API_SERVER = """\
 # The lab has no API server: without a kubeconfig kubelet runs the manifests in staticPodPath alone.
 [Service]
@@ -168,11 +173,10 @@ def _standalone_own(spec: NodeSpec, _version: Version, address: str) -> dict[str
 
 
 def _kubeadm(spec: NodeSpec, _version: Version) -> dict[str, str]:
-    dropins = "/etc/systemd/system/kubelet.service.d"
     return {
         UNIT[Layout.KUBEADM]: _KUBEADM_UNIT,
-        f"{dropins}/10-kubeadm.conf": _KUBEADM_DROPIN,
-        f"{dropins}/20-lab.conf": _WITHOUT_API_SERVER,
+        f"{_DROPINS}/10-kubeadm.conf": _KUBEADM_DROPIN,
+        LONE_DROPIN: _WITHOUT_API_SERVER,
         "/etc/default/kubelet": _assignment("KUBELET_EXTRA_ARGS", *spec.kubelet_flags),
     }
 

@@ -6,17 +6,19 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
+import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import command
-from .apt_sources import debian_source, host_sources, source_line
 from .cache import Cache, Recipe, sha256
+from .debian import fetch_source
 from .errors import LabError
+from .go import Workshop
 from .paths import GUEST
 from .progress import Progress
-from .requirements import APT_GET, DPKG_SOURCE, GO, need
+from .requirements import DPKG_SOURCE, need
 from .spec import DEBIAN_KUBELET, NO_KUBELET
 
 SOURCE_SUITE = "bookworm"
@@ -24,6 +26,9 @@ SOURCE_SUITE = "bookworm"
 
 BUILD_TAGS = "dockerless providerless"
 """Leaves out dockershim and the clouds' libraries, which a node with containerd never calls."""
+
+OWN_VERSION = "k8s.io/kubernetes/vendor/k8s.io/component-base/version"
+"""What a program says of itself."""
 
 _TREE = "src/k8s.io/kubernetes"
 
@@ -47,8 +52,8 @@ def obtain_kubelet(cache: Cache, wanted: str) -> Kubelet | None:
         if not path.is_file():
             raise LabError(f"no kubelet at {path}")
         return _described(path)
-    recipe = Recipe("kubelet", wanted.replace("+", "-"), (wanted, SOURCE_SUITE, BUILD_TAGS, _flags("1.0.0")))
-    folder = cache.obtain(recipe, lambda partial, log: _build_kubelet(wanted, partial, log), Progress("kubelet"))
+    recipe = Recipe("kubelet", label(wanted), (wanted, SOURCE_SUITE, BUILD_TAGS, flags("1.0.0")))
+    folder = cache.obtain(recipe, lambda partial, log: _build_kubelet(cache, wanted, partial, log), Progress("kubelet"))
     return _described(folder / "kubelet")
 
 
@@ -57,21 +62,35 @@ def obtain_pause(cache: Cache) -> bytes:
     source = (GUEST / "pause.go").read_text()
 
     def build(folder: Path, log: Path) -> None:
-        argv = [
-            need(GO),
-            "build",
-            "-trimpath",
-            "-ldflags",
-            "-s -w",
-            "-o",
-            str(folder / "pause"),
-            str(GUEST / "pause.go"),
-        ]
-        with _Workshop(folder) as workshop:
-            command.logged(argv, log, env=workshop.environment)
+        with Workshop(folder, log) as workshop:
+            output = str(folder / "pause")
+            workshop.build(["-trimpath", "-ldflags", "-s -w", "-o", output, str(GUEST / "pause.go")], workshop.folder)
 
     folder = cache.obtain(Recipe("pause", "pause", (source,)), build, Progress("pause"))
     return (folder / "pause").read_bytes()
+
+
+def obtain_source(cache: Cache, wanted: str) -> Path:
+    """The ``.dsc`` of Debian's source package, downloaded once for every program that is built from it."""
+    package = "kubernetes" if wanted == DEBIAN_KUBELET else f"kubernetes={wanted}"
+
+    def build(folder: Path, log: Path) -> None:
+        with tempfile.TemporaryDirectory(dir=folder) as work:
+            description = fetch_source(package, SOURCE_SUITE, Path(work), log)
+            for path in [description, *description.parent.glob("*.tar.*")]:
+                path.rename(folder / path.name)
+
+    recipe = Recipe("source", f"kubernetes-{label(wanted)}", (package, SOURCE_SUITE))
+    folder = cache.obtain(recipe, build, Progress("kubernetes source"))
+    return next(folder.glob("*.dsc"))
+
+
+def unpack_source(description: Path, workshop: Workshop) -> tuple[Path, str]:
+    """The tree with Debian's patches where Go looks for it, and the release it says it is."""
+    tree = workshop.folder / "path" / _TREE
+    tree.parent.mkdir(parents=True)
+    command.logged([need(DPKG_SOURCE), "--extract", str(description), str(tree)], workshop.log)
+    return tree, release_of(_source_version(description))
 
 
 def release_of(source_version: str) -> str:
@@ -82,59 +101,11 @@ def release_of(source_version: str) -> str:
     return found.group(1)
 
 
-class _Workshop:
-    """A GOPATH and a build cache inside an unfinished entry, gone when the build is over."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder / "go"
-        self.environment: dict[str, str] = {
-            "GOPATH": str(self.folder / "path"),
-            "GOCACHE": str(self.folder / "cache"),
-            "GO111MODULE": "off",
-            "GOFLAGS": "",
-            "CGO_ENABLED": "0",
-        }
-
-    def __enter__(self) -> _Workshop:
-        self.folder.mkdir()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def _build_kubelet(wanted: str, folder: Path, log: Path) -> None:
-    go = need(GO)
-    with _Workshop(folder) as workshop:
-        description = _download(wanted, workshop.folder / "apt", log)
-        tree = workshop.folder / "path" / _TREE
-        tree.parent.mkdir(parents=True)
-        command.logged([need(DPKG_SOURCE), "--extract", str(description), str(tree)], log)
-        flags = _flags(release_of(_source_version(description)))
-        argv = [go, "build", "-tags", BUILD_TAGS, "-ldflags", flags, "-o", str(folder / "kubelet"), "./cmd/kubelet"]
-        command.logged(argv, log, cwd=tree, env={**workshop.environment, "PWD": str(tree)})
-
-
-def _download(wanted: str, apt: Path, log: Path) -> Path:
-    """Fetch the source package with apt folders of its own: those of the host are not changed."""
-    for folder in ("lists/partial", "archives/partial"):
-        (apt / folder).mkdir(parents=True)
-    (apt / "sources.list").write_text(source_line(debian_source(host_sources()), "deb-src", SOURCE_SUITE) + "\n")
-    options = {
-        "Dir::Etc::sourcelist": str(apt / "sources.list"),
-        "Dir::Etc::sourceparts": "-",
-        "Dir::State::lists": str(apt / "lists"),
-        "Dir::Cache": str(apt),
-        "APT::Sandbox::User": "",
-    }
-    apt_get = [need(APT_GET), *(f"-o{name}={value}" for name, value in options.items())]
-    command.logged([*apt_get, "update"], log)
-    package = "kubernetes" if wanted == DEBIAN_KUBELET else f"kubernetes={wanted}"
-    command.logged([*apt_get, "source", "--download-only", package], log, cwd=apt)
-    found: list[Path] = list(apt.glob("*.dsc"))
-    if len(found) != 1:
-        raise LabError(f"apt-get source {package} brought no source package; its output is in {log}")
-    return found[0]
+def _build_kubelet(cache: Cache, wanted: str, folder: Path, log: Path) -> None:
+    with Workshop(folder, log) as workshop:
+        tree, release = unpack_source(obtain_source(cache, wanted), workshop)
+        output = str(folder / "kubelet")
+        workshop.build(["-tags", BUILD_TAGS, "-ldflags", flags(release), "-o", output, "./cmd/kubelet"], tree)
 
 
 def _source_version(description: Path) -> str:
@@ -144,12 +115,17 @@ def _source_version(description: Path) -> str:
     return found.group(1)
 
 
-def _flags(release: str) -> str:
-    """Linker flags that tell kubelet its version, as Kubernetes' own hack/lib/version.sh does."""
+def flags(release: str, packages: Sequence[str] = (OWN_VERSION,)) -> str:
+    """Linker flags that tell a program its version, as Kubernetes' own hack/lib/version.sh does."""
     major, minor, _patch = release.split(".", 2)
     values = {"gitVersion": f"v{release}", "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
-    package = "k8s.io/kubernetes/vendor/k8s.io/component-base/version"
-    return "-s -w " + " ".join(f"-X {package}.{name}={value}" for name, value in values.items())
+    settings = (f"{package}.{name}={value}" for package in packages for name, value in values.items())
+    return "-s -w " + " ".join(f"-X {setting}" for setting in settings)
+
+
+def label(wanted: str) -> str:
+    """A version as the name of a file."""
+    return wanted.replace("+", "-")
 
 
 def _described(path: Path) -> Kubelet:

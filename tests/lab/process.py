@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ending a VM's process, and never another one that got its number."""
+"""Ending a process of the lab, and never another one that got its number."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import contextlib
 import os
 import select
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 from .errors import LabError
@@ -38,13 +39,18 @@ def is_machine(pid: int, uuid: str, proc: Path = Path("/proc")) -> bool:
 
 def end_machine(pid: int, uuid: str) -> None:
     """Stop that QEMU and wait for its end; does nothing when the number is another process's by now."""
+    end(pid, lambda number: is_machine(number, uuid))
+
+
+def end(pid: int, is_ours: Callable[[int], bool]) -> None:
+    """Stop a process and wait for its end; does nothing when the number is by now of a process that is not ours."""
     try:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:
         return
     try:
         # The handle was taken first: it means the process that is looked at now, even if the number is used again.
-        if not is_machine(pid, uuid):
+        if not is_ours(pid):
             return
         for number in (signal.SIGTERM, signal.SIGKILL):
             with contextlib.suppress(ProcessLookupError):

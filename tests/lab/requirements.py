@@ -31,13 +31,14 @@ MKFS = Program("mkfs.ext4", "e2fsprogs")
 TAR = Program("tar", "tar")
 GO = Program("go", "golang-1.19-go")
 APT_GET = Program("apt-get", "apt")
+DPKG_DEB = Program("dpkg-deb", "dpkg")
 DPKG_SOURCE = Program("dpkg-source", "dpkg-dev")
 SSH = Program("ssh", "openssh-client")
 SSH_KEYGEN = Program("ssh-keygen", "openssh-client")
 UNSHARE = Program("unshare", "util-linux")
 NEWUIDMAP = Program("newuidmap", "uidmap")
 
-ALWAYS = (QEMU, QEMU_IMG, MMDEBSTRAP, MKFS, TAR, GO, APT_GET, DPKG_SOURCE, SSH, SSH_KEYGEN)
+ALWAYS = (QEMU, QEMU_IMG, MMDEBSTRAP, MKFS, TAR, GO, APT_GET, DPKG_DEB, DPKG_SOURCE, SSH, SSH_KEYGEN)
 WITHOUT_ROOT = (UNSHARE, NEWUIDMAP)
 
 

@@ -25,6 +25,11 @@ NODE = "node.json"
 SUBNETS = range(10, 250)
 
 
+def gateway(subnet: int) -> str:
+    """The host as the node of a subnet sees it."""
+    return f"10.0.{subnet}.2"
+
+
 @dataclass(frozen=True)
 class Node:
     """A node that was started; ``port`` is 0 until QEMU runs, ``boot_id`` '' until the node was asked for it."""
@@ -53,7 +58,7 @@ class Node:
 
     @property
     def gateway(self) -> str:
-        return f"10.0.{self.subnet}.2"
+        return gateway(self.subnet)
 
     @property
     def resolver(self) -> str:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from . import command
 from .accel import Accelerator
 from .errors import LabError
+from .ports import free_ports
 from .requirements import QEMU, QEMU_IMG, need
 
 DISK, INITRD, PID, SERIAL, SERIAL_LOG, MONITOR = (
@@ -74,7 +74,7 @@ def start(machine: Machine) -> int:
     qemu = need(QEMU)
     said = ""
     for _attempt in range(5):
-        port = _free_port()
+        (port,) = free_ports(1)
         done = subprocess.run(
             [qemu, *arguments(machine, port)],
             cwd=machine.folder,
@@ -113,9 +113,3 @@ def _numa(machine: Machine) -> list[str]:
         first = node * cpus
         options += ["-numa", f"node,nodeid={node},cpus={first}-{first + cpus - 1},memdev=memory{node}"]
     return options
-
-
-def _free_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

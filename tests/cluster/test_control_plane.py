@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The lab's control plane itself: it starts, heals, keeps its secrets and leaves nothing. It needs no VM."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ansible_collections.volcano.colocation.tests.lab import nodes
+from ansible_collections.volcano.colocation.tests.lab.cluster import control_plane, daemons
+from ansible_collections.volcano.colocation.tests.lab.cluster.store import ControlPlane
+
+NAMES = {"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"}
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: waiting, labels: {one: "1", two: "2"}}
+spec:
+  containers:
+  - {name: main, image: localhost/lab/busybox:1}
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A state folder of this module's own, so that no other control plane is touched."""
+    folder = tmp_path_factory.mktemp("state")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLOCATION_LAB_STATE", str(folder))
+        yield folder
+        control_plane.down()
+
+
+@pytest.fixture(scope="module")
+def plane(state: Path) -> ControlPlane:
+    return control_plane.up()
+
+
+def test_the_kubeconfig_is_for_its_owner_only(plane: ControlPlane) -> None:
+    assert plane.kubeconfig.stat().st_mode & 0o777 == 0o600
+    assert plane.folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_the_server_says_its_version(plane: ControlPlane) -> None:
+    answer = yaml.safe_load(control_plane.kubectl(plane, "get", "--raw=/version"))
+    assert (answer["gitVersion"], answer["major"], answer["minor"]) == ("v1.20.2", "1", "20")
+
+
+def test_the_config_map_holds_what_kubeadm_gives_kubelet(plane: ControlPlane) -> None:
+    answer = control_plane.kubectl(plane, "-nkube-system", "get", "configmap", "kubelet-config-1.20", "--output=yaml")
+    (key, text), *others = yaml.safe_load(answer)["data"].items()
+    assert (key, others) == ("kubelet", [])
+    config = yaml.safe_load(text)
+    assert (config["kind"], config["apiVersion"]) == ("KubeletConfiguration", "kubelet.config.k8s.io/v1beta1")
+    assert config["authentication"]["x509"] == {"clientCAFile": "/etc/kubernetes/pki/ca.crt"}
+
+
+def test_the_node_that_kubeadm_annotated_is_gone_and_was_never_one_of_the_labs(plane: ControlPlane) -> None:
+    assert control_plane.nodes(plane) == {}
+    assert nodes.store().names() == []
+
+
+def test_pods_are_admitted_and_maps_come_back_as_json(plane: ControlPlane, tmp_path: Path) -> None:
+    manifest = tmp_path / "pod.yaml"
+    manifest.write_text(POD)
+    control_plane.kubectl(plane, "apply", f"--filename={manifest}")
+    answer = control_plane.kubectl(plane, "get", "pod", "waiting", "--output=json")
+    assert yaml.safe_load(answer)["metadata"]["labels"] == {"one": "1", "two": "2"}
+
+
+def test_a_second_up_changes_nothing(plane: ControlPlane) -> None:
+    before = daemons.running(plane.uuid)
+    assert set(before) == NAMES
+    assert control_plane.up() == plane
+    assert daemons.running(plane.uuid) == before
+
+
+def test_what_ended_is_started_again(plane: ControlPlane) -> None:
+    before = daemons.running(plane.uuid)
+    os.kill(before["kube-scheduler"], signal.SIGKILL)
+    control_plane.up()
+    after = daemons.running(plane.uuid)
+    assert set(after) == NAMES
+    assert {name for name in NAMES if after[name] != before[name]} == {"kube-scheduler"}
+
+
+def test_down_leaves_nothing(plane: ControlPlane, state: Path) -> None:
+    control_plane.down()
+    assert daemons.running(plane.uuid) == {}
+    assert [path.name for path in state.iterdir()] == [".cluster.lock"]

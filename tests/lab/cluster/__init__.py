@@ -1,0 +1,3 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A Kubernetes control plane on the host, which the lab's nodes join."""

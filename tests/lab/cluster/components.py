@@ -1,0 +1,135 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Command lines of a control plane's processes: those of kubeadm's static pods, on 127.0.0.1 and with ports of its own.
+
+cmd/kubeadm/app/phases/controlplane/manifests.go and cmd/kubeadm/app/phases/etcd/local.go of Kubernetes 1.20.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from .store import ControlPlane
+
+HOST = "127.0.0.1"
+
+SERVICES = "10.96.0.0/12"
+
+GRACE = "2m0s"
+"""An emulated kubelet on a busy host may be silent for longer than the 40 s after which a node is not ready."""
+
+
+@dataclass(frozen=True)
+class Component:
+    """A process, and the port at which it answers once it is up."""
+
+    name: str
+    argv: tuple[str, ...]
+    port: int
+
+
+def etcd(plane: ControlPlane) -> Component:
+    """The store of the API server."""
+    pki = plane.pki / "etcd"
+    client, peer = f"https://{HOST}:{plane.ports.etcd}", f"https://{HOST}:{plane.ports.etcd_peer}"
+    options = {
+        "name": "lab",
+        "data-dir": plane.folder / "etcd",
+        "listen-client-urls": client,
+        "advertise-client-urls": client,
+        "listen-peer-urls": peer,
+        "initial-advertise-peer-urls": peer,
+        "initial-cluster": f"lab={peer}",
+        "cert-file": pki / "server.crt",
+        "key-file": pki / "server.key",
+        "trusted-ca-file": pki / "ca.crt",
+        "client-cert-auth": "true",
+        "peer-cert-file": pki / "peer.crt",
+        "peer-key-file": pki / "peer.key",
+        "peer-trusted-ca-file": pki / "ca.crt",
+        "peer-client-cert-auth": "true",
+    }
+    return _component(plane.programs.etcd, options, plane.ports.etcd)
+
+
+def api_server(plane: ControlPlane) -> Component:
+    """Nodes reach it at QEMU's gateway, an address that each sees as another one: it publishes none."""
+    pki = plane.pki
+    options = {
+        "bind-address": HOST,
+        "secure-port": plane.ports.api,
+        "insecure-port": "0",
+        "advertise-address": HOST,
+        "endpoint-reconciler-type": "none",
+        "allow-privileged": "true",
+        "authorization-mode": "Node,RBAC",
+        "enable-admission-plugins": "NodeRestriction",
+        "enable-bootstrap-token-auth": "true",
+        "client-ca-file": pki / "ca.crt",
+        "tls-cert-file": pki / "apiserver.crt",
+        "tls-private-key-file": pki / "apiserver.key",
+        "kubelet-client-certificate": pki / "apiserver-kubelet-client.crt",
+        "kubelet-client-key": pki / "apiserver-kubelet-client.key",
+        "kubelet-preferred-address-types": "InternalIP,ExternalIP,Hostname",
+        "etcd-servers": f"https://{HOST}:{plane.ports.etcd}",
+        "etcd-cafile": pki / "etcd/ca.crt",
+        "etcd-certfile": pki / "apiserver-etcd-client.crt",
+        "etcd-keyfile": pki / "apiserver-etcd-client.key",
+        "proxy-client-cert-file": pki / "front-proxy-client.crt",
+        "proxy-client-key-file": pki / "front-proxy-client.key",
+        "requestheader-allowed-names": "front-proxy-client",
+        "requestheader-client-ca-file": pki / "front-proxy-ca.crt",
+        "requestheader-extra-headers-prefix": "X-Remote-Extra-",
+        "requestheader-group-headers": "X-Remote-Group",
+        "requestheader-username-headers": "X-Remote-User",
+        "service-account-issuer": "https://kubernetes.default.svc.cluster.local",
+        "service-account-key-file": pki / "sa.pub",
+        "service-account-signing-key-file": pki / "sa.key",
+        "service-cluster-ip-range": SERVICES,
+    }
+    return _component(plane.programs.path("kube-apiserver"), options, plane.ports.api)
+
+
+def controller_manager(plane: ControlPlane) -> Component:
+    """The controllers, with the signers of certificates."""
+    name, pki = "kube-controller-manager", plane.pki
+    options = {
+        **_secured(plane, name, plane.ports.controller_manager),
+        "client-ca-file": pki / "ca.crt",
+        "requestheader-client-ca-file": pki / "front-proxy-ca.crt",
+        "root-ca-file": pki / "ca.crt",
+        "service-account-private-key-file": pki / "sa.key",
+        "cluster-signing-cert-file": pki / "ca.crt",
+        "cluster-signing-key-file": pki / "ca.key",
+        "use-service-account-credentials": "true",
+        "controllers": "*,bootstrapsigner,tokencleaner",
+        "node-monitor-grace-period": GRACE,
+    }
+    return _component(plane.programs.path(name), options, plane.ports.controller_manager)
+
+
+def scheduler(plane: ControlPlane) -> Component:
+    """The default scheduler."""
+    name = "kube-scheduler"
+    options = _secured(plane, name, plane.ports.scheduler)
+    return _component(plane.programs.path(name), options, plane.ports.scheduler)
+
+
+def _secured(plane: ControlPlane, name: str, port: int) -> dict[str, object]:
+    kubeconfig = plane.user_kubeconfig(name)
+    return {
+        "bind-address": HOST,
+        "secure-port": port,
+        "port": "0",
+        "leader-elect": "false",
+        "kubeconfig": kubeconfig,
+        "authentication-kubeconfig": kubeconfig,
+        "authorization-kubeconfig": kubeconfig,
+    }
+
+
+def _component(program: Path, options: Mapping[str, object], port: int) -> Component:
+    argv = (str(program), *(f"--{name}={value}" for name, value in options.items()))
+    return Component(program.name, argv, port)

@@ -1,0 +1,183 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Starting and ending the control plane: what the command line does, for programs."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from .. import command
+from ..cache import Cache
+from ..errors import LabError
+from ..paths import cache_root, state_root
+from ..ports import free_ports, listens
+from ..progress import Progress
+from . import components, daemons, kubeadm, programs
+from .components import Component
+from .store import ClusterStore, ControlPlane, Ports
+
+PATIENCE = 300.0
+"""Seconds for each program; beside VMs that keep the CPUs busy the API server has taken more than one hundred."""
+
+SUBJECT = "control plane"
+
+
+def store() -> ClusterStore:
+    """The control plane of this user's lab."""
+    return ClusterStore(state_root())
+
+
+def build() -> programs.Programs:
+    """Its programs, built unless the cache has them."""
+    return programs.obtain(Cache(cache_root()))
+
+
+def up() -> ControlPlane:
+    """A control plane that answers, with kubeadm's ConfigMaps; what of it has ended is started again."""
+    known, found = store(), build()
+    with known.lock():
+        plane = known.find() or _create(known, found)
+        progress = Progress(SUBJECT)
+        kubeadm.make_certificates(plane, plane.log("kubeadm"))
+        kubeadm.write_kubeconfigs(plane)
+        _start(plane, [components.etcd(plane)], _answers, progress)
+        _start(plane, [components.api_server(plane)], _ready, progress)
+        others = [components.controller_manager(plane), components.scheduler(plane)]
+        _start(plane, others, _answers, progress)
+        _await("the default service account", partial(_has_service_account, plane), plane, progress)
+        _upload_configuration(plane)
+    progress.say(f"ready at {plane.url}; kubeconfig {plane.kubeconfig}")
+    return plane
+
+
+def down() -> None:
+    """End its processes and forget it; does nothing when there is none."""
+    known = store()
+    with known.lock():
+        plane = known.find()
+        if plane is not None:
+            daemons.end(plane.uuid)
+        known.remove()
+
+
+def kubectl(plane: ControlPlane, *words: str, timeout: float = 60) -> str:
+    """What kubectl prints as the administrator; LabError when it fails."""
+    return command.output([*kubectl_argv(plane), *words], timeout)
+
+
+def kubectl_argv(plane: ControlPlane) -> list[str]:
+    """The command up to its own words; what it caches goes when the control plane goes."""
+    cache = f"--cache-dir={plane.folder / 'kubectl'}"
+    return [str(plane.programs.path("kubectl")), f"--kubeconfig={plane.kubeconfig}", cache]
+
+
+def facts(plane: ControlPlane) -> dict[str, Any]:
+    """Everything known about it, as plain values."""
+    running = daemons.running(plane.uuid)
+    names = [each.name for each in all_components(plane)]
+    return {
+        "running": {name: running.get(name) for name in names},
+        "server": plane.url,
+        "version": plane.release,
+        "kubeconfig": str(plane.kubeconfig),
+        "kubectl": str(plane.programs.path("kubectl")),
+        "folder": str(plane.folder),
+        "nodes": nodes(plane) if len(running) == len(names) else {},
+    }
+
+
+def nodes(plane: ControlPlane) -> dict[str, bool]:
+    """Node to whether it is ready."""
+    items = json.loads(kubectl(plane, "get", "nodes", "-o", "json"))["items"]
+    return {item["metadata"]["name"]: is_ready(item) for item in items}
+
+
+def is_ready(node: dict[str, Any]) -> bool:
+    """The condition ``Ready`` of a Node."""
+    conditions = node.get("status", {}).get("conditions", [])
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+
+def all_components(plane: ControlPlane) -> list[Component]:
+    """In the order in which they start."""
+    makers = (components.etcd, components.api_server, components.controller_manager, components.scheduler)
+    return [make(plane) for make in makers]
+
+
+def _create(known: ClusterStore, found: programs.Programs) -> ControlPlane:
+    release = command.output([str(found.path("kubeadm")), "version", "--output=short"]).strip().lstrip("v")
+    return known.create(str(uuid.uuid4()), release, Ports(*free_ports(5)), found)
+
+
+Test = Callable[[ControlPlane, Component], bool]
+
+
+def _start(plane: ControlPlane, wanted: list[Component], up: Test, progress: Progress) -> None:
+    """Start what does not run of ``wanted``, and wait until all of it is up."""
+    for component in wanted:
+        if component.name in daemons.running(plane.uuid):
+            progress.say(f"{component.name} runs already")
+        else:
+            daemons.start(component, plane.uuid, plane.folder, plane.log(component.name))
+    for component in wanted:
+        _await(component.name, partial(up, plane, component), plane, progress)
+
+
+def _await(name: str, test: Callable[[], bool], plane: ControlPlane, progress: Progress) -> None:
+    deadline = time.monotonic() + PATIENCE
+    with progress.repeated(f"waiting for {name}"):
+        while not test():
+            if time.monotonic() > deadline:
+                raise LabError(f"{name} is not up after {PATIENCE:.0f} s; the logs are in {plane.folder}")
+            time.sleep(0.3)
+    progress.say(f"{name} is up")
+
+
+def _answers(plane: ControlPlane, component: Component) -> bool:
+    _check_runs(plane, component)
+    return listens(component.port)
+
+
+def _ready(plane: ControlPlane, component: Component) -> bool:
+    _check_runs(plane, component)
+    try:
+        return kubectl(plane, "get", "--raw=/readyz") == "ok"
+    except LabError:
+        return False
+
+
+def _check_runs(plane: ControlPlane, component: Component) -> None:
+    if component.name not in daemons.running(plane.uuid):
+        last = plane.log(component.name).read_text(errors="replace").splitlines()[-5:]
+        said = "\n".join(last)
+        raise LabError(f"{component.name} has ended; the last lines of {plane.log(component.name)}:\n{said}")
+
+
+def _has_service_account(plane: ControlPlane) -> bool:
+    """Until the controllers have made it no pod is admitted."""
+    return bool(kubectl(plane, "get", "serviceaccount", "default", "--ignore-not-found", "--output=name"))
+
+
+def _upload_configuration(plane: ControlPlane) -> None:
+    name = kubeadm.kubelet_config_map(plane.release)
+    get = ("--namespace=kube-system", "get", "configmap", name, "--ignore-not-found", "--output=name")
+    if kubectl(plane, *get):
+        return
+    # kubeadm annotates the node it runs on, and waits for it in vain where there is none.
+    kubectl(plane, "apply", f"--filename={_written_node(plane)}")
+    try:
+        kubeadm.upload_configuration(plane, plane.log("kubeadm"))
+    finally:
+        kubectl(plane, "delete", "node", kubeadm.NODE)
+
+
+def _written_node(plane: ControlPlane) -> str:
+    metadata = {"name": kubeadm.NODE, "labels": {"kubernetes.io/hostname": kubeadm.NODE}}
+    path = plane.folder / f"{kubeadm.NODE}.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": metadata}))
+    return str(path)

@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Processes of the control plane: they outlive the command, and each carries a mark in its environment."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from functools import partial
+from pathlib import Path
+
+from .. import process
+from .components import Component
+
+MARK = "COLOCATION_LAB_CONTROL_PLANE"
+
+
+def start(component: Component, uuid: str, folder: Path, log: Path) -> None:
+    """Start it in a session of its own, its output appended to ``log``."""
+    with log.open("ab") as stream:
+        subprocess.Popen(
+            component.argv,
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=stream,
+            cwd=folder,
+            env={**os.environ, MARK: uuid},
+            start_new_session=True,
+        )
+
+
+def running(uuid: str, proc: Path = Path("/proc")) -> dict[str, int]:
+    """Program name to process of what runs with the mark ``uuid``."""
+    found = {}
+    for folder in proc.glob("[0-9]*"):
+        name = _marked(folder, uuid)
+        if name:
+            found[name] = int(folder.name)
+    return found
+
+
+def end(uuid: str) -> None:
+    """Stop what runs with the mark, each before what it talks to; their names happen to sort so."""
+    for name, pid in sorted(running(uuid).items(), reverse=True):
+        process.end(pid, partial(_is, name, uuid))
+
+
+def _is(name: str, uuid: str, pid: int) -> bool:
+    return _marked(Path("/proc") / str(pid), uuid) == name
+
+
+def _marked(folder: Path, uuid: str) -> str:
+    """Name of the program that a process runs; '' when it has another mark, none, or has ended."""
+    try:
+        if f"{MARK}={uuid}".encode() not in (folder / "environ").read_bytes().split(b"\0"):
+            return ""
+        return os.path.basename((folder / "cmdline").read_bytes().split(b"\0")[0]).decode(errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What kubeadm makes of a cluster: its certificates, its kubeconfigs and its ConfigMaps."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from .. import command
+from ..store import SUBNETS, gateway
+from .components import HOST, SERVICES
+from .store import ControlPlane
+
+NODE = "lab-control-plane"
+"""The node that kubeadm would run on; it is there only while kubeadm annotates it."""
+
+ADMINISTRATOR = ("kubernetes-admin", "system:masters")
+
+NODE_CERTIFICATES = "/etc/kubernetes/pki"
+"""kubeadm's default: what nodes read must name their folder, not that of this host."""
+
+API_VERSION = "kubeadm.k8s.io/v1beta2"
+
+
+def configuration(plane: ControlPlane, host: str, certificates: str) -> str:
+    """Input of kubeadm for clients that reach the API server at ``host``; JSON, which every reader of YAML takes.
+
+    ``certificates`` is the folder of certificates that kubeadm uses, or writes about.
+    """
+    gateways = [gateway(subnet) for subnet in SUBNETS]
+    init = {
+        "apiVersion": API_VERSION,
+        "kind": "InitConfiguration",
+        # kubeadm takes no loopback address here, and asks the network for one when it is given none.
+        "localAPIEndpoint": {"advertiseAddress": gateways[0], "bindPort": plane.ports.api},
+        "nodeRegistration": {"name": NODE, "criSocket": "/run/containerd/containerd.sock"},
+    }
+    cluster = {
+        "apiVersion": API_VERSION,
+        "kind": "ClusterConfiguration",
+        "clusterName": "colocation-lab",
+        "kubernetesVersion": f"v{plane.release}",
+        "certificatesDir": certificates,
+        "controlPlaneEndpoint": f"{host}:{plane.ports.api}",
+        "apiServer": {"certSANs": ["127.0.0.1", "localhost", *gateways]},
+        "networking": {"serviceSubnet": SERVICES},
+    }
+    return "".join(f"---\n{json.dumps(document, indent=1)}\n" for document in (init, cluster))
+
+
+def make_certificates(plane: ControlPlane, log: Path) -> None:
+    """Every certificate and key of the control plane; those that are there stay."""
+    config = _written(plane, configuration(plane, HOST, str(plane.pki)))
+    command.logged([*_kubeadm(plane), "init", "phase", "certs", "all", f"--config={config}"], log)
+
+
+def kubeconfig(plane: ControlPlane, user: str, group: str, host: str = HOST) -> str:
+    """A kubeconfig with a certificate of a user in a group, '' for none, for a client that reaches us at ``host``."""
+    config = _written(plane, configuration(plane, host, str(plane.pki)))
+    argv = [*_kubeadm(plane), "alpha", "kubeconfig", "user", f"--config={config}"]
+    argv += [f"--client-name={user}", *([f"--org={group}"] if group else [])]
+    return command.output(argv)
+
+
+def write_kubeconfigs(plane: ControlPlane) -> None:
+    """The administrator's and those of the control plane's programs, unless they are there."""
+    users = {plane.kubeconfig: ADMINISTRATOR}
+    for program in ("kube-controller-manager", "kube-scheduler"):
+        users[plane.user_kubeconfig(program)] = (f"system:{program}", "")
+    for path, (user, group) in users.items():
+        if not path.exists():
+            write_secret(path, kubeconfig(plane, user, group))
+
+
+def upload_configuration(plane: ControlPlane, log: Path) -> None:
+    """ConfigMaps ``kubeadm-config`` and ``kubelet-config-X.Y`` with the roles that let nodes read them."""
+    config = _written(plane, configuration(plane, HOST, NODE_CERTIFICATES))
+    argv = [*_kubeadm(plane), "init", "phase", "upload-config", "all", f"--kubeconfig={plane.kubeconfig}"]
+    command.logged([*argv, f"--config={config}"], log)
+
+
+def kubelet_config_map(release: str) -> str:
+    """Name of the ConfigMap with kubelet's configuration, until 1.23 (cmd/kubeadm/app/constants)."""
+    return "kubelet-config-" + ".".join(release.split(".")[:2])
+
+
+def write_secret(path: Path, text: str) -> None:
+    """A file that nobody else could ever read; it is complete or the old one."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as stream:
+        stream.write(text)
+    partial.rename(path)
+
+
+def _kubeadm(plane: ControlPlane) -> list[str]:
+    return [str(plane.programs.path("kubeadm"))]
+
+
+def _written(plane: ControlPlane, text: str) -> Path:
+    path = plane.folder / "kubeadm.yaml"
+    path.write_text(text)
+    return path

@@ -1,0 +1,53 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Packages fetched from Debian with apt folders of their own: those of the host are not changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from . import command
+from .apt_sources import debian_source, host_sources, source_line
+from .errors import LabError
+from .requirements import APT_GET, DPKG_DEB, need
+
+
+def fetch_source(package: str, suite: str, folder: Path, log: Path) -> Path:
+    """The ``.dsc`` of a source package (``NAME`` or ``NAME=VERSION``) in ``folder``, beside the files it names."""
+    _apt_get("deb-src", suite, folder, log, "source", "--download-only", package)
+    return _the_only(folder, "*.dsc", package, log)
+
+
+def fetch_program(package: str, suite: str, member: str, folder: Path, log: Path) -> Path:
+    """A file of a binary package, ``./usr/bin/NAME``, unpacked into ``folder``; the package is not installed."""
+    _apt_get("deb", suite, folder, log, "download", package)
+    archive = _the_only(folder, "*.deb", package, log)
+    command.logged([need(DPKG_DEB), "--extract", str(archive), str(folder / "tree")], log)
+    path = folder / "tree" / member
+    if not path.is_file():
+        raise LabError(f"{archive.name} of Debian {suite} has no file {member}")
+    return path
+
+
+def _apt_get(kind: str, suite: str, folder: Path, log: Path, *words: str) -> None:
+    apt = folder / "apt"
+    for each in ("lists/partial", "archives/partial"):
+        (apt / each).mkdir(parents=True)
+    (apt / "sources.list").write_text(source_line(debian_source(host_sources()), kind, suite) + "\n")
+    options = {
+        "Dir::Etc::sourcelist": str(apt / "sources.list"),
+        "Dir::Etc::sourceparts": "-",
+        "Dir::State::lists": str(apt / "lists"),
+        "Dir::Cache": str(apt),
+        "APT::Sandbox::User": "",
+    }
+    apt_get = [need(APT_GET), *(f"-o{name}={value}" for name, value in options.items())]
+    command.logged([*apt_get, "update"], log)
+    command.logged([*apt_get, *words], log, cwd=folder)
+
+
+def _the_only(folder: Path, pattern: str, package: str, log: Path) -> Path:
+    found = list(folder.glob(pattern))
+    if len(found) != 1:
+        raise LabError(f"apt-get brought {len(found)} files {pattern} of {package}, not one; its output is in {log}")
+    return found[0]

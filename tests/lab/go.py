@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Go programs, built in folders that are gone afterwards."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import command
+from .requirements import GO, need
+
+
+class Workshop:
+    """A GOPATH and a build cache inside an unfinished entry of the cache."""
+
+    def __init__(self, entry: Path, log: Path) -> None:
+        self.program = need(GO)
+        self.folder = entry / "go"
+        self.log = log
+        self.environment: dict[str, str] = {
+            "GOPATH": str(self.folder / "path"),
+            "GOCACHE": str(self.folder / "cache"),
+            "GO111MODULE": "off",
+            "GOFLAGS": "",
+            "CGO_ENABLED": "0",
+        }
+
+    def __enter__(self) -> Workshop:
+        self.folder.mkdir()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def build(self, arguments: Sequence[str], tree: Path) -> None:
+        """``go build`` with these arguments, run in ``tree``."""
+        self.run([self.program, "build", *arguments], tree)
+
+    def run(self, argv: Sequence[str], tree: Path) -> None:
+        """A program that finds packages of Go: PWD tells it the folder as GOPATH names it."""
+        command.logged(argv, self.log, cwd=tree, env={**self.environment, "PWD": str(tree)})
