@@ -66,12 +66,32 @@ def _schema(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         known = ", ".join(map(str, readable))
         yield Refusal(
             "containerd-schema",
-            f"its schema version is {runtime.config_version}; containerd {runtime.version or 'of an unknown version'}"
-            f" reads {known}{''.join(f'; {each.message}' for each in ignored)}",
+            f"its schema version is {_schema_word(runtime.config_version)}; containerd"
+            f" {runtime.version or 'of an unknown version'} reads {known}"
+            f"{''.join(f'; {each.message}' for each in ignored)}",
             "Migrate the file yourself (2.x prints it with containerd config migrate):"
             " the schema of a file is never changed unasked.",
             file=runtime.config.path,
         )
+
+
+def _schema_word(version: int | None) -> str:
+    return "no whole number" if version is None else str(version)
+
+
+def _types(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """What the plan rests on, and containerd does not decode: cmd/containerd/server/config/config.go."""
+    for config in (facts.runtime.config, *facts.runtime.layers):
+        for key in ("disabled_plugins", "required_plugins"):
+            named = config.values.get(key, [])
+            if not isinstance(named, list) or not all(isinstance(each, str) for each in named):
+                yield Refusal(
+                    "containerd-key-type",
+                    f"{key} is not a list of texts; containerd does not start with it",
+                    "Correct the value, or take it out.",
+                    file=config.path,
+                )
+                return
 
 
 def _drop_in(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
@@ -131,7 +151,7 @@ def _files(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     """Only of a node with something to change; what a plan comes to, only of files that are understood."""
     if not runtime_changes(facts, profile):
         return
-    for rules in ((_release, _schema, _drop_in, _strategy), containerd_outcome.RULES):
+    for rules in ((_types,), (_release, _schema, _drop_in, _strategy), containerd_outcome.RULES):
         found = [refusal for rule in rules for refusal in rule(facts, profile)]
         yield from found
         if found:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from . import fields, startup
+from . import fields, kubelet_document, startup
 from .model import Rule
 
-RULES: tuple[Rule, ...] = (*fields.RULES, *startup.RULES)
+RULES: tuple[Rule, ...] = (*kubelet_document.RULES, *fields.RULES, *startup.RULES)

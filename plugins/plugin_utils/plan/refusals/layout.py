@@ -10,6 +10,7 @@ from ...facts.config import nested
 from ...facts.kubelet_model import Flag
 from ...facts.layout import RANCHER
 from ...facts.model import NodeFacts
+from ...kubelet_options import AUTO
 from ...profile import Profile
 from ...versions import minor
 from ..kubelet import is_right, kubelet_changes
@@ -115,8 +116,8 @@ def _outranked(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     after = merged(with_values(found, place.path, missing), version)
     paths = [path for path, _values in found]
     for field, keys, wanted in desired:
-        if keys not in missing or is_right(field, nested(after, keys), wanted, version):
-            continue
+        if keys not in missing or is_right(field, nested(after, keys), wanted, version) or wanted == AUTO:
+            continue  # what cannot be computed has a reason of its own
         later = [path for path, values in found[paths.index(place.path) + 1 :] if keys[0] in values]
         if later:
             yield Refusal(

@@ -14,7 +14,14 @@ Rule = Callable[[NodeFacts, Profile], Iterator[Refusal]]
 
 
 def unsafe_file(config: ConfigFile) -> Iterator[Refusal]:
-    if config.kind == "symlink":
+    if not plain_path(config.path):
+        yield Refusal(
+            "config-path-not-plain",
+            "is not an absolute path without . and .. in it, and where it leads depends on who reads it",
+            "Name the file by its plain path in the service's --config.",
+            file=config.path,
+        )
+    elif config.kind == "symlink":
         yield Refusal(
             "config-is-symlink",
             "is a symbolic link; replacing it would cut the link, following it would change a file of someone else",
@@ -23,6 +30,11 @@ def unsafe_file(config: ConfigFile) -> Iterator[Refusal]:
         )
     else:
         yield from unreadable_file(config)
+
+
+def plain_path(path: str) -> bool:
+    """Whether a path is what node_transaction takes: section.py, absolute."""
+    return path.startswith("/") and "\0" not in path and set(path.split("/")[1:]).isdisjoint(("", ".", ".."))
 
 
 def unreadable_file(config: ConfigFile) -> Iterator[Refusal]:

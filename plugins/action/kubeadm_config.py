@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Controller half of kubeadm_config, and all of it: the kubelet-config of a cluster, once for all hosts of a play."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from ..plugin_utils.arguments import KUBEADM_CONFIG
+from ..plugin_utils.controller.action import ColocationAction
+from ..plugin_utils.controller.builtins import untagged
+from ..plugin_utils.controller.cluster import Cluster
+from ..plugin_utils.controller.node import Node
+from ..plugin_utils.facts.published_values import plain
+from ..plugin_utils.findings.kubeadm import published
+from ..plugin_utils.kubeadm import journal
+from ..plugin_utils.kubeadm.hosts import read_host, read_restored
+from ..plugin_utils.kubeadm.model import KEY, ClusterError, Host
+from ..plugin_utils.kubeadm.permission import Permission
+from ..plugin_utils.kubeadm.plan import ClusterPlan, make_cluster_plan
+from ..plugin_utils.kubeadm.restore import Return, make_return
+from ..plugin_utils.redact import redact_text
+
+
+def _here(task_vars: Mapping[str, Any]) -> dict[str, Any]:
+    """kubernetes.core is to run with the Python that has its library, and to keep what it is given out of syslog."""
+    here = {"ansible_python_interpreter": sys.executable, "ansible_no_target_syslog": True}
+    delegated = {name: {**each, **here} for name, each in (task_vars.get("ansible_delegated_vars") or {}).items()}
+    return {**task_vars, **here, "ansible_delegated_vars": delegated}
+
+
+class ActionModule(ColocationAction):
+    ARGUMENTS = KUBEADM_CONFIG
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        self._hosts = (task_vars or {}).get("hostvars", {})
+        return super().run(tmp, _here(task_vars or {}))
+
+    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            return self._work(Cluster(node.execute, self._kubeconfig(arguments)), arguments)
+        except ClusterError as error:
+            return {"failed": True, "msg": str(error)}
+
+    def _kubeconfig(self, arguments: Mapping[str, Any]) -> str:
+        if self._connection.transport != "local":
+            raise ClusterError(
+                "kubeadm_config runs on the controller, not on a node", "Give the task delegate_to: localhost."
+            )
+        if not arguments["kubeconfig"]:
+            raise ClusterError(
+                "colocation_kubeadm_configmap is true, and colocation_kubeconfig names no kubeconfig",
+                "Nothing was changed. Give the path of one on the controller.",
+            )
+        path = os.path.abspath(arguments["kubeconfig"])
+        if not os.path.isfile(path):
+            raise ClusterError(
+                f"{path} is no file", "Nothing was changed. Give the kubeconfig's path on the controller."
+            )
+        return path
+
+    def _work(self, cluster: Cluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        permission = Permission(arguments["configmap"])
+        seen = cluster.seen()
+        found: ClusterPlan | Return
+        if arguments["state"] == "restored":
+            found = make_return([self._restored(name) for name in arguments["nodes"]], seen, permission)
+            self._put_back(cluster, found)
+        else:
+            found = make_cluster_plan([self._host(name) for name in arguments["nodes"]], seen, permission)
+            self._write(cluster, found)
+        return self._told(found)
+
+    @staticmethod
+    def _write(cluster: Cluster, plan: ClusterPlan) -> None:
+        if plan.config_map and plan.journal and plan.after is not None:
+            cluster.keep(journal.written(plan.journal))
+            cluster.replace(plan.config_map, KEY, plan.after)
+
+    @staticmethod
+    def _put_back(cluster: Cluster, found: Return) -> None:
+        if found.config_map and found.after is not None:
+            cluster.replace(found.config_map, KEY, found.after)
+        if found.forget:
+            cluster.forget()
+
+    def _told(self, found: ClusterPlan | Return) -> dict[str, Any]:
+        before = found.config_map.data.get(KEY, "") if found.config_map else ""
+        place = f"{found.config_map.place}, key {KEY}" if found.config_map else ""
+        forgotten = isinstance(found, Return) and found.forget
+        edit = {"before_header": place, "after_header": place, "before": before, "after": found.after or ""}
+        result: dict[str, Any] = {
+            "changed": found.after is not None or forgotten,
+            "diff": [{name: redact_text(text) for name, text in edit.items()}] if found.after is not None else [],
+            "changes": [each.published() for each in found.changes],
+            "reasons": list(found.reasons),
+            "findings": published(found.findings),
+            "configmap": found.config_map.name if found.config_map else None,
+        }
+        return dict(plain(result))
+
+    def _host(self, name: str) -> Host:
+        known = self._registered(name)
+        return read_host(name, known["node_observed"], known["node_aligned"], planned=self._task.check_mode)
+
+    def _restored(self, name: str) -> Host:
+        return read_restored(name, self._registered(name)["node_restored"])
+
+    def _registered(self, name: str) -> dict[str, Any]:
+        # Not hostvars[name]: that would template every variable of every host.
+        known = self._hosts.raw_get(name)
+        return {each: untagged(known.get(each)) for each in ("node_observed", "node_aligned", "node_restored")}

@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The hosts of a play as the role's earlier phases left their results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..facts.model import NodeFacts
+from ..plan.kubeadm_patch import keeps_main_file
+from ..plan.kubelet_after import desired_fields, resolved
+from ..plan.kubelet_place import given
+from ..profile import Profile
+from .model import Host
+
+NOT_SEEN = "it was not looked at in this run"
+
+
+def identity(system: Mapping[str, Any], hostname_override: str | None = None) -> dict[str, Any]:
+    """What tells a node from others: the names that its Node may have, its machine's id, hashed, and its boot's.
+
+    k8s.io/component-helpers node/util/hostname.go: the name is in lower case, without blanks around it.
+    """
+    names = (hostname_override, system.get("hostname"))
+    return {
+        "names": list(dict.fromkeys(name.strip().lower() for name in names if name)),
+        "machine_id_sha256": system.get("machine_id_sha256"),
+        "boot_id": system.get("boot_id"),
+    }
+
+
+def described(facts: NodeFacts, snapshot: Mapping[str, Any], profile: Profile) -> dict[str, Any]:
+    """What node_align tells of a node for the cluster's sake."""
+    running = facts.kubelet.start.running
+    return {
+        **identity(snapshot["system"], given(running, "--hostname-override")),
+        "kubeadm": facts.layout.name == "kubeadm",
+        "main_file": keeps_main_file(facts, profile),
+        "fields": [
+            {"keys": list(keys), "value": value} for _field, keys, value in desired_fields(resolved(facts, profile))
+        ],
+    }
+
+
+def read_host(
+    name: str, observed: Mapping[str, Any] | None, aligned: Mapping[str, Any] | None, *, planned: bool
+) -> Host:
+    """The host of the results that observe and align registered. ``planned``: what has a plan counts as aligned."""
+    said = (observed or {}).get("kubeadm")
+    if observed is None or said is None:
+        return Host(name, lacks=NOT_SEEN)
+    return Host(
+        name,
+        node_names=tuple(dict.fromkeys((*said["names"], name.lower()))),
+        machine_id_sha256=said["machine_id_sha256"],
+        boot_id=said["boot_id"],
+        kubeadm=said["kubeadm"],
+        main_file=said["main_file"],
+        fields={tuple(each["keys"]): each["value"] for each in said["fields"]},
+        lacks=_lack(observed, aligned or {}, planned=planned),
+    )
+
+
+def read_restored(name: str, restored: Mapping[str, Any] | None) -> Host:
+    """The host of the result that restore registered."""
+    said = (restored or {}).get("node")
+    if restored is None or said is None or restored.get("failed"):
+        return Host(name, lacks="it was not put back in this run")
+    pending = len(restored.get("pending", ()))
+    return Host(
+        name,
+        node_names=tuple(dict.fromkeys((*said["names"], name.lower()))),
+        machine_id_sha256=said["machine_id_sha256"],
+        boot_id=said["boot_id"],
+        lacks=f"{pending} setting(s) of it are still to be put back" if pending else None,
+    )
+
+
+def _lack(observed: Mapping[str, Any], aligned: Mapping[str, Any], *, planned: bool) -> str | None:
+    plan = observed["plan"]
+    if plan["refusals"]:
+        return "it cannot have the profile"
+    if plan["pending"]:
+        return f"{len(plan['pending'])} setting(s) of it are pending"
+    if "observation" not in observed:
+        return None if observed["verdict"] == "aligned" else f"it is {observed['verdict']}"
+    if planned:
+        return None
+    committed = (aligned.get("transaction") or {}).get("state") == "committed" and not aligned.get("failed")
+    return None if committed else "its plan was not carried out"

@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What kubeadm's patches of kubelet's configuration lack of the profile: its next upgrade makes the main file anew.
+
+The patch is a file of our own which is applied last, so that nobody else's file is changed. All that the profile sets
+is written, defaults too: what the patch is merged into is the cluster's, and kubeadm has defaults of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..facts.config import nested
+from ..facts.kubeadm_patches import Patch
+from ..facts.model import NodeFacts
+from ..kubelet_fields import KubeletField
+from ..profile import Profile
+from ..versions import minor
+from .kubelet_after import desired_fields
+from .kubelet_compare import same
+from .kubelet_place import Place, Strategy, choose
+from .model import Change, Skip
+
+TARGET = "kubeadm patch"
+OWN_PATCH = "kubeletconfigurationzz-volcano-colocation+merge.yaml"
+"""target[suffix][+patchtype].extension; kubeadm goes through the names in lexical order."""
+HEADER = "# Made by volcano.colocation for kubeadm --patches. Keep patches of your own in another file.\n"
+SINCE = (1, 25)
+"""kubernetes#110405: the target kubeletconfiguration. kubeadm passes over the file before."""
+DIFFERS = "kubeadm upgrade would bring another value"
+_UNSET, _UNCLEAR = object(), object()
+
+
+def own_path(profile: Profile) -> str:
+    """The file that is ours in the folder of the profile."""
+    return f"{str(profile.kubeadm_patches).rstrip('/')}/{OWN_PATCH}"
+
+
+def keeps_main_file(facts: NodeFacts, profile: Profile) -> bool:
+    """Whether kubeadm makes the file anew that kubelet's settings are written to."""
+    place = choose(facts, Strategy(profile.kubelet_strategy))
+    return facts.layout.name == "kubeadm" and isinstance(place, Place) and place.strategy is Strategy.MAIN_FILE
+
+
+def why_not(facts: NodeFacts, profile: Profile) -> str | None:
+    """Why this node gets no patch although a folder is named; None where it gets one."""
+    version = minor(facts.kubelet.version)
+    if facts.layout.name != "kubeadm":
+        return f"the node's layout is {facts.layout.name}, not kubeadm"
+    if not keeps_main_file(facts, profile):
+        return "its settings are in a drop-in, which kubeadm leaves as it is"
+    if version is not None and version < SINCE:
+        return f"kubeadm {facts.kubelet.version} passes over patches of kubelet's configuration, as all before 1.25 do"
+    if facts.kubelet.kubeadm_patches is None:
+        return "nobody looked into the folder when this snapshot was taken"
+    return None
+
+
+def patch_skip(facts: NodeFacts, profile: Profile) -> tuple[Skip, ...]:
+    """The patch that was asked for and is not written."""
+    reason = why_not(facts, profile) if profile.kubeadm_patches else None
+    return (Skip("kubeadm_patches", reason),) if reason else ()
+
+
+def _planned(facts: NodeFacts, profile: Profile) -> tuple[Patch, ...] | None:
+    """The patches of a node that gets one; None for every other node."""
+    if not profile.kubeadm_patches or why_not(facts, profile) or facts.kubelet.kubeadm_patches is None:
+        return None
+    return facts.kubelet.kubeadm_patches.patches
+
+
+def said(patch: Patch, keys: tuple[str, ...]) -> Any:
+    """What a file of patches makes of a field: a value, ``_UNSET`` where it leaves it, ``_UNCLEAR``."""
+    if keys[0] in patch.touched or "*" in patch.touched:
+        return _UNCLEAR
+    if keys[0] not in patch.values:
+        return _UNSET
+    above = patch.values[keys[0]]
+    if len(keys) == 1 or not isinstance(above, Mapping):
+        return _UNCLEAR if above is None or len(keys) > 1 else above
+    return above.get(keys[1], _UNSET) if above.get(keys[1], "") is not None else _UNCLEAR
+
+
+def later(patches: tuple[Patch, ...], own: str) -> tuple[Patch, ...]:
+    """The files that kubeadm applies after ours."""
+    return tuple(each for each in patches if each.path.split("/") > own.split("/"))
+
+
+def disagreeing(facts: NodeFacts, profile: Profile) -> Iterator[tuple[Patch, tuple[str, ...]]]:
+    """(file, keys) of fields that a file applied after ours sets to something else than the profile."""
+    patches = _planned(facts, profile)
+    for patch in later(patches, own_path(profile)) if patches else ():
+        for field, keys, wanted in desired_fields(profile):
+            found = said(patch, keys)
+            if found is not _UNSET and (found is _UNCLEAR or not same(field, found, wanted)):
+                yield patch, keys
+
+
+def _is_right(patches: tuple[Patch, ...], field: KubeletField, keys: tuple[str, ...], wanted: Any) -> bool:
+    found = [value for patch in patches if (value := said(patch, keys)) is not _UNSET]
+    return bool(found) and found[-1] is not _UNCLEAR and same(field, found[-1], wanted)
+
+
+def patch_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
+    """What our patch has to say that the patches together do not say yet."""
+    patches = _planned(facts, profile)
+    if patches is None:
+        return ()
+    path = own_path(profile)
+    own: Mapping[str, Any] = next((each.values for each in patches if each.path == path), {})
+    return tuple(
+        Change(TARGET, ".".join(keys), nested(own, keys), wanted, DIFFERS, frozenset(), path, keys)
+        for field, keys, wanted in desired_fields(profile)
+        if not _is_right(patches, field, keys, wanted)
+    )

@@ -1,0 +1,53 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kubeadm_config where it cannot ask an API server: what is missing is named.
+
+What a real one says is in tests/system.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import Run, checked, run, task
+
+
+@pytest.fixture(scope="module")
+def lived(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("kubeadm")
+    kubeconfig = folder / "admin.conf"
+    kubeconfig.write_text("apiVersion: v1\nkind: Config\n", encoding="utf-8")
+    nodes = ["localhost"]
+    return run(
+        folder,
+        [
+            task("unnamed", "kubeadm_config", nodes=nodes, configmap=True),
+            task("gone", "kubeadm_config", nodes=nodes, kubeconfig=str(folder / "nowhere.conf")),
+            task("bare", "kubeadm_config", nodes=nodes, kubeconfig=str(kubeconfig)),
+            checked(task("bare_checked", "kubeadm_config", nodes=nodes, kubeconfig=str(kubeconfig))),
+        ],
+    )
+
+
+def test_true_without_a_kubeconfig_says_what_is_missing(lived: Run) -> None:
+    assert lived.results["unnamed"]["failed"]
+    assert lived.results["unnamed"]["msg"] == (
+        "colocation_kubeadm_configmap is true, and colocation_kubeconfig names no kubeconfig."
+        " Nothing was changed. Give the path of one on the controller."
+    )
+
+
+def test_a_kubeconfig_that_is_not_there_is_named(lived: Run) -> None:
+    assert lived.results["gone"]["failed"]
+    assert lived.results["gone"]["msg"].endswith(
+        "/nowhere.conf is no file. Nothing was changed. Give the kubeconfig's path on the controller."
+    )
+
+
+@pytest.mark.parametrize("name", ["bare", "bare_checked"])
+def test_a_missing_collection_is_named_with_the_command_that_installs_it(lived: Run, name: str) -> None:
+    assert lived.results[name]["failed"]
+    assert lived.results[name]["msg"] == (
+        "kubernetes.core.k8s_info was not found, and an API server is only asked by kubernetes.core."
+        " Nothing was changed. Install it on the controller: ansible-galaxy collection install kubernetes.core"
+    )

@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kubeadm's folder of patches on an image: written with the main file in one transaction, and put back with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
+from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import Run, checked, run, task
+from ansible_collections.volcano.colocation.tests.unit.action.image import contents, grow, without_state
+
+FOLDER = "etc/kubernetes/patches"
+OWN = f"{FOLDER}/kubeletconfigurationzz-volcano-colocation+merge.yaml"
+THEIRS = f"{FOLDER}/kubeletconfiguration.yaml"
+KUBEADM: dict[str, str | None] = {
+    "var/lib/kubelet/kubeadm-flags.env": 'KUBELET_KUBEADM_ARGS=""\n',
+    "etc/kubernetes/kubelet.conf": "kind: Config\n",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("patches")
+    grow(folder / "image", KUBEADM)
+    # Next to a patch that says otherwise, and one that does so after ours.
+    grow(folder / "beside", {**KUBEADM, THEIRS: "cgroupDriver: cgroupfs # theirs\n"})
+    grow(folder / "after", {**KUBEADM, f"{FOLDER}/zz/kubeletconfiguration.yaml": "cgroupDriver: cgroupfs\n"})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def lived(folder: Path) -> Run:
+    def wanted(register: str, image: str) -> dict[str, Any]:
+        options: dict[str, Any] = {"cgroup_driver": "systemd", "kubeadm_patches": f"/{FOLDER}"}
+        return task(register, "kubelet_config", root=str(folder / image), **options)
+
+    def kept(name: str, image: str) -> dict[str, Any]:
+        argv = ["cp", "-a", str(folder / image), str(folder / name)]
+        return {"name": f"keep {name}", "ansible.builtin.command": {"argv": argv}}
+
+    return run(
+        folder,
+        [
+            kept("untouched", "image"),
+            checked(wanted("checked", "image")),
+            wanted("created", "image"),
+            kept("written", "image"),
+            wanted("again", "image"),
+            task("restored", "node_restore", root=str(folder / "image")),
+            wanted("beside", "beside"),
+            wanted("after", "after"),
+            task("relative", "kubelet_config", root=str(folder / "image"), kubeadm_patches="patches", pod_pids_limit=9),
+        ],
+    )
+
+
+def test_the_patch_is_written_beside_the_main_file(lived: Run, folder: Path) -> None:
+    created = lived.results["created"]
+    assert created["changed"]
+    assert [each["before_header"] for each in created["diff"]] == ["/var/lib/kubelet/config.yaml", f"/{OWN}"]
+    assert read_yaml((folder / "written" / OWN).read_text(encoding="utf-8")) == {"cgroupDriver": "systemd"}
+
+
+def test_check_mode_tells_the_same_and_a_second_run_nothing(lived: Run) -> None:
+    for key in ("changed", "diff", "restart_required"):
+        assert lived.results["checked"][key] == lived.results["created"][key], key
+    assert (lived.results["again"]["changed"], lived.results["again"]["diff"]) == (False, [])
+
+
+def test_a_restore_takes_it_and_its_folder_away(lived: Run, folder: Path) -> None:
+    listed = {(each["target"], each["action"]) for each in lived.results["restored"]["changes"]}
+    assert (f"/{OWN}", "remove") in listed
+    assert without_state(contents(folder / "image")) == without_state(contents(folder / "untouched"))
+
+
+def test_somebody_elses_patch_stays_as_it_is(lived: Run, folder: Path) -> None:
+    assert lived.results["beside"]["changed"]
+    assert (folder / "beside" / THEIRS).read_text(encoding="utf-8") == "cgroupDriver: cgroupfs # theirs\n"
+    assert (folder / "beside" / OWN).is_file()
+
+
+def test_one_that_comes_after_ours_is_refused_before_anything_changes(lived: Run, folder: Path) -> None:
+    after = lived.results["after"]
+    assert after["failed"]
+    assert "/zz/kubeletconfiguration.yaml: changes cgroupDriver, and kubeadm applies it after" in after["msg"]
+    assert not (folder / "after" / OWN).exists()
+    assert "cgroupDriver: cgroupfs" in (folder / "after/var/lib/kubelet/config.yaml").read_text(encoding="utf-8")
+
+
+def test_a_relative_folder_is_refused(lived: Run) -> None:
+    assert lived.results["relative"]["failed"]
+    assert lived.results["relative"]["msg"] == "kubeadm_patches: 'patches' is not an absolute path"

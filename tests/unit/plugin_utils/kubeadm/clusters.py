@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Clusters and hosts of a play, as plans of a cluster's kubelet-config see them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.journal import Journal
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import ClusterNode, ConfigMap, Host
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.seen import Seen
+
+DRIVER, CPU = ("cgroupDriver",), ("systemReserved", "cpu")
+WANTED: Mapping[tuple[str, ...], Any] = {DRIVER: "systemd", CPU: "500m"}
+# As kubeadm 1.20 leaves it, with a comment of somebody's.
+TEXT = """apiVersion: kubelet.config.k8s.io/v1beta1
+authentication:
+  x509:
+    clientCAFile: /etc/kubernetes/pki/ca.crt
+cgroupDriver: cgroupfs   # ask Ada before you change this
+clusterDNS:
+- 10.96.0.10
+kind: KubeletConfiguration
+rotateCertificates: true
+"""
+WRITTEN = """apiVersion: kubelet.config.k8s.io/v1beta1
+authentication:
+  x509:
+    clientCAFile: /etc/kubernetes/pki/ca.crt
+# ask Ada before you change this
+cgroupDriver: systemd
+clusterDNS:
+- 10.96.0.10
+kind: KubeletConfiguration
+rotateCertificates: true
+systemReserved:
+  cpu: 500m
+"""
+
+
+def host(name: str, **different: Any) -> Host:
+    """A host that is the Node of its name, and as the profile wants."""
+    known = Host(name, (name,), sha256(f"machine-{name}"), f"boot-{name}", True, True, WANTED)
+    return replace(known, **different)
+
+
+def node(name: str, **different: Any) -> ClusterNode:
+    return replace(ClusterNode(name, f"machine-{name}", f"boot-{name}", (1, 30)), **different)
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def config_map(text: str = TEXT, version: str = "1", name: str = "kubelet-config") -> ConfigMap:
+    return ConfigMap(name, {"kubelet": text}, version)
+
+
+def seen(*names: str, found: ConfigMap | None = None, journal: Journal | None = None) -> Seen:
+    return Seen(tuple(node(name) for name in names), found or config_map(), journal)

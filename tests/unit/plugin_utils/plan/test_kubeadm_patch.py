@@ -1,0 +1,219 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kubeadm's patches folder: a patch of our own which is applied last, and what keeps it from having its way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubeadm_patch import patch_changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.owner import overwritten
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals import kubeadm
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
+
+FOLDER = "/etc/kubernetes/patches"
+OWN = f"{FOLDER}/kubeletconfigurationzz-volcano-colocation+merge.yaml"
+WANTED: Mapping[str, Any] = MappingProxyType(
+    {
+        "kubeadm_patches": FOLDER,
+        "cgroup_driver": "systemd",
+        "system_reserved": {"cpu": "500m"},
+        "pod_pids_limit": -1,
+    }
+)
+TEXT = """# Made by volcano.colocation for kubeadm --patches. Keep patches of your own in another file.
+cgroupDriver: systemd
+podPidsLimit: -1
+systemReserved:
+  cpu: 500m
+"""
+V131: dict[str, Any] = {"kubelet": {"version": "Kubernetes v1.31.2"}}
+
+
+def kubeadm_node(folder: Path, files: dict[str, str] | None = None, **changed: Any) -> Node:
+    live = changed.pop("live", V131)
+    placed = {f"{FOLDER}/{name}": text for name, text in (files or {}).items()}
+    return Node(folder, "kubeadm", live=live, files=placed, kubeadm_patches=FOLDER, **changed)
+
+
+def written(node: Node, options: Mapping[str, Any] = WANTED) -> dict[str, str]:
+    """The texts of patches that a plan leads to, which the node has from now on."""
+    snapshot = node.snapshot
+    changes = patch_changes(node.facts, profile(options))
+    texts = {edit.path: edit.after for edit in file_edits(snapshot, changes)}
+    node.changed(files=texts)
+    return texts
+
+
+def plan(node: Node, options: Mapping[str, Any] = WANTED, *, allow_disruption: bool = True) -> Plan:
+    return make_plan(node.facts, profile(options), allow_disruption=allow_disruption)
+
+
+def refused(node: Node, options: Mapping[str, Any] = WANTED) -> list[tuple[str, str | None]]:
+    return [(each.code, each.file) for each in refusals(node.facts, profile(options), kubeadm.RULES)]
+
+
+def test_all_that_the_profile_sets_goes_to_a_file_of_our_own(tmp_path: Path) -> None:
+    """Also what the main file has already, or has by default: the cluster's configuration may say otherwise."""
+    node = kubeadm_node(tmp_path)
+    assert written(node) == {OWN: TEXT}
+    assert written(node) == {}
+
+
+def test_one_more_setting_is_added_and_the_rest_stays(tmp_path: Path) -> None:
+    node = kubeadm_node(tmp_path)
+    written(node)
+    assert written(node, {**WANTED, "system_reserved": {"cpu": "500m", "memory": "1Gi"}}) == {
+        OWN: TEXT + "  memory: 1Gi\n"
+    }
+
+
+def test_the_patch_needs_no_restart_and_names_the_file(tmp_path: Path) -> None:
+    (change,) = patch_changes(kubeadm_node(tmp_path).facts, profile({"kubeadm_patches": FOLDER, "pod_pids_limit": 99}))
+    assert (change.path, change.setting, change.before, change.after) == (OWN, "podPidsLimit", None, 99)
+    assert change.needs == frozenset()
+    assert str(change) == "kubeadm patch podPidsLimit: unset -> 99"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("kubeletconfiguration+merge.yaml", "cgroupDriver: systemd\nsystemReserved: {cpu: 500m}\npodPidsLimit: -1\n"),
+        ("kubeletconfiguration.yaml", "cgroupDriver: systemd\nsystemReserved: {cpu: 0.5}\n---\npodPidsLimit: -1\n"),
+        ("kubeletconfiguration0.json", '{"cgroupDriver":"systemd","systemReserved":{"cpu":"500m"},"podPidsLimit":-1}'),
+    ],
+)
+def test_somebody_elses_patch_that_says_the_same_is_enough(name: str, text: str, tmp_path: Path) -> None:
+    # kubelet takes no number for a quantity: then only that field is left to be said
+    expected = {} if "0.5" not in text else {OWN: TEXT.splitlines(keepends=True)[0] + "systemReserved:\n  cpu: 500m\n"}
+    assert written(kubeadm_node(tmp_path, {name: text})) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("kubeletconfiguration+merge.yaml", "cgroupDriver: cgroupfs\n"),
+        ("kubeletconfiguration1+json.yaml", "- {op: replace, path: /cgroupDriver, value: cgroupfs}\n"),
+        ("kubeletconfiguration+json.json", '[{"op": "remove", "path": "/cgroupDriver"}]'),
+        ("kubeletconfiguration+strategic.yaml", "cgroupDriver: null\n"),
+        ("kubeletconfiguration.yaml", "$patch: replace\ncgroupDriver: systemd\n"),
+        ("aaa/kubeletconfiguration.yaml", "cgroupDriver: cgroupfs\n"),
+    ],
+)
+def test_what_an_earlier_patch_says_ours_says_again(name: str, text: str, tmp_path: Path) -> None:
+    only = {"kubeadm_patches": FOLDER, "cgroup_driver": "systemd"}
+    node = kubeadm_node(tmp_path, {name: text})
+    assert refused(node, only) == []
+    assert yaml.safe_load(written(node, only)[OWN]) == {"cgroupDriver": "systemd"}
+    assert node.file(f"{FOLDER}/{name}") == text
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("zz/kubeletconfiguration+merge.yaml", "cgroupDriver: cgroupfs\n"),
+        ("zz/kubeletconfiguration+json.yaml", "- {op: add, path: /cgroupDriver, value: systemd}\n"),
+        ("kubeletconfigurationzzz.yaml", "cgroupDriver: null\n"),
+        ("kubeletconfigurationzzz.json", '{"cgroupDriver": "cgroupfs", "systemReserved": {"memory": "1Gi"}}'),
+    ],
+)
+def test_a_later_patch_that_says_otherwise_is_named(name: str, text: str, tmp_path: Path) -> None:
+    assert refused(kubeadm_node(tmp_path, {name: text})) == [("kubeadm-patch-overrides", f"{FOLDER}/{name}")]
+
+
+def test_a_later_patch_of_other_fields_or_the_same_value_is_nobodys_business(tmp_path: Path) -> None:
+    text = "cgroupDriver: systemd\nmaxPods: 50\nsystemReserved: {memory: 1Gi}\n"
+    assert refused(kubeadm_node(tmp_path, {"kubeletconfigurationzzz.yaml": text})) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("kubeletconfiguration.yaml", "cgroupDriver: [\n"),
+        ("kubeletconfiguration.json", "[1]"),
+        ("kubeletconfiguration+json.yaml", "op: add\n"),
+    ],
+)
+def test_a_patch_that_does_not_parse_is_refused(name: str, text: str, tmp_path: Path) -> None:
+    assert refused(kubeadm_node(tmp_path, {name: text})) == [("kubeadm-patch-unreadable", f"{FOLDER}/{name}")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("kubeletconfiguration.yaml", ""),
+        ("kube-apiserver.yaml", "spec: [\n"),
+        ("kubeletconfiguration.yaml.bak", "cgroupDriver: [\n"),
+    ],
+)
+def test_files_that_kubeadm_passes_over_are_passed_over(name: str, text: str, tmp_path: Path) -> None:
+    node = kubeadm_node(tmp_path, {name: text})
+    assert refused(node) == []
+    assert written(node) == {OWN: TEXT}
+
+
+def test_a_link_is_no_folder_to_kubeadm(tmp_path: Path) -> None:
+    node = kubeadm_node(tmp_path, links={FOLDER: "/srv/patches"})
+    assert refused(node) == [("kubeadm-patches-no-folder", FOLDER)]
+
+
+def test_more_patches_than_are_read_are_refused(tmp_path: Path) -> None:
+    files = {f"kubeletconfiguration{number:02}.yaml": "maxPods: 5\n" for number in range(65)}
+    assert refused(kubeadm_node(tmp_path, files)) == [("kubeadm-patches-unseen", FOLDER)]
+
+
+def test_without_a_folder_there_is_no_patch(tmp_path: Path) -> None:
+    assert written(kubeadm_node(tmp_path), {"cgroup_driver": "systemd"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "reason"),
+    [
+        ("kubespray", {}, "the node's layout is kubespray, not kubeadm"),
+        (
+            "kubeadm",
+            {"live": {"kubelet": {"version": "Kubernetes v1.24.9"}}},
+            "kubeadm 1.24.9 passes over patches of kubelet's configuration, as all before 1.25 do",
+        ),
+        ("kubeadm-1.30-config-dir", {}, "its settings are in a drop-in, which kubeadm leaves as it is"),
+    ],
+)
+def test_a_node_that_gets_none_says_why(name: str, changed: dict[str, Any], reason: str, tmp_path: Path) -> None:
+    found = plan(Node(tmp_path, name, kubeadm_patches=FOLDER, **changed))
+    assert [(each.setting, each.reason) for each in found.skipped] == [("kubeadm_patches", reason)]
+    assert not [each for each in found.changes if each.path == OWN]
+
+
+def test_an_older_snapshot_does_not_tell(tmp_path: Path) -> None:
+    found = plan(Node(tmp_path, "kubeadm", live=V131))
+    assert [each.reason for each in found.skipped] == ["nobody looked into the folder when this snapshot was taken"]
+
+
+def test_with_the_patch_kubeadm_overwrites_flags_only(tmp_path: Path) -> None:
+    with_patch = plan(kubeadm_node(tmp_path), {**WANTED, "pod_pids_limit": 99})
+    without = plan(kubeadm_node(tmp_path), {"pod_pids_limit": 99})
+    assert [overwritten(owner, with_patch.changes) for owner in with_patch.owners] == [()]
+    assert [overwritten(owner, without.changes) for owner in without.owners] == [("/var/lib/kubelet/config.yaml",)]
+
+
+def test_what_kubelet_may_not_have_yet_is_not_left_for_kubeadm(tmp_path: Path) -> None:
+    options = {**WANTED, "cpu_manager_policy": "static"}
+    pods = {"runtime": {"cri": {"sandboxes": [{"ready": True}]}}}
+    found = plan(kubeadm_node(tmp_path, live={**V131, **pods}), options, allow_disruption=False)
+    patched = [(each.setting, each in found.pending) for each in (*found.changes, *found.pending) if each.path == OWN]
+    assert sorted(patched) == [
+        ("cgroupDriver", False),
+        ("cpuManagerPolicy", True),
+        ("podPidsLimit", False),
+        ("systemReserved.cpu", True),
+    ]
