@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a node has ended as before or as planned; everything that is otherwise, in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from .fault import End
+from .picture import Picture, differences
+
+NEW_FILE = "-rw-r--r-- 0:0"
+"""Mode and owner of a file that a plan makes."""
+
+CHECKPOINT = "/var/lib/kubelet/cpu_manager_state"
+POLICY = {"cpu_manager_state": "static"}
+"""What the profile of the tests asks for; the rest of a checkpoint is kubelet's."""
+
+PODS_BY_SYSTEMD = re.compile(
+    r"/kubepods\.slice/(kubepods-\w+\.slice/)?kubepods-(\w+-)?pod\w+\.slice/cri-containerd-ID\.scope\Z"
+)
+"""kubelet pkg/kubelet/cm, containerd getCgroupsPath; ids are left out."""
+
+
+def reached(before: Picture, after: Picture, allowed: Iterable[End]) -> tuple[End | None, tuple[str, ...]]:
+    """The allowed end that the node is in, and nothing; else None, and what keeps it from the nearest of them."""
+    found = {end: tuple(faults(before, after, end)) for end in allowed}
+    for end, wrong in found.items():
+        if not wrong:
+            return end, ()
+    return None, min(found.values(), key=len)
+
+
+def faults(before: Picture, after: Picture, end: End) -> Iterator[str]:
+    """What is otherwise than this end has it."""
+    yield from (f"left behind: {name}" for name in after.ours)
+    yield from (f"unfinished: {name}" for name in after.unfinished)
+    yield from differences(before.units, after.units)
+    if end is End.BEFORE:
+        yield from differences(before.files, after.files)
+        yield from _other_pods(before, after)
+    else:
+        yield from differences(as_planned(before, after).files, after.files)
+        yield from differences(POLICY, after.checkpoints)
+        yield from _wrong_pods(before, after)
+
+
+def as_planned(before: Picture, after: Picture) -> Picture:
+    """The node of before with the files that were committed; the checkpoint is judged by its policy."""
+    files = dict(before.files)
+    for path, sha256 in after.planned.items():
+        if sha256 is None:
+            files.pop(path, None)
+        else:
+            nature = " ".join(files[path].split()[:2]) if path in files else NEW_FILE
+            files[path] = f"{nature} {sha256}"
+    if CHECKPOINT in after.files:
+        files[CHECKPOINT] = after.files[CHECKPOINT]
+    return replace(before, files=files)
+
+
+def not_aligned(before: Picture, after: Picture) -> tuple[str, ...]:
+    """What keeps a node from being aligned, by the kernel's and kubelet's word."""
+    return (*_wrong_pods(before, after), *differences(POLICY, after.checkpoints))
+
+
+def _other_pods(before: Picture, after: Picture) -> Iterator[str]:
+    if before.pods != after.pods:
+        yield f"pods: {', '.join(before.pods)} -> {', '.join(after.pods) or 'none'}"
+
+
+def _wrong_pods(before: Picture, after: Picture) -> Iterator[str]:
+    if not after.planned:
+        yield "nothing was committed"
+    if len(before.pods) != len(after.pods):
+        yield f"pods: {len(before.pods)} containers -> {len(after.pods)}"
+    yield from (f"pods: {path} is not in systemd's shape" for path in after.pods if not PODS_BY_SYSTEMD.match(path))
+
+
+def settled(before: Picture, now: Picture) -> bool:
+    """Whether nothing of ours is at work any more, and as many containers run as before."""
+    return not (now.ours or now.unfinished) and now.units == before.units and len(now.pods) == len(before.pods)

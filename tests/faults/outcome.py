@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What became of a row."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from enum import Enum
+from typing import Any
+
+
+class Verdict(Enum):
+    """NOT_INJECTED: the moment was missed, or the lab failed; that says nothing about the collection."""
+
+    KEPT = "kept"
+    LOST = "lost"
+    NOT_INJECTED = "not injected"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One injected fault. ``end``: how the node ended, '' when in no allowed way; ``wrong``: what is otherwise.
+
+    ``run`` and ``following``: how the run that met the fault and the next one ended; ``code`` names the collection's
+    code, ``struck`` the moments at which the engine was really held.
+    """
+
+    row: str
+    verdict: Verdict
+    end: str = ""
+    run: str = ""
+    following: str = ""
+    struck: tuple[str, ...] = ()
+    pods: int = 0
+    wrong: tuple[str, ...] = ()
+    seconds: float = 0.0
+    code: str = ""
+
+    def line(self) -> str:
+        """One line of JSON."""
+        return json.dumps({**asdict(self), "verdict": self.verdict.value})
+
+
+def parse_outcome(line: str) -> Outcome:
+    """The Outcome of a line that ``Outcome.line`` made."""
+    values: dict[str, Any] = json.loads(line)
+    values.update(verdict=Verdict(values["verdict"]), struck=tuple(values["struck"]), wrong=tuple(values["wrong"]))
+    return Outcome(**values)

@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The outcomes as tables of the documentation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date
+
+from ..bench.report import with_figures
+from ..bench.table import markdown
+from .fault import End, Kind
+from .outcome import Outcome, Verdict
+from .rows import NODES, Row
+
+BEGIN = "<!-- table: written by make test-faults -->"
+END = "<!-- end of the table -->"
+
+
+def text(rows: Sequence[Row], outcomes: Mapping[str, Outcome], repeated: Mapping[str, int]) -> str:
+    """Markdown: how it went, a line for each kind, a line for each fault."""
+    return "\n\n".join(
+        part
+        for part in (_lead(rows, outcomes), _again(repeated), _kinds(rows, outcomes), _faults(rows, outcomes))
+        if part
+    )
+
+
+def with_table(page: str, table: str) -> str:
+    """The page with the block between the two comments replaced; NoPlace when they are not there."""
+    return with_figures(page, table, BEGIN, END)
+
+
+def all_kept(rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> bool:
+    """Whether every row was injected and none was lost."""
+    return _counted(rows, outcomes)[Verdict.KEPT] == len(rows)
+
+
+def _lead(rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> str:
+    counted = _counted(rows, outcomes)
+    codes = sorted({each.code for each in outcomes.values()})
+    lead = (
+        f"Made by `make test-faults` on {date.today().isoformat()}, code {', '.join(codes) or 'none'}:"
+        f" {counted[Verdict.KEPT] + counted[Verdict.LOST]} faults injected, {counted[Verdict.LOST]} lost."
+    )
+    missing = counted[Verdict.NOT_INJECTED]
+    return lead + (f" {missing} of the table were not injected." if missing else "")
+
+
+def _again(repeated: Mapping[str, int]) -> str:
+    named = ", ".join(f"{name} ({times} times)" for name, times in sorted(repeated.items()))
+    return f"Injected more than once, with the last result below: {named}." if named else ""
+
+
+def _counted(rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> Counter[Verdict]:
+    return Counter(_verdict(outcomes.get(row.name)) for row in rows)
+
+
+def _verdict(outcome: Outcome | None) -> Verdict:
+    return Verdict.NOT_INJECTED if outcome is None else outcome.verdict
+
+
+def _kinds(rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> str:
+    return markdown(
+        ("fault", *(f"cgroup {cgroup}" for cgroup in NODES), *(end.value for end in End), "lost"),
+        [_kind(kind, [row for row in rows if row.fault.kind is kind], outcomes) for kind in Kind],
+    )
+
+
+def _kind(kind: Kind, rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> tuple[str, ...]:
+    found = [(row, outcomes[row.name]) for row in rows if _verdict(outcomes.get(row.name)) is not Verdict.NOT_INJECTED]
+    kept = [outcome for _row, outcome in found if outcome.verdict is Verdict.KEPT]
+    return (
+        kind.value,
+        *(str(sum(row.cgroup == cgroup for row, _outcome in found)) for cgroup in NODES),
+        *(str(sum(outcome.end == end.value for outcome in kept)) for end in End),
+        str(len(found) - len(kept)),
+    )
+
+
+def _faults(rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> str:
+    return markdown(
+        ("fault", "at", "cgroup", "the node ended", "containers", "the run said", "the next run"),
+        [_fault(row, outcomes.get(row.name)) for row in rows],
+    )
+
+
+def _fault(row: Row, outcome: Outcome | None) -> tuple[str, ...]:
+    fault = row.fault
+    what = f"{fault.kind.value}: {fault.what}" if fault.what else fault.kind.value
+    where = ", then ".join(strike.moment for strike in fault.strikes) or "from the beginning"
+    if outcome is None or outcome.verdict is Verdict.NOT_INJECTED:
+        return (what, where, row.cgroup, "not injected", "", "", "")
+    end = outcome.end if outcome.verdict is Verdict.KEPT else f"LOST: {'; '.join(outcome.wrong[:3])}"
+    cells = (what, where, row.cgroup, end, str(outcome.pods), outcome.run, outcome.following)
+    return tuple(cell.replace("|", "\\|").replace("\n", " ") for cell in cells)

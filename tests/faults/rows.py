@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rows: each fault on each cgroup version. One row is one injected fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import HEALTH_GATE, START_KUBELET
+
+from .fault import Fault, Kind
+from .table import FAULTS
+
+NODES = {
+    "v1": ("--suite", "bookworm", "--cgroup", "v1", "--driver-kubelet", "cgroupfs", "--driver-runtime", "cgroupfs"),
+    "v2": ("--suite", "trixie", "--cgroup", "v2", "--driver-kubelet", "cgroupfs", "--driver-runtime", "cgroupfs"),
+}
+"""Both sides change their driver, so that no step is left out, and pods run before as well as after."""
+
+SHORT = (
+    ("v2", Kind.KILLED, "", START_KUBELET),
+    ("v2", Kind.DISK_FULL, "target folder in the middle", None),
+    ("v1", Kind.POWER_CUT, "", START_KUBELET),
+    ("v1", Kind.STOPPED, "", HEALTH_GATE),
+)
+"""The shorter set: cgroup version, kind, what, and where unless there is one place only."""
+
+
+class NoSuchRow(ValueError):
+    """A choice that leaves nothing."""
+
+
+@dataclass(frozen=True)
+class Row:
+    cgroup: str
+    fault: Fault
+
+    @property
+    def name(self) -> str:
+        return f"{self.cgroup}-{self.fault.name}"
+
+
+ROWS = tuple(Row(cgroup, fault) for cgroup in NODES for fault in FAULTS)
+
+
+def short(rows: Iterable[Row] = ROWS) -> tuple[Row, ...]:
+    """The rows of the shorter set."""
+    return tuple(row for row in rows if any(_is(row, *wanted) for wanted in SHORT))
+
+
+def chosen(rows: Iterable[Row], cgroup: str | None, kinds: Iterable[Kind], names: Iterable[str]) -> tuple[Row, ...]:
+    """Those of one cgroup version, of some kinds and of some names; what is not given leaves all. NoSuchRow if none."""
+    kinds, names = frozenset(kinds), frozenset(names)
+    found = tuple(
+        row
+        for row in rows
+        if cgroup in (None, row.cgroup) and (not kinds or row.fault.kind in kinds) and (not names or row.name in names)
+    )
+    unknown = names - {row.name for row in found}
+    if unknown or not found:
+        raise NoSuchRow(f"no such row: {', '.join(sorted(unknown)) or 'nothing is left of the table'}")
+    return found
+
+
+def _is(row: Row, cgroup: str, kind: Kind, what: str, where: str | None) -> bool:
+    fault = row.fault
+    return (row.cgroup, fault.kind, fault.what) == (cgroup, kind, what) and where in (None, fault.where)

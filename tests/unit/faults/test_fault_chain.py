@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A row has ended when the run after it was seen, which is the one that meets the next row's fault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.faults import chain
+from ansible_collections.volcano.colocation.tests.faults.chain import Chain
+from ansible_collections.volcano.colocation.tests.faults.fault import Kind
+from ansible_collections.volcano.colocation.tests.faults.injection import Injection
+from ansible_collections.volcano.colocation.tests.faults.node import FaultNode
+from ansible_collections.volcano.colocation.tests.faults.outcome import Outcome, Verdict
+from ansible_collections.volcano.colocation.tests.faults.rows import ROWS, Row
+from ansible_collections.volcano.colocation.tests.system.node import Node, Run
+
+UNDONE = "[WARNING]: an earlier transaction was undone when it booted"
+
+
+def cut(row: Row) -> bool:
+    return row.cgroup == "v2" and row.fault.kind is Kind.POWER_CUT and row.fault.where != "committed"
+
+
+CUTS = tuple(row for row in ROWS if cut(row))
+
+
+@pytest.fixture(name="runs")
+def _runs(monkeypatch: pytest.MonkeyPatch) -> dict[str, Run]:
+    """What the run of a row said, by its name; every node ends as before."""
+    said: dict[str, Run] = {}
+
+    def outcome(injection: Injection) -> Outcome:
+        injection.run = said[injection.row.name]
+        injection.struck.append(injection.row.fault.where)
+        return Outcome(injection.row.name, Verdict.KEPT, end="as before")
+
+    monkeypatch.setattr(Injection, "outcome", outcome)
+    monkeypatch.setattr(chain, "take_down", lambda _name: None)
+    return said
+
+
+def chained(tmp_path: Path, kept: list[Outcome]) -> Chain:
+    return Chain("v2", tmp_path, kept.append, FaultNode(Node("faults-v2", "", tmp_path)))
+
+
+def test_the_next_row_s_run_tells_of_the_one_before(tmp_path: Path, runs: dict[str, Run]) -> None:
+    kept: list[Outcome] = []
+    carrier = chained(tmp_path, kept)
+    runs.update({CUTS[0].name: Run(2, ""), CUTS[1].name: Run(2, UNDONE)})
+    carrier.carry_out(CUTS[0])
+    assert kept == []
+    carrier.carry_out(CUTS[1])
+    assert [(each.row, each.verdict) for each in kept] == [(CUTS[0].name, Verdict.KEPT)]
+    assert kept[0].following == "went on, and met the next fault; told of the undoing at boot"
+
+
+def test_a_run_that_does_not_say_what_was_undone_loses_the_row_before(tmp_path: Path, runs: dict[str, Run]) -> None:
+    kept: list[Outcome] = []
+    carrier = chained(tmp_path, kept)
+    runs.update({CUTS[0].name: Run(2, ""), CUTS[1].name: Run(2, "")})
+    for row in CUTS[:2]:
+        carrier.carry_out(row)
+    assert [each.verdict for each in kept] == [Verdict.LOST]
+    assert kept[0].wrong == ("the next run did not say: was undone when it booted",)

@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A picture shows every bit that a transaction could change."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.faults.guest import picture
+from ansible_collections.volcano.colocation.tests.faults.picture import differences, parse_picture
+
+
+def test_type_mode_owner_and_content_are_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pods" / "1").mkdir(parents=True)
+    (tmp_path / "folder").mkdir(mode=0o750)
+    (tmp_path / "folder" / "file").write_text("text\n")
+    (tmp_path / "folder" / "file").chmod(0o640)
+    (tmp_path / "link").symlink_to("folder/file")
+    monkeypatch.setattr(picture, "FOLDERS", (str(tmp_path),))
+    monkeypatch.setattr(picture, "LEFT_OUT", (str(tmp_path / "pods"),))
+    owner, digest = f"{os.getuid()}:{os.getgid()}", hashlib.sha256(b"text\n").hexdigest()
+    found = {os.path.relpath(path, tmp_path): what for path, what in picture.tree().items()}
+    assert found == {
+        "folder": f"drwxr-x--- {owner}",
+        "folder/file": f"-rw-r----- {owner} {digest}",
+        "link": f"lrwxrwxrwx {owner} folder/file",
+    }
+
+
+def test_the_document_is_read_back() -> None:
+    text = '{"files": {"a": "b"}, "checkpoints": {}, "units": {}, "pods": ["/x"], "ours": [], "unfinished": ["1"]'
+    found = parse_picture(text + ', "planned": {"/etc/a": null}}')
+    assert (found.pods, found.unfinished, found.planned) == (("/x",), ("1",), {"/etc/a": None})
+
+
+def test_differences_name_what_came_went_and_changed() -> None:
+    before, after = {"same": "1", "gone": "2", "other": "3"}, {"same": "1", "other": "4", "new": "5"}
+    assert list(differences(before, after)) == ["gone: 2 -> absent", "new: absent -> 5", "other: 3 -> 4"]

@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tables say what was injected, what was lost, and what was not tried; the page has a place for them."""
+
+from __future__ import annotations
+
+import re
+
+from ansible_collections.volcano.colocation.tests.faults import report
+from ansible_collections.volcano.colocation.tests.faults.outcome import Outcome, Verdict
+from ansible_collections.volcano.colocation.tests.faults.places import DOCUMENT
+from ansible_collections.volcano.colocation.tests.faults.rows import ROWS
+
+KEPT, LOST, MISSED, NEVER = (row for row in ROWS if row.name.startswith("v1-killed-st"))
+OUTCOMES = {
+    KEPT.name: Outcome(KEPT.name, Verdict.KEPT, "as before", "failed", "changed", pods=6, code="c0de"),
+    LOST.name: Outcome(LOST.name, Verdict.LOST, wrong=("/etc/a|b: x -> y", "2", "3", "4"), pods=5, code="c0de"),
+    MISSED.name: Outcome(MISSED.name, Verdict.NOT_INJECTED, wrong=("missed",), code="c0de"),
+}
+ROWS_OF_IT = (KEPT, LOST, MISSED, NEVER)
+
+
+def lines(text: str) -> list[str]:
+    """Without the padding of the tables."""
+    return [re.sub(r"\s*\|\s*", "|", line).strip("|") for line in text.splitlines()]
+
+
+def test_every_row_is_counted() -> None:
+    text = report.text(ROWS_OF_IT, OUTCOMES, {LOST.name: 2})
+    assert "code c0de: 2 faults injected, 1 lost. 2 of the table were not injected." in text
+    assert f"{LOST.name} (2 times)" in text
+    found = lines(text)
+    assert "the engine is killed (SIGKILL)|2|0|1|0|1" in found
+    assert "the power is cut|0|0|0|0|0" in found
+    assert "the engine is killed (SIGKILL)|stop kubelet|v1|as before|6|failed|changed" in found
+    assert "the engine is killed (SIGKILL)|start kubelet|v1|not injected" in found
+
+
+def test_what_was_lost_is_told_in_a_cell() -> None:
+    text = report.text((LOST,), OUTCOMES, {})
+    assert "LOST: /etc/a\\|b: x -> y; 2; 3" in text
+    assert "more than once" not in text
+
+
+def test_all_kept_means_all() -> None:
+    assert report.all_kept((KEPT,), OUTCOMES)
+    for row in (LOST, MISSED, NEVER):
+        assert not report.all_kept((KEPT, row), OUTCOMES)
+
+
+def test_the_page_has_a_place_for_the_table() -> None:
+    page = DOCUMENT.read_text(encoding="utf-8")
+    written = report.with_table(page, "| new |")
+    assert report.with_table(written, "| newer |").count("| newer |") == 1
+    assert "| new |" not in report.with_table(written, "| newer |")
+    assert written.partition(report.BEGIN)[0] == page.partition(report.BEGIN)[0]
+
+
+def test_the_page_names_every_kind() -> None:
+    page = DOCUMENT.read_text(encoding="utf-8")
+    assert [row.fault.kind.value for row in ROWS if row.fault.kind.value not in page] == []

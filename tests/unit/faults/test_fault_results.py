@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A run that was cut off goes on with the rows that have no result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.faults.outcome import Outcome, Verdict, parse_outcome
+from ansible_collections.volcano.colocation.tests.faults.results import Results
+from ansible_collections.volcano.colocation.tests.faults.rows import ROWS
+
+FIRST, SECOND, THIRD = ROWS[:3]
+
+
+@pytest.fixture(name="results")
+def _results(tmp_path: Path) -> Results:
+    return Results(tmp_path / "new" / "results.jsonl", "code")
+
+
+def outcome(name: str, verdict: Verdict = Verdict.KEPT, code: str = "code", end: str = "as before") -> Outcome:
+    return Outcome(name, verdict, end, "failed", "changed", ("write files",), 6, ("a", "b"), 1.5, code)
+
+
+def test_an_outcome_is_read_back_as_it_was() -> None:
+    assert parse_outcome(outcome("one").line()) == outcome("one")
+
+
+def test_rows_with_a_result_are_not_run_again_and_lost_ones_are_not_either(results: Results) -> None:
+    assert results.left(ROWS[:3]) == (FIRST, SECOND, THIRD)
+    results.add(outcome(FIRST.name))
+    results.add(outcome(SECOND.name, Verdict.LOST))
+    again = Results(results.path, "code")
+    assert again.left(ROWS[:3]) == (THIRD,)
+    assert again.outcomes()[SECOND.name].verdict is Verdict.LOST
+
+
+def test_what_was_not_injected_is_left(results: Results) -> None:
+    results.add(outcome(FIRST.name, Verdict.NOT_INJECTED))
+    assert results.left([FIRST]) == (FIRST,)
+    results.add(outcome(FIRST.name))
+    results.add(outcome(FIRST.name, Verdict.NOT_INJECTED))
+    assert results.left([FIRST]) == ()
+
+
+def test_results_of_other_code_count_only_when_that_is_asked_for(results: Results) -> None:
+    results.add(outcome(FIRST.name, code="earlier"))
+    assert results.left([FIRST]) == (FIRST,)
+    assert Results(results.path, None).left([FIRST]) == ()
+
+
+def test_the_last_result_counts_and_that_there_were_more_is_known(results: Results) -> None:
+    results.add(outcome(FIRST.name, Verdict.LOST))
+    results.add(outcome(FIRST.name))
+    results.add(outcome(SECOND.name))
+    assert results.outcomes()[FIRST.name].verdict is Verdict.KEPT
+    assert results.repeated() == {FIRST.name: 2}
+
+
+def test_a_line_that_was_cut_off_costs_its_row_only(results: Results) -> None:
+    results.add(outcome(FIRST.name))
+    whole = results.path.read_text()
+    results.path.write_text(whole + outcome(SECOND.name).line()[:40])
+    assert results.left([FIRST, SECOND]) == (SECOND,)
+    results.add(outcome(THIRD.name))
+    assert results.left([FIRST, SECOND, THIRD]) == (SECOND,)
