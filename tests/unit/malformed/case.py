@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One malformed thing, the task that meets it, and what has to be said of it; whole trees as values."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.volcano.colocation.tests.unit.action.image import FILES
+
+Text = str | bytes | None
+
+
+def as_it_is(root: Path) -> None:
+    """Nothing but the files is malformed."""
+    assert root.is_dir()
+
+
+@dataclass(frozen=True)
+class Case:
+    """``files`` come over those of a good image (None: not there), ``spoil`` does what no text can.
+
+    ``says``: words of the message, written by hand: where it is, what is wrong, what to do.
+    ``kept``: folders of the image in which the refusal itself may be noted.
+    """
+
+    module: str
+    options: Mapping[str, Any]
+    says: tuple[str, ...]
+    files: Mapping[str, Text] = field(default_factory=dict)
+    spoil: Callable[[Path], Any] = as_it_is
+    kept: tuple[str, ...] = ()
+
+
+def grow(root: Path, files: Mapping[str, Text]) -> Path:
+    """A good image with some files changed."""
+    for name, text in {**FILES, **files}.items():
+        if text is None:
+            continue
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return root
+
+
+def everything(root: Path) -> dict[str, tuple[Any, ...]]:
+    """Name, type, mode and owner of all that is below a folder; of files text and time, of links where they lead."""
+    found: dict[str, tuple[Any, ...]] = {}
+    for folder, folders, names in os.walk(root):
+        for name in (*folders, *names):
+            path = os.path.join(folder, name)
+            status = os.lstat(path)
+            nature: tuple[Any, ...] = (oct(status.st_mode), status.st_uid, status.st_gid)
+            if stat.S_ISREG(status.st_mode):
+                nature += (status.st_mtime_ns, Path(path).read_bytes())
+            elif stat.S_ISLNK(status.st_mode):
+                nature += (os.readlink(path),)
+            found[os.path.relpath(path, root)] = nature
+    return found

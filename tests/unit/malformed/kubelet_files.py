@@ -1,0 +1,189 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kubelet's own file: what is no YAML, what kubelet does not decode, what cannot be edited, what is no file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ansible_collections.volcano.colocation.tests.unit.action.image import KUBELET, KUBELET_TEXT
+from ansible_collections.volcano.colocation.tests.unit.malformed.case import Case, Text, as_it_is
+
+DRIVER = {"cgroup_driver": "systemd"}
+PATH = f"/{KUBELET}"
+CORRECT = "Correct the file; it is left as it is."
+NOT_YAML = "a character that YAML does not allow"
+
+
+def _at(line: int, said: str, text: Text) -> Case:
+    """A text that is wrong in a line of its."""
+    return Case("kubelet_config", DRIVER, (f"Nothing was changed. {PATH}:{line}: {said}", CORRECT), {KUBELET: text})
+
+
+def _adds(line: int, said: str, lines: str) -> Case:
+    """Lines behind the eight of a good file."""
+    return _at(line, said, KUBELET_TEXT + lines)
+
+
+def _bytes(added: bytes) -> Case:
+    return _at(9, NOT_YAML, KUBELET_TEXT.encode() + b"a: " + added + b"\n")
+
+
+def _field(line: str, said: str) -> Case:
+    """A field that nobody asked to change, of a type that kubelet does not decode."""
+    says = (f"{PATH}:9: kubelet does not start with this file: {line.partition(':')[0]} is not {said}", "take it out")
+    return Case("kubelet_config", DRIVER, says, {KUBELET: f"{KUBELET_TEXT}{line}\n"})
+
+
+def _kept(said: str, line: str) -> Case:
+    """A value with which kubelet would not start."""
+    says = (f"Nothing was changed. {PATH}", said, f"({PATH})")
+    return Case("kubelet_config", DRIVER, says, {KUBELET: f"{KUBELET_TEXT}{line}\n"})
+
+
+def _driver(line: int, said: str, text: str) -> Case:
+    """The driver's own line, in a shape that no splice can change."""
+    changed = KUBELET_TEXT.replace("cgroupDriver: cgroupfs # the old one", text)
+    return Case("kubelet_config", DRIVER, (f"Nothing was changed. {PATH}:{line}: ", said), {KUBELET: changed})
+
+
+def _head(said: str, text: str) -> Case:
+    says = (f"Nothing was changed. {PATH}: kubelet does not start with this file: {said}", "Begin it with the lines")
+    return Case("kubelet_config", DRIVER, says, {KUBELET: text})
+
+
+def _folder(root: Path) -> None:
+    (root / KUBELET).unlink()
+    (root / KUBELET).mkdir()
+
+
+def _pipe(root: Path) -> None:
+    (root / KUBELET).unlink()
+    os.mkfifo(root / KUBELET)
+
+
+def _dangling(root: Path) -> None:
+    (root / KUBELET).unlink()
+    (root / KUBELET).symlink_to("none.yaml")
+
+
+def _itself(root: Path) -> None:
+    (root / KUBELET).unlink()
+    (root / KUBELET).symlink_to("config.yaml")
+
+
+ALIASES = "".join(
+    f"{name}: &{name} [{','.join(['*' + before] * 10)}]\n" for before, name in zip("abcdefg", "bcdefgh", strict=True)
+)
+
+CASES = {
+    "tab as indentation": _at(2, "found a tab", "kind: KubeletConfiguration\n\tcgroupDriver: x\n"),
+    "tab in a mapping": _adds(10, "found character that cannot start any token", "kubeReserved:\n\tcpu: 1\n"),
+    "quote never closed": _adds(10, "found unexpected end of stream", 'a: "x\n'),
+    "mapping never closed": _adds(10, "did not find expected ',' or '}'", "a: {b: 1\n"),
+    "list never closed": _adds(10, "did not find expected ',' or ']'", "a: [1\n"),
+    "bracket never opened": _adds(9, "did not find expected node content", "a: ]\n"),
+    "wrong indentation": _at(2, "mapping values are not allowed", "kind: KubeletConfiguration\n  a: b\n"),
+    "half dedented": _at(3, "did not find expected key", "evictionHard:\n    a: 1\n  b: 2\n"),
+    "two documents": _adds(9, "a second document in one file", "---\na: b\n"),
+    "text behind the end": _adds(10, "did not find expected <document start>", "...\nfoo\n"),
+    "a list": _at(1, "the document is not a mapping", "- a\n- b\n"),
+    "one word": _at(1, "the document is not a mapping", "hello\n"),
+    "no blank behind the colon": _at(1, "the document is not a mapping", "cgroupDriver:cgroupfs\n"),
+    "key twice": _adds(9, "duplicate key 'cgroupDriver'", "cgroupDriver: systemd\n"),
+    "inner key twice": _adds(11, "duplicate key 'cpu'", "systemReserved:\n  cpu: 1\n  cpu: 2\n"),
+    "alias of nothing": _adds(9, "undefined alias *x", "a: *x\n"),
+    "alias of itself": _adds(9, "undefined alias *a", "a: &a [*a]\n"),
+    "aliases without end": _at(5, "more than 100000 values", "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + ALIASES),
+    "lists without end": _adds(9, "nested deeper than 100 levels", "a: " + "[" * 3000 + "]" * 3000 + "\n"),
+    "mappings without end": _adds(9, "nested deeper than 100 levels", "a: " + "{b: " * 3000 + "1" + "}" * 3000 + "\n"),
+    "merge of a number": _adds(9, "a merge key needs a mapping", "<<: 5\n"),
+    "list as a key": _adds(9, "a key that is not a plain name", "? [a, b]\n: c\n"),
+    "template left over": _adds(9, "a key that is not a plain name", "a: {{ driver }}\n"),
+    "unknown tag": _adds(9, "the tag !x is not understood", "a: !x 5\n"),
+    "other YAML version": _at(1, "found incompatible YAML document", "%YAML 9.9\n---\n" + KUBELET_TEXT),
+    "unknown directive": _at(1, "found unknown directive name", "%FOO\n---\n" + KUBELET_TEXT),
+    "reserved character": _adds(9, "found character that cannot start any token", "a: @x\n"),
+    "two values in a line": _adds(9, "mapping values are not allowed", "a: b: c\n"),
+    "merge conflict": _adds(10, "could not find expected ':'", "<<<<<<< HEAD\na: b\n=======\n>>>>>>> x\n"),
+    "NUL byte": _bytes(b"\0"),
+    "Latin-1": _bytes(b"caf\xe9"),
+    "half a surrogate": _bytes(b"\xed\xa0\x80"),
+    "control character": _bytes(b"\x07"),
+    "UTF-16": _at(1, NOT_YAML, KUBELET_TEXT.encode("utf-16")),
+    "a program": _at(1, NOT_YAML, b"\x7fELF" + bytes(100)),
+    "compressed": _at(1, NOT_YAML, b"\x1f\x8b\x08\0\0"),
+    "byte order mark in the middle": _adds(9, "did not find expected key", "\ufeffa: 5\n"),
+    "CRLF and a list never closed": _at(10, "did not find", (KUBELET_TEXT + "a: [\n").replace("\n", "\r\n")),
+    "JSON cut off": _at(2, "did not find expected ',' or '}'", '{"kind": "KubeletConfiguration"'),
+    "JSON key twice": _at(1, "duplicate key 'a'", '{"a": "b", "a": "c"}'),
+    "larger than any configuration": Case(
+        "kubelet_config",
+        DRIVER,
+        (f"Nothing was changed. {PATH}: File too large. Correct the file",),
+        {KUBELET: KUBELET_TEXT + "# " + "x" * (1 << 20) + "\n"},
+    ),
+    "empty": _head("apiVersion is not kubelet.config.k8s.io/v1beta1; kind is not", ""),
+    "comments alone": _head("apiVersion is not", "# x\n"),
+    "null": _head("apiVersion is not", "null\n"),
+    "another kind": _head("kind is not KubeletConfiguration", KUBELET_TEXT.replace("KubeletC", "ClusterC")),
+    "another version": _head("apiVersion is not", KUBELET_TEXT.replace("v1beta1", "v9")),
+    "a list of kinds": _head("kind is not", KUBELET_TEXT.replace("KubeletConfiguration", "[KubeletConfiguration]")),
+    "kubeconfig in its place": _head("apiVersion is not", "apiVersion: v1\nkind: Config\nclusters: []\n"),
+    "driver with an anchor": _driver(4, "Write its value out plainly", "cgroupDriver: &d cgroupfs\nx: *d"),
+    "driver with a tag": _driver(4, "Write its value out plainly", "cgroupDriver: !!str cgroupfs"),
+    "driver is a mapping": _driver(4, "Delete or correct this key", "cgroupDriver: {a: b}"),
+    "bare carriage returns": Case(
+        "kubelet_config",
+        DRIVER,
+        (f"Nothing was changed. {PATH}:", "cgroupDriver does not begin its line", "Write it as a plain"),
+        {KUBELET: KUBELET_TEXT.replace("\n", "\r")},
+    ),
+    "gates are a text": _field("featureGates: all", "a mapping of names to true or false"),
+    "a gate is a word": _field("featureGates: {A: maybe}", "a mapping of names to true or false"),
+    "gates are a list": _field("featureGates: [A]", "a mapping of names to true or false"),
+    "options are a list": _field("cpuManagerPolicyOptions: [a]", "a mapping of names to texts"),
+    "options are a text": _field("topologyManagerPolicyOptions: x", "a mapping of names to texts"),
+    "pids are a word": _field("podPidsLimit: many", "a whole number of its size"),
+    "pids are a fraction": _field("podPidsLimit: 1.5", "a whole number of its size"),
+    "pids are too many": _field("podPidsLimit: 99999999999999999999", "a whole number of its size"),
+    "pids are infinite": _field("podPidsLimit: .inf", "a whole number of its size"),
+    "port is a name": _field("readOnlyPort: http", "a whole number of its size"),
+    "port is a list": _field("readOnlyPort: [10255]", "a whole number of its size"),
+    "factor is a word": _field("memoryThrottlingFactor: lots", "a number"),
+    "switch is a word": _field("failCgroupV1: maybe", "true or false"),
+    "switch is a number": _field("cgroupsPerQOS: 1", "true or false"),
+    "switch is a list": _field("failSwapOn: [true]", "true or false"),
+    "root is a number": _field("cgroupRoot: 5", "a text"),
+    "root is a list": _field("cgroupRoot: [a]", "a text"),
+    "static pods are a list": _field("staticPodPath: [a]", "a text"),
+    "scope is a mapping": _field("topologyManagerScope: {a: b}", "a text"),
+    "unknown policy": _kept("kubelet knows no cpuManagerPolicy dynamic", "cpuManagerPolicy: dynamic"),
+    "policy in small letters": _kept("kubelet knows no memoryManagerPolicy static", "memoryManagerPolicy: static"),
+    "reservation is a text": _kept("systemReserved is not a table of resources", "systemReserved: cpu=1"),
+    "reservation is a list": _kept("kubeReserved is not a table of resources", "kubeReserved: [cpu]"),
+    "reservation is a number": _kept("systemReserved.cpu is not written as a text", "systemReserved: {cpu: -1}"),
+    "amount is a word": _kept("'lots' is not a Kubernetes quantity", "systemReserved: {cpu: lots}"),
+    "amount is beyond 64 bits": _kept("is more than a number of 64 bits", "systemReserved: {cpu: 1e400}"),
+    "amount has a wrong unit": _kept("'1GB' is not a Kubernetes quantity", "systemReserved: {memory: 1GB}"),
+    "exponent is absurd": _kept("'1E999999999' is not a Kubernetes quantity", "kubeReserved: {memory: 1E999999999}"),
+    "CPUs run backwards": _kept("5-1 runs backwards", "reservedSystemCPUs: 5-1"),
+    "CPUs without end": _kept("there is no CPU 999999999999", "reservedSystemCPUs: 0-999999999999"),
+    "CPUs half": _kept("'0-' is not a CPU list", "reservedSystemCPUs: 0-"),
+    "memory is a word": _kept("reservedMemory is not a list", "reservedMemory: all"),
+    "memory without limits": _kept("has an entry without limits", "reservedMemory: [{numaNode: 0}]"),
+    "folder in its place": Case(
+        "kubelet_config", DRIVER, (f"{PATH}: is a directory, not a regular file", CORRECT), spoil=_folder
+    ),
+    "pipe in its place": Case("kubelet_config", DRIVER, (f"{PATH}: ", "not a regular file", CORRECT), spoil=_pipe),
+    "link to nothing": Case(
+        "kubelet_config", DRIVER, (f"{PATH}: is a symbolic link", "replace the link by the file"), spoil=_dangling
+    ),
+    "link to itself": Case(
+        "kubelet_config", DRIVER, (f"{PATH}: is a symbolic link", "replace the link by the file"), spoil=_itself
+    ),
+    "not there": Case(
+        "kubelet_config", DRIVER, (f"{PATH}: kubelet runs without this file", "--config"), {KUBELET: None}, as_it_is
+    ),
+}

@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Malformed input, each in an image of its own: a message with place and remedy, and a tree that stays as it was.
+
+The tables are in the files beside this one, by what is malformed. The action plugins and the modules are the real ones.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.unit.action.in_process import run
+from ansible_collections.volcano.colocation.tests.unit.malformed import (
+    containerd_files,
+    kubelet_files,
+    kubelet_starts,
+    options,
+    our_documents,
+    plans,
+    slices,
+)
+from ansible_collections.volcano.colocation.tests.unit.malformed.case import Case, everything, grow
+
+TABLES: Mapping[str, Mapping[str, Case]] = {
+    "kubelet": kubelet_files.CASES,
+    "start of kubelet": kubelet_starts.CASES,
+    "containerd": containerd_files.CASES,
+    "option": options.CASES,
+    "slice": slices.CASES,
+    "plan": plans.CASES,
+    "ours": our_documents.CASES,
+}
+CASES = {f"{table}: {name}": case for table, cases in TABLES.items() for name, case in cases.items()}
+NEEDED = 150
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(CASES) + len(plans.ANSWERED) >= NEEDED
+
+
+def tree(root: Path, case: Case) -> dict[str, tuple[object, ...]]:
+    return {name: value for name, value in everything(root).items() if not name.startswith(case.kept)}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_is_refused_and_the_tree_stays(name: str, tmp_path: Path) -> None:
+    case = CASES[name]
+    root = grow(tmp_path / "image", case.files)
+    case.spoil(root)
+    before = tree(tmp_path, case)
+    # Nothing in it is malformed in check mode alone, and what is refused for real is refused there.
+    for check in (True, False):
+        result = run(case.module, {"root": str(root), **case.options}, check=check)
+        # A plan is not even read in check mode.
+        assert result.get("failed") or (check and result.get("skipped")), result
+        assert tree(tmp_path, case) == before
+    assert result.get("changed", False) is False
+    for words in case.says:
+        assert words in result["msg"]
+    assert "Traceback" not in json.dumps(result)
+    assert "Error:" not in result["msg"]
+
+
+@pytest.mark.parametrize("name", plans.ANSWERED)
+def test_what_the_node_does_not_look_like_is_answered(name: str, tmp_path: Path) -> None:
+    case = plans.ANSWERED[name]
+    root = grow(tmp_path / "image", case.files)
+    case.spoil(root)
+    before = tree(tmp_path, case)
+    result = run(case.module, {"root": str(root), **case.options})
+    answer = result["transaction"]
+    assert (result["changed"], answer["state"], answer["error"]["node"]) == (False, "refused", "nothing was changed")
+    assert case.says[0] in answer["error"]["message"]
+    assert tree(tmp_path, case) == before

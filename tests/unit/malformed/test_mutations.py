@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files found in the field with a line deleted, doubled or turned around, or cut off anywhere.
+
+Either the right edit is made and nothing else, or it is refused and the tree stays; in check mode it always stays.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_toml, read_yaml
+from ansible_collections.volcano.colocation.tests.unit.action.image import KUBELET, RUNTIME
+from ansible_collections.volcano.colocation.tests.unit.action.in_process import run
+from ansible_collections.volcano.colocation.tests.unit.malformed.case import everything, grow
+
+FIXTURES = Path(__file__).parent.parent / "plugin_utils/edit/fixtures"
+OURS = "image/var/lib/volcano-colocation"
+Read = Callable[[str], Mapping[str, Any]]
+SUBJECTS: dict[str, tuple[str, str, Read]] = {
+    **{path.name: ("kubelet_config", KUBELET, read_yaml) for path in FIXTURES.glob("kubelet-*")},
+    **{path.name: ("containerd_config", RUNTIME, read_toml) for path in FIXTURES.glob("containerd-*")},
+}
+SETTINGS = ("cgroupDriver", "SystemdCgroup")
+ADDED = ("runtime_type", "version")
+"""What a handler needs that was not there, and a file that says nothing; lines that were there are compared besides."""
+
+
+def mutated(text: bytes, kind: str, at: float) -> bytes:
+    """``at``: how far behind the beginning, from 0 to 1."""
+    if kind == "cut off":
+        return text[: int(at * len(text))]
+    lines = text.splitlines(keepends=True)
+    number = min(int(at * len(lines)), len(lines) - 1)
+    line = lines[number]
+    turned = {
+        "delete": b"",
+        "double": line * 2,
+        "turn": line.strip()[::-1] + b"\n",
+        "flip": bytes([line[0] ^ 1]) + line[1:],
+    }
+    return b"".join([*lines[:number], turned[kind], *lines[number + 1 :]])
+
+
+def others(values: Any) -> Any:
+    """A document without the driver, and without tables in which nothing else stands."""
+    if isinstance(values, Mapping):
+        inner = {key: others(value) for key, value in values.items() if key not in SETTINGS + ADDED}
+        return {key: value for key, value in inner.items() if value not in ({}, None)}
+    return values
+
+
+def check_one(name: str, kind: str, at: float, folder: Path) -> None:
+    module, path, read = SUBJECTS[name]
+    text = mutated((FIXTURES / name).read_bytes(), kind, at)
+    root = grow(folder / "image", {path: text})
+    before = everything(folder)
+    task = {"root": str(root), "cgroup_driver": "systemd"}
+    predicted = run(module, task, check=True)
+    assert everything(folder) == before
+    result = run(module, task)
+    after = {each: value for each, value in everything(folder).items() if not each.startswith(OURS)}
+    assert (result.get("failed"), result.get("diff")) == (predicted.get("failed"), predicted.get("diff"))
+    if result.get("failed") or not result["changed"]:
+        assert after == before
+        assert not result.get("failed") or f"/{path}" in result["msg"]
+        return
+    edited = (root / path).read_bytes()
+    assert others(read(edited.decode())) == others(read(text.decode()))
+    assert set(text.splitlines()) - set(edited.splitlines()) <= {
+        line for line in text.splitlines() if any(each.encode() in line for each in SETTINGS)
+    }
+    assert {each: value for each, value in after.items() if each != f"image/{path}"} == {
+        each: value for each, value in before.items() if each != f"image/{path}"
+    }
+
+
+@pytest.mark.parametrize("name", sorted(SUBJECTS))
+@settings(max_examples=25)
+@given(some.sampled_from(["cut off", "delete", "double", "turn", "flip"]), some.floats(0, 1))
+def test_it_is_edited_rightly_or_refused(name: str, kind: str, at: float) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        check_one(name, kind, at, Path(folder))
