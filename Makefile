@@ -11,22 +11,29 @@ STAGES ?=
 TEST ?=
 NAME ?=
 
-.PHONY: help setup test sanity scenario demo bench lock clean
+# `make test-faults ARGS=--short`: what tests/faults takes.
+ARGS ?=
+
+.PHONY: help setup test test-faults sanity scenario demo bench lock clean
 
 help:
 	@echo 'make demo    misaligned throwaway node -> provisioned and proven node, in a VM'
 	@echo 'make test    every test; STAGES="lint units" for some of them'
+	@echo 'make test-faults    nodes are interrupted in every way, for hours; see docs/faults.md'
 	@echo 'make sanity, make scenario    one part of the tests; see docs/contributing.md'
 	@echo 'make bench   provision against ansible -m ping and a stock playbook'
 	@echo 'make setup   what the three above need; they run it themselves'
 	@echo 'make lock    writes requirements/constraints.txt anew from requirements/dev.txt'
-	@echo 'make clean   stops the nodes of the tests and removes .cache'
+	@echo 'make clean   stops the nodes and the control plane of the tests and removes .cache'
 
 setup:
 	@tests/setup
 
 test: setup
 	@$(RUN) $(STAGES)
+
+test-faults: setup
+	@$(RUN).install && $(PYTHON) tests/faults $(ARGS)
 
 sanity: setup
 	@$(RUN).sanity $(if $(TEST),--test $(TEST))
@@ -45,4 +52,6 @@ lock:
 
 clean:
 	@COLOCATION_LAB_STATE=.cache/nodes python3 tests/lab down --all
+	@COLOCATION_LAB_STATE=.cache/nodes python3 tests/lab cluster down
+	@COLOCATION_LAB_STATE=.cache/faults/nodes python3 tests/lab down --all
 	@rm -rf .cache

@@ -4,23 +4,30 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from ..plugin_utils.arguments import KUBELET_CONFIG
 from ..plugin_utils.controller.files import FilesAction
 from ..plugin_utils.controller.outcome import owner_variables
 from ..plugin_utils.facts.model import KubeletFacts, NodeFacts
+from ..plugin_utils.plan.kubeadm_patch import patch_changes, patch_skip
 from ..plugin_utils.plan.kubelet import kubelet_changes
 from ..plugin_utils.plan.kubelet_place import Place, Strategy, choose
+from ..plugin_utils.plan.model import Change
 from ..plugin_utils.plan.owner import owners
-from ..plugin_utils.plan.refusals import kubelet, layout
+from ..plugin_utils.plan.refusals import kubeadm, kubelet, layout
 from ..plugin_utils.profile import Profile
+
+
+def _changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
+    return kubelet_changes(facts, profile) + patch_changes(facts, profile)
 
 
 class ActionModule(FilesAction):
     ARGUMENTS = KUBELET_CONFIG
-    CHANGES = staticmethod(kubelet_changes)
-    RULES = (*layout.RULES, *kubelet.RULES)
+    CHANGES = staticmethod(_changes)
+    RULES = (*layout.RULES, *kubeadm.RULES, *kubelet.RULES)
 
     @staticmethod
     def remarks(facts: NodeFacts, profile: Profile) -> dict[str, Any]:
@@ -28,6 +35,9 @@ class ActionModule(FilesAction):
         told: dict[str, Any] = {"owner_variables": owner_variables(owners(facts, profile))}
         if isinstance(place, Place):
             told.update(path=place.path, paths=list(place.paths), strategy=place.strategy.value)
+        left_out = patch_skip(facts, profile)
+        if left_out:
+            told["left_out"] = [asdict(each) for each in left_out]
         return told
 
     @staticmethod

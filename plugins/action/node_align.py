@@ -12,7 +12,7 @@ from ansible import constants
 
 from ..plugin_utils.arguments import NODE_ALIGN
 from ..plugin_utils.controller import observation
-from ..plugin_utils.controller.action import ColocationAction, display
+from ..plugin_utils.controller.action import ColocationAction
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.controller.outcome import (
     diffs,
@@ -25,6 +25,8 @@ from ..plugin_utils.facts.model import NodeFacts
 from ..plugin_utils.facts.node import interpret
 from ..plugin_utils.facts.published import published
 from ..plugin_utils.findings.verdict import all_findings, judge
+from ..plugin_utils.kubeadm.hosts import described as of_the_cluster
+from ..plugin_utils.kubelet_options import seconds
 from ..plugin_utils.plan.document import transaction_document
 from ..plugin_utils.plan.edits import file_edits
 from ..plugin_utils.plan.model import Plan
@@ -49,16 +51,17 @@ class ActionModule(ColocationAction):
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         profile = parse_profile(arguments)
+        seconds("health_timeout", arguments["health_timeout"])
         snapshot = observation.take(constants.DEFAULT_LOCAL_TMP, arguments["observation"]) or node.snapshot()
-        if snapshot["unfinished_transactions"] and not self._task.check_mode:
-            display.warning(f"{self.host}: an earlier transaction was cut off; it is undone first")
-            node.recover()
-            snapshot = node.snapshot()
+        snapshot, recovered = self.settled(node, snapshot, arguments["recover"])
         began = time.process_time()
         facts = interpret(snapshot)
-        plan = make_plan(facts, profile, allow_disruption=arguments["allow_disruption"])
+        plan = make_plan(facts, profile, allow_disruption=arguments["allow_disruption"], recover=arguments["recover"])
         edits = file_edits(snapshot, plan.changes) if plan.changes else ()
-        result = {"changed": bool(plan.changes), "diff": diffs(edits), **described(facts, plan)}
+        result = {"changed": bool(plan.changes or recovered), "diff": diffs(edits), **described(facts, plan)}
+        result["kubeadm"] = of_the_cluster(facts, snapshot, profile)
+        if recovered:
+            result["recovered"] = recovered
         node.usage.planning_seconds += time.process_time() - began
         if plan.refusals:
             result.update(failed=True, msg=refusal_message(plan))
@@ -74,6 +77,7 @@ class ActionModule(ColocationAction):
         self, node: Node, document: Mapping[str, Any], profile: Profile, arguments: Mapping[str, Any]
     ) -> dict[str, Any]:
         transaction = node.transact(document, self.show_progress)
+        self.tell_of_boot(transaction)
         if transaction["state"] != "committed":
             untouched = transaction["state"] in ("refused", "rolled-back")
             return {

@@ -145,6 +145,13 @@ options:
     type: str
     choices: [auto, main-file, drop-in]
     default: auto
+  kubeadm_patches:
+    description:
+      - The folder, an absolute path on the node, that kubeadm is given there as C(--patches) or C(patches.directory).
+      - A node of kubeadm whose main file is written then gets a patch of kubelet's configuration in it with what the
+        profile sets, so that C(kubeadm upgrade) keeps it.
+      - kubeadm has no such folder of its own accord. Not set, none is written.
+    type: str
 """
 
     RUNTIME = r"""

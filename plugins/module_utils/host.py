@@ -12,6 +12,8 @@ import time
 from dataclasses import dataclass
 from typing import Sequence
 
+from .errors import ColocationError
+
 CHUNK = 1 << 16
 """Bytes asked for at once: a sysctl file answers ENOMEM to a buffer of 4 MiB and more."""
 
@@ -40,6 +42,13 @@ class Host:
 
     def __init__(self, root: str = "/") -> None:
         self.root = os.path.abspath(root)
+
+    @classmethod
+    def below(cls, root: str) -> Host:
+        """The node whose files lie below ``root``; ColocationError when there is no such folder."""
+        if not os.path.isdir(root):
+            raise ColocationError(f"root: {root!r} is no folder", "Name the folder that an image is mounted at")
+        return cls(root)
 
     @property
     def live(self) -> bool:
@@ -93,7 +102,7 @@ class Host:
         began = time.monotonic()
         environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
         try:
-            done = subprocess.run(
+            done = subprocess.run(  # noqa: S603 - no shell, a PATH of our own
                 list(argv),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,

@@ -7,7 +7,9 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-_QUANTITY = re.compile(r"(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))(?P<suffix>[eE][+-]?\d{1,3}|[KMGTPE]i|[numkMGTPE])?")
+_QUANTITY = re.compile(
+    r"(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))(?P<suffix>[eE][+-]?\d{1,3}|[KMGTPE]i|[numkMGTPE])?", re.ASCII
+)
 _LAST_CPU = 1 << 16
 """Far above the kernel's CONFIG_NR_CPUS; a list of a node or a typing error must not exhaust the machine."""
 
@@ -39,7 +41,7 @@ def parse_cpu_list(text: str) -> frozenset[int]:
     """CPU numbers of a kernel CPU list such as ``0-3,8``; the empty text is the empty set."""
     cpus: set[int] = set()
     for part in filter(None, (piece.strip() for piece in text.split(","))):
-        found = re.fullmatch(r"(\d+)(?:-(\d+))?", part)
+        found = re.fullmatch(r"([0-9]+)(?:-([0-9]+))?", part)
         if not found:
             raise ValueError("%r is not a CPU list such as 0-3,8" % text)
         first = int(found[1])

@@ -27,6 +27,7 @@ extends_documentation_fragment:
   - volcano.colocation.profile.driver
   - volcano.colocation.profile.runtime
   - volcano.colocation.profile.root
+  - volcano.colocation.recovery
 attributes:
   check_mode:
     support: full
@@ -80,6 +81,10 @@ left_out:
 transaction:
   description: The transaction that did not commit, step by step.
   returned: failure of a transaction
+  type: dict
+recovered:
+  description: The id and the end of an earlier transaction that had been cut off, which O(recover) is about.
+  returned: when there was one
   type: dict
 usage:
   description: What the task cost.

@@ -24,6 +24,7 @@ extends_documentation_fragment:
   - volcano.colocation.profile.driver
   - volcano.colocation.profile.kubelet
   - volcano.colocation.profile.root
+  - volcano.colocation.recovery
 attributes:
   check_mode:
     support: full
@@ -62,6 +63,18 @@ owner_variables:
     - Empty where no owner is known.
   returned: success
   type: dict
+left_out:
+  description: What was asked for and is not written on this node, such as a patch for a kubeadm that reads none.
+  returned: when there is something
+  type: list
+  elements: dict
+  contains:
+    setting:
+      description: The option.
+      type: str
+    reason:
+      description: Why not.
+      type: str
 restart_required:
   description: Whether a restart is needed before the running service has the settings.
   returned: success
@@ -78,6 +91,10 @@ checkpoints_to_reset:
 transaction:
   description: The transaction that did not commit, step by step.
   returned: failure of a transaction
+  type: dict
+recovered:
+  description: The id and the end of an earlier transaction that had been cut off, which O(recover) is about.
+  returned: when there was one
   type: dict
 usage:
   description: What the task cost.

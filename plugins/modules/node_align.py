@@ -25,6 +25,7 @@ extends_documentation_fragment:
   - volcano.colocation.profile.kubelet
   - volcano.colocation.profile.runtime
   - volcano.colocation.profile.containerd
+  - volcano.colocation.recovery
 options:
   allow_disruption:
     description:
@@ -91,6 +92,10 @@ observation:
   description: For O(observation) of a later run.
   returned: in check mode, when something would change
   type: str
+recovered:
+  description: The id and the end of an earlier transaction that had been cut off, which O(recover) is about.
+  returned: when there was one
+  type: dict
 usage:
   description: What the task cost.
   returned: success

@@ -28,6 +28,9 @@ options:
     type: list
     elements: str
     default: []
+  kubeadm_patches:
+    description: Look for patches of kubelet's configuration in this folder, which kubeadm is given as C(--patches).
+    type: path
 attributes:
   check_mode:
     support: full
@@ -59,13 +62,15 @@ from ..module_utils.snapshot.packing import pack
 ARGUMENTS = {
     "root": {"type": "path", "default": "/"},
     "named_cgroups": {"type": "list", "elements": "str", "default": []},
+    "kubeadm_patches": {"type": "path"},
 }
 
 
 def main() -> None:
     module = AnsibleModule(ARGUMENTS, supports_check_mode=True)
     try:
-        snapshot = collect(Host(module.params["root"]), module.params["named_cgroups"])
+        parameters = module.params
+        snapshot = collect(Host.below(parameters["root"]), parameters["named_cgroups"], parameters["kubeadm_patches"])
     except ColocationError as error:
         module.fail_json(msg=str(error))
     module.exit_json(changed=False, snapshot=pack(snapshot))

@@ -13,11 +13,13 @@ version_added: 0.1.0
 description:
   - Carries out what M(volcano.colocation.kubelet_config), M(volcano.colocation.containerd_config) and
     M(volcano.colocation.node_align) have planned on the controller.
-  - Internal to the collection. The action plugins never call it in check mode.
+  - Internal to the collection. In check mode the action plugins call it only to be told what was cut off.
   - The work is done by an engine that is copied to C(/usr/local/lib/volcano-colocation) and runs as a transient systemd
     unit, C(volcano-colocation-ID.service). It goes on when the connection of Ansible breaks. Its journal, backups and
     answer are kept below C(/var/lib/volcano-colocation).
-  - A transaction that was cut off by a power failure is undone before anything else is done.
+  - A transaction that was cut off by a power failure is undone at the next boot, before the container runtime and
+    kubelet start, by the unit C(volcano-colocation-recover.service). That is there only while a transaction is open.
+  - What was cut off in another way is undone, or finished, before anything else is done.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -27,10 +29,17 @@ options:
     description:
       - V(start) begins the transaction that O(plan) describes and waits for it. Repeated with the same plan it waits.
       - V(wait) goes on waiting for the transaction O(id).
-      - V(recover) undoes a transaction that was cut off, if there is one.
+      - V(recover) does with a transaction that was cut off what O(recover) says, if there is one.
     type: str
     choices: [start, wait, recover]
     default: start
+  recover:
+    description:
+      - V(undo) puts the node back, V(finish) goes on from the step where it ended, V(stop) fails and says which step
+        that was.
+    type: str
+    choices: [undo, finish, stop]
+    default: undo
   plan:
     description: The plan as JSON text. Required for O(action=start).
     type: str
@@ -47,7 +56,8 @@ options:
     default: /
 attributes:
   check_mode:
-    support: none
+    support: partial
+    details: O(recover=stop) only looks; everything else is skipped.
   diff_mode:
     support: none
 """
@@ -63,7 +73,7 @@ RETURN = r"""
 transaction:
   description:
     - The answer of the transaction, or how far it is.
-    - With O(action=recover) just the id and the end of the transaction that was undone, or nothing.
+    - With O(action=recover) the id and the end of the transaction that was undone or finished, or nothing.
   returned: success
   type: dict
   contains:
@@ -97,7 +107,9 @@ transaction:
       elements: dict
       returned: success
     recovered:
-      description: The transaction that had been cut off and was undone first.
+      description:
+        - The transaction that had been cut off and was undone first.
+        - The one before, if it was undone while the node booted. C(to_prove) says what nobody has looked at since.
       type: dict
       returned: success
 """
@@ -111,9 +123,11 @@ from ..module_utils.host import Host
 from ..module_utils.qos import reapply
 from ..module_utils.transaction import entry, launch
 from ..module_utils.transaction.plan import parse
+from ..module_utils.transaction.recovery import Way
 
 ARGUMENTS = {
     "action": {"type": "str", "choices": ["start", "wait", "recover"], "default": "start"},
+    "recover": {"type": "str", "choices": [way.value for way in Way], "default": Way.UNDO.value},
     "plan": {"type": "str", "no_log": True},
     "id": {"type": "str"},
     "wait": {"type": "float", "default": 20.0},
@@ -127,16 +141,18 @@ UNCHANGED = ("refused", "none")
 
 def answer(parameters: dict[str, Any]) -> dict[str, Any]:
     """The transaction's answer for the module's parameters."""
-    host = Host(parameters["root"])
+    host = Host.below(parameters["root"])
     if parameters["action"] == "wait":
         return launch.wait(host, parameters["id"], parameters["wait"])
     if parameters["action"] == "recover":
-        return launch.recover(host) or {"state": "none"}
+        return launch.recover(host, Way(parameters["recover"]), parameters["wait"]) or {"state": "none"}
     return launch.start(host, parse(parameters["plan"]), parameters["plan"], parameters["wait"])
 
 
 def main() -> None:
-    module = AnsibleModule(ARGUMENTS, required_if=REQUIRED)
+    module = AnsibleModule(ARGUMENTS, required_if=REQUIRED, supports_check_mode=True)
+    if module.check_mode and (module.params["action"], module.params["recover"]) != ("recover", Way.STOP.value):
+        module.exit_json(skipped=True, msg="a transaction is not carried out in check mode")
     try:
         transaction = answer(module.params)
     except ColocationError as error:

@@ -203,8 +203,8 @@ ARGUMENTS = {
 
 def main() -> None:
     module = AnsibleModule(ARGUMENTS, supports_check_mode=True)
-    host = Host(module.params["root"])
     try:
+        host = Host.below(module.params["root"])
         work = slice_work.prepared(host, module.params)
         unit = work.state.unit if module.check_mode else slice_work.carried_out(host, work)
         answer = slice_work.answer(host, work, unit)

@@ -44,9 +44,14 @@ KUBELET: Spec = {
     "read_only_port": {"type": "int"},
     "feature_gates": {"type": "dict"},
     "kubelet_strategy": {"type": "str", "choices": ["auto", "main-file", "drop-in"], "default": "auto"},
+    "kubeadm_patches": {"type": "str"},
 }
 
-NODE_SNAPSHOT: Spec = {**ROOT, "named_cgroups": {"type": "list", "elements": "str", "default": []}}
+NODE_SNAPSHOT: Spec = {
+    **ROOT,
+    "named_cgroups": {"type": "list", "elements": "str", "default": []},
+    "kubeadm_patches": {"type": "path"},
+}
 
 RUNTIME: Spec = {
     "cgroup_driver": KUBELET["cgroup_driver"],
@@ -68,19 +73,41 @@ CONTAINERD: Spec = {
     "containerd_strategy": {"type": "str", "choices": ["auto", "main-file", "drop-in"], "default": "auto"},
 }
 
+RECOVER: Spec = {"recover": {"type": "str", "choices": ["undo", "finish", "stop"], "default": "undo"}}
+
 PROFILE: Spec = {**KUBELET, **RUNTIME, **CONTAINERD}
 
-KUBELET_CONFIG: Spec = {**ROOT, **KUBELET}
+KUBELET_CONFIG: Spec = {**ROOT, **KUBELET, **RECOVER}
 
-CONTAINERD_CONFIG: Spec = {**ROOT, **RUNTIME, **CONTAINERD}
+CONTAINERD_CONFIG: Spec = {**ROOT, **RUNTIME, **CONTAINERD, **RECOVER}
 
-CRIO_CONFIG: Spec = {**ROOT, **RUNTIME}
+CRIO_CONFIG: Spec = {**ROOT, **RUNTIME, **RECOVER}
 
 NODE_ALIGN: Spec = {
     **PROFILE,
+    **RECOVER,
     "allow_disruption": {"type": "bool"},
     "health_timeout": {"type": "int", "default": 300},
     "observation": {"type": "str"},
+}
+
+NODE_RESTORE: Spec = {
+    **ROOT,
+    "sections": {
+        "type": "list",
+        "elements": "str",
+        "choices": ["kubelet", "runtime", "slices", "qos"],
+        "default": ["kubelet", "runtime", "slices", "qos"],
+    },
+    "allow_disruption": NODE_ALIGN["allow_disruption"],
+    "health_timeout": NODE_ALIGN["health_timeout"],
+}
+
+KUBEADM_CONFIG: Spec = {
+    "kubeconfig": {"type": "path"},
+    "configmap": {"type": "bool"},
+    "state": {"type": "str", "choices": ["present", "restored"], "default": "present"},
+    "nodes": {"type": "list", "elements": "str", "required": True},
 }
 
 TARGETS: Spec = {

@@ -18,6 +18,8 @@ AUTO = "auto"
 """reserved_memory that is computed of each node's reservations."""
 _LARGEST = (1 << 63) - 1
 _RESOURCE = re.compile(r"memory|hugepages-[0-9]+[KMGTPE]i")
+_CGROUP = re.compile(r"/|/?[0-9A-Za-z:_.@\\ -]+(?:/[0-9A-Za-z:_.@\\ -]+)*/?")
+"""Letters of unit names, systemd.unit(5), and blanks, which the cgroupfs driver takes."""
 _GATE = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
@@ -34,15 +36,27 @@ def reservation(variable: str, value: Mapping[str, Any] | None) -> dict[str, str
 
 
 def _quantity(variable: str, amount: Any) -> Any:
+    text = str(amount)
+    if text != text.strip():
+        raise ProfileError(variable, f"{text!r} has blanks around it")
     try:
-        return parse_quantity(str(amount))
+        return parse_quantity(text)
     except ValueError as error:
         raise ProfileError(variable, str(error)) from None
+
+
+def seconds(variable: str, value: int) -> int:
+    """A time that somebody is willing to wait."""
+    if value <= 0:
+        raise ProfileError(variable, f"{value} is not a number of seconds above 0")
+    return value
 
 
 def cpu_list(variable: str, value: str | None) -> str | None:
     if not value:
         return None
+    if value != value.strip():
+        raise ProfileError(variable, f"{value!r} has blanks around it")
     try:
         parse_cpu_list(value)
     except ValueError as error:
@@ -65,7 +79,7 @@ def cgroup(variable: str, value: str | None) -> str | None:
     """The path of a cgroup, as kubelet's fields have it."""
     if not value:
         return None
-    if not set(value.strip("/").split("/")).isdisjoint(("", ".", "..")) and value != "/":
+    if not _CGROUP.fullmatch(value) or not set(value.split("/")).isdisjoint((".", "..")):
         raise ProfileError(variable, f"{value!r} is not the path of a cgroup such as /pods")
     return value
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -48,9 +49,13 @@ class Profile:
     read_only_port: int | None = None
     feature_gates: Mapping[str, bool] = field(default_factory=dict)
     kubelet_strategy: str = "auto"
+    kubeadm_patches: str | None = None
     nri: NriProfile = field(default_factory=NriProfile)
     containerd_strategy: str = "auto"
 
+
+_DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]*)?(?:ns|us|µs|ms|s|m|h))+")
+"""Go's time.ParseDuration, without a sign."""
 
 NRI_SETTINGS = (
     "socket_path",
@@ -67,7 +72,18 @@ def _nri(value: Mapping[str, Any] | None) -> NriProfile:
     for key in NRI_SETTINGS[:3]:
         if key in settings and not settings[key].startswith("/"):
             raise ProfileError(f"nri.{key}", f"{settings[key]!r} is not an absolute path")
+        if not settings.get(key, "").isprintable():
+            raise ProfileError(f"nri.{key}", f"{settings[key]!r} has characters that no path here has")
+    for key in NRI_SETTINGS[3:]:
+        if key in settings and not _DURATION.fullmatch(settings[key]):
+            raise ProfileError(f"nri.{key}", f"{settings[key]!r} is not a time such as 5s or 1m30s")
     return NriProfile(options.get("enabled"), options.get("unsupported") or "refuse", settings)
+
+
+def _patches(folder: str | None) -> str | None:
+    if folder and not folder.startswith("/"):
+        raise ProfileError("kubeadm_patches", f"{folder!r} is not an absolute path")
+    return (folder.rstrip("/") or "/") if folder else None
 
 
 def parse_profile(options: Mapping[str, Any]) -> Profile:
@@ -76,6 +92,7 @@ def parse_profile(options: Mapping[str, Any]) -> Profile:
     return Profile(
         cgroup_driver=Driver(driver) if driver else None,
         kubelet_strategy=options.get("kubelet_strategy") or "auto",
+        kubeadm_patches=_patches(options.get("kubeadm_patches")),
         nri=_nri(options.get("nri")),
         containerd_strategy=options.get("containerd_strategy") or "auto",
         **parsed(options),

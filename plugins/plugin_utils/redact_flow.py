@@ -35,7 +35,7 @@ class SecretFlow:
         elif token in ("}", "]"):
             self.brackets.pop()
         if token in tuple("{}[],"):
-            self._wants_key = bool(self.brackets) and self.brackets[-1] == "{" and token in "{,"
+            self._wants_key = bool(self.brackets) and self.brackets[-1] == "{" and token in "{,"  # noqa: S105 - a bracket, no password
             return token
         if token[0] in "\"'":
             return self._string(token)

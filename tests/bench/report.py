@@ -100,10 +100,10 @@ class NoPlace(ValueError):
     """The documentation has lost the comments between which the figures stand."""
 
 
-def with_figures(page: str, figures: str) -> str:
+def with_figures(page: str, figures: str, begin: str = BEGIN, end: str = END) -> str:
     """The page with the block between the two comments replaced; NoPlace when they are not there."""
-    before, begin, rest = page.partition(BEGIN)
-    _old, end, after = rest.partition(END)
-    if not begin or not end:
-        raise NoPlace(f"the page needs a line {BEGIN} and after it a line {END}")
-    return f"{before}{BEGIN}\n\n{figures}\n\n{END}{after}"
+    before, found, rest = page.partition(begin)
+    _old, closed, after = rest.partition(end)
+    if not found or not closed:
+        raise NoPlace(f"the page needs a line {begin} and after it a line {end}")
+    return f"{before}{begin}\n\n{figures}\n\n{end}{after}"

@@ -94,7 +94,7 @@ def test_defaults_reach_the_modules_of_the_action_group(environment: dict[str, s
     call(environment, tmp_path, "ansible-playbook", str(playbook))
 
 
-@pytest.mark.parametrize("module", ["cgroup_qos", "node_transaction"])
+@pytest.mark.parametrize("module", ["cgroup_qos", "node_ledger", "node_transaction"])
 def test_a_module_that_installs_the_engine_brings_all_of_it(
     environment: dict[str, str], tmp_path: Path, module: str
 ) -> None:

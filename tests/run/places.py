@@ -19,6 +19,9 @@ DEV = CACHE / "dev"
 INSTALLED = CACHE / "collections"
 """The collection as a user has it: built, then installed from the tarball."""
 
+OTHERS = CACHE / "galaxy"
+"""Collections of others, by tests/setup."""
+
 
 def tool_environment(base: Mapping[str, str]) -> dict[str, str]:
     """``base`` with our own tools first on PATH, the collection found, no colours, and caches inside the checkout."""

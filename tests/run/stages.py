@@ -50,11 +50,12 @@ STAGES = (
     ),
     Stage("units", 260, (("pytest", *ON_ALL_CPUS, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report"))),
     Stage("sanity", 170, (_part("sanity"),)),
-    Stage("units-matrix", 320, (_part("matrix"),)),
+    Stage("units-matrix", 120, (_part("matrix"),)),
     Stage("package", 40, (("pytest", "tests/package"),)),
-    Stage("lab", 720, (("python", "tests/lab", "build"),)),
+    Stage("lab", 720, (("python", "tests/lab", "build"), ("python", "tests/lab", "cluster", "build"))),
     Stage("scenarios", 1500, (_part("install"), _part("scenarios")), needs=("lab",)),
-    Stage("system", 1680, (_part("install"), _part("system")), needs=("lab",)),
+    Stage("system", 1380, (_part("install"), _part("system")), needs=("lab",)),
+    Stage("faults", 400, (_part("install"), ("python", "tests/faults", "--short")), needs=("lab",)),
 )
 
 

@@ -63,15 +63,22 @@ def load(host: Host) -> dict[Key, Entry]:
     """Every setting that still counts; ColocationError for a record that cannot be read."""
     try:
         document = json.loads(host.read_table(FILE))
-        entries = [_entry(each) for each in document["settings"]]
+        schema = document["schema"]
+        entries = [_entry(each) for each in document["settings"]] if schema == SCHEMA else []
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
         raise ColocationError(f"cannot read it: {error.strerror or error}", "", FILE) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ColocationError(
             "it is damaged", "Move it away: what was set stays as it is until the next boot", FILE
         ) from error
+    if schema != SCHEMA:
+        raise ColocationError(
+            f"it has schema {schema!r}, and this version reads {SCHEMA}",
+            "Use the version of volcano.colocation that wrote it",
+            FILE,
+        )
     boot = boot_id(host)
     return {entry.key: entry for entry in entries if entry.persistent or entry.boot == boot}
 

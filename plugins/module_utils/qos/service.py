@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from enum import Enum
 
 from ..errors import ColocationError
@@ -18,6 +18,7 @@ from ..host import Host
 from ..transaction import durable, install
 from ..transaction.files import refused
 from ..transaction.journal import unfinished
+from ..transaction.lock import LockHeld, hold
 from ..transaction.store import Store
 from .observe import Node
 from .record import Record, lasting
@@ -112,11 +113,16 @@ def take_away(host: Host) -> None:
         _systemctl(host, "daemon-reload")
     engine = _engine(host)
     durable.unlink_if_there(host.path(LINK))
-    if engine is None or unfinished(Store(host)):
+    store = Store(host)
+    if engine is None or unfinished(store):
         return
-    shutil.rmtree(host.path(engine), ignore_errors=True)
-    with suppress(OSError):
-        os.rmdir(host.path(install.FOLDER))
+    # Whoever holds the lock may be about to begin with this engine: it stays then. A lock nobody ever took is not made.
+    locked = os.path.lexists(store.lock_path)
+    with suppress(LockHeld), hold(store.lock_path, "removal of the engine") if locked else nullcontext():
+        if not unfinished(store):
+            shutil.rmtree(host.path(engine), ignore_errors=True)
+            with suppress(OSError):
+                os.rmdir(host.path(install.FOLDER))
 
 
 def present(host: Host) -> bool:

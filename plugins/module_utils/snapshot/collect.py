@@ -15,6 +15,7 @@ from .cpus import cpus
 from .distributions import distribution
 from .endpoint import kubelets_endpoint
 from .kernel import kernel
+from .kubeadm_patches import kubeadm_patches
 from .kubelet import kubelet
 from .processes import scan
 from .reserved import offered, reserved
@@ -28,10 +29,11 @@ SCHEMA = 1
 OTHER_RUNTIMES = ("cri-dockerd", "crio", "dockerd", "isulad")
 
 
-def collect(host: Host, named_cgroups: Iterable[str] = ()) -> dict[str, Any]:
+def collect(host: Host, named_cgroups: Iterable[str] = (), patches: str | None = None) -> dict[str, Any]:
     """Raw evidence; what it means is the controller's to say. File texts are unredacted.
 
-    ``named_cgroups`` are looked for beside those that kubelet's own files name.
+    ``named_cgroups`` are looked for beside those that kubelet's own files name; ``patches`` is a folder
+    of kubeadm's.
     """
     system = machine(host)
     seen = scan(host, system["booted_at"])
@@ -58,4 +60,6 @@ def collect(host: Host, named_cgroups: Iterable[str] = ()) -> dict[str, Any]:
     }
     found = reserved(host, document["cgroups"]["tops"], document["kubelet"], named_cgroups)
     document["cgroups"].update(reserved=found, reserved_controllers=offered(host, found))
+    if patches:
+        document["kubelet"]["kubeadm_patches"] = kubeadm_patches(host, patches)
     return document

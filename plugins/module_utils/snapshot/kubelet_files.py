@@ -33,7 +33,7 @@ _MAX_ENTRIES = 4096
 _MAX_DEPTH = 16
 
 
-def _walk(host: Host, folder: str, depth: int = 0) -> Iterator[str]:
+def walk(host: Host, folder: str, depth: int = 0) -> Iterator[str]:
     """Paths below a folder in the order of Go's filepath.WalkDir: lexical, links to folders not followed.
 
     A folder is given too, with a slash at its end.
@@ -44,7 +44,7 @@ def _walk(host: Host, folder: str, depth: int = 0) -> Iterator[str]:
         if os.path.isdir(real) and not os.path.islink(real):
             yield path + "/"
             if depth < _MAX_DEPTH:
-                yield from _walk(host, path, depth + 1)
+                yield from walk(host, path, depth + 1)
         else:
             yield path
 
@@ -56,7 +56,7 @@ def dropins(host: Host, folder: str | None) -> dict[str, Any]:
         return found
     found["exists"] = os.path.isdir(host.path(folder))
     try:
-        for seen, path in enumerate(_walk(host, folder)):
+        for seen, path in enumerate(walk(host, folder)):
             # filepath.Ext: what follows the last dot, so that a file named .conf counts too
             if not path.endswith(".conf"):
                 pass

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from typing import Any
 
@@ -11,18 +12,39 @@ from ..host import Host
 from .files import kernel_text
 
 
+def identity(host: Host) -> dict[str, Any]:
+    """What tells the machine and its boot from all others."""
+    return {
+        "hostname": kernel_text(host, "/proc/sys/kernel/hostname"),
+        "machine_id_sha256": machine_id_sha256(host),
+        "boot_id": kernel_text(host, "/proc/sys/kernel/random/boot_id"),
+    }
+
+
 def machine(host: Host) -> dict[str, Any]:
     """Kernel, PID 1, boot and distribution, each as the kernel or the file prints it."""
     return {
-        "hostname": kernel_text(host, "/proc/sys/kernel/hostname"),
+        **identity(host),
         "kernel_release": kernel_text(host, "/proc/sys/kernel/osrelease"),
         "kernel_command_line": kernel_text(host, "/proc/cmdline"),
-        "boot_id": kernel_text(host, "/proc/sys/kernel/random/boot_id"),
         "booted_at": booted_at(kernel_text(host, "/proc/uptime"), time.time()),
         "pid1": kernel_text(host, "/proc/1/comm"),
         "os_release": kernel_text(host, "/etc/os-release"),
         "swaps": kernel_text(host, "/proc/swaps"),
     }
+
+
+MACHINE_IDS = ("/etc/machine-id", "/var/lib/dbus/machine-id")
+"""cAdvisor reads the first that is there for a Node's status.nodeInfo.machineID: machine/info.go, machine_id_file."""
+
+
+def machine_id_sha256(host: Host) -> str | None:
+    """A hash that tells the machine from others: its id itself is not for everybody to see, machine-id(5)."""
+    for path in MACHINE_IDS:
+        text = (kernel_text(host, path) or "").strip()
+        if text:
+            return hashlib.sha256(text.encode()).hexdigest()
+    return None
 
 
 def booted_at(proc_uptime: str | None, now: float) -> float | None:

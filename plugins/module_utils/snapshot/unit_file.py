@@ -80,7 +80,12 @@ def _whole(value: str, following: Iterator[str]) -> str:
 
 
 def _unquoted(value: str) -> str:
-    """Without the quotes around the whole value; quotes within it are part of it."""
+    """Without the quotes around the whole value; quotes within it are part of it.
+
+    One that nothing ends goes on to the end of the file: systemd src/basic/env-file.c takes what stands there then.
+    """
+    if value[:1] in ("'", '"') and value[0] not in value[1:]:
+        return value[1:]
     if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
         return value[1:-1]
     return value

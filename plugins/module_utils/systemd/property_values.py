@@ -99,7 +99,10 @@ def tasks(text: str, machine: Machine) -> int:
 
 def mask(text: str, _machine: Machine) -> bytes:
     """A bit for each CPU or memory node, the lowest first."""
-    return bits(parse_cpu_list(text.replace(" ", ",")))
+    try:
+        return bits(parse_cpu_list(text.replace(" ", ",")))
+    except ValueError as error:
+        raise ValueError(f"a list of numbers such as 0-3,8: {error}") from error
 
 
 def bits(numbers: frozenset[int]) -> bytes:

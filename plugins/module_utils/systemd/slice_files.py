@@ -18,6 +18,8 @@ from .kubelet_slices import is_kubelets
 from .slice_request import Request
 
 DROP_IN = "50-volcano-colocation.conf"
+HELPER = "volcano-colocation-cgroups-"
+"""How the names of companions begin."""
 WANTS = CONFIG + "/slices.target.wants"
 _SHIPPED = frozenset((ROOT, "system.slice", "user.slice", "machine.slice"))
 """systemd's own, with or without a unit file: src/core/slice.c slice_make_perpetual(), units/."""
@@ -107,7 +109,7 @@ def wanted(request: Request, where: Places) -> dict[str, str]:
 def changes(host: Host, request: Request, where: Places) -> tuple[FileChange, ...]:
     """What is to be written and removed; the companion of an earlier request is known by its name."""
     texts = wanted(request, where)
-    helper = f"{CONFIG}/volcano-colocation-cgroups-{request.name[: -len('.slice')]}.service"
+    helper = f"{CONFIG}/{HELPER}{request.name[: -len('.slice')]}.service"
     found = []
     for path in (helper, where.settings):
         before, after = own_text(host, request, path), texts.get(path)

@@ -26,9 +26,14 @@ class Work:
 
 def prepared(host: Host, parameters: Mapping[str, Any]) -> Work:
     """Nothing is changed; ColocationError when it must not or cannot be done."""
-    request = slice_request.request(host, parameters)
-    state = slice_state.observe(host, request)
+    request, state = looked_at(host, parameters)
     return Work(request, state, slice_plan.plan(request, state))
+
+
+def looked_at(host: Host, parameters: Mapping[str, Any]) -> tuple[slice_request.Request, slice_state.SliceState]:
+    """What is asked for, and the slice as it is."""
+    request = slice_request.request(host, parameters)
+    return request, slice_state.observe(host, request)
 
 
 def carried_out(host: Host, work: Work) -> Mapping[str, Any]:

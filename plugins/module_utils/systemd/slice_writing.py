@@ -14,6 +14,7 @@ from ..transaction import durable, files
 from .slice_files import FileChange
 
 MODE = 0o644
+RUN = "/run"
 
 
 @contextmanager
@@ -22,7 +23,7 @@ def written(host: Host, changes: Sequence[FileChange], link: str | None, target:
 
     ``link`` is made to point at ``target``, or removed when that is None; None leaves links alone.
     """
-    with tempfile.TemporaryDirectory(prefix="volcano-colocation-") as backups:
+    with tempfile.TemporaryDirectory(prefix="volcano-colocation-", dir=_private()) as backups:
         saved = [files.save(host, each.path, MODE, backups, str(place)) for place, each in enumerate(changes)]
         linked_to = os.readlink(host.path(link)) if link is not None and os.path.islink(host.path(link)) else None
         folders = [] if link is None else files.missing_folders(host, link)
@@ -38,6 +39,11 @@ def written(host: Host, changes: Sequence[FileChange], link: str | None, target:
                 _link(host, link, linked_to)
                 _empty(host, folders)
             raise
+
+
+def _private() -> str | None:
+    """Where only root writes; None, for the user's own, where an image is built without being root."""
+    return RUN if os.access(RUN, os.W_OK) else None
 
 
 def discard(host: Host, paths: Iterable[str]) -> None:

@@ -10,10 +10,12 @@ from .journal import Journal
 
 
 def set_aside(host: Host, journal: Journal, backups: str) -> str:
-    """Copy each checkpoint to the backups, note that, then remove it; says what was there."""
+    """Copy each checkpoint to the backups unless that was done, note that, then remove it; says what was there."""
     paths = journal.plan.checkpoints
-    saved = [files.save(host, path, 0o600, backups, f"checkpoint-{index}") for index, path in enumerate(paths)]
-    journal.keep_checkpoints(saved)
+    saved = journal.checkpoints
+    if not saved:
+        saved = [files.save(host, path, 0o600, backups, f"checkpoint-{index}") for index, path in enumerate(paths)]
+        journal.keep_checkpoints(saved)
     for path in paths:
         files.remove(host, path)
     there = [entry.path for entry in saved if entry.backup is not None]

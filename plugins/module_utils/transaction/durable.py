@@ -94,6 +94,11 @@ def unlink_if_there(path: str) -> bool:
         os.unlink(path)
     except (FileNotFoundError, NotADirectoryError):
         return False
+    except OSError as error:
+        # Of a read-only file system Linux says so before it looks (fs/namei.c do_unlinkat).
+        if error.errno == errno.EROFS and not os.path.lexists(path):
+            return False
+        raise
     return True
 
 

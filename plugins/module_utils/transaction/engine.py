@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator
 
 from ..errors import ColocationError
-from . import files, preflight
-from .journal import Journal, State, unfinished
-from .lock import hold
+from . import boot, boot_undo, files, ledger_entry, preflight
+from .journal import Journal, State, undone_at_boot, unfinished
+from .lock import LockHeld, hold
 from .node import Node
 from .plan import parse
 from .rollback import roll_back
@@ -33,15 +34,41 @@ def execute(
     raises Stopped when the process is asked to end; undoing does not heed it.
     """
     try:
-        with hold(store.lock_path, transaction):
-            recovered = _recover_all(node, store, report)
+        with alone(node, store, _holder(store, transaction), report):
+            recovered = undo_all(node, store, report)
             answer = _answer(store, transaction)
             if answer is None:
                 answer = _attempt(Work(node, store, report, heed), transaction, recovered)
     except (ColocationError, OSError) as error:
+        journal = Journal.load(store, transaction)
+        if journal is not None and isinstance(error, LockHeld):
+            # It was cut off, and somebody else is just undoing it: the answer is theirs.
+            return journal.result()
         answer = refusal(transaction, "begin", error, None)
     store.finish(transaction, answer)
     return answer
+
+
+def _holder(store: Store, transaction: str) -> str:
+    """How the lock names this transaction to others."""
+    try:
+        controller = parse(store.plan_text(transaction)).controller
+    except (OSError, ColocationError):
+        controller = None
+    return f"transaction {transaction}" + (f" from {controller}" if controller else "")
+
+
+@contextmanager
+def alone(node: Node, store: Store, holder: str, report: Report) -> Iterator[None]:
+    """Hold the node's lock. When it goes and nothing is open, nothing is left to be undone at boot."""
+    with hold(store.lock_path, holder):
+        try:
+            _settle(node, store, report)
+            yield
+            _settle(node, store, report)
+        finally:
+            if not unfinished(store):
+                boot.disarm(node.host)
 
 
 def recover(node: Node, store: Store, report: Report) -> dict[str, Any] | None:
@@ -49,14 +76,33 @@ def recover(node: Node, store: Store, report: Report) -> dict[str, Any] | None:
 
     LockHeld when somebody is at work on this node.
     """
-    with hold(store.lock_path, "recovery"):
-        return _recover_all(node, store, report)
+    with alone(node, store, "recovery", report):
+        return undo_all(node, store, report)
 
 
-def _recover_all(node: Node, store: Store, report: Report) -> dict[str, Any] | None:
-    """Whoever calls this holds the lock, so that nobody works on the unfinished transactions any more."""
-    ended = [_recover(node, store, journal, report) for journal in unfinished(store)]
+def recover_at_boot(node: Node, store: Store, report: Report) -> dict[str, Any] | None:
+    """The same before any service has started; none is started, stopped or waited for."""
+    with alone(node, store, "recovery at boot", report):
+        ended = [_recover(Work(node, store, report), journal, boot_undo.roll_back) for journal in unfinished(store)]
     return ended[0] if ended else None
+
+
+def undo_all(node: Node, store: Store, report: Report) -> dict[str, Any] | None:
+    """Whoever calls this holds the lock, so that nobody works on the unfinished transactions any more."""
+
+    def undo(work: Work) -> None:
+        roll_back(work, "the process that carried out the transaction, or the node, ended in the middle of it")
+
+    ended = [_recover(Work(node, store, report), journal, undo) for journal in unfinished(store)]
+    return ended[0] if ended else None
+
+
+def _settle(node: Node, store: Store, report: Report) -> None:
+    """Enter in the ledger what is committed. What cannot be entered now is entered next time."""
+    try:
+        ledger_entry.settle(node.host, store)
+    except (ColocationError, OSError) as error:
+        report(f"the ledger: {in_words(error)}")
 
 
 def _answer(store: Store, transaction: str) -> dict[str, Any] | None:
@@ -68,13 +114,12 @@ def _answer(store: Store, transaction: str) -> dict[str, Any] | None:
     return journal.result() if journal is not None else None
 
 
-def _recover(node: Node, store: Store, journal: Journal, report: Report) -> dict[str, Any]:
-    report(f"undo of the unfinished transaction {journal.id}")
-    work = Work(node, store, report)
+def _recover(work: Work, journal: Journal, undo: Callable[[Work], None]) -> dict[str, Any]:
+    work.report(f"undo of the unfinished transaction {journal.id}")
     work.plan, work.journal = journal.plan, journal
-    roll_back(work, "the process that carried out the transaction, or the node, ended in the middle of it")
-    store.finish(journal.id, journal.result())
-    return {"id": journal.id, "state": journal.state.value}
+    undo(work)
+    work.store.finish(journal.id, journal.result())
+    return journal.recovered_as
 
 
 def _attempt(work: Work, transaction: str, recovered: dict[str, Any] | None) -> dict[str, Any]:
@@ -87,12 +132,14 @@ def _attempt(work: Work, transaction: str, recovered: dict[str, Any] | None) -> 
         step = "validate"
         validate(work.node, work.plan, work.store.path(transaction, "candidates"))
         step = "back up"
-        work.journal = Journal.create(work.store, work.plan, before, recovered)
+        work.journal = Journal.create(work.store, work.plan, before, recovered or undone_at_boot(work.store))
         _back_up(work)
+        ledger_entry.foresee(work)
+        boot.arm(work.node, work.plan)
     except Exception as error:
         Journal.discard(work.store, transaction)
         return refusal(transaction, step, error, recovered)
-    _apply(work)
+    apply(work)
     return work.journal.result()
 
 
@@ -125,14 +172,18 @@ def _back_up(work: Work) -> None:
     work.journal.keep_files(saved)
 
 
-def _apply(work: Work) -> None:
-    """Every step; an ordinary error undoes all of them. What is no Exception is a crash: the next start undoes it."""
+def apply(work: Work) -> None:
+    """Every step that is not done; an ordinary error undoes all of them.
+
+    What is no Exception is a crash, and the next start undoes it.
+    """
     try:
         work.journal.enter(State.APPLYING)
         for step in STEPS:
-            if step.wanted(work.plan):
+            if step.wanted(work.plan) and not work.journal.done(step.name):
                 work.heed()
                 _carry_out(work, step)
+        ledger_entry.note(work)
         work.journal.enter(State.COMMITTED)
     except Exception as error:
         roll_back(work, in_words(error))

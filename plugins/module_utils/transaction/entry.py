@@ -12,11 +12,12 @@ from types import FrameType
 
 from ..errors import ColocationError
 from ..host import Host
-from . import engine
+from . import boot, engine, install, recovery
 from .node import Node
+from .recovery import Way
 from .store import Store
 
-USAGE = "usage: run ID | recover | qos"
+USAGE = f"usage: run ID | finish ID | recover | {boot.COMMAND} | qos"
 
 
 class Request:
@@ -43,23 +44,31 @@ def main(argv: list[str]) -> int:
     request = Request()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, request.note)
-    node = Node(Host("/"))
-    if len(argv) == 2 and argv[0] == "run":
-        answer = engine.execute(node, Store(node.host), argv[1], _report, request.heed)
-        _report(f"{argv[1]}: {answer['state']}")
-        return 0
-    if argv == ["recover"]:
-        return _recover(node)
-    sys.stderr.write(USAGE + "\n")
-    return 2
-
-
-def _recover(node: Node) -> int:
+    node = Node(Host("/"), engine=install.home())
     try:
-        _report(json.dumps(engine.recover(node, Store(node.host), _report)))
+        return _carry_out(node, argv, request)
     except ColocationError as error:
         _report(str(error))
         return 1
+    except boot.LeftToBoot:
+        _report("the node goes down: what was begun is undone when it boots")
+        return 0
+
+
+def _carry_out(node: Node, argv: list[str], request: Request) -> int:
+    store = Store(node.host)
+    if len(argv) == 2 and argv[0] == "run":
+        answer = engine.execute(node, store, argv[1], _report, request.heed)
+        _report(f"{argv[1]}: {answer['state']}")
+    elif len(argv) == 2 and argv[0] == "finish":
+        _report(json.dumps(recovery.settle(node, store, _report, Way.FINISH)))
+    elif argv == ["recover"]:
+        _report(json.dumps(engine.recover(node, store, _report)))
+    elif argv == [boot.COMMAND]:
+        _report(json.dumps(engine.recover_at_boot(node, store, _report)))
+    else:
+        sys.stderr.write(USAGE + "\n")
+        return 2
     return 0
 
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from ..errors import ColocationError
 from ..host import Host
 from . import durable
+from .nature import Nature
 from .plan import sha256
 
 # They are signatures of the content, made anew by the kernel where they are in use.
@@ -24,6 +25,8 @@ REMEDIES = {
     errno.ENOSPC: "Free some space there",
     errno.EDQUOT: "Free some space there",
     errno.EROFS: "Remount it read-write, or leave this node out",
+    errno.ELOOP: "Put the file itself in the place of the link",
+    errno.ENOTDIR: "Move away what is in the place of the folder",
     errno.EBUSY: "The file is a mount point of its own: edit the file behind the mount",
     errno.EPERM: "Check for an immutable attribute (lsattr) and for the rights of the user Ansible becomes",
     errno.EACCES: "Check the rights of the user Ansible becomes",
@@ -57,8 +60,17 @@ class Saved:
     xattrs: dict[str, str]
     folders: list[str]
 
+    @property
+    def nature(self) -> Nature:
+        return Nature(self.mode, self.uid, self.gid, self.xattrs)
+
     def document(self) -> dict[str, Any]:
         return asdict(self)
+
+    @classmethod
+    def of(cls, document: dict[str, Any]) -> Saved:
+        """The value of a document that has the shape."""
+        return cls(**{each.name: document[each.name] for each in fields(cls)})
 
 
 def refused(error: OSError, path: str, action: str) -> FileRefused:
@@ -69,8 +81,7 @@ def refused(error: OSError, path: str, action: str) -> FileRefused:
 
 def identity(host: Host, path: str) -> os.stat_result | None:
     """What lies at ``path``, None when nothing does; FileRefused for anything but a regular file."""
-    _require_inside(host, path)
-    _require_trusted_folders(host, path)
+    require_place(host, path)
     try:
         found = host.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -89,6 +100,12 @@ def identity(host: Host, path: str) -> os.stat_result | None:
     return found
 
 
+def require_place(host: Host, path: str) -> None:
+    """FileRefused where a folder above ``path`` is a link that must not be followed."""
+    _require_inside(host, path)
+    _require_trusted_folders(host, path)
+
+
 def _require_inside(host: Host, path: str) -> None:
     """In an image, a linked folder could lead to the files of the machine that holds the image."""
     if host.live:
@@ -96,7 +113,9 @@ def _require_inside(host: Host, path: str) -> None:
     root = os.path.realpath(host.root)
     parent = os.path.realpath(os.path.dirname(host.path(path)))
     if parent != root and not parent.startswith(root.rstrip("/") + "/"):
-        raise FileRefused(f"a folder of this path is a link that leads out of {host.root}", "", path)
+        raise FileRefused(
+            f"a folder of this path is a link that leads out of {host.root}", "Put a folder in its place", path
+        )
 
 
 def _require_trusted_folders(host: Host, path: str) -> None:
@@ -118,21 +137,11 @@ def _require_trusted_folders(host: Host, path: str) -> None:
 
 def content(host: Host, path: str) -> bytes | None:
     """The bytes of a regular file, links not followed; None when there is no file."""
-    found = _observed(host, path)
+    found = observed(host, path)
     return None if found is None else found[0]
 
 
-@dataclass(frozen=True)
-class Nature:
-    """All that a new text must not change."""
-
-    mode: int
-    uid: int
-    gid: int
-    xattrs: dict[str, str]
-
-
-def _observed(host: Host, path: str) -> tuple[bytes, Nature] | None:
+def observed(host: Host, path: str) -> tuple[bytes, Nature] | None:
     """Text and nature of one and the same file; None when there is none."""
     if identity(host, path) is None:
         return None
@@ -173,7 +182,7 @@ def missing_folders(host: Host, path: str) -> list[str]:
 
 def save(host: Host, path: str, mode: int, backups: str, name: str) -> Saved:
     """Copy the file to ``backups/name`` and describe it; ``mode`` is noted for a file that does not exist."""
-    found = _observed(host, path)
+    found = observed(host, path)
     if found is None:
         return Saved(path, None, None, mode, os.geteuid(), os.getegid(), {}, missing_folders(host, path))
     text, nature = found
@@ -183,40 +192,68 @@ def save(host: Host, path: str, mode: int, backups: str, name: str) -> Saved:
 
 def require_unchanged(host: Host, saved: Saved) -> None:
     """ChangedMeanwhile when text, owner, mode or attributes are not those that were saved any more."""
-    found = _observed(host, saved.path)
-    same = found is None and saved.backup is None
-    if found is not None and saved.backup is not None:
-        nature = Nature(saved.mode, saved.uid, saved.gid, saved.xattrs)
-        same = sha256(found[0]) == saved.sha256 and found[1] == nature
-    if not same:
+    if not is_as_saved(observed(host, saved.path), saved):
         raise ChangedMeanwhile(saved.path)
 
 
-def write(host: Host, saved: Saved, text: bytes) -> None:
-    """Put ``text`` at the path in one step if it is still as it was saved; ChangedMeanwhile otherwise."""
-    _put(host, saved, text, lambda: require_unchanged(host, saved))
+def is_as_saved(found: tuple[bytes, Nature] | None, saved: Saved) -> bool:
+    """Whether a file that was observed has the text, owner, mode and attributes of one that was saved."""
+    if found is None or saved.backup is None:
+        return found is None and saved.backup is None
+    return sha256(found[0]) == saved.sha256 and found[1] == saved.nature
+
+
+def write(host: Host, saved: Saved, text: bytes, nature: Nature | None = None) -> None:
+    """Put ``text`` at the path in one step if it is still as it was saved; ChangedMeanwhile otherwise.
+
+    ``nature``: what the file gets in the place of the mode, owner and attributes that it has.
+    """
+    dressed = saved if nature is None else replace(saved, **asdict(nature))
+    _put(host, dressed, text, lambda: require_unchanged(host, saved))
+
+
+def take_away(host: Host, saved: Saved) -> None:
+    """Remove the file if it is still as it was saved; ChangedMeanwhile otherwise. Its folder stays."""
+    require_unchanged(host, saved)
+    remove(host, saved.path)
 
 
 def restore(host: Host, saved: Saved, backups: str) -> None:
-    """Make the path what it was when it was saved."""
+    """Make the path what it was when it was saved; one that is so takes no room, and may be on a read-only disk."""
+    if saved.backup is not None and is_as_saved(observed(host, saved.path), saved):
+        _leave(host, saved.path)
+        return
     if saved.backup is None:
         remove(host, saved.path)
         for folder in reversed(saved.folders):
-            _remove_folder(host.path(folder))
+            remove_folder(host.path(folder))
         return
-    with open(os.path.join(backups, saved.backup), "rb") as stream:
-        text = stream.read()
+    text = read_private(os.path.join(backups, saved.backup))
     if sha256(text) != saved.sha256:
         raise FileRefused("its backup is damaged", "Restore the file from elsewhere", saved.path)
     _put(host, saved, text, lambda: None)
+
+
+def _leave(host: Host, path: str) -> None:
+    """Only a left-over temporary of ours goes; that the name stands for this file may not be on the disk yet."""
+    try:
+        _unlink_temporaries(host, path)
+        durable.sync_folder(os.path.dirname(host.path(path)))
+    except OSError as error:
+        raise refused(error, path, "put it back") from error
+
+
+def _unlink_temporaries(host: Host, path: str) -> None:
+    for folder in _stages(host, path):
+        if durable.unlink_if_there(durable.temporary(folder, host.path(path))):
+            durable.sync_folder(folder)
 
 
 def remove(host: Host, path: str) -> None:
     """Remove a file and any left-over temporary of ours; nothing to do when it is not there."""
     target = host.path(path)
     try:
-        for folder in _stages(host, path):
-            durable.unlink_if_there(durable.temporary(folder, target))
+        _unlink_temporaries(host, path)
         if durable.unlink_if_there(target):
             durable.sync_folder(os.path.dirname(target))
     except OSError as error:
@@ -231,8 +268,15 @@ def write_private(path: str, text: bytes) -> None:
     durable.sync_folder(os.path.dirname(path))
 
 
+def read_private(path: str) -> bytes:
+    """The text of a file of our own, links not followed; OSError as open(2) gives it."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as stream:
+        return stream.read()
+
+
 def private_folder(path: str) -> None:
-    """Make a folder of our own, mode 0700, with its parents."""
+    """Make a folder of our own, mode 0700, with its parents; one that is there already gets this mode."""
     parent = os.path.dirname(path)
     if not os.path.isdir(parent):
         private_folder(parent)
@@ -240,7 +284,8 @@ def private_folder(path: str) -> None:
         os.mkdir(path, 0o700)
         durable.sync_folder(parent)
     except FileExistsError:
-        pass
+        if os.lstat(path).st_mode & 0o077:
+            os.chmod(path, 0o700)
 
 
 def _put(host: Host, saved: Saved, text: bytes, ready: durable.Ready) -> None:
@@ -294,11 +339,12 @@ def _make_folder(path: str) -> None:
         os.mkdir(path)
     except FileExistsError:
         return
-    os.chmod(path, 0o755)
+    os.chmod(path, 0o755)  # noqa: S103 - a folder of /etc, as its package would make it
     durable.sync_folder(os.path.dirname(path))
 
 
-def _remove_folder(path: str) -> None:
+def remove_folder(path: str) -> None:
+    """Remove a folder of this machine when nothing is in it."""
     try:
         os.rmdir(path)
     except OSError as error:

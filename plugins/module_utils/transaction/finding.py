@@ -29,3 +29,7 @@ class Finding:
         """As the result shows it. A check that waited in vain has failed."""
         status = Verdict.FAILED if self.verdict is Verdict.WAITING else self.verdict
         return {"check": self.check, "status": status.value, "detail": self.detail}
+
+    def progress(self) -> dict[str, str]:
+        """The same while there is time left."""
+        return {"check": self.check, "status": self.verdict.value, "detail": self.detail}

@@ -32,6 +32,8 @@ def checks(node: Node, plan: Plan, before: dict[str, Any], runtime_restarted: fl
         chosen += _cri_checks(node, gate, gate.cri_endpoint, before)
     if gate.nri_socket:
         chosen.append(partial(runtime_checks.nri_socket, node, gate.nri_socket, runtime_restarted))
+        if before.get("nri_plugins"):
+            chosen.append(partial(runtime_checks.nri_plugins, node, gate.nri_socket, before["nri_plugins"]))
     return chosen
 
 
@@ -50,11 +52,21 @@ def baseline_checks(node: Node, plan: Plan, before: dict[str, Any]) -> list[Chec
     return chosen
 
 
-def watch(node: Node, wanted: list[Check], timeout: float, heed: Callable[[], None]) -> list[Finding]:
+def untold(_findings: list[Finding]) -> None:
+    """Nobody follows the checks."""
+
+
+def watch(
+    node: Node,
+    wanted: list[Check],
+    timeout: float,
+    heed: Callable[[], None],
+    tell: Callable[[list[Finding]], None] = untold,
+) -> list[Finding]:
     """Ask until every check has passed, one has failed for good, or the time is over.
 
     What has passed is asked again at the end, all in one round: a node that starts its pods has little time for us.
-    ``heed`` is called before each round and may raise.
+    ``heed`` is called before each round and may raise; ``tell`` is given each round's answers.
     """
     deadline = node.clock.monotonic() + timeout
     passed: dict[int, Finding] = {}
@@ -62,6 +74,7 @@ def watch(node: Node, wanted: list[Check], timeout: float, heed: Callable[[], No
         heed()
         began = node.clock.monotonic()
         findings = [passed[index] if index in passed else check() for index, check in enumerate(wanted)]
+        tell(findings)
         verdicts = [finding.verdict for finding in findings]
         waiting = Verdict.WAITING in verdicts
         now = node.clock.monotonic()
@@ -85,7 +98,9 @@ def _kubelet_checks(node: Node, plan: Plan, gate: Gate) -> list[Check]:
     if gate.kubelet_healthz:
         chosen.append(partial(kubelet_checks.healthz, node, gate.kubelet_healthz))
     if gate.cpu_manager:
-        chosen.append(partial(kubelet_checks.cpu_manager, node, gate.cpu_manager))
+        chosen.append(partial(kubelet_checks.checkpoint, node, "CPU manager checkpoint", gate.cpu_manager))
+    if gate.memory_manager:
+        chosen.append(partial(kubelet_checks.checkpoint, node, "memory manager checkpoint", gate.memory_manager))
     return chosen
 
 

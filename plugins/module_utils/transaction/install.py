@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Putting this code on the node as an engine that does not depend on the Ansible module that brought it."""
+"""Putting this code on the node as an engine that does not depend on the Ansible module that brought it.
+
+It is on disk, names and all, before it is used: it may be what puts the node back after a power cut.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import sys
 import zipfile
 
 from ..host import Host
+from .durable import sync_folder
 
 FOLDER = "/usr/local/lib/volcano-colocation"
 PACKAGE = "volcano_colocation"
@@ -30,6 +34,12 @@ else:
 sys.exit(main(sys.argv[1:]))
 """
 """What is started at each boot does not load what transactions need."""
+
+
+def home() -> str:
+    """Where this code is installed, empty when it is run from anywhere else."""
+    folder = os.path.dirname(os.path.abspath(os.path.dirname(os.path.dirname(__file__))))
+    return folder if os.path.dirname(folder) == FOLDER else ""
 
 
 def sources() -> dict[str, bytes]:
@@ -59,8 +69,11 @@ def install(host: Host) -> str:
     temporary = f"{target}.{os.getpid()}"
     for name, text in code.items():
         _write(os.path.join(temporary, name), text)
+    for folder, _folders, _names in os.walk(temporary):
+        sync_folder(folder)
     shutil.rmtree(target, ignore_errors=True)
     os.rename(temporary, target)
+    sync_folder(os.path.dirname(target))
     return path
 
 
@@ -121,4 +134,5 @@ def _make_folder(path: str) -> None:
     if not os.path.isdir(path):
         _make_folder(os.path.dirname(path))
         os.mkdir(path)
-        os.chmod(path, 0o755)
+        os.chmod(path, 0o755)  # noqa: S103 - only root writes there
+        sync_folder(os.path.dirname(path))

@@ -7,8 +7,11 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
+from ..errors import ColocationError
+from . import shape
 from .files import Saved
 from .plan import Plan, read
+from .section import PlanError
 from .store import Store
 
 SCHEMA = 1
@@ -29,6 +32,42 @@ class State(Enum):
 
 UNDOING = (State.ROLLING_BACK, State.ROLLED_BACK, State.ROLLBACK_FAILED)
 ENDS = (State.COMMITTED, State.ROLLED_BACK, State.ROLLBACK_FAILED)
+
+
+ENTERED = {
+    "path": shape.path,
+    "section": shape.section,
+    "kind": lambda value: value in ("file", "checkpoint"),
+    "original": shape.SAVED,
+    "committed": (shape.SAVED, None),
+}
+"""What the ledger is to be told of a path; of one that leaves it, the path alone."""
+
+
+def _entry(value: Any) -> bool:
+    return not shape.wrong(value, ENTERED if isinstance(value, dict) and "kind" in value else {"path": shape.path})
+
+
+SHAPE = {
+    "id": shape.transaction,
+    "state": lambda value: value in [state.value for state in State],
+    "plan": {},
+    "before": shape.BEFORE,
+    "files": [shape.SAVED],
+    "written": [shape.path],
+    "checkpoints": [shape.SAVED],
+    "?ledger": ([_entry], None),
+    "?entered": shape.switch,
+    "begun": [shape.text],
+    "undone": [shape.text],
+    "step": shape.text,
+    "steps": [shape.STEP],
+    "gate": [{}],
+    "error": (shape.ERROR, None),
+    "recovered": ({}, None),
+    "?at_boot": shape.switch,
+    "?to_prove": [shape.text],
+}
 
 
 class Journal:
@@ -52,6 +91,8 @@ class Journal:
                 "files": [],
                 "written": [],
                 "checkpoints": [],
+                "ledger": None,
+                "entered": False,
                 "begun": [],
                 "undone": [],
                 "step": "",
@@ -66,9 +107,30 @@ class Journal:
 
     @classmethod
     def load(cls, store: Store, transaction: str) -> Journal | None:
-        """The journal of a transaction; None when it never came that far."""
-        document = store.read(transaction, NAME)
-        return None if document is None else cls(store, document)
+        """The journal of a transaction; None when it never came that far. ColocationError when it is damaged."""
+        document: dict[str, Any] | None = store.read(transaction, NAME)
+        if document is None:
+            return None
+        if document.get("schema") != SCHEMA:
+            raise ColocationError(
+                f"it has schema {document.get('schema')!r}, and this version reads {SCHEMA}",
+                "Use the version of volcano.colocation that wrote it",
+                store.place(transaction, NAME),
+            )
+        where = shape.wrong(document, SHAPE) or ("id" if document["id"] != transaction else "")
+        if where:
+            raise store.damaged(transaction, NAME, where)
+        journal = cls(store, document)
+        journal._require_plan()
+        return journal
+
+    def _require_plan(self) -> None:
+        """What is open rests on the plan: it is done, or undone, by it."""
+        try:
+            if self.state not in ENDS:
+                read(self._document["plan"])
+        except PlanError as error:
+            raise self._store.damaged(self.id, NAME, error.message) from error
 
     @classmethod
     def discard(cls, store: Store, transaction: str) -> None:
@@ -95,7 +157,7 @@ class Journal:
 
     @property
     def files(self) -> list[Saved]:
-        return [Saved(**entry) for entry in self._document["files"]]
+        return [Saved.of(entry) for entry in self._document["files"]]
 
     @property
     def written(self) -> list[str]:
@@ -104,16 +166,33 @@ class Journal:
 
     @property
     def checkpoints(self) -> list[Saved]:
-        return [Saved(**entry) for entry in self._document["checkpoints"]]
+        return [Saved.of(entry) for entry in self._document["checkpoints"]]
 
     @property
     def error(self) -> dict[str, str] | None:
         found = self._document["error"]
         return None if found is None else dict(found)
 
+    @property
+    def at_boot(self) -> bool:
+        """True when it was undone while the node booted."""
+        return bool(self._document.get("at_boot"))
+
+    @property
+    def recovered_as(self) -> dict[str, Any]:
+        """How a transaction that was cut off has ended."""
+        ended: dict[str, Any] = {"id": self.id, "state": self.state.value}
+        if self.at_boot:
+            ended.update(at_boot=True, to_prove=list(self._document["to_prove"]))
+        return ended
+
     def begun(self, step: str) -> bool:
         """True when the step was started, whether or not it came to its end."""
         return step in self._document["begun"]
+
+    def done(self, step: str) -> bool:
+        """True when the step came to its end."""
+        return any(entry["name"] == step and entry["status"] == "done" for entry in self._document["steps"])
 
     def undone(self, step: str) -> bool:
         """True when the step was undone by an earlier, cut off roll-back."""
@@ -125,7 +204,8 @@ class Journal:
 
     def begin_file(self, path: str) -> None:
         """A file is about to be written."""
-        self._change(written=self._document["written"] + [path])
+        if path not in self._document["written"]:
+            self._change(written=self._document["written"] + [path])
 
     def spare_file(self, path: str) -> None:
         """A file was not written after all: it is not ours to put back."""
@@ -135,12 +215,30 @@ class Journal:
         """Note the backups of the checkpoints, which are on disk by now."""
         self._change(checkpoints=[entry.document() for entry in saved])
 
+    @property
+    def ledger(self) -> list[dict[str, Any]] | None:
+        """What is to be entered in the ledger; None while nothing was noted, as in journals before there was one."""
+        return self._document.get("ledger")
+
+    @property
+    def entered(self) -> bool:
+        """True when the ledger has it."""
+        return bool(self._document.get("entered"))
+
+    def keep_ledger(self, entries: list[dict[str, Any]]) -> None:
+        """Note what the ledger has to be told once the transaction is committed."""
+        self._change(ledger=entries)
+
+    def mark_entered(self) -> None:
+        self._change(entered=True)
+
     def enter(self, state: State) -> None:
         self._change(state=state.value)
 
     def begin(self, step: str) -> None:
         """A step is about to touch the node."""
-        self._change(begun=self._document["begun"] + [step], step=step)
+        begun = [each for each in self._document["begun"] if each != step]
+        self._change(begun=[*begun, step], step=step)
 
     def announce(self, step: str) -> None:
         """A step of the roll-back is about to touch the node."""
@@ -160,6 +258,11 @@ class Journal:
     def describe_node(self, node: str) -> None:
         """What the node is after the roll-back."""
         self._change(error=dict(self._document["error"], node=node))
+
+    def end_at_boot(self, to_prove: list[str], troubles: list[str]) -> None:
+        """Undone before any service started. ``to_prove``: what has to be true once they have."""
+        state = State.ROLLBACK_FAILED if troubles else State.ROLLED_BACK
+        self._change(state=state.value, at_boot=True, to_prove=to_prove)
 
     def keep_gate(self, findings: list[dict[str, str]]) -> None:
         self._change(gate=findings)
@@ -190,7 +293,25 @@ class Journal:
                 raise
 
 
+def committed(store: Store) -> list[Journal]:
+    """Journals of transactions that stand, oldest first."""
+    return in_state(store, State.COMMITTED)
+
+
+def in_state(store: Store, state: State) -> list[Journal]:
+    """Journals of transactions in one state, oldest first."""
+    journals = (Journal.load(store, transaction) for transaction in store.transactions())
+    return [journal for journal in journals if journal is not None and journal.state is state]
+
+
 def unfinished(store: Store) -> list[Journal]:
     """Journals of transactions that were cut off, newest first."""
     journals = (Journal.load(store, transaction) for transaction in reversed(store.transactions()))
     return [journal for journal in journals if journal is not None and journal.state not in ENDS]
+
+
+def undone_at_boot(store: Store) -> dict[str, Any] | None:
+    """How the last transaction has ended if that was at boot, when nobody was there to be told."""
+    journals = (Journal.load(store, transaction) for transaction in reversed(store.transactions()))
+    last = next((journal for journal in journals if journal is not None), None)
+    return None if last is None or not last.at_boot else last.recovered_as

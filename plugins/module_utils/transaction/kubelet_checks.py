@@ -10,7 +10,7 @@ import urllib.request
 
 from .finding import Finding, Verdict
 from .node import Node
-from .plan import CpuManager
+from .plan import Checkpoint
 from .services import ServiceError, show
 
 HTTP_TIMEOUT = 5.0
@@ -70,9 +70,8 @@ class Steady:
         return Finding(self.name, Verdict.FAILED, f"{self._unit} ended after its start and {what}")
 
 
-def cpu_manager(node: Node, wanted: CpuManager) -> Finding:
+def checkpoint(node: Node, name: str, wanted: Checkpoint) -> Finding:
     """The checkpoint that kubelet writes at its start names the policy."""
-    name = "CPU manager checkpoint"
     try:
         policy = json.loads(node.host.read(wanted.path)).get("policyName")
     except FileNotFoundError:

@@ -5,16 +5,19 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import Any
 
 from ..errors import ColocationError
 from ..host import Host
-from . import engine, install
+from . import engine, install, recovery
 from .clock import Clock
 from .journal import Journal, unfinished
+from .lock import LockHeld, hold
 from .node import Node
 from .plan import Plan
-from .preflight import require_systemd
+from .preflight import Refused, require_systemd
+from .recovery import Way
 from .rollback import PATIENCE
 from .services import ServiceError, show
 from .store import RESULT, Store
@@ -45,10 +48,10 @@ def start(host: Host, plan: Plan, text: str, seconds: float) -> dict[str, Any]:
         return engine.refusal(plan.id, "begin", error, None)
     if plan.files_only or not host.live:
         # It is over in milliseconds, and needs no systemd.
-        return engine.execute(Node(host), store, plan.id, _silent)
+        return engine.execute(_node(host), store, plan.id, _silent)
     try:
         require_systemd(Node(host))
-        _launch(host, plan.id, GATES * (plan.gate.timeout if plan.gate else 0.0) + MARGIN)
+        _launch(host, plan.id, _limit(plan))
     except (ColocationError, OSError) as error:
         answer = engine.refusal(plan.id, "begin", error, None)
         store.finish(plan.id, answer)
@@ -86,9 +89,33 @@ def wait(host: Host, transaction: str, seconds: float) -> dict[str, Any]:
             relaunched = True
 
 
-def recover(host: Host) -> dict[str, Any] | None:
-    """Undo what was cut off, in this process; its id and end state, None when there was nothing."""
-    return engine.recover(Node(host), Store(host), _silent)
+def recover(host: Host, way: Way, seconds: float) -> dict[str, Any] | None:
+    """Settle what was cut off: its id and end state, None when there was nothing.
+
+    What goes on does so in a unit of its own; how far it is after ``seconds`` is the answer then, and ``wait`` goes on.
+    """
+    node, store = _node(host), Store(host)
+    transaction = recovery.resumable(node, store) if way is Way.FINISH and node.engine else None
+    if transaction is None:
+        return recovery.settle(node, store, _silent, way)
+    journal = Journal.load(store, transaction)
+    _launch(host, transaction, _limit(journal.plan) if journal else MARGIN, "finish")
+    return wait(host, transaction, seconds)
+
+
+def _node(host: Host) -> Node:
+    """With an engine for the boot after a power cut, where there is a systemd to start it."""
+    if not host.live:
+        return Node(host)
+    try:
+        require_systemd(Node(host))
+    except Refused:
+        return Node(host)
+    return Node(host, engine=install.install(host))
+
+
+def _limit(plan: Plan) -> float:
+    return GATES * (plan.gate.timeout if plan.gate else 0.0) + MARGIN
 
 
 def pending(host: Host) -> list[str]:
@@ -117,10 +144,9 @@ def unit(transaction: str) -> str:
     return f"volcano-colocation-{transaction}.service"
 
 
-def _launch(host: Host, transaction: str, limit: float) -> None:
+def _launch(host: Host, transaction: str, limit: float, command: str = "run") -> None:
     path = install.install(host)
-    if not unfinished(Store(host)):
-        install.remove_others(host, path)
+    _prune(host, path)
     # on-abnormal: an engine that was killed is started again at once and undoes what it had begun.
     properties = {
         "KillMode": "mixed",
@@ -134,11 +160,19 @@ def _launch(host: Host, transaction: str, limit: float) -> None:
     argv = ["systemd-run", "--unit", unit(transaction), "--collect", "--no-block", "--quiet"]
     argv += ["--description", f"volcano.colocation transaction {transaction}"]
     argv += [f"--property={name}={value}" for name, value in properties.items()]
-    argv += [sys.executable, "-I", "-B", path, "run", transaction]
+    argv += [sys.executable, "-I", "-B", path, command, transaction]
     answer = host.run(argv, timeout=30.0)
     if answer.rc != 0:
         reason = " ".join(answer.stderr.split()) or f"exit status {answer.rc}"
         raise NotStarted(f"systemd-run does not start the engine: {reason}", "Check systemd on this node")
+
+
+def _prune(host: Host, path: str) -> None:
+    """Remove engines that nobody needs: neither one at work, which holds the lock, nor one of a transaction cut off."""
+    store = Store(host)
+    with suppress(LockHeld), hold(store.lock_path, "removal of former engines"):
+        if not unfinished(store):
+            install.remove_others(host, path)
 
 
 def _alive(host: Host, transaction: str) -> bool:

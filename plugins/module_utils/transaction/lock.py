@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from contextlib import contextmanager
 from typing import Iterator
 
 from ..errors import ColocationError
-from .files import private_folder
+from .files import private_folder, refused
+from .store import STATE_FOLDER
 
 
 class LockHeld(ColocationError):
@@ -19,23 +21,27 @@ class LockHeld(ColocationError):
 
 @contextmanager
 def hold(path: str, holder: str) -> Iterator[None]:
-    """Hold the lock file; LockHeld at once when somebody else has it.
+    """Hold the lock file; LockHeld, which names the holder, at once when somebody else has it.
 
     It is flock(2): the kernel takes it away when its owner dies, so there is never a stale one.
     """
-    private_folder(os.path.dirname(path))
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        private_folder(os.path.dirname(path))
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise refused(error, f"{STATE_FOLDER}/{os.path.basename(path)}", "lock this node for the work") from error
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            who = os.read(handle, 256).decode("utf-8", "replace").strip() or "unknown"
+            who = os.read(handle, 512).decode("utf-8", "replace").strip() or "unknown"
             raise LockHeld(
                 f"another transaction is at work on this node: {who}",
-                "Wait for its end and run this again",
+                "Wait for its end and run this again. If its process hangs, end it: the next run undoes what it did",
             ) from None
         os.ftruncate(handle, 0)
-        os.pwrite(handle, (f"{holder} (pid {os.getpid()})\n").encode(), 0)
+        since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        os.pwrite(handle, f"{holder}, pid {os.getpid()}, since {since}\n".encode(), 0)
         yield
     finally:
         os.close(handle)

@@ -15,10 +15,15 @@ CRI_TIMEOUT = 10.0
 
 @dataclass(frozen=True)
 class Node:
-    """One node. It is the only way by which the engine reaches anything."""
+    """One node. It is the only way by which the engine reaches anything.
+
+    ``engine`` is the folder on the node of the installed engine, which undoes an open transaction at boot; empty where
+    nothing boots, as in an image.
+    """
 
     host: Host
     clock: Clock = field(default_factory=Clock)
+    engine: str = ""
 
     def cri(self, endpoint: str, timeout: float = CRI_TIMEOUT) -> CriClient:
         """A client of the runtime at ``endpoint``; each call takes ``timeout`` seconds at most."""

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from .nature import Nature, read_nature
 from .section import PlanError, Section, encoded, matching, wrong
 from .validation_section import Validation, read_validation, without_texts
 
@@ -20,17 +21,29 @@ MODE = re.compile(r"0[0-7]{3}\Z")
 UNIT = re.compile(r"[0-9A-Za-z:_.@\\-]+\.service\Z")
 CGROUP = re.compile(r"[0-9A-Za-z_.-]+(/[0-9A-Za-z_.-]+)*\Z")
 DEFAULT_MODE = "0644"
+SECTIONS = ("kubelet", "runtime")
+"""What of the node a file belongs to; a plan that does not say means kubelet."""
 
 
 @dataclass(frozen=True)
 class FileEdit:
-    """One file. ``after`` is None in a plan read back from a journal, which keeps hashes only."""
+    """One file. ``after`` is None in a plan read back from a journal, which keeps hashes only.
+
+    ``after_sha256`` is None for a file that is removed. ``nature``: mode, owner and attributes that it gets; None: it
+    keeps its own.
+    """
 
     path: str
     before_sha256: str | None
-    after_sha256: str
+    after_sha256: str | None
     mode: int
     after: bytes | None = field(repr=False, compare=False)
+    section: str = SECTIONS[0]
+    nature: Nature | None = None
+
+    @property
+    def removes(self) -> bool:
+        return self.after_sha256 is None
 
 
 @dataclass(frozen=True)
@@ -50,8 +63,8 @@ class Sandboxes:
 
 
 @dataclass(frozen=True)
-class CpuManager:
-    """The checkpoint and the policy it must show."""
+class Checkpoint:
+    """One that kubelet writes at its start, and the policy it must show."""
 
     path: str
     policy: str
@@ -65,7 +78,8 @@ class Gate:
     kubelet_healthz: str | None
     cri_endpoint: str | None
     runtime_handlers: dict[str, bool]
-    cpu_manager: CpuManager | None
+    cpu_manager: Checkpoint | None
+    memory_manager: Checkpoint | None
     cgroup_driver: str | None
     nri_socket: str | None
     pods_return: bool
@@ -73,7 +87,10 @@ class Gate:
 
 @dataclass(frozen=True)
 class Plan:
-    """The whole document. ``outline`` is the document itself with hashes in the place of file contents."""
+    """The whole document. ``forget``: what leaves the ledger beside files that are as they were before the collection.
+
+    ``outline`` is the document itself with hashes in the place of file contents.
+    """
 
     id: str
     summary: tuple[str, ...]
@@ -82,10 +99,12 @@ class Plan:
     kubelet: Service | None
     runtime: Service | None
     checkpoints: tuple[str, ...]
+    forget: tuple[str, ...]
     sandboxes: Sandboxes | None
     stale_cgroups: tuple[str, ...]
     fresh_cgroups: tuple[str, ...]
     gate: Gate | None
+    controller: str | None
     outline: dict[str, Any] = field(repr=False, compare=False)
 
     @property
@@ -111,8 +130,11 @@ def parse(text: str) -> Plan:
     """The plan in a JSON text. PlanError names the field that is wrong; no text of the document is repeated."""
     try:
         document = json.loads(text)
-    except ValueError as error:
-        raise PlanError(f"the plan is not valid JSON: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise PlanError(
+            f"the plan is not valid JSON: {error}",
+            "The controller and the node must use the same version of volcano.colocation",
+        ) from error
     return read(document)
 
 
@@ -130,10 +152,12 @@ def read(document: Any) -> Plan:
         kubelet=_service(services.section("kubelet")),
         runtime=_service(services.section("runtime")),
         checkpoints=section.paths("checkpoints"),
+        forget=section.paths("forget"),
         sandboxes=_sandboxes(section.section("sandboxes")),
         stale_cgroups=_cgroups(section, "stale_cgroups"),
         fresh_cgroups=_cgroups(section, "fresh_cgroups"),
         gate=_gate(section.section("gate")),
+        controller=section.optional_text("controller"),
         outline=outline(document),
     )
     services.finish()
@@ -149,7 +173,7 @@ def outline(document: dict[str, Any]) -> dict[str, Any]:
     kept["validate"] = [without_texts(entry) for entry in document.get("validate") or []]
     for entry in document.get("files") or []:
         copy = {key: value for key, value in entry.items() if key != "after"}
-        if "after" in entry:
+        if entry.get("after") is not None:
             copy["after_sha256"] = sha256(encoded(entry["after"], "files.after"))
         kept["files"].append(copy)
     return kept
@@ -167,12 +191,21 @@ def _file(section: Section) -> FileEdit:
     mode = matching(section.optional_text("mode") or DEFAULT_MODE, MODE, section.at("mode"), "an octal mode like 0644")
     kept = section.optional_text("after_sha256")
     after = None
-    if kept is None:
+    if section.value("remove") is True:
+        _require_nothing_written(section, before)
+    elif kept is None:
         after = encoded(section.value("after"), section.at("after"))
         kept = sha256(after)
-    edit = FileEdit(section.path("path"), before, kept, int(mode, 8), after)
+    side = SECTIONS[0] if section.value("section") is None else section.choice("section", SECTIONS)
+    nature = read_nature(section.section("nature"))
+    edit = FileEdit(section.path("path"), before, kept, int(mode, 8), after, side, nature)
     section.finish()
     return edit
+
+
+def _require_nothing_written(section: Section, before: str | None) -> None:
+    if before is None or section.value("after") is not None or section.value("after_sha256") is not None:
+        raise wrong(section.at("remove"), "a file that is there, and no text for it")
 
 
 def _service(section: Section | None) -> Service | None:
@@ -212,7 +245,8 @@ def _gate(section: Section | None) -> Gate | None:
         kubelet_healthz=section.optional_text("kubelet_healthz"),
         cri_endpoint=section.optional_text("cri_endpoint"),
         runtime_handlers=handlers,
-        cpu_manager=_cpu_manager(section.section("cpu_manager")),
+        cpu_manager=_checkpoint(section.section("cpu_manager")),
+        memory_manager=_checkpoint(section.section("memory_manager")),
         cgroup_driver=None if driver is None else section.choice("cgroup_driver", ("systemd", "cgroupfs")),
         nri_socket=None if section.value("nri_socket") is None else section.path("nri_socket"),
         pods_return=section.value("pods") is not None and section.choice("pods", ("return", "any")) == "return",
@@ -221,12 +255,12 @@ def _gate(section: Section | None) -> Gate | None:
     return gate
 
 
-def _cpu_manager(section: Section | None) -> CpuManager | None:
+def _checkpoint(section: Section | None) -> Checkpoint | None:
     if section is None:
         return None
-    manager = CpuManager(section.path("path"), section.text("policy"))
+    checkpoint = Checkpoint(section.path("path"), section.text("policy"))
     section.finish()
-    return manager
+    return checkpoint
 
 
 def _require_sense(plan: Plan) -> None:

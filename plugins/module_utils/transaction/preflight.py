@@ -9,7 +9,7 @@ from typing import Any
 
 from ..cri.errors import CriFailure
 from ..errors import ColocationError
-from . import files, kubelet_checks
+from . import files, kubelet_checks, room, runtime_checks
 from .finding import Verdict
 from .node import Node
 from .plan import FileEdit, Plan, Service
@@ -29,6 +29,7 @@ def check(node: Node, plan: Plan) -> None:
         _check_file(node, edit)
     for path in plan.checkpoints:
         files.identity(node.host, path)
+    room.require(node.host, plan)
     if plan.files_only:
         return
     require_systemd(node)
@@ -49,6 +50,7 @@ def observe(node: Node, plan: Plan) -> dict[str, Any]:
         finding = kubelet_checks.healthz(node, plan.gate.kubelet_healthz)
         before["kubelet_healthy"] = finding.verdict is Verdict.PASSED
     before["pods"] = _pods(node, plan, before)
+    before["nri_plugins"] = _nri_plugins(node, plan)
     _require_safe_restart(node, plan, before)
     return before
 
@@ -109,6 +111,15 @@ def _pods(node: Node, plan: Plan, before: dict[str, Any]) -> dict[str, int]:
         if plan.stops_sandboxes and before["runtime_runs"]:
             raise
         return {}
+
+
+def _nri_plugins(node: Node, plan: Plan) -> int:
+    if plan.gate is None or plan.gate.nri_socket is None:
+        return 0
+    try:
+        return runtime_checks.connected(node.host.read_table(runtime_checks.PROC_NET_UNIX), plan.gate.nri_socket)
+    except OSError:
+        return 0
 
 
 def _require_safe_restart(node: Node, plan: Plan, before: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from . import gate
+from . import boot, gate
 from .files import Saved, content_sha256
 from .journal import State
 from .services import ServiceError, show
@@ -21,19 +21,28 @@ def roll_back(work: Work, reason: str) -> None:
 
     ``reason`` is what the answer says when no step has given a reason of its own.
     """
-    step = str(work.journal.result()["step"])
-    work.journal.enter(State.ROLLING_BACK)
-    if work.journal.error is None:
-        work.journal.blame(step, reason)
+    boot.leave_if_going_down(work.node)
+    begin(work, reason)
     # A step counts as begun before it does anything, so that one that was cut off is undone as well.
-    troubles = [_undo(work, step) for step in reversed(STEPS) if work.journal.begun(step.name)]
+    troubles = [undo(work, step) for step in reversed(STEPS) if work.journal.begun(step.name)]
     troubles.append(_baseline(work))
     told = [trouble for trouble in troubles if trouble]
+    if told:
+        boot.leave_if_going_down(work.node)
     work.journal.describe_node(_description(work, told))
     work.journal.enter(State.ROLLBACK_FAILED if told else State.ROLLED_BACK)
 
 
-def _undo(work: Work, step: Step) -> str:
+def begin(work: Work, reason: str) -> None:
+    """Note that undoing begins, and why unless that is noted already."""
+    step = str(work.journal.result()["step"])
+    work.journal.enter(State.ROLLING_BACK)
+    if work.journal.error is None:
+        work.journal.blame(step, reason)
+
+
+def undo(work: Work, step: Step) -> str:
+    """Undo one step unless that was done; the trouble in words, empty when there was none."""
     if work.journal.undone(step.name):
         return ""
     name = "undo: " + step.name
@@ -71,14 +80,19 @@ def _baseline(work: Work) -> str:
 
 def _description(work: Work, troubles: list[str]) -> str:
     """What the node is now, for people."""
-    different = [saved.path for saved in work.journal.files if not _is_as_before(work, saved)]
-    parts = ["every file is as it was"] if not different else [f"NOT as before: {', '.join(different)}"]
+    parts = different_files(work)
     for service in (work.plan.kubelet, work.plan.runtime):
         if service is not None and service.restart:
             parts.append(f"{service.unit} is {_unit(work, service.unit)}")
-    if different:
-        parts.append(f"the originals are in {work.backups}")
     return "; ".join(parts + troubles)
+
+
+def different_files(work: Work) -> list[str]:
+    """In words, whether the files are what they were, and where the originals are if they are not."""
+    different = [saved.path for saved in work.journal.files if not _is_as_before(work, saved)]
+    if not different:
+        return ["every file is as it was"]
+    return [f"NOT as before: {', '.join(different)}", f"the originals are in {work.backups}"]
 
 
 def _unit(work: Work, unit: str) -> str:

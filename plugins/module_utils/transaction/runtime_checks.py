@@ -15,6 +15,8 @@ from .node import Node
 PROC_NET_UNIX = "/proc/net/unix"
 LISTENING = 1 << 16
 """__SO_ACCEPTCON in the flags column of /proc/net/unix (linux/net.h)."""
+SS_CONNECTED = 3
+"""The St column there (linux/net.h socket_state)."""
 CLOCK_STEP = 2.0
 """Seconds a file time may lie before the restart it belongs to: the kernel stamps files with a coarse clock."""
 
@@ -90,6 +92,25 @@ def nri_socket(node: Node, path: str, newer_than: float | None) -> Finding:
     if os.path.realpath(path) not in [os.path.realpath(name) for name in listening(table)]:
         return Finding(name, Verdict.WAITING, f"nobody listens at {path}")
     return Finding(name, Verdict.PASSED, f"{path}, made after the restart" if newer_than else path)
+
+
+def nri_plugins(node: Node, path: str, before: int) -> Finding:
+    """As many plugins are connected to the socket as were before; the kernel tells how many, not which."""
+    name = "NRI plugins"
+    try:
+        now = connected(node.host.read_table(PROC_NET_UNIX), path)
+    except OSError as error:
+        return Finding(name, Verdict.WAITING, f"{PROC_NET_UNIX}: {error.strerror}")
+    verdict = Verdict.PASSED if now >= before else Verdict.WAITING
+    return Finding(name, verdict, f"{now} of {before} connected")
+
+
+def connected(table: str, path: str) -> int:
+    """Connections that a listening socket has accepted: they bear its path in /proc/net/unix (net/unix/af_unix.c)."""
+    wanted = os.path.realpath(path)
+    rows = [line.split(None, 7) for line in table.splitlines()[1:]]
+    found = [row for row in rows if len(row) == 8 and int(row[5], 16) == SS_CONNECTED]
+    return sum(1 for row in found if os.path.realpath(row[7]) == wanted)
 
 
 def listening(table: str) -> list[str]:

@@ -10,9 +10,9 @@ from typing import Callable
 from ..cri.errors import CriFailure
 from ..errors import ColocationError
 from . import checkpoints, files, gate, sandboxes, services, stale_cgroups
-from .finding import Verdict
+from .finding import Finding, Verdict
 from .journal import State
-from .plan import Plan, Service, sha256
+from .plan import FileEdit, Plan, Service, sha256
 from .runtime_checks import ready
 from .unit_log import explain
 from .work import Work, go_on
@@ -27,12 +27,17 @@ class StepFailed(ColocationError):
 
 @dataclass(frozen=True)
 class Step:
-    """``do`` and ``undo`` return a few words about what they did; ``wanted`` says whether a plan has this step."""
+    """``do`` and ``undo`` return a few words about what they did; ``wanted`` says whether a plan has this step.
+
+    Both can be repeated after they were cut off.
+    """
 
     name: str
     wanted: Callable[[Plan], bool]
     do: Callable[[Work], str]
     undo: Callable[[Work], str]
+    outlives_boot: bool = False
+    """What it did is on disk. The rest is as systemd and kubelet make it when the node boots."""
 
 
 def _nothing(work: Work) -> str:
@@ -44,8 +49,14 @@ def _stop_kubelet(work: Work) -> str:
 
 
 def _start_kubelet(work: Work) -> str:
-    work.kubelet_restarted = work.node.clock.wall()
+    work.kubelet_restarted = _time_of_start(work, work.plan.kubelet)
     return _start(work, work.plan.kubelet)
+
+
+def _time_of_start(work: Work, service: Service | None) -> float | None:
+    """Now; None when the unit runs, because it was started by a step that was cut off."""
+    running = service is not None and services.show(work.node, service.unit).runs
+    return None if running else work.node.clock.wall()
 
 
 def _kubelet_as_before(work: Work) -> str:
@@ -90,7 +101,7 @@ def _stop_runtime(work: Work) -> str:
 
 
 def _start_runtime(work: Work) -> str:
-    work.runtime_restarted = work.node.clock.wall()
+    work.runtime_restarted = _time_of_start(work, work.plan.runtime)
     done = _start(work, work.plan.runtime)
     _await_runtime(work)
     if work.plan.stops_sandboxes and not work.journal.before["runtime_runs"]:
@@ -146,18 +157,32 @@ def _remove_cgroups(work: Work, names: tuple[str, ...]) -> str:
 
 def _write_files(work: Work) -> str:
     saved = {entry.path: entry for entry in work.journal.files}
-    for edit in work.plan.files:
+    left = [edit for edit in work.plan.files if not _written(work, edit)]
+    for edit in left:
         if saved[edit.path].sha256 != edit.before_sha256:
             raise files.ChangedMeanwhile(edit.path)
         files.require_unchanged(work.node.host, saved[edit.path])
-    for edit in work.plan.files:
+    for edit in left:
         work.journal.begin_file(edit.path)
         try:
-            files.write(work.node.host, saved[edit.path], edit.after or b"")
+            _change(work, edit, saved[edit.path])
         except files.ChangedMeanwhile:
             work.journal.spare_file(edit.path)
             raise
     return ", ".join(edit.path for edit in work.plan.files)
+
+
+def _change(work: Work, edit: FileEdit, saved: files.Saved) -> None:
+    if edit.removes:
+        files.take_away(work.node.host, saved)
+    else:
+        files.write(work.node.host, saved, edit.after or b"", edit.nature)
+
+
+def _written(work: Work, edit: FileEdit) -> bool:
+    """Whether this was done before the step was cut off: a file is replaced whole."""
+    written = edit.path in work.journal.written
+    return written and files.content_sha256(work.node.host, edit.path) == edit.after_sha256
 
 
 def _put_files_back(work: Work) -> str:
@@ -184,13 +209,25 @@ def _pass_gate(work: Work) -> str:
     work.journal.enter(State.VERIFYING)
     wanted = gate.checks(work.node, work.plan, work.journal.before, work.runtime_restarted)
     timeout = work.plan.gate.timeout if work.plan.gate else gate.DEFAULT_TIMEOUT
-    findings = gate.watch(work.node, wanted, timeout, work.heed)
+    findings = gate.watch(work.node, wanted, timeout, work.heed, _teller(work))
     work.journal.keep_gate([finding.document() for finding in findings])
     failed = gate.failures(findings)
     if failed:
         what = "; ".join(f"{finding.check}: {finding.detail}" for finding in failed)
         raise StepFailed(f"the node is not healthy with the new settings: {what}{_kubelet_log(work)}")
     return f"{len(findings)} checks"
+
+
+def _teller(work: Work) -> Callable[[list[Finding]], None]:
+    """Notes the answers of a round where they are not those of the last one, for whoever asks how far it is."""
+    last: list[Finding] = []
+
+    def tell(findings: list[Finding]) -> None:
+        if [each.verdict for each in findings] != [each.verdict for each in last]:
+            work.journal.keep_gate([each.progress() for each in findings])
+        last[:] = findings
+
+    return tell
 
 
 def _kubelet_log(work: Work) -> str:
@@ -213,18 +250,24 @@ def _start(work: Work, service: Service | None) -> str:
     return f"{service.unit} started"
 
 
+STOP_KUBELET = "stop kubelet"
+STOP_RUNTIME = "stop runtime"
+START_RUNTIME = "start runtime"
 START_KUBELET = "start kubelet"
+WRITE_FILES = "write files"
+HEALTH_GATE = "health gate"
 
 # Undone from the end to the beginning: stopping what was started, putting files back, starting what was stopped.
 STEPS = (
-    Step("stop kubelet", lambda plan: plan.restarts_kubelet, _stop_kubelet, _kubelet_as_before),
+    Step(STOP_KUBELET, lambda plan: plan.restarts_kubelet, _stop_kubelet, _kubelet_as_before),
     Step("remove sandboxes", lambda plan: plan.stops_sandboxes, _remove_sandboxes, _remove_new_sandboxes),
-    Step("stop runtime", lambda plan: plan.restarts_runtime, _stop_runtime, _runtime_as_before),
+    Step(STOP_RUNTIME, lambda plan: plan.restarts_runtime, _stop_runtime, _runtime_as_before),
     Step(
         "move checkpoints aside",
         lambda plan: bool(plan.checkpoints),
         _set_checkpoints_aside,
         _put_checkpoints_back,
+        outlives_boot=True,
     ),
     Step(
         "remove stale cgroups",
@@ -232,8 +275,8 @@ STEPS = (
         _remove_stale_cgroups,
         _remove_fresh_cgroups,
     ),
-    Step("write files", lambda plan: bool(plan.files), _write_files, _put_files_back),
-    Step("start runtime", lambda plan: plan.restarts_runtime, _start_runtime, _stop_runtime),
+    Step(WRITE_FILES, lambda plan: bool(plan.files), _write_files, _put_files_back, outlives_boot=True),
+    Step(START_RUNTIME, lambda plan: plan.restarts_runtime, _start_runtime, _stop_runtime),
     Step(START_KUBELET, lambda plan: plan.restarts_kubelet, _start_kubelet, _stop_new_kubelet),
-    Step("health gate", lambda plan: plan.gate is not None, _pass_gate, _nothing),
+    Step(HEALTH_GATE, lambda plan: plan.gate is not None, _pass_gate, _nothing),
 )

@@ -4,6 +4,8 @@
 
 /var/lib/volcano-colocation/          0700
     lock                              who works on this node at the moment
+    ledger.json                       what was there before the collection first came, and what it committed last
+    originals/SHA256                  the texts that the ledger names
     transactions/ID/plan.json         until the end of the transaction; it holds file contents
     transactions/ID/journal.json      what was begun and how to undo it
     transactions/ID/backups/          originals of files and checkpoints
@@ -22,7 +24,7 @@ from typing import Any
 
 from ..errors import ColocationError
 from ..host import Host
-from .files import private_folder, refused, write_private
+from .files import FileRefused, private_folder, read_private, refused, require_place, write_private
 
 STATE_FOLDER = "/var/lib/volcano-colocation"
 PLAN = "plan.json"
@@ -32,11 +34,29 @@ RESERVE_SIZE = 1 << 18
 """Bytes; room for the journal and the answer of a transaction during which the disk fills up."""
 
 
+def require_own(host: Host, folder: str) -> None:
+    """FileRefused where a folder of ours is a link, or in an image leads out of it: what we keep is nobody else's."""
+    if os.path.islink(host.path(folder)):
+        destination = os.readlink(host.path(folder))
+        raise FileRefused(f"it is a symbolic link to {destination}", "Put a folder in the place of the link", folder)
+    require_place(host, f"{folder}/{PLAN}")
+
+
+INDENT = 1
+"""The documents are read by people too."""
+
+
 class Store:
     """The state folder of one node."""
 
     def __init__(self, host: Host) -> None:
         self._folder = host.path(STATE_FOLDER)
+        require_own(host, STATE_FOLDER)
+
+    @property
+    def folder(self) -> str:
+        """Path on this machine of the state folder."""
+        return self._folder
 
     @property
     def lock_path(self) -> str:
@@ -63,32 +83,45 @@ class Store:
 
     def plan_text(self, transaction: str) -> str:
         """The plan as the controller sent it."""
-        with open(self.path(transaction, PLAN), "rb") as stream:
-            return stream.read().decode("utf-8", "surrogateescape")
+        return read_private(self.path(transaction, PLAN)).decode("utf-8", "surrogateescape")
 
     def transactions(self) -> list[str]:
         """Ids of all transactions, oldest first as long as ids begin with the time."""
         try:
             return sorted(os.listdir(os.path.join(self._folder, "transactions")))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return []
 
     def read(self, transaction: str, name: str) -> Any:
         """A JSON document in a transaction's folder; None when it is not there."""
         path = self.path(transaction, name)
         try:
-            with open(path, "rb") as stream:
-                return json.loads(stream.read().decode("utf-8"))
-        except FileNotFoundError:
+            found = json.loads(read_private(path).decode("utf-8"))
+        except (FileNotFoundError, NotADirectoryError):
             return None
-        except ValueError:
-            raise ColocationError(
-                "it is damaged", "Compare the files it names by hand, then remove its folder", path
-            ) from None
+        except OSError as error:
+            raise refused(error, self.place(transaction, name), "read it") from error
+        except (ValueError, RecursionError):
+            raise self.damaged(transaction, name) from None
+        if not isinstance(found, dict):
+            raise self.damaged(transaction, name)
+        return found
+
+    def place(self, transaction: str, name: str) -> str:
+        """The path on the node of something in a transaction's folder."""
+        return f"{STATE_FOLDER}/transactions/{transaction}/{name}"
+
+    def damaged(self, transaction: str, name: str, where: str = "") -> ColocationError:
+        """The error for a document that cannot be relied on."""
+        return ColocationError(
+            "it is damaged" + (f" ({where})" if where else ""),
+            "Compare the files it names with its backups by hand, then move its folder away",
+            self.place(transaction, name),
+        )
 
     def write(self, transaction: str, name: str, document: Any) -> None:
         """Durably write a JSON document in a transaction's folder, taking the reserve when the disk is full."""
-        text = json.dumps(document, indent=1, sort_keys=True).encode("utf-8")
+        text = json.dumps(document, indent=INDENT, sort_keys=True).encode("utf-8")
         try:
             write_private(self.path(transaction, name), text)
         except OSError as error:

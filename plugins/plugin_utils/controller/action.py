@@ -22,6 +22,7 @@ from .node import ConnectionLost, Node, NodeFailure
 from .outcome import progress_line
 
 display = Display()
+LEFT_ALONE = "stop"
 
 
 class ColocationAction(ActionBase):
@@ -47,6 +48,7 @@ class ColocationAction(ActionBase):
             lambda name, given: self._on_node(name, given, task_vars or {}),
             arguments.get("root", "/"),
             named_cgroups(arguments),
+            arguments.get("kubeadm_patches"),
         )
         try:
             result.update(self.work(node, untagged(arguments)))
@@ -68,6 +70,29 @@ class ColocationAction(ActionBase):
         for warning in answer.get("warnings", ()):
             display.warning(warning)
         return answer
+
+    def settled(self, node: Node, snapshot: dict[str, Any], way: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
+        """The snapshot, a new one once what was cut off has been settled, and how that ended.
+
+        In check mode nothing is; what is to be left as it is fails there as well.
+        """
+        if not snapshot["unfinished_transactions"] or (self._task.check_mode and way != LEFT_ALONE):
+            return snapshot, None
+        found = node.recover(way, self.show_progress)
+        if found is None:
+            return node.snapshot(), None
+        display.warning(f"{self.host}: transaction {found['id']} had been cut off, now it is {found['state']}")
+        return node.snapshot(), found
+
+    def tell_of_boot(self, transaction: Mapping[str, Any]) -> None:
+        """Nobody was there to be told when it happened."""
+        found = transaction.get("recovered") or {}
+        if found.get("at_boot"):
+            left = ", ".join(found["to_prove"]) or "nothing"
+            display.warning(
+                f"{self.host}: the node went down during transaction {found['id']}, which was undone when it booted"
+                f" ({found['state']}); not proven since: {left}"
+            )
 
     def show_progress(self, transaction: Mapping[str, Any]) -> None:
         """Where a transaction is, for the person who watches."""

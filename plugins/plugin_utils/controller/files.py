@@ -44,7 +44,7 @@ class FilesAction(ColocationAction):
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         wanted = parse_profile(arguments)
-        snapshot = node.snapshot()
+        snapshot, recovered = self.settled(node, node.snapshot(), arguments["recover"])
         began = time.process_time()
         facts = interpret(snapshot)
         profile = resolved(facts, wanted)
@@ -55,9 +55,12 @@ class FilesAction(ColocationAction):
         edits = file_edits(snapshot, needed.changes)
         result = {"changed": bool(edits), "diff": diffs(edits), **self._consequences(facts, needed, profile)}
         result.update(self.remarks(facts, profile))
+        if recovered:
+            result.update(changed=True, recovered=recovered)
         node.usage.planning_seconds += time.process_time() - began
         if edits and not self._task.check_mode:
             transaction = node.transact(files_document(edits, needed, facts), self.show_progress)
+            self.tell_of_boot(transaction)
             if transaction["state"] != "committed":
                 return {"failed": True, "msg": failure_message(transaction), "transaction": transaction}
         result["usage"] = node.usage.published()

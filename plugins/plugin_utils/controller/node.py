@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -14,8 +14,10 @@ from ...module_utils.snapshot.packing import NotPacked, unpack
 
 SNAPSHOT_MODULE = "volcano.colocation.node_snapshot"
 TRANSACTION_MODULE = "volcano.colocation.node_transaction"
+LEDGER_MODULE = "volcano.colocation.node_ledger"
 POLL_SECONDS = 15
 LOST_CONNECTION_RETRIES = 20
+SEE = "Its result.json below /var/lib/volcano-colocation/transactions on the node says what is left to do by hand"
 
 
 class NodeFailure(Exception):
@@ -65,6 +67,7 @@ class Node:
     execute: Executor
     root: str = "/"
     named_cgroups: tuple[str, ...] = ()
+    kubeadm_patches: str | None = None
     usage: Usage = field(default_factory=Usage)
     sleep: Callable[[float], None] = time.sleep
 
@@ -74,17 +77,27 @@ class Node:
         arguments: dict[str, Any] = {"root": self.root}
         if self.named_cgroups:
             arguments["named_cgroups"] = list(self.named_cgroups)
-        result = self.execute(SNAPSHOT_MODULE, arguments)
-        if result.get("failed") or "snapshot" not in result:
-            raise NodeFailure(result)
-        try:
-            snapshot: dict[str, Any] = unpack(result["snapshot"])
-        except NotPacked as error:
-            raise NodeFailure({"failed": True, "msg": str(error)}) from error
+        if self.kubeadm_patches:
+            arguments["kubeadm_patches"] = self.kubeadm_patches
+        snapshot = _unpacked(self.execute(SNAPSHOT_MODULE, arguments), "snapshot")
         self.usage.program_seconds += sum(
             snapshot[section].get("program_seconds", 0.0) for section in ("kubelet", "runtime")
         )
         return snapshot
+
+    def ledger(self) -> dict[str, Any]:
+        """What can be put back, unredacted; NodeFailure when the module could not run."""
+        self.usage.module_executions += 1
+        return _unpacked(self.execute(LEDGER_MODULE, {"action": "show", "root": self.root}), "evidence")
+
+    def put_back(self, sections: Sequence[str], *, clean: bool) -> dict[str, Any]:
+        """Have these sections put back on the node, then what the collection keeps there removed."""
+        self.usage.module_executions += 1
+        arguments = {"action": "restore", "sections": list(sections), "clean": clean, "root": self.root}
+        result = self.execute(LEDGER_MODULE, arguments)
+        if result.get("failed") or "removed" not in result:
+            raise NodeFailure(result)
+        return result
 
     def transact(self, document: Mapping[str, Any], progress: Callable[[Mapping[str, Any]], None]) -> dict[str, Any]:
         """Carry a transaction document out and wait for its end. The node works on when the connection is cut."""
@@ -99,12 +112,24 @@ class Node:
         progress(state)
         return state
 
-    def recover(self) -> None:
-        """Undo what a cut-off transaction left; NodeFailure when somebody is at work, or it cannot be undone."""
+    def recover(self, way: str, progress: Callable[[Mapping[str, Any]], None]) -> dict[str, Any] | None:
+        """Id and state of the transaction that was cut off, settled in this way (``RECOVER``); None: there was none.
+
+        NodeFailure when somebody is at work, or it is to be left as it is, or it cannot be settled.
+        """
         self.usage.module_executions += 1
-        state = self._answer(self.execute(TRANSACTION_MODULE, {"action": "recover", "root": self.root}))
-        if state["state"] not in ("rolled-back", "none"):
-            raise NodeFailure({"failed": True, "msg": f"Transaction {state.get('id')} could not be undone.", **state})
+        where = {"root": self.root, "wait": POLL_SECONDS}
+        state = self._answer(self.execute(TRANSACTION_MODULE, {**where, "action": "recover", "recover": way}))
+        while state["state"] == "applying":
+            progress(state)
+            state = self._poll({**where, "id": state["id"]})
+        if state["state"] == "none":
+            return None
+        if state["state"] not in ("rolled-back", "committed"):
+            node = (state.get("error") or {}).get("node") or SEE
+            message = f"Transaction {state.get('id')} could not be undone. {node}".rstrip()
+            raise NodeFailure({"failed": True, "msg": message, "transaction": state})
+        return {"id": state["id"], "state": state["state"]}
 
     def _poll(self, where: Mapping[str, Any]) -> dict[str, Any]:
         """The state after a while; a node that cannot be reached for some minutes is given up on."""
@@ -124,3 +149,13 @@ class Node:
             raise NodeFailure(result)
         answer: dict[str, Any] = result["transaction"]
         return answer
+
+
+def _unpacked(result: Mapping[str, Any], key: str) -> dict[str, Any]:
+    if result.get("failed") or key not in result:
+        raise NodeFailure(result)
+    try:
+        document: dict[str, Any] = unpack(result[key])
+    except NotPacked as error:
+        raise NodeFailure({"failed": True, "msg": str(error)}) from error
+    return document

@@ -76,14 +76,17 @@ def failure_message(transaction: Mapping[str, Any]) -> str:
         "rollback-failed": "The node could NOT be put back completely; it needs a person now.",
     }.get(transaction["state"], transaction["state"])
     step = error.get("step") or transaction.get("step")
-    parts = [lead, f"Step '{step}' failed: {error.get('message', 'no reason given')}"]
-    if error.get("node"):
-        parts.append(error["node"])
-    return " ".join(parts)
+    told = f"Step '{step}' failed: {error.get('message', 'no reason given')}".rstrip(".") + "."
+    node = error.get("node")
+    return " ".join([lead, told, *([node[0].upper() + node[1:]] if node else [])])
 
 
 def progress_line(host: str, transaction: Mapping[str, Any]) -> str:
     """Where a transaction is, for the person who watches."""
     steps = transaction.get("steps") or []
     done = sum(step["status"] in ("done", "skipped") for step in steps)
-    return f"  {host}: {transaction['state']}, {done} step(s) done, now: {transaction.get('step') or 'starting'}"
+    line = f"  {host}: {transaction['state']}, {done} step(s) done, now: {transaction.get('step') or 'starting'}"
+    waits = [
+        f"{each['check']}: {each['detail']}" for each in transaction.get("gate") or [] if each["status"] == "waiting"
+    ]
+    return f"{line}, waiting for {'; '.join(waits)}" if waits else line

@@ -38,7 +38,9 @@ class UneditableFile(Exception):
     """A file whose text cannot be changed safely; says which, where, and what to do."""
 
     def __init__(self, path: str, error: EditError) -> None:
-        super().__init__(f"{path}: {error}")
+        place = path if error.line is None else f"{path}:{error.line}"
+        remedy = f" {error.remedy.rstrip('.')}." if error.remedy else ""
+        super().__init__(f"Nothing was changed. {place}: {error.message}.{remedy}")
 
 
 class MissingLibrary(EditError):

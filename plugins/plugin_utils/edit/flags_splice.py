@@ -12,6 +12,7 @@ from typing import Any
 from ...module_utils.snapshot.unit_file import environment, words
 from ..kubelet_fields import OBSERVED
 from .errors import UnsupportedEdit
+from .lines import line_number
 
 SWITCHES = frozenset(field.flag for field in OBSERVED if field.shape == "switch")
 """pflag takes no following word for the value of a switch."""
@@ -44,6 +45,8 @@ def remove_flags(text: str, changes: Mapping[tuple[str, ...], Any]) -> str:
 def _without(text: str, flag: str, variable: str) -> str:
     if variable not in environment(text):
         return text
+    if "\0" in text:
+        raise UnsupportedEdit("a NUL byte stands in it", line_number(text, text.index("\0")), BY_HAND)
     start, end = _span(text, variable)
     line = text.count("\n", 0, start) + 1
     found = list(_words(text, start, end, line))
@@ -93,8 +96,10 @@ def _span(text: str, variable: str) -> tuple[int, int]:
 
 def _next_end(text: str, lines: Iterator[tuple[int, int]], last: int) -> int:
     start, end = next(lines, (last, last))
-    if end == last or _is_comment(text[start:end]):
-        raise UnsupportedEdit("a comment stands among continued lines", text.count("\n", 0, last) + 1, BY_HAND)
+    if end == last:
+        raise UnsupportedEdit("the last line goes on, and none follows", line_number(text, last), BY_HAND)
+    if _is_comment(text[start:end]):
+        raise UnsupportedEdit("a comment stands among continued lines", line_number(text, last), BY_HAND)
     return end
 
 

@@ -156,11 +156,24 @@ def read_toml(text: str) -> dict[str, Any]:
     """The tables of a TOML text, {} when it is empty; ParseError when it does not parse, duplicate keys included."""
     body = text.removeprefix(BOM)
     try:
-        return _parsed_toml(body)
+        document = _parsed_toml(body)
+        _require_shallow(document)
     except ValueError as error:
         raise _toml_error(body, error) from None
     except RecursionError:
         raise ParseError("nested too deeply") from None
+    return document
+
+
+def _require_shallow(document: dict[str, Any]) -> None:
+    """RecursionError for what dotted keys nest so deeply that nobody could go through it."""
+    level: list[Any] = [document]
+    for _depth in range(MAX_DEPTH):
+        inner = [value.values() if isinstance(value, dict) else value for value in level]
+        level = [each for values in inner for each in values if isinstance(each, (dict, list))]
+        if not level:
+            return
+    raise RecursionError
 
 
 def _parsed_toml(text: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ _OF_A_KERNEL = (
     "kernel_release",
     "kernel_command_line",
     "boot_id",
+    "machine_id_sha256",
     "booted_at",
     "pid1",
     "swaps",

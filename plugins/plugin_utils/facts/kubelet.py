@@ -14,6 +14,7 @@ from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, OBSERVED, STATIC
 from ..versions import minor
 from .checkpoints import interpret_checkpoint, interpret_memory_checkpoint
 from .config import read_config
+from .kubeadm_patches import read_patches
 from .kubelet_driver import CONFIGZ_SOURCE, CRI_SOURCE, driver_at_restart, running_driver
 from .kubelet_dropins import read_dropins, unseen
 from .kubelet_flags import environment_flags, flag_source, flag_values, flags, next_line, running
@@ -147,6 +148,7 @@ def interpret_kubelet(
         dropins=dropins,
         start=start,
         memory_checkpoint=memory_checkpoint,
+        kubeadm_patches=read_patches(evidence.get("kubeadm_patches")),
         configz=told if "config" in answer else None,
         configz_error=_configz_error(answer),
         driver_at_restart=at_restart[0],

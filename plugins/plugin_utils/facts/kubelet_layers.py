@@ -52,13 +52,18 @@ def patched(base: Any, patch: Any) -> Any:
     return result
 
 
-def refused_dropin(config: ConfigFile) -> ConfigFile:
-    """The drop-in with a problem where kubelet would not take it: each has to name its version and kind."""
-    wrong = [
+def not_kubelets(values: Mapping[str, Any]) -> list[str]:
+    """Why kubelet takes no file with these values for its own: each has to name its version and kind."""
+    return [
         f"{key} is not {wanted}"
         for key, wanted in (("apiVersion", API_VERSION), ("kind", KIND))
-        if config.values.get(key) != wanted
+        if values.get(key) != wanted
     ]
+
+
+def refused_dropin(config: ConfigFile) -> ConfigFile:
+    """The drop-in with a problem where kubelet would not take it."""
+    wrong = not_kubelets(config.values)
     if config.problem or not wrong:
         return config
     return replace(config, values={}, problem=Problem(config.path, "; ".join(wrong), 1))

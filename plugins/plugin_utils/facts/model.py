@@ -11,6 +11,7 @@ from typing import Any
 
 from ...module_utils.cgroup.mounts import Hierarchy
 from ...module_utils.cgroup.names import Driver
+from .kubeadm_patches import KubeadmPatches
 from .kubelet_model import Setting, Start
 
 
@@ -155,6 +156,7 @@ class KubeletFacts:
     driver_at_restart: str | None = None
     static_pods: tuple[str, ...] | None = None
     """Paths of the files that kubelet takes for pods of its own; None when nobody looked."""
+    kubeadm_patches: KubeadmPatches | None = None
 
 
 @dataclass(frozen=True)

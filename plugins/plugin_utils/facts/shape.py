@@ -44,6 +44,7 @@ SNAPSHOT: dict[str, Any] = {
         "?environment_files": [TEXT],
         "?memory_checkpoint_path": TEXT,
         "?static_pods": {ANY: [TEXT]},
+        "?kubeadm_patches": ({"folder": TEXT, "kind": TEXT, "paths": [TEXT], "files": FILES}, None),
         "?configz": ({"?status": NUMBER + NOTHING, "?config": {}}, None),
     },
     "runtime": {

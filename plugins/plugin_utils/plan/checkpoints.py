@@ -15,7 +15,8 @@ def policy_after(facts: NodeFacts, plan: Plan, profile: Profile) -> str | None:
     return facts.kubelet.cpu_manager_policy if plan.pending else profile.cpu_manager_policy
 
 
-def _memory_policy_after(kubelet: KubeletFacts, plan: Plan, profile: Profile) -> str | None:
+def memory_policy_after(kubelet: KubeletFacts, plan: Plan, profile: Profile) -> str | None:
+    """The memory manager's policy once the plan is carried out; None where the profile says nothing."""
     return memory_policy(kubelet) if plan.pending else profile.memory_manager_policy
 
 
@@ -46,7 +47,7 @@ def _moves_memory(kubelet: KubeletFacts, plan: Plan, profile: Profile) -> bool:
         checkpoint is not None
         and checkpoint.exists
         and (
-            _of_another_policy(checkpoint, _memory_policy_after(kubelet, plan, profile))
+            _of_another_policy(checkpoint, memory_policy_after(kubelet, plan, profile))
             or (checkpoint.policy == "Static" and _changes(plan, UNDER_STATIC_MEMORY))
         )
     )

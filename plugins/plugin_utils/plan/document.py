@@ -4,16 +4,17 @@
 
 from __future__ import annotations
 
+import platform
 import secrets
 import time
 from typing import Any
 
 from ...module_utils.cgroup.names import Driver, KubeletTree
 from ...module_utils.errors import ColocationError
-from ..facts.model import NodeFacts
+from ..facts.model import KubeletFacts, NodeFacts
 from ..kubelet_fields import CGROUP_ROOT
 from ..profile import Profile
-from .checkpoints import moved_checkpoints, policy_after
+from .checkpoints import memory_policy_after, moved_checkpoints, policy_after
 from .containerd_validation import containerd_validation
 from .crio import drop_in
 from .crio_validation import crio_validation
@@ -30,13 +31,21 @@ def new_id() -> str:
     return f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
 
 
-def _action(plan: Plan, need: Need) -> str:
+def action(plan: Plan, need: Need) -> str:
+    """What becomes of a service."""
     return "restart" if need in plan.needs else "leave"
 
 
 def _files(edits: tuple[FileEdit, ...]) -> list[dict[str, Any]]:
     return [
-        {"path": edit.path, "before_sha256": edit.before_sha256, "after": edit.after, "mode": "0644"} for edit in edits
+        {
+            "path": edit.path,
+            "before_sha256": edit.before_sha256,
+            "after": edit.after,
+            "mode": "0644",
+            "section": edit.section,
+        }
+        for edit in edits
     ]
 
 
@@ -59,15 +68,26 @@ def _driver_after(facts: NodeFacts, plan: Plan, profile: Profile) -> Driver | No
 def _trees(facts: NodeFacts, plan: Plan, profile: Profile) -> tuple[list[str], list[str]]:
     """(stale, fresh) trees of pods of a kubelet that changes its driver or its cgroupRoot."""
     changed = {change.keys[0] for change in plan.changes if change.keys}
-    before, driver = facts.kubelet.cgroup_driver, _driver_after(facts, plan, profile)
-    if not {"cgroupDriver", CGROUP_ROOT.key} & changed or driver is None or before is None:
+    if not {"cgroupDriver", CGROUP_ROOT.key} & changed:
         return [], []
-    setting = facts.kubelet.settings.get(CGROUP_ROOT.key)
-    root = str(setting.value) if setting else "/"
+    root = cgroup_root(facts.kubelet)
     wanted = profile.cgroup_root if CGROUP_ROOT.key in changed else None
+    return trees((facts.kubelet.cgroup_driver, root), (_driver_after(facts, plan, profile), wanted or root))
+
+
+def cgroup_root(kubelet: KubeletFacts) -> str:
+    """kubelet's cgroupRoot in force."""
+    setting = kubelet.settings.get(CGROUP_ROOT.key)
+    return str(setting.value) if setting else "/"
+
+
+def trees(before: tuple[Driver | None, str], after: tuple[Driver | None, str]) -> tuple[list[str], list[str]]:
+    """(stale, fresh) trees of pods for a driver and cgroupRoot before and after; empty where one is unknown."""
+    if before[0] is None or after[0] is None:
+        return [], []
     try:
-        stale = KubeletTree(before, root).pods()
-        fresh = KubeletTree(driver, wanted or root).pods()
+        stale = KubeletTree(before[0], before[1]).pods()
+        fresh = KubeletTree(after[0], after[1]).pods()
     except ColocationError:
         # No kubelet starts with such a root, so there is no tree of it.
         return [], []
@@ -85,10 +105,18 @@ def _gate(facts: NodeFacts, plan: Plan, profile: Profile, timeout: int) -> dict[
         "cri_endpoint": facts.runtime.endpoint,
         "runtime_handlers": {each.name: driver is Driver.SYSTEMD for each in facts.runtime.handlers if driver},
         "cpu_manager": {"path": path, "policy": policy} if policy else None,
+        "memory_manager": _memory_manager(facts, plan, profile),
         "cgroup_driver": driver.value if driver else None,
         "nri_socket": profile.nri.settings.get("socket_path", facts.runtime.nri.socket_path) if nri else None,
         "pods": "return",
     }
+
+
+def _memory_manager(facts: NodeFacts, plan: Plan, profile: Profile) -> dict[str, str] | None:
+    checkpoint, policy = facts.kubelet.memory_checkpoint, memory_policy_after(facts.kubelet, plan, profile)
+    if checkpoint is None or policy is None or Need.RESTART_KUBELET not in plan.needs:
+        return None
+    return {"path": checkpoint.path, "policy": policy}
 
 
 def transaction_document(
@@ -99,12 +127,13 @@ def transaction_document(
     return {
         "schema": SCHEMA,
         "id": new_id(),
+        "controller": platform.node() or None,
         "summary": [str(change) for change in plan.changes],
         "files": _files(edits),
         "validate": _validation(facts, plan, edits),
         "services": {
-            "kubelet": {"unit": kubelet_unit(facts), "action": _action(plan, Need.RESTART_KUBELET)},
-            "runtime": {"unit": f"{facts.runtime.unit}.service", "action": _action(plan, Need.RESTART_RUNTIME)},
+            "kubelet": {"unit": kubelet_unit(facts), "action": action(plan, Need.RESTART_KUBELET)},
+            "runtime": {"unit": f"{facts.runtime.unit}.service", "action": action(plan, Need.RESTART_RUNTIME)},
         },
         "checkpoints": moved_checkpoints(facts, plan, profile),
         "sandboxes": {
@@ -123,6 +152,7 @@ def files_document(edits: tuple[FileEdit, ...], plan: Plan, facts: NodeFacts) ->
     return {
         "schema": SCHEMA,
         "id": new_id(),
+        "controller": platform.node() or None,
         "summary": [str(change) for change in plan.changes],
         "files": _files(edits),
         "validate": _validation(facts, plan, edits),

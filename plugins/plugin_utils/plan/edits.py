@@ -15,7 +15,7 @@ from ..edit.flags_splice import remove_flags
 from ..edit.kubelet_file import edit_kubelet
 from ..edit.library import preload
 from ..edit.toml_splice import edit_toml
-from . import crio
+from . import crio, kubeadm_patch
 from .model import Change
 
 # Ansible loads an action once and forks a worker for each task and node: what is loaded here, no worker loads again.
@@ -27,16 +27,21 @@ NEW_TEXTS: Mapping[str, str] = {
     # Each drop-in has to name its version and kind: cmd/kubelet/app/server.go, mergeKubeletConfigurations.
     "kubelet": "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n",
     "cri-o": crio.HEADER,
+    kubeadm_patch.TARGET: kubeadm_patch.HEADER,
 }
 
 
 @dataclass(frozen=True)
 class FileEdit:
-    """A file's text before and after; ``before`` is None when there is no such file."""
+    """A file's text before and after; ``before`` is None when there is no such file.
+
+    ``section``: what of the node it belongs to, for whoever wants to put just that back.
+    """
 
     path: str
     before: str | None
     after: str
+    section: str = "kubelet"
 
     @property
     def before_sha256(self) -> str | None:
@@ -51,16 +56,24 @@ Splice = Callable[[str, Mapping[tuple[str, ...], Any]], str]
 LANGUAGES: Mapping[str, Splice] = {
     "kubelet": edit_kubelet,
     "kubelet flag": remove_flags,
+    kubeadm_patch.TARGET: edit_kubelet,
     "containerd": edit_toml,
     "cri-o": edit_toml,
 }
 """By a change's target: how its file is edited."""
+RUNTIMES = ("containerd", "cri-o")
 
 
 def captured_files(snapshot: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
     """Evidence of every file that a plan may change, by path; what is not in it is not there."""
     runtime = snapshot["runtime"]
-    return {**snapshot["kubelet"]["files"], **runtime["files"], **(runtime.get("crio") or {}).get("files", {})}
+    patches = (snapshot["kubelet"].get("kubeadm_patches") or {}).get("files", {})
+    return {
+        **snapshot["kubelet"]["files"],
+        **patches,
+        **runtime["files"],
+        **(runtime.get("crio") or {}).get("files", {}),
+    }
 
 
 def new_text(target: str) -> str:
@@ -93,5 +106,5 @@ def file_edits(snapshot: Mapping[str, Any], changes: Iterable[Change]) -> tuple[
             after = LANGUAGES[target](new_text(target) if before is None else before, values)
         except EditError as error:
             raise UneditableFile(path, error) from error
-        edits.append(FileEdit(path, before, after))
+        edits.append(FileEdit(path, before, after, "runtime" if target in RUNTIMES else "kubelet"))
     return tuple(edits)

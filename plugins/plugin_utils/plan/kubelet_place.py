@@ -53,14 +53,15 @@ class Place:
         return tuple(dict.fromkeys(path for path in (self.path, self.main) if path))
 
 
-def _given(found: Sequence[Flag], name: str) -> str | None:
+def given(found: Sequence[Flag], name: str) -> str | None:
+    """The value of a flag on a command line: the last one wins."""
     return next((flag.value for flag in reversed(found) if flag.name == name), None)
 
 
 def reads_main(kubelet: KubeletFacts) -> bool:
     """Whether kubelet is started with --config; of a command line that was not seen, the file's being there tells."""
     running = kubelet.start.running
-    return kubelet.config.kind != "missing" and (not running or _given(running, "--config") is not None)
+    return kubelet.config.kind != "missing" and bool(not running or given(running, "--config"))
 
 
 def why_no_folder(facts: NodeFacts) -> str | None:

@@ -8,6 +8,8 @@ from dataclasses import replace
 
 from ..facts.model import NodeFacts
 from ..profile import Profile
+from .kubeadm_patch import TARGET as PATCH
+from .kubeadm_patch import patch_changes, patch_skip
 from .kubelet import kubelet_changes
 from .kubelet_after import resolved
 from .kubelet_place import Strategy, choose
@@ -39,15 +41,29 @@ def _needs_permission(changes: tuple[Change, ...], pods: int) -> Refusal:
 def _kubelets_place(facts: NodeFacts, profile: Profile) -> Plan:
     """A plan with nothing but what holds of the node whatever is changed on it."""
     place = choose(facts, Strategy(profile.kubelet_strategy))
-    skipped = skips(facts, profile)
+    skipped = skips(facts, profile) + patch_skip(facts, profile)
     if isinstance(place, Refusal):
         return Plan(skipped=skipped)
     return Plan(skipped=skipped, strategy=place.strategy.value, paths=place.paths, owners=owners(facts, profile))
 
 
-def make_plan(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | None) -> Plan:
-    """Plan for a node. ``allow_disruption``: True do it, False leave it pending, None refuse and explain."""
-    recovery = recovery_plan(facts)
+def _found(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
+    kubelet = kubelet_changes(facts, profile) + patch_changes(facts, profile)
+    return kubelet + runtime_changes(facts, profile) + pod_changes(facts, profile)
+
+
+def _patched_later(quiet: tuple[Change, ...], disruptive: tuple[Change, ...]) -> tuple[Change, ...]:
+    """What kubelet may not have yet shall not come to it with kubeadm's next upgrade either."""
+    waiting = {change.keys for change in disruptive}
+    return tuple(change for change in quiet if change.target == PATCH and change.keys in waiting)
+
+
+def make_plan(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | None, recover: str = "undo") -> Plan:
+    """Plan for a node. ``allow_disruption``: True do it, False leave it pending, None refuse and explain.
+
+    ``recover``: what comes of a transaction that was cut off.
+    """
+    recovery = recovery_plan(facts, recover)
     if recovery:
         return recovery
     profile = resolved(facts, profile)
@@ -55,7 +71,7 @@ def make_plan(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | No
     base = _kubelets_place(facts, profile)
     if refused:
         return replace(base, refusals=refused)
-    found = kubelet_changes(facts, profile) + runtime_changes(facts, profile) + pod_changes(facts, profile)
+    found = _found(facts, profile)
     changes = tuple(_drained_as_is(facts, change) for change in found)
     disruptive = tuple(change for change in changes if Need.DRAIN in change.needs)
     if allow_disruption or not disruptive:
@@ -63,6 +79,7 @@ def make_plan(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | No
     if allow_disruption is None:
         return replace(base, refusals=(_needs_permission(disruptive, facts.pods.sandboxes),))
     quiet = tuple(change for change in changes if Need.DRAIN not in change.needs)
-    waiting = held_back(facts, profile, quiet, disruptive)
+    held = held_back(facts, profile, quiet, disruptive)
+    waiting = held + _patched_later(quiet, disruptive + held)
     kept = tuple(change for change in quiet if change not in waiting)
     return replace(base, changes=kept, pending=(*disruptive, *waiting))

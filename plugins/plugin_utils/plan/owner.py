@@ -13,6 +13,7 @@ from ..kubelet_fields import KubeletField
 from ..profile import Profile
 from ..versions import minor
 from .edits import new_text
+from .kubeadm_patch import why_not
 from .kubelet_after import desired_fields
 from .model import Change, Handout
 
@@ -56,13 +57,14 @@ def _kubeadm(facts: NodeFacts, profile: Profile) -> Handout:
     files = {f"ConfigMap kube-system/{name}, key kubelet": config_text(profile)}
     if version is None or version >= PATCHES_SINCE:
         files["kubeletconfiguration+merge.yaml"] = config_text(profile)
+    patched = profile.kubeadm_patches is not None and why_not(facts, profile) is None
     return Handout(
         "kubeadm",
-        (facts.kubelet.config.path, KUBEADM_FLAGS),
+        (KUBEADM_FLAGS,) if patched else (facts.kubelet.config.path, KUBEADM_FLAGS),
         files=files,
         note="kubeadm upgrade makes these files anew from the ConfigMap, the patches of its --patches folder and"
-        " nodeRegistration.kubeletExtraArgs. Merge the fields into the ConfigMap's own, or keep the patch in that"
-        " folder. This collection writes neither: both are the cluster's.",
+        " nodeRegistration.kubeletExtraArgs. Name that folder in kubeadm_patches (colocation_kubeadm_patches) to have"
+        " the patch written, give colocation_kubeconfig to have the ConfigMap looked at, or merge the fields yourself.",
     )
 
 

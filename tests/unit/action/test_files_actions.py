@@ -221,7 +221,7 @@ BAD: dict[str, tuple[str, dict[str, str | None], Callable[[Path], None], dict[st
         {KUBELET: KUBELET_TEXT + "systemReserved: &a {cpu: 500m}\n"},
         as_it_is,
         {"system_reserved": {"cpu": "1"}},
-        (f"/{KUBELET}: line 9: ", "systemReserved"),
+        (f"/{KUBELET}:9: ", "systemReserved"),
     ),
     "toml": (
         "containerd_config",

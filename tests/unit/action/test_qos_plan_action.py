@@ -126,6 +126,7 @@ def test_with_a_profile_its_tasks_are_run(tmp_path: Path) -> None:
 
 def test_provision_looks_for_reserved_slices_first_and_sets_qos_last() -> None:
     text = (COLLECTIONS / "ansible_collections/volcano/colocation/playbooks/provision.yml").read_text(encoding="utf-8")
-    roles = [line.split(".")[-1] for line in text.splitlines() if line.strip().startswith("name: volcano.")]
-    assert (roles[0], roles[-1]) == ("qos", "qos")
-    assert text.index("tasks_from: reserve") < text.index("tasks_from: observe")
+    node, qos = (f"name: volcano.colocation.{role}\n" for role in ("node", "qos"))
+    aligned = text.index("tasks_from: align")
+    assert text.index("tasks_from: reserve") < text.index(node) < aligned < text.rindex(qos)
+    assert text.rindex(qos) < text.rindex("tasks_from: kubeadm")

@@ -11,7 +11,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.modules import cgroup_qos, node_transaction, systemd_slice
+from ansible_collections.volcano.colocation.plugins.modules import (
+    cgroup_qos,
+    node_ledger,
+    node_transaction,
+    systemd_slice,
+)
 from ansible_collections.volcano.colocation.plugins.plugin_utils import arguments
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
 
@@ -24,11 +29,14 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "cgroup_qos": cgroup_qos.ARGUMENTS,
     "containerd_config": arguments.CONTAINERD_CONFIG,
     "crio_config": arguments.CRIO_CONFIG,
+    "kubeadm_config": arguments.KUBEADM_CONFIG,
     "kubelet_config": arguments.KUBELET_CONFIG,
     "node_align": arguments.NODE_ALIGN,
     "node_facts": arguments.NODE_FACTS,
+    "node_ledger": node_ledger.ARGUMENTS,
     "node_replay": arguments.NODE_REPLAY,
     "node_report": arguments.NODE_REPORT,
+    "node_restore": arguments.NODE_RESTORE,
     "node_snapshot": arguments.NODE_SNAPSHOT,
     "node_table": arguments.NODE_TABLE,
     "node_transaction": node_transaction.ARGUMENTS,

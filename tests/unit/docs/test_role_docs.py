@@ -17,7 +17,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read impor
 COLLECTION = Path(__file__).parents[3]
 ROLES = COLLECTION / "roles"
 # Entry points that need no other before them; the others work on what observe registered.
-FIRST = {"node": ("main", "observe", "assess", "replay"), "qos": ("main", "reserve", "verify")}
+FIRST = {"node": ("main", "observe", "assess", "replay", "restore"), "qos": ("main", "reserve", "verify")}
 NAMES = tuple(FIRST)
 
 

@@ -11,6 +11,7 @@
     processes:
       NAME: {pid: 812, argv: [/usr/bin/kubelet, ...], cgroup: "0::/system.slice/kubelet.service", comm: kubelet,
              before_files: false}   # comm: the key unless given; before_files: it started before the files changed
+    kubeadm_patches: FOLDER     # the folder of patches that kubeadm is given
     live: {SECTION: {...}}      # what only a running node answers, merged into the snapshot that the tree gives
     expect:                     # written by hand from the rule
       verdict: aligned
@@ -91,7 +92,9 @@ def _inherited(name: str) -> dict[str, Any]:
 def snapshot_of(host: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """The snapshot that the node-side code takes of the host's tree, with its live answers."""
     _build(host, folder)
-    whole: dict[str, Any] = merged(collect(Host(str(folder))), {"root": "/", **host.get("live", {})})
+    whole: dict[str, Any] = merged(
+        collect(Host(str(folder)), (), host.get("kubeadm_patches")), {"root": "/", **host.get("live", {})}
+    )
     return whole
 
 

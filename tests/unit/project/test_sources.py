@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from ansible_collections.volcano.colocation.tests.unit.project.tree import CHECKOUT, sources
@@ -46,6 +47,14 @@ def test_no_file_names_the_folder_of_this_checkout() -> None:
 def test_no_file_lies_where_ansible_would_take_it_for_a_plugin() -> None:
     known = {"action", "doc_fragments", "module_utils", "modules", "plugin_utils"}
     assert {path.parts[1] for path in sources() if path.parts[0] == "plugins"} <= known
+
+
+def test_ansible_is_met_in_few_places() -> None:
+    """The rest runs wherever its Python does, and is not tested again on each release of ansible-core."""
+    meeting = re.compile(r"^\s*(?:from|import) ansible[. ]", re.MULTILINE)
+    found = {path for path in sources() if path.parts[0] == "plugins" and meeting.search(text(path))}
+    entries = {path for path in found if path.parts[1] in ("action", "modules")}
+    assert {path.parent for path in found - entries} == {Path("plugins/plugin_utils/controller")}
 
 
 def test_a_python_file_has_one_subject() -> None:

@@ -46,7 +46,8 @@ def unfinished_transaction(facts: NodeFacts) -> Iterator[Finding]:
             Effect.MISALIGNED,
             "A transaction of this collection is at work here, or was cut off.",
             facts.unfinished_transactions,
-            "The next provision undoes what was cut off before it looks at the node again.",
+            "The next provision undoes what was cut off before it looks at the node again; colocation_recover has it"
+            " finished instead, or left as it is.",
         )
 
 

@@ -187,7 +187,7 @@ def test_variables_of_an_environment_file() -> None:
 
 def test_a_quoted_value_may_go_over_lines() -> None:
     text = 'KUBELET_ARGS="--a=b\n--c=d \\\n --e"\nNEXT=1\nOPEN=\'x\n'
-    assert environment(text) == {"KUBELET_ARGS": "--a=b --c=d   --e", "NEXT": "1", "OPEN": "'x"}
+    assert environment(text) == {"KUBELET_ARGS": "--a=b --c=d   --e", "NEXT": "1", "OPEN": "x"}
 
 
 def test_words() -> None:

@@ -166,12 +166,22 @@ def test_taking_evidence_changes_nothing(tmp_path: Path) -> None:
     assert {path: path.stat().st_ctime_ns for path in tmp_path.rglob("*")} == before
 
 
+def journal(transaction: str, state: str) -> str:
+    """As a transaction that plans nothing leaves it."""
+    healthy = {"kubelet_runs": False, "runtime_runs": False, "kubelet_healthy": False, "pods": {}}
+    empty = ("files", "written", "checkpoints", "begun", "undone", "steps", "gate")
+    plan = {"schema": 1, "id": transaction, "summary": [], "files": []}
+    document = {"schema": 1, "id": transaction, "state": state, "plan": plan, "before": healthy, "step": ""}
+    return json.dumps({**document, **{name: [] for name in empty}, "error": None, "recovered": None})
+
+
 def test_transactions_that_have_not_ended_are_told(tmp_path: Path) -> None:
-    journals = {"1": "committed", "2": "applying", "3": "rolled-back"}
-    folder = "var/lib/volcano-colocation/transactions/20261121T013455-0000000"
-    tree = {f"{folder}{key}/journal.json": json.dumps({"id": key, "state": state}) for key, state in journals.items()}
-    grow(tmp_path, {**tree, f"{folder}4/plan.json": "{}"})
-    assert collect(Host(str(tmp_path)))["unfinished_transactions"] == ["2"]
+    ids = [f"20261121T013455-0000000{number}" for number in range(4)]
+    folder = "var/lib/volcano-colocation/transactions"
+    states = zip(ids, ("committed", "applying", "rolled-back"))
+    tree = {f"{folder}/{each}/journal.json": journal(each, state) for each, state in states}
+    grow(tmp_path, {**tree, f"{folder}/{ids[3]}/plan.json": "{}"})
+    assert collect(Host(str(tmp_path)))["unfinished_transactions"] == [ids[1]]
 
 
 def test_an_empty_tree_is_evidence_too(tmp_path: Path) -> None:

@@ -94,6 +94,7 @@ class Simulation:
     refused_jobs: set[tuple[str, str]] = field(default_factory=set)
     commands: list[tuple[str, ...]] = field(default_factory=list)
     log: str = ""
+    system: str = "running"
     next_pid: int = 200
     clock: FakeClock = field(default_factory=FakeClock)
 
@@ -138,12 +139,12 @@ class Simulation:
         return sorted(sandbox.name for sandbox in self.runtime.sandboxes)
 
     def everything_kept(self) -> str:
-        """All text below our own folder but the backups of originals."""
+        """All text below our own folder but the backups and originals."""
         folder = Path(self.host.path(STATE_FOLDER))
         return "\n".join(
             path.read_text(errors="replace")
             for path in folder.rglob("*")
-            if path.is_file() and path.parent.name != "backups"
+            if path.is_file() and path.parent.name not in ("backups", "originals")
         )
 
     # systemd
@@ -154,6 +155,8 @@ class Simulation:
             return 0, self.log, ""
         if argv[:2] == ("systemctl", "show"):
             return 0, self._show(argv[-1]), ""
+        if argv == ("systemctl", "is-system-running"):
+            return 0, self.system + "\n", ""
         if argv[:2] == ("systemctl", "reset-failed"):
             return 0, "", ""
         if argv[0] == "systemctl":
@@ -200,6 +203,10 @@ class Simulation:
             self.server = None
             os.unlink(self.host.path(ENDPOINT))
 
+    def listen(self) -> None:
+        """The runtime's socket is there and answers."""
+        self.server = Server(Path(self.host.path(ENDPOINT)), self.runtime.converse)
+
     # containerd
 
     def _dump(self, path: Path) -> tuple[int, str, str]:
@@ -216,7 +223,7 @@ class Simulation:
             return 1, "", "Job for containerd.service failed."
         options = {"SystemdCgroup": "SystemdCgroup = true" in text}
         self.runtime.config = {"containerd": {"runtimes": {"runc": {"options": options}}}}
-        self.server = Server(Path(self.host.path(ENDPOINT)), self.runtime.converse)
+        self.listen()
         self.write("/proc/net/unix", f"Num RefCount Protocol Flags Type St Inode Path\n0: 2 0 00010000 1 1 7 {NRI}\n")
         self.write(NRI, "")
         return 0, "", ""
@@ -240,7 +247,8 @@ class Simulation:
                 'F1121 01:00:00.000000 1 kubelet.go:1] start cpu manager error: configured policy "static" differs'
             )
             return 0, "", ""
-        self.write(CHECKPOINT, json.dumps({"policyName": policy}), 0o600)
+        if not os.path.exists(self.host.path(CHECKPOINT)):
+            self.write(CHECKPOINT, json.dumps({"policyName": policy}), 0o600)
         self._start_pods(settings.get("cgroupDriver", "cgroupfs"))
         return 0, "", ""
 
@@ -308,6 +316,8 @@ def misaligned(simulation: Simulation) -> None:
     )
     simulation.write(RUNTIME_CONFIG, f"version = 2\n# SystemdCgroup\npassword = '{SECRET}'\n", 0o640)
     simulation.units = {CONTAINERD: Unit("inactive", "dead", 0), KUBELET: Unit("inactive", "dead", 0)}
+    # No kubelet makes this one again.
+    simulation.write(CHECKPOINT, json.dumps({"policyName": "none", "checksum": 1353318690}), 0o600)
     for name in (CONTAINERD, KUBELET):
         simulation._job("start", name)
 

@@ -154,4 +154,4 @@ def test_a_runtime_that_is_up_and_does_not_answer_is_refused(simulation: Simulat
 def test_the_holder_of_the_lock_is_named(simulation: Simulation) -> None:
     with hold(simulation.store.lock_path, "20261121T000000-other"):
         message = refused(simulation, document(simulation), tree=simulation.tree())
-    assert "another transaction is at work on this node: 20261121T000000-other (pid" in message
+    assert "another transaction is at work on this node: 20261121T000000-other, pid" in message

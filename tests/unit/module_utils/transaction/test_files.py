@@ -110,6 +110,7 @@ def test_a_probe_leaves_nothing(host: Host) -> None:
 
 def test_a_damaged_backup_is_not_put_back(host: Host, backups: str) -> None:
     saved = files.save(host, PATH, 0o644, backups, "file-0")
+    files.write(host, saved, b"new\n")
     Path(backups, "file-0").write_text("damaged")
     with pytest.raises(FileRefused, match="its backup is damaged"):
         files.restore(host, saved, backups)

@@ -355,3 +355,25 @@ def test_a_file_system_that_is_full_by_now_keeps_the_old_text(mounted: Path, hos
         files.write(host, saved, b"x" * 100_000)
     assert (mounted / "app.conf").read_text() == "old\n"
     assert listing(host) == ["etc/app/conf.d/app.conf", "etc/small/app.conf"]
+
+
+@as_root
+@pytest.mark.parametrize("trouble", ["full", "read-only"])
+def test_what_was_never_replaced_is_put_back_where_nothing_can_be_written(
+    mounted: Path, host: Host, backups: str, trouble: str
+) -> None:
+    there = files.save(host, "/etc/small/app.conf", 0o644, backups, "file-0")
+    absent = files.save(host, "/etc/small/new.conf", 0o644, backups, "file-1")
+    if trouble == "full":
+        (mounted / "filler").write_bytes(b"x" * 61_440)
+    else:
+        subprocess.run(["mount", "-o", "remount,ro", str(mounted)], check=True)
+    with pytest.raises(FileRefused):
+        files.write(host, there, b"new\n" * 1000)
+    before = listing(host)
+
+    for saved in (there, absent):
+        files.restore(host, saved, backups)
+
+    assert listing(host) == before
+    assert (mounted / "app.conf").read_text() == "old\n"

@@ -11,10 +11,10 @@ from ansible_collections.volcano.colocation.plugins.module_utils.transaction imp
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.finding import Finding, Verdict
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.kubelet_checks import (
     Steady,
-    cpu_manager,
+    checkpoint,
     healthz,
 )
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import CpuManager
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import Checkpoint
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.pod_checks import SHAPES, decisive_path
 from ansible_collections.volcano.colocation.tests.unit.module_utils.cri.server import Container, Sandbox
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
@@ -171,7 +171,7 @@ def test_a_kubelet_that_does_not_stay(simulation: Simulation, change: str) -> No
 
 def test_the_cpu_manager_checkpoint(simulation: Simulation) -> None:
     def verdict(policy: str) -> Verdict:
-        return cpu_manager(simulation.node, CpuManager(CHECKPOINT, policy)).verdict
+        return checkpoint(simulation.node, "CPU manager checkpoint", Checkpoint(CHECKPOINT, policy)).verdict
 
     assert (verdict("none"), verdict("static")) == (Verdict.PASSED, Verdict.WAITING)
     simulation.write(CHECKPOINT, "[")

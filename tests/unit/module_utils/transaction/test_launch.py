@@ -14,6 +14,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.host import Hos
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, launch
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.launch import NotStarted
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import parse, sha256
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.recovery import Way
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import Store
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     SECRET,
@@ -135,7 +136,7 @@ def test_a_state_folder_that_cannot_be_made_is_a_refusal(simulation: Simulation)
 
 
 def test_recover(simulation: Simulation) -> None:
-    assert launch.recover(simulation.host) is None
+    assert launch.recover(simulation.host, Way.UNDO, 1.0) is None
 
 
 def test_an_image_gets_its_files_and_nothing_else(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -140,13 +140,35 @@ def test_a_module_that_fails_ends_the_transaction(before: list[dict[str, Any]]) 
     assert raised.value.result == failure
 
 
-@pytest.mark.parametrize("word", ["rolled-back", "none"])
-def test_what_was_cut_off_is_undone_in_one_execution(word: str) -> None:
+def unseen(_transaction: Mapping[str, Any]) -> None:
+    raise AssertionError("there is no progress to be shown")
+
+
+@pytest.mark.parametrize(
+    ("word", "found"), [("rolled-back", {"id": PLAN["id"], "state": "rolled-back"}), ("none", None)]
+)
+def test_what_was_cut_off_is_undone_in_one_execution(word: str, found: dict[str, Any] | None) -> None:
     script = Script(state(word))
     node = Node(script)
-    node.recover()
-    assert script.asked == [(TRANSACTION_MODULE, {"action": "recover", "root": "/"})]
+    assert node.recover("undo", unseen) == found
+    wanted = {"action": "recover", "recover": "undo", "root": "/", "wait": POLL_SECONDS}
+    assert script.asked == [(TRANSACTION_MODULE, wanted)]
     assert node.usage.module_executions == 1
+
+
+def test_what_goes_on_is_waited_for() -> None:
+    script = Script(state("applying"), LOST, state("committed"))
+    node, slept = driven(script)
+    seen: list[str] = []
+    found = node.recover("finish", lambda each: seen.append(each["state"]))
+    assert found == {"id": PLAN["id"], "state": "committed"}
+    assert (seen, slept) == (["applying"], [POLL_SECONDS])
+    assert script.asked[-1][1] == {
+        "action": "wait",
+        "id": PLAN["id"],
+        "root": "/srv/image",
+        "wait": POLL_SECONDS,
+    }
 
 
 @pytest.mark.parametrize(
@@ -155,5 +177,5 @@ def test_what_was_cut_off_is_undone_in_one_execution(word: str) -> None:
 )
 def test_what_cannot_be_undone_is_told(answer: dict[str, Any], words: str) -> None:
     with pytest.raises(NodeFailure, match=words) as raised:
-        Node(Script(answer)).recover()
+        Node(Script(answer)).recover("undo", unseen)
     assert raised.value.result["failed"] is True

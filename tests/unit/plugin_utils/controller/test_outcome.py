@@ -77,13 +77,13 @@ def test_several_refusals_are_a_list() -> None:
 def test_a_failure_says_what_the_node_is_now(word: str, lead: str) -> None:
     error = {"step": "start kubelet", "message": "it died", "node": "kubelet runs as before"}
     assert failure_message({"state": word, "error": error}) == (
-        f"{lead} Step 'start kubelet' failed: it died kubelet runs as before"
+        f"{lead} Step 'start kubelet' failed: it died. Kubelet runs as before"
     )
 
 
 def test_a_failure_without_details() -> None:
     assert failure_message({"state": "refused", "step": "begin", "error": None}) == (
-        "Nothing was changed. Step 'begin' failed: no reason given"
+        "Nothing was changed. Step 'begin' failed: no reason given."
     )
 
 

@@ -23,6 +23,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
 FOLDER = "/etc/crio/crio.conf.d"
 OURS = f"{FOLDER}/99-volcano-colocation.conf"
 KUBELET = "/var/lib/kubelet/config.yaml"
+HEAD = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
 HEADER = "# Kept by the Ansible collection volcano.colocation. A file that sorts behind this one wins over it.\n"
 SOCKETS = "Num       RefCount Protocol Flags    Type St Inode Path\n"
 NRI_SOCKET = "ffff0002: 00000002 00000000 00010000 0001 01 1002 /var/run/nri/nri.sock\n"
@@ -45,7 +46,7 @@ def of_version(version: str, driver: str, *, nri: bool) -> Tree:
     return node(
         files={
             "/etc/crio/crio.conf": f'[crio.runtime]\ncgroup_manager = "{driver}"\nconmon_cgroup = "pod"\n',
-            KUBELET: f"cgroupDriver: {driver}\n",
+            KUBELET: f"{HEAD}cgroupDriver: {driver}\n",
             "/proc/net/unix": SOCKETS + (NRI_SOCKET if nri else ""),
         },
         processes={"pause": None},

@@ -62,7 +62,8 @@ def actions(found: dict[str, Any]) -> dict[str, str]:
 
 def test_the_document_for_the_captured_mismatch() -> None:
     found = document(captured(DIFFERING), **WANTED)
-    assert {**found, "id": "ID"} == golden("documents", DIFFERING)
+    assert found["controller"]
+    assert {**found, "id": "ID", "controller": "CONTROLLER"} == golden("documents", DIFFERING)
 
 
 def test_ids_are_unique_and_name_a_unit() -> None:

@@ -27,6 +27,7 @@ KUBEADM = "/var/lib/kubelet/kubeadm-flags.env"
 DEFAULT = "/etc/default/kubelet"
 DROP_IN = "/usr/lib/systemd/system/kubelet.service.d/10-kubeadm.conf"
 MAIN = "/var/lib/kubelet/config.yaml"
+HEAD = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
 WANTED = {"cgroup_driver": "systemd", "cpu_manager_policy": "none"}
 RESTART = frozenset({Need.RESTART_KUBELET})
 DISRUPTIVE = RESTART | {Need.DRAIN}
@@ -154,7 +155,7 @@ def test_a_file_that_agrees_with_its_flag_only_waits_for_a_restart(tmp_path: Pat
     node = Node(
         tmp_path,
         HOST,
-        files={MAIN: "cgroupDriver: systemd\n", KUBEADM: "KUBELET_KUBEADM_ARGS=--cgroup-driver=cgroupfs\n"},
+        files={MAIN: HEAD + "cgroupDriver: systemd\n", KUBEADM: "KUBELET_KUBEADM_ARGS=--cgroup-driver=cgroupfs\n"},
     )
     found = node.changes({"cgroup_driver": "cgroupfs"})
     assert [(change.path, change.needs) for change in found] == [(MAIN, RESTART), (KUBEADM, RESTART)]
@@ -179,7 +180,9 @@ def test_without_permission_flag_and_field_wait_together(tmp_path: Path) -> None
 def test_the_transaction_of_a_driver_that_a_flag_gave(tmp_path: Path) -> None:
     """Only a flag goes, and yet the trees change and the policy's checkpoint has to go with its flag."""
     node = Node(
-        tmp_path, HOST, files={MAIN: 'cgroupDriver: systemd\ncpuManagerPolicy: static\nkubeReserved: {cpu: "1"}\n'}
+        tmp_path,
+        HOST,
+        files={MAIN: HEAD + 'cgroupDriver: systemd\ncpuManagerPolicy: static\nkubeReserved: {cpu: "1"}\n'},
     )
     wanted = profile({"cgroup_driver": "systemd", "cpu_manager_policy": "static"})
     snapshot = node.snapshot

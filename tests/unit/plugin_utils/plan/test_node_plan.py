@@ -168,7 +168,7 @@ def test_a_text_that_cannot_be_edited_is_named_with_its_line_and_the_remedy() ->
     snapshot = kubelet_adds(captured(DIFFERING), "systemReserved: &a {cpu: 500m}\n")
     facts = interpret(snapshot)
     plan = make_plan(facts, profile_of(system_reserved={"cpu": "1"}), allow_disruption=True)
-    with pytest.raises(UneditableFile, match=rf"{KUBELET_FILE}: line 32: .*systemReserved.*\. \w+"):
+    with pytest.raises(UneditableFile, match=rf"{KUBELET_FILE}:32: .*systemReserved.*\. \w+"):
         file_edits(snapshot, plan.changes)
 
 

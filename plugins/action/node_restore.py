@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Controller half of node_restore: look at the ledger, plan, put back, remove what is ours."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from ..plugin_utils.arguments import NODE_RESTORE
+from ..plugin_utils.controller.action import ColocationAction, display
+from ..plugin_utils.controller.node import Node
+from ..plugin_utils.kubeadm.hosts import identity
+from ..plugin_utils.kubelet_options import seconds
+from ..plugin_utils.restore.evidence import read_evidence
+from ..plugin_utils.restore.model import Evidence
+from ..plugin_utils.restore.plan import make_restore
+from ..plugin_utils.restore.run import put_back
+from ..plugin_utils.restore.shown import conflict_message, diffs, published
+
+WHY = "See journalctl -t volcano-colocation and the free space of /var/lib/volcano-colocation on the node"
+
+
+def cut_off(evidence: Evidence) -> dict[str, Any]:
+    """The check-mode answer for a node with an open transaction: what comes first is known, the rest is not."""
+    listed = ", ".join(evidence.open)
+    change = {
+        "section": "transaction",
+        "target": listed,
+        "action": "finish",
+        "reason": "it was cut off; it is brought to its end first, then the node is looked at again",
+        "needs": [],
+    }
+    return {"changed": True, "diff": [], "changes": [change], "pending": [], "conflicts": [], "notes": []}
+
+
+class ActionModule(ColocationAction):
+    ARGUMENTS = NODE_RESTORE
+
+    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        seconds("health_timeout", arguments["health_timeout"])
+        evidence = read_evidence(node.ledger())
+        if evidence.open and self._task.check_mode:
+            return cut_off(evidence)
+        if evidence.open:
+            display.warning(f"{self.host}: an earlier transaction was cut off; it is brought to its end first")
+            node.recover("undo", self.show_progress)
+            evidence = read_evidence(node.ledger())
+        if evidence.open:
+            listed = ", ".join(evidence.open)
+            return {"failed": True, "msg": f"Nothing was put back: {listed} could not be brought to its end. {WHY}"}
+        began = time.process_time()
+        restore = make_restore(evidence, arguments["sections"], allow_disruption=arguments["allow_disruption"])
+        result: dict[str, Any] = {"changed": bool(restore.changes), "diff": diffs(evidence, restore)}
+        result.update(published(restore), node=identity(evidence.identity))
+        node.usage.planning_seconds += time.process_time() - began
+        for note in restore.notes:
+            display.warning(f"{self.host}: {note}")
+        if restore.conflicts:
+            result.update(failed=True, changed=False, diff=[], msg=conflict_message(restore))
+        elif not self._task.check_mode:
+            result.update(put_back(node, restore, arguments["health_timeout"], self.show_progress))
+        result["usage"] = node.usage.published()
+        return result

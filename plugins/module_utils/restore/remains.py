@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the collection keeps on a node for itself, and taking that away when nothing is left to be put back."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+from ..host import Host
+from ..qos import record
+from ..transaction import durable, install, ledger
+from ..transaction.journal import Journal, State, committed
+from ..transaction.lock import hold
+from ..transaction.store import RESULT, STATE_FOLDER, Store
+from .slices import our_files
+
+OURS = frozenset(("lock", ledger.NAME, ledger.ORIGINALS, *map(os.path.basename, (record.FILE, record.LOCK))))
+"""Beside the transactions, what is in the state folder."""
+FOREIGN = "foreign-"
+"""Beginning of the names of texts of somebody else that a roll-back kept: steps.py, _put_back."""
+
+
+def kept(host: Host) -> dict[str, str]:
+    """{path: why it stays} of transactions whose backups somebody may still need."""
+    store = Store(host)
+    found = {}
+    for transaction in store.transactions():
+        reason = _reason(store, transaction)
+        if reason:
+            found[f"{STATE_FOLDER}/transactions/{transaction}"] = reason
+    return found
+
+
+def removable(host: Host) -> list[str]:
+    """Folders of ours that hold anything which nobody needs once all is put back; none while a transaction is open."""
+    store = Store(host)
+    if _open(store):
+        return []
+    found = [install.FOLDER] if os.path.isdir(host.path(install.FOLDER)) else []
+    ours = set(host.list(STATE_FOLDER)) & OURS
+    spared = {os.path.basename(path) for path in kept(host)}
+    if ours or set(store.transactions()) - spared:
+        found.insert(0, STATE_FOLDER)
+    return found
+
+
+def nothing_is_left(host: Host) -> bool:
+    """Whether ledger, QoS record and slices are empty, and every transaction has ended."""
+    store = Store(host)
+    if _open(store) or any(each.ledger is not None and not each.entered for each in committed(store)):
+        return False
+    return not (ledger.load(store).targets or record.load(host) or our_files(host))
+
+
+def clean(host: Host) -> list[str]:
+    """Remove all of it that nobody needs; the folders that were removed from. Nothing while something is left."""
+    wanted = removable(host)
+    if not wanted or not nothing_is_left(host):
+        return []
+    store = Store(host)
+    if not os.path.isdir(store.folder):
+        shutil.rmtree(host.path(install.FOLDER))
+        return wanted
+    with hold(store.lock_path, "restore"):
+        # Looked at once more: from here on nobody begins anything.
+        if not nothing_is_left(host):
+            return []
+        _clean(host, store)
+    return wanted
+
+
+def _clean(host: Host, store: Store) -> None:
+    spared = {os.path.basename(path) for path in kept(host)}
+    for transaction in set(store.transactions()) - spared:
+        shutil.rmtree(store.path(transaction))
+    shutil.rmtree(ledger.originals(store), ignore_errors=True)
+    shutil.rmtree(host.path(install.FOLDER), ignore_errors=True)
+    for name in sorted(OURS - {ledger.ORIGINALS}):
+        durable.unlink_if_there(os.path.join(store.folder, name))
+    for folder in (os.path.join(store.folder, "transactions"), store.folder):
+        _remove_empty(folder)
+
+
+def _remove_empty(folder: str) -> None:
+    try:
+        os.rmdir(folder)
+    except OSError:
+        # What is kept is in it, or somebody else's.
+        return
+    durable.sync_folder(os.path.dirname(folder))
+
+
+def _open(store: Store) -> list[str]:
+    """Transactions that have no answer yet: at work, cut off, or about to begin."""
+    return [each for each in store.transactions() if store.read(each, RESULT) is None]
+
+
+def _reason(store: Store, transaction: str) -> str:
+    journal = Journal.load(store, transaction)
+    if journal is None:
+        return ""
+    if journal.state is State.ROLLBACK_FAILED:
+        return "it could not be undone entirely, and its backups are what is left of the node as it was"
+    if journal.state is State.COMMITTED and journal.ledger is None:
+        return "a version of the collection without a ledger wrote it: its backups are all there is of what was before"
+    backups = store.path(transaction, "backups")
+    if os.path.isdir(backups) and any(name.startswith(FOREIGN) for name in os.listdir(backups)):
+        return "it holds texts of somebody else, which its roll-back found in the place of its own"
+    return ""

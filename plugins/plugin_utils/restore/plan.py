@@ -1,0 +1,228 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a restore does: pure, from the evidence. One plan gives check mode, the diff and the real run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from ..facts.kubelet_model import Setting
+from ..facts.model import KubeletFacts, NodeFacts
+from ..facts.node import interpret
+from ..kubelet_fields import CGROUP_ROOT, ENFORCE_NODE_ALLOCATABLE, KUBE_RESERVED_CGROUP, SYSTEM_RESERVED_CGROUP
+from ..plan.model import Change as SettingChange
+from ..plan.model import Need
+from ..qos.reservations import slice_of
+from .conflicts import conflicts
+from .model import FILE_SECTIONS, KUBELET, QOS, RUNTIME, SECTIONS, SLICES, Change, Conflict, Evidence, Standing, Target
+from .needs import agreed, kubelet_needs, runtime_needs, settings_changes
+from .outlook import outlook
+
+NAMES_A_SLICE = {
+    KUBE_RESERVED_CGROUP.key: "kube-reserved",
+    SYSTEM_RESERVED_CGROUP.key: "system-reserved",
+    CGROUP_ROOT.key: "",
+}
+"""Fields that name a cgroup, with the word of enforceNodeAllocatable that makes kubelet look for it."""
+UNITS = "/etc/systemd/system"
+OWN = "collection"
+"""The section of what the collection keeps on the node for itself."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """Which files go back, and the node before and after; ``needs`` by section. ``forget``: other targets that go."""
+
+    edits: tuple[Target, ...] = ()
+    forget: tuple[str, ...] = ()
+    before: NodeFacts | None = None
+    after: NodeFacts | None = None
+    settings: tuple[SettingChange, ...] = ()
+    needs: tuple[tuple[str, frozenset[Need]], ...] = ()
+
+    def of(self, section: str) -> frozenset[Need]:
+        return dict(self.needs).get(section, frozenset())
+
+    @property
+    def disruptive(self) -> tuple[str, ...]:
+        return tuple(section for section, needs in self.needs if Need.DRAIN in needs)
+
+
+@dataclass(frozen=True)
+class Restore:
+    """``sections`` are those of qos and slices that have something; ``notes`` are for people."""
+
+    files: Files
+    sections: tuple[str, ...]
+    changes: tuple[Change, ...]
+    pending: tuple[Change, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    notes: tuple[str, ...] = ()
+    clean: bool = False
+
+
+def make_restore(evidence: Evidence, sections: Collection[str], *, allow_disruption: bool | None) -> Restore:
+    """``allow_disruption``: True do it, False leave it pending, None refuse and explain."""
+    wanted = tuple(section for section in FILE_SECTIONS if section in sections)
+    whole = _files(evidence, wanted)
+    disruptive = whole.disruptive
+    files = whole
+    if disruptive and allow_disruption is False:
+        files = _files(evidence, tuple(section for section in wanted if section not in disruptive))
+    others = tuple(section for section in (QOS, SLICES) if section in sections and evidence.holds(section))
+    found = [*conflicts(evidence, sections), *_one_sided(evidence, files), *_named(evidence, files, others)]
+    if disruptive and allow_disruption is None:
+        found.append(_not_allowed(whole))
+    pending = tuple(_changes_of_files(whole, disruptive)) if allow_disruption is False else ()
+    left = [section for section in SECTIONS if evidence.holds(section) and section not in sections]
+    clean = not (left or pending)
+    return Restore(
+        files,
+        others,
+        tuple(_changes(evidence, files, others, removable=evidence.removable if clean else ())),
+        pending,
+        tuple(found),
+        tuple(_notes(evidence, files, left)),
+        clean,
+    )
+
+
+def _files(evidence: Evidence, sections: tuple[str, ...]) -> Files:
+    chosen = [target for section in sections for target in evidence.targets if target.section == section]
+    edits = tuple(each for each in chosen if not each.checkpoint and each.standing is Standing.COMMITTED)
+    forget = tuple(each.path for each in chosen if each.checkpoint or each.standing is Standing.ORIGINAL)
+    if not edits or evidence.snapshot is None:
+        return Files(edits, forget)
+    before = interpret(evidence.snapshot)
+    after = outlook(evidence.snapshot, {each.path: each.original.text if each.original else None for each in edits})
+    if before.image:
+        return Files(edits, forget, before, after)
+    settings = settings_changes(before, after)
+    needs = []
+    for section in sections:
+        paths = {each.path for each in edits if each.section == section}
+        if paths and section == KUBELET:
+            found = kubelet_needs(evidence.snapshot, paths, settings)
+            needs.append((section, _calm(before, found, stopped=_stopped(before.kubelet, chosen))))
+        elif paths:
+            found = runtime_needs(before.runtime, after.runtime)
+            needs.append((section, _calm(before, found, stopped=not before.runtime.running)))
+    return Files(edits, forget, before, after, settings, tuple(needs))
+
+
+def _stopped(kubelet: KubeletFacts, targets: list[Target]) -> bool:
+    """Whether nobody runs kubelet, and no checkpoint keeps it from starting with its old policy: kubernetes#95041."""
+    moved = any(each.checkpoint and each.found is not None for each in targets)
+    return not (kubelet.running or moved or kubelet.unit_state in ("active", "activating", "reloading"))
+
+
+def _calm(facts: NodeFacts, needs: frozenset[Need], *, stopped: bool) -> frozenset[Need]:
+    """Without a pod there is nobody to disturb, and what does not run is not started."""
+    if not facts.pods.sandboxes:
+        needs = needs - {Need.DRAIN}
+    return needs - {Need.RESTART_KUBELET, Need.RESTART_RUNTIME} if stopped and Need.DRAIN not in needs else needs
+
+
+def _one_sided(evidence: Evidence, files: Files) -> Iterator[Conflict]:
+    """One side alone would get another driver than the other one has: no pod would start."""
+    if files.before is None or files.after is None or agreed(files.before) is None or agreed(files.after):
+        return
+    touched = {each.section for each in files.edits}
+    missing = [
+        each
+        for each in evidence.targets
+        if each.section not in touched and not each.checkpoint and each.standing is not Standing.ORIGINAL
+    ]
+    kubelet, runtime = files.after.kubelet.cgroup_driver, files.after.runtime.cgroup_driver
+    if missing and kubelet and runtime:
+        yield Conflict(
+            "+".join(sorted(touched)),
+            "cgroup driver",
+            f"kubelet would have {kubelet.value} and {files.after.runtime.name or RUNTIME} {runtime.value}",
+            f"Put {KUBELET} and {RUNTIME} back together",
+        )
+
+
+def _named(evidence: Evidence, files: Files, others: tuple[str, ...]) -> Iterator[Conflict]:
+    """kubelet does not start without a cgroup that its configuration names."""
+    facts = files.after or (interpret(evidence.snapshot) if evidence.snapshot else None)
+    if SLICES not in others or facts is None or facts.kubelet.cgroup_driver is None:
+        return
+    named = {
+        slice_of(cgroup, facts.kubelet.cgroup_driver): key for key, cgroup in _needed(facts.kubelet.settings).items()
+    }
+    for each in evidence.slices["slices"]:
+        goes = any(entry["before_header"] == f"{UNITS}/{each['name']}" for entry in each["diff"])
+        if goes and each["name"] in named:
+            reason = f"kubelet's {named[each['name']]} names it, and kubelet does not start without it"
+            yield Conflict(SLICES, each["name"], reason, f"Put {KUBELET} back as well, or leave {SLICES} out")
+
+
+def _needed(settings: Mapping[str, Setting]) -> dict[str, str]:
+    """The cgroups that kubelet does not start without, by field: validateNodeAllocatable, cgroupRoot."""
+    enforced = settings.get(ENFORCE_NODE_ALLOCATABLE.key)
+    words = enforced.value if enforced and isinstance(enforced.value, list) else []
+    found = {}
+    for key, word in NAMES_A_SLICE.items():
+        setting = settings.get(key)
+        if setting and setting.value and (not word or any(str(each).startswith(word) for each in words)):
+            found[key] = str(setting.value)
+    return found
+
+
+def _not_allowed(files: Files) -> Conflict:
+    pods = files.before.pods.sandboxes if files.before else 0
+    return Conflict(
+        "+".join(files.disruptive),
+        "pods",
+        f"{pods} pod(s) run here, and putting this back stops and recreates them",
+        "Set allow_disruption (colocation_allow_disruption) to true to do it one node at a time,"
+        " or to false to put back only what disturbs no pod and have the rest reported as pending",
+    )
+
+
+def _changes(evidence: Evidence, files: Files, others: tuple[str, ...], removable: tuple[str, ...]) -> Iterator[Change]:
+    if QOS in others:
+        yield from _changes_of_qos(evidence)
+    yield from _changes_of_files(files, FILE_SECTIONS)
+    if SLICES in others:
+        for each in evidence.slices["slices"]:
+            yield Change(SLICES, each["name"], "remove what is ours", "systemd_slice made or set it")
+        for each in evidence.slices["strays"]:
+            yield Change(SLICES, each["path"], "remove", "it is ours and belongs to no slice any more")
+    for folder in removable:
+        yield Change(OWN, folder, "remove", "nothing is left to be put back")
+
+
+def _changes_of_qos(evidence: Evidence) -> Iterator[Change]:
+    for each in evidence.qos["settings"]:
+        action = f"{each['after']}" if each["changed"] else "nothing to write"
+        yield Change(QOS, f"{each['cgroup']} {each['knob']}", f"put back: {action}", f"it is {each['before']} now")
+    for cgroup in evidence.qos["gone"]:
+        yield Change(QOS, cgroup, "forget", "the cgroup is gone with all that was set on it")
+    if evidence.qos["unit"]:
+        yield Change(QOS, evidence.qos["unit"], "remove", "no setting is left that it would apply again")
+
+
+def _changes_of_files(files: Files, sections: Collection[str]) -> Iterator[Change]:
+    for each in files.edits:
+        if each.section in sections:
+            action = "remove" if each.original is None else "put back"
+            was = "was not there" if each.original is None else "was another"
+            yield Change(each.section, each.path, action, f"it {was} before the collection", files.of(each.section))
+
+
+def _notes(evidence: Evidence, files: Files, left: list[str]) -> Iterator[str]:
+    for each in evidence.without_ledger:
+        yield (
+            f"transaction {each.id} was done by a version of the collection that kept no ledger, and is not put back:"
+            f" it wrote {', '.join(each.files) or 'no file'}, what it found is in {each.backups}"
+        )
+    if left:
+        yield f"not named and left as it is: {', '.join(left)}"
+    after = files.after
+    if after and not after.image and agreed(after) is None:
+        drivers = (after.kubelet.cgroup_driver, after.runtime.cgroup_driver)
+        told = [each.value if each else "unknown" for each in drivers]
+        yield f"as it was, the node is misaligned: kubelet has {told[0]}, the runtime {told[1]}; pods may not start"

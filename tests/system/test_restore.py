@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""After provision and restore nothing differs: files, units, cgroups, pods. Nothing of ours is left. In this order."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.system.node import Node
+
+QOS = {"colocation_qos": {"be": {"cpu_quota": "60%", "memory_high": "80%"}}}
+KUBELET = "/var/lib/kubelet/config.yaml"
+FOLDERS = "/etc /var/lib/kubelet"
+# Of the pods only volumes and logs are there, made anew with them.
+EVERYTHING = f"""find {FOLDERS} -path /var/lib/kubelet/pods -prune -o -printf '%y %m %U %G %p %l\\n' | sort
+find {FOLDERS} -path /var/lib/kubelet/pods -prune -o -type f -exec sha256sum {{}} + | sort"""
+UNITS = "kubelet containerd kubepods.slice kubepods-burstable.slice kubepods-besteffort.slice system.slice"
+PROPERTIES = "CPUWeight,CPUQuotaPerSecUSec,MemoryMin,MemoryLow,MemoryHigh,MemoryMax,TasksMax,AllowedCPUs,ActiveState"
+VALUES = "cpu.weight cpu.max cpu.idle cpu.max.burst memory.min memory.low memory.high memory.max pids.max"
+CGROUPS = f"""cd /sys/fs/cgroup
+for name in {VALUES}; do
+  for folder in system.slice kubepods.slice kubepods.slice/kubepods-b*.slice; do
+    echo $folder $name $(cat $folder/$name)
+  done
+done"""
+
+
+def state(node: Node) -> dict[str, str]:
+    """All that has to be the same again; kubelet's cgroups are filled a moment after its start."""
+    return {
+        "files": node.shell(EVERYTHING),
+        "units": node.shell(f"systemctl show --property {PROPERTIES} {UNITS}"),
+        "cgroups": node.shell(f"sleep 5; {CGROUPS}"),
+        "pods": node.shell("ctr -n k8s.io containers ls -q | wc -l"),
+    }
+
+
+@pytest.fixture(scope="module", name="before")
+def _before(node: Node) -> dict[str, str]:
+    return state(node)
+
+
+def test_a_node_without_a_ledger_is_not_touched(node: Node, before: dict[str, str]) -> None:
+    # Transactions that were put back by earlier tests have left their answers.
+    assert node.ansible("restore").code == 0
+    assert node.shell("ls -d /var/lib/volcano-colocation /usr/local/lib/volcano-colocation || true").strip() == ""
+    run = node.ansible("restore")
+    assert run.code == 0
+    assert run.recap(node.name)["changed"] == 0
+    assert state(node) == before
+
+
+def test_somebody_elses_change_is_refused_and_stays(node: Node) -> None:
+    run = node.ansible("provision", **QOS)
+    assert run.code == 0, run.output[-4000:]
+    node.shell(f"cp -p {KUBELET} /root/committed; echo 'maxPods: 50' >> {KUBELET}")
+    present = node.tree()
+    run = node.ansible("restore", "--diff")
+    assert run.code != 0
+    assert "it was changed by someone else since transaction" in run.output
+    assert "+maxPods: 50" in run.output
+    assert node.tree() == present
+    node.shell(f"cat /root/committed > {KUBELET}")
+
+
+def test_check_mode_tells_what_goes_back_and_changes_nothing(node: Node) -> None:
+    present, services = node.tree(), node.services()
+    run = node.ansible("restore", "--check", "--diff")
+    assert run.code == 0, run.output[-4000:]
+    assert run.recap(node.name)["changed"] == 1
+    assert f"kubelet: {KUBELET}: put back" in run.output
+    assert (node.tree(), node.services()) == (present, services)
+
+
+def test_settings_alone_go_back_alone(node: Node, before: dict[str, str]) -> None:
+    services = node.services()
+    run = node.ansible("restore", colocation_restore_sections=["qos"])
+    assert run.code == 0, run.output[-4000:]
+    assert node.services() == services
+    assert "cpu.max max" in node.shell(CGROUPS)
+    assert "volcano-colocation-qos" not in node.shell("ls -R /etc/systemd/system")
+    assert state(node)["files"] != before["files"]
+
+
+def test_everything_is_as_it_was(node: Node, before: dict[str, str]) -> None:
+    run = node.ansible("restore", "--diff")
+    assert run.code == 0, run.output[-4000:]
+    now = state(node)
+    for what, text in before.items():
+        assert now[what] == text, what
+    assert node.shell("ls -d /var/lib/volcano-colocation /usr/local/lib/volcano-colocation || true").strip() == ""
+    assert node.shell("systemctl is-active kubelet containerd").split() == ["active", "active"]
+
+
+def test_a_second_restore_changes_nothing(node: Node) -> None:
+    services = node.services()
+    run = node.ansible("restore")
+    assert run.code == 0
+    assert run.recap(node.name)["changed"] == 0
+    assert node.services() == services

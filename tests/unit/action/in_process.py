@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs tasks for real and in this process: the action plugin and the modules that it starts, in some milliseconds.
+
+``ansible_run`` starts ansible-playbook instead, which takes a second a task. What is left out here is the connection.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleError
+from ansible.module_utils import basic
+from ansible.parsing.dataloader import DataLoader
+from ansible.playbook.play_context import PlayContext
+from ansible.playbook.task import Task
+from ansible.plugins.loader import connection_loader
+from ansible.template import Templar
+
+PLUGINS = "ansible_collections.volcano.colocation.plugins"
+PREFIX = "volcano.colocation."
+Result = dict[str, Any]
+
+
+class WholeMachine(AssertionError):
+    """A test that would have changed the machine it runs on."""
+
+
+def module(name: str, arguments: Mapping[str, Any], *, check: bool = False, log: list[str] | None = None) -> Result:
+    """What the module of this name prints. An exception of its own is none that Ansible would show a message for.
+
+    ``log`` gets what the node's log would get.
+    """
+    main = importlib.import_module(f"{PLUGINS}.modules.{name.removeprefix(PREFIX)}").main
+    # The invocation is not logged: the log is that of the machine the tests run on.
+    given = {**arguments, "_ansible_check_mode": check, "_ansible_no_log": log is None}
+    printed = io.StringIO()
+    with _given(given, log), redirect_stdout(printed), pytest.raises(SystemExit):
+        main()
+    result: Result = json.loads(printed.getvalue().strip().splitlines()[-1])
+    return result
+
+
+def action(name: str, arguments: Mapping[str, Any], *, check: bool = False) -> Result:
+    """What the task of this name ends with. Modules that it starts run here, below a ``root`` of the arguments."""
+    plugin = importlib.import_module(f"{PLUGINS}.action.{name}").ActionModule
+
+    class InProcess(plugin):  # type: ignore[misc,valid-type]
+        def _execute_module(self, module_name: str, module_args: Mapping[str, Any], **_others: Any) -> Result:
+            if module_args.get("root", "/") == "/":
+                raise WholeMachine(f"{module_name} without a root")
+            return module(module_name, module_args, check=self._task.check_mode)
+
+    task = Task()
+    task.args, task.check_mode, task.diff = dict(arguments), check, True
+    loader = DataLoader()
+    connection = connection_loader.get("local", PlayContext(), os.devnull)
+    one = InProcess(task, connection, PlayContext(), loader, Templar(loader=loader, variables={}), None)
+    one._load_name = name
+    try:
+        result: Result = one.run(task_vars={"inventory_hostname": "node"})
+    except AnsibleError as error:
+        return {"failed": True, "msg": str(error)}
+    return result
+
+
+def run(name: str, arguments: Mapping[str, Any], *, check: bool = False) -> Result:
+    """An action plugin's task where there is one of this name, a module's otherwise."""
+    try:
+        importlib.import_module(f"{PLUGINS}.action.{name}")
+    except ModuleNotFoundError:
+        return module(name, arguments, check=check)
+    return action(name, arguments, check=check)
+
+
+@contextmanager
+def _given(arguments: Mapping[str, Any], log: list[str] | None) -> Iterator[None]:
+    text = json.dumps({"ANSIBLE_MODULE_ARGS": arguments}).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(basic, "_ANSIBLE_ARGS", text)
+        # ansible-core 2.19
+        patch.setattr(basic, "_ANSIBLE_PROFILE", "legacy", raising=False)
+        if log is not None:
+            patch.setattr(basic.AnsibleModule, "log", lambda _self, text, **values: log.append(f"{text} {values}"))
+        yield

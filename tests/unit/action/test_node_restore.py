@@ -1,0 +1,248 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""node_restore on images: what other modules changed is put back byte for byte, and nobody else's change is."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import Run, Task, checked, run, task
+from ansible_collections.volcano.colocation.tests.unit.action.image import (
+    KUBELET,
+    KUBELET_TEXT,
+    RUNTIME,
+    RUNTIME_TEXT,
+    STATE,
+    contents,
+    grow,
+)
+
+PLANTED = "hunter2-Zm9v"
+SLICE = "etc/systemd/system/node-agents.slice"
+DROP_IN = "etc/systemd/system/kubepods-besteffort.slice.d/50-volcano-colocation.conf"
+ALL = ["kubelet", "runtime", "slices", "qos"]
+
+
+def named(register: str, one: Task) -> Task:
+    return {**one, "name": register, "register": register}
+
+
+def kept(folder: Path, register: str) -> Task:
+    """Copy the image as it is at this point of the play, mode and owner and all."""
+    return {
+        "name": f"keep {register}",
+        "ansible.builtin.command": {"argv": ["cp", "-a", str(folder / "image"), str(folder / register)]},
+    }
+
+
+def note(path: Path, text: str) -> Task:
+    """Somebody writes a file without any of our modules."""
+    script = "import pathlib, sys; pathlib.Path(sys.argv[1]).write_text(sys.argv[2])"
+    return {"name": f"write {path}", "ansible.builtin.command": {"argv": ["python3", "-c", script, str(path), text]}}
+
+
+def provisioned(root: Path) -> list[Task]:
+    """Kubelet's and containerd's files twice, so that what was there first is not what was there last; two slices."""
+    first = {"root": str(root), "cgroup_driver": "systemd"}
+    return [
+        task("kubelet", "kubelet_config", **first, cpu_manager_policy="static", system_reserved={"cpu": "500m"}),
+        task("runtime", "containerd_config", **first, nri={"enabled": True}),
+        task("kubelet_more", "kubelet_config", root=str(root), pod_pids_limit=4096),
+        task("slice", "systemd_slice", root=str(root), name="node-agents.slice", properties={"CPUWeight": 500}),
+        task(
+            "parent",
+            "systemd_slice",
+            root=str(root),
+            name="node.slice",
+            controllers=["hugetlb"],
+            properties={"TasksMax": 100},
+        ),
+        task(
+            "drop_in",
+            "systemd_slice",
+            root=str(root),
+            name="kubepods-besteffort.slice",
+            properties={"CPUQuota": "250%"},
+        ),
+    ]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("restore")
+    grow(folder / "image", {})
+    os.chmod(folder / "image" / KUBELET, 0o600)
+    (folder / "image/etc/systemd/system").mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def lived(folder: Path) -> Run:
+    root = folder / "image"
+    one = task("one", "node_restore", root=str(root))
+    slices = task("slices", "node_restore", root=str(root), sections=["slices"])
+    return run(
+        folder,
+        [
+            kept(folder, "untouched"),
+            named("nothing", one),
+            kept(folder, "after_nothing"),
+            *provisioned(root),
+            kept(folder, "provisioned"),
+            named("all_checked", checked(one)),
+            kept(folder, "after_check"),
+            named("slices_checked", checked(slices)),
+            named("slices", slices),
+            named("slices_again", slices),
+            kept(folder, "without_slices"),
+            named("rest_checked", checked(one)),
+            named("rest", one),
+            kept(folder, "restored"),
+            named("again_checked", checked(one)),
+            named("again", one),
+        ],
+    )
+
+
+def result(lived: Run, name: str) -> Any:
+    found = lived.results[name]
+    assert not found.get("failed"), found.get("msg")
+    return found
+
+
+def listed(found: Any) -> list[tuple[str, str, str]]:
+    return [(each["section"], each["target"], each["action"]) for each in found["changes"]]
+
+
+FILES = [("kubelet", f"/{KUBELET}", "put back"), ("runtime", f"/{RUNTIME}", "put back")]
+SLICES = [
+    ("slices", "kubepods-besteffort.slice", "remove what is ours"),
+    ("slices", "node-agents.slice", "remove what is ours"),
+    ("slices", "node.slice", "remove what is ours"),
+]
+OWN = [("collection", f"/{STATE}", "remove")]
+
+
+def test_a_node_never_touched_costs_one_execution_and_stays(lived: Run, folder: Path) -> None:
+    found = result(lived, "nothing")
+    assert (found["changed"], found["changes"], found["diff"]) == (False, [], [])
+    assert found["usage"]["module_executions"] == 1
+    assert contents(folder / "after_nothing") == contents(folder / "untouched")
+
+
+def test_check_mode_tells_all_and_changes_nothing(lived: Run, folder: Path) -> None:
+    found = result(lived, "all_checked")
+    assert found["changed"]
+    assert listed(found) == [*FILES, *SLICES, *OWN]
+    assert contents(folder / "after_check") == contents(folder / "provisioned")
+
+
+def test_a_section_that_is_named_is_put_back_alone(lived: Run, folder: Path) -> None:
+    found = result(lived, "slices")
+    assert (found["changed"], listed(found)) == (True, SLICES)
+    assert found["notes"] == ["not named and left as it is: kubelet, runtime"]
+    left, before = contents(folder / "without_slices"), contents(folder / "provisioned")
+    gone = {name for name in before if name not in left and not name.endswith(":mode")}
+    assert {SLICE, "etc/systemd/system/node.slice", DROP_IN} <= gone
+    assert left[KUBELET] == before[KUBELET]
+    assert not [name for name in left if "volcano-colocation-cgroups" in name or name.endswith(".slice")]
+    assert not result(lived, "slices_again")["changed"]
+
+
+def test_everything_is_as_it_was(lived: Run, folder: Path) -> None:
+    assert listed(result(lived, "rest")) == [*FILES, *OWN]
+    assert contents(folder / "restored") == contents(folder / "untouched")
+
+
+@pytest.mark.parametrize("name", ["slices", "rest", "again"])
+def test_check_mode_says_what_will_be(lived: Run, name: str) -> None:
+    predicted, real = result(lived, f"{name}_checked"), result(lived, name)
+    for key in ("changed", "diff", "changes", "pending", "conflicts", "notes"):
+        assert predicted[key] == real[key], key
+
+
+def test_a_second_restore_changes_nothing(lived: Run) -> None:
+    found = result(lived, "again")
+    assert (found["changed"], found["changes"], found["usage"]["module_executions"]) == (False, [], 1)
+
+
+def test_the_difference_is_that_of_the_files_without_their_secrets(lived: Run) -> None:
+    kubelet, runtime = result(lived, "rest")["diff"]
+    assert kubelet["before_header"] == f"/{KUBELET}"
+    assert "cpuManagerPolicy: static" in kubelet["before"]
+    assert "podPidsLimit: 4096" in kubelet["before"]
+    assert kubelet["after"].count("\n") == KUBELET_TEXT.count("\n")
+    assert "SystemdCgroup = true" in runtime["before"]
+    assert runtime["after"].splitlines()[:4] == RUNTIME_TEXT.splitlines()[:4]
+    assert PLANTED not in json.dumps(lived.results)
+    assert PLANTED not in lived.output
+
+
+# Somebody else's changes
+
+
+@pytest.fixture(scope="module")
+def other_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("foreign")
+    grow(folder / "image", {})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def disturbed(other_folder: Path) -> Run:
+    folder = other_folder
+    root = folder / "image"
+    one = task("one", "node_restore", root=str(root))
+    theirs = KUBELET_TEXT + "podPidsLimit: 77\nregistryToken: " + PLANTED + "\n"
+    runtime = task("runtime_alone", "node_restore", root=str(root), sections=["runtime"])
+    return run(
+        folder,
+        [
+            task("kubelet", "kubelet_config", root=str(root), pod_pids_limit=4096),
+            task("driver", "containerd_config", root=str(root), nri={"enabled": True}),
+            note(root / KUBELET, theirs),
+            kept(folder, "before"),
+            named("refused_checked", checked(one)),
+            named("refused", one),
+            kept(folder, "refused"),
+            named("runtime_alone", runtime),
+            kept(folder, "runtime_alone"),
+            # By hand, as the remedy says.
+            note(root / KUBELET, KUBELET_TEXT),
+            named("agreed", one),
+            kept(folder, "agreed"),
+            named("agreed_again", one),
+        ],
+    )
+
+
+def test_somebody_elses_change_stays_and_is_shown(disturbed: Run, other_folder: Path) -> None:
+    found = disturbed.results["refused"]
+    assert found["failed"]
+    assert found["changed"] is False
+    assert found["msg"].startswith("Nothing was changed. kubelet: /var/lib/kubelet/config.yaml: it was changed by")
+    assert "-podPidsLimit: 4096" in found["msg"]
+    assert "+podPidsLimit: 77" in found["msg"]
+    assert "/var/lib/volcano-colocation/originals/" in found["msg"]
+    assert PLANTED not in disturbed.output
+    assert PLANTED not in json.dumps(disturbed.results)
+    assert contents(other_folder / "refused") == contents(other_folder / "before")
+    assert disturbed.results["refused_checked"]["msg"] == found["msg"]
+
+
+def test_a_section_without_a_conflict_is_put_back(disturbed: Run, other_folder: Path) -> None:
+    assert listed(result(disturbed, "runtime_alone")) == [("runtime", f"/{RUNTIME}", "put back")]
+    tree = contents(other_folder / "runtime_alone")
+    assert tree[RUNTIME] == RUNTIME_TEXT.encode()
+    assert b"podPidsLimit: 77" in bytes(tree[KUBELET])  # type: ignore[arg-type]
+
+
+def test_what_was_put_back_by_hand_leaves_the_ledger(disturbed: Run, other_folder: Path) -> None:
+    assert listed(result(disturbed, "agreed")) == OWN
+    assert contents(other_folder / "agreed") == contents(grow(other_folder / "fresh", {}))
+    assert not result(disturbed, "agreed_again")["changed"]

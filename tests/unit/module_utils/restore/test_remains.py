@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the collection keeps for itself goes when nothing is left, and what somebody may need stays."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
+from ansible_collections.volcano.colocation.plugins.module_utils.restore import remains
+from ansible_collections.volcano.colocation.plugins.module_utils.restore.evidence import evidence
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, ledger
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.lock import LockHeld, hold
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.node import Node
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import sha256
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import Store
+
+STATE, ENGINE = "/var/lib/volcano-colocation", "/usr/local/lib/volcano-colocation"
+FILE = "/etc/a/kubelet.yaml"
+
+
+class Image:
+    """An image whose files transactions write."""
+
+    def __init__(self, root: Path) -> None:
+        self.host = Host(str(root))
+        self.store = Store(self.host)
+        self.write("/etc/keep", "keep\n")
+
+    def write(self, path: str, text: str) -> None:
+        target = Path(self.host.path(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+
+    def transact(self, name: str, *edits: dict[str, Any], **more: Any) -> str:
+        for edit in edits:
+            there = Path(self.host.path(edit["path"]))
+            edit.setdefault("before_sha256", sha256(there.read_bytes()) if there.exists() else None)
+        self.store.open(name, json.dumps({"schema": 1, "id": name, "files": list(edits), **more}))
+        return str(engine.execute(Node(self.host), self.store, name, lambda line: None)["state"])
+
+    def tree(self) -> list[str]:
+        return sorted("/" + str(path.relative_to(self.host.root)) for path in Path(self.host.root).rglob("*"))
+
+
+@pytest.fixture(name="image")
+def _image(tmp_path: Path) -> Image:
+    return Image(tmp_path / "image")
+
+
+def test_a_node_never_touched_has_nothing_and_gets_nothing(image: Image) -> None:
+    before = image.tree()
+    assert (remains.removable(image.host), remains.kept(image.host), remains.clean(image.host)) == ([], {}, [])
+    found = evidence(image.host)
+    assert (found["targets"], found["snapshot"], found["unfinished"]) == ([], None, [])
+    assert image.tree() == before
+
+
+def test_nothing_goes_while_the_ledger_holds_something(image: Image) -> None:
+    image.transact("t-1", {"path": FILE, "after": "a\n"})
+    before = image.tree()
+    assert remains.removable(image.host) == [STATE]
+    assert remains.clean(image.host) == []
+    assert image.tree() == before
+
+
+def test_everything_goes_when_it_is_empty(image: Image) -> None:
+    before = image.tree()
+    image.transact("t-1", {"path": FILE, "after": "a\n"})
+    image.write(f"{ENGINE}/0123/__main__.py", "")
+    image.transact("t-2", {"path": FILE, "remove": True})
+    assert remains.clean(image.host) == [STATE, ENGINE]
+    # What the system has anyway.
+    assert sorted(set(image.tree()) - {"/usr", "/usr/local", "/usr/local/lib", "/var", "/var/lib"}) == before
+    assert remains.removable(image.host) == []
+
+
+def test_a_refused_transaction_alone_is_nothing_to_keep(image: Image) -> None:
+    assert image.transact("t-1", {"path": "/etc/keep", "after": "a\n", "before_sha256": "0" * 64}) == "refused"
+    assert remains.clean(image.host) == [STATE]
+    assert not os.path.exists(image.host.path(STATE))
+
+
+def test_a_transaction_without_a_ledger_keeps_its_backups(image: Image) -> None:
+    image.transact("t-1", {"path": "/etc/keep", "after": "a\n"})
+    old = image.store.read("t-1", "journal.json")
+    image.store.write("t-1", "journal.json", {key: old[key] for key in old if key not in ("ledger", "entered")})
+    ledger.save(image.store, ledger.Ledger())
+
+    assert list(remains.kept(image.host)) == [f"{STATE}/transactions/t-1"]
+    assert remains.clean(image.host) == [STATE]
+    assert os.listdir(image.host.path(STATE)) == ["transactions"]
+    assert Path(image.store.path("t-1", "backups/file-0")).read_text() == "keep\n"
+    # The next run has nothing to do.
+    assert remains.removable(image.host) == []
+    found = evidence(image.host)
+    assert [(each["id"], each["files"]) for each in found["without_ledger"]] == [("t-1", ["/etc/keep"])]
+    assert found["without_ledger"][0]["backups"] == f"{STATE}/transactions/t-1/backups"
+
+
+def test_a_roll_back_that_failed_keeps_its_backups(image: Image) -> None:
+    image.transact("t-1", {"path": FILE, "after": "a\n"})
+    image.transact("t-2", {"path": FILE, "remove": True})
+    old = image.store.read("t-1", "journal.json")
+    image.store.write("t-1", "journal.json", {**old, "state": "rollback-failed"})
+    remains.clean(image.host)
+    assert image.store.transactions() == ["t-1"]
+
+
+def test_texts_of_somebody_else_stay(image: Image) -> None:
+    image.transact("t-1", {"path": FILE, "after": "a\n"})
+    image.transact("t-2", {"path": FILE, "remove": True})
+    Path(image.store.path("t-1", "backups/foreign-0")).write_text("theirs\n")
+    remains.clean(image.host)
+    assert image.store.transactions() == ["t-1"]
+    assert "texts of somebody else" in remains.kept(image.host)[f"{STATE}/transactions/t-1"]
+
+
+def test_an_open_transaction_keeps_all(image: Image) -> None:
+    image.store.open("t-1", "{}")
+    assert (remains.removable(image.host), remains.clean(image.host)) == ([], [])
+    assert image.store.transactions() == ["t-1"]
+
+
+def test_who_is_at_work_is_not_disturbed(image: Image) -> None:
+    image.transact("t-1", {"path": "/etc/keep", "after": "a\n", "before_sha256": "0" * 64})
+    with hold(image.store.lock_path, "t-9"), pytest.raises(LockHeld, match="t-9"):
+        remains.clean(image.host)
+    assert image.store.transactions() == ["t-1"]
+
+
+def test_what_somebody_put_there_stays(image: Image) -> None:
+    image.transact("t-1", {"path": "/etc/keep", "after": "a\n", "before_sha256": "0" * 64})
+    image.write(f"{STATE}/notes.txt", "theirs\n")
+    remains.clean(image.host)
+    assert os.listdir(image.host.path(STATE)) == ["notes.txt"]
+    assert remains.removable(image.host) == []
+
+
+def test_the_evidence_of_a_file(image: Image) -> None:
+    image.write(FILE, "first\n")
+    os.chmod(image.host.path(FILE), 0o600)
+    image.transact("t-1", {"path": FILE, "after": "second\n"})
+    image.transact("t-2", {"path": "/etc/b", "after": "b\n", "section": "runtime"})
+    kubelet = next(each for each in evidence(image.host)["targets"] if each["path"] == FILE)
+    owner = f"{os.getuid()}:{os.getgid()}"
+    assert kubelet["original"] == {"text": "first\n", "mode": "0600", "owner": owner, "xattrs": {}}
+    assert kubelet["found"] == kubelet["committed"] == {**kubelet["original"], "text": "second\n"}
+    assert (kubelet["section"], kubelet["standing"], kubelet["last"]) == ("kubelet", "committed", "t-1")
+    assert Path(image.host.path(kubelet["original_file"])).read_text() == "first\n"
+
+    os.unlink(image.host.path(FILE))
+    os.symlink("/etc/keep", image.host.path(FILE))
+    found = evidence(image.host)
+    kubelet = next(each for each in found["targets"] if each["path"] == FILE)
+    assert "symbolic link to /etc/keep" in kubelet["error"]
+    assert next(each for each in found["targets"] if each["path"] == "/etc/b")["section"] == "runtime"

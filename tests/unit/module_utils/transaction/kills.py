@@ -1,0 +1,240 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is left of a process that was killed: the node's state after every single call that changes something.
+
+A killed process does nothing any more, so a kill at the n-th call leaves just what the calls before it have done. One
+run therefore shows what every kill in it leaves, and each of these moments can be made a node of its own.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from pathlib import Path
+from typing import Any, Callable, NamedTuple
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.disk import Disk
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.inprocess import InProcess
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import FakeClock, Unit
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.trees import (
+    FOLDER,
+    IN_MEMORY,
+    Tree,
+    entry,
+    hash_of,
+    part_of,
+    tree_of,
+    unpack,
+)
+
+COUNTED = [
+    "link",
+    "symlink",
+    "rename",
+    "replace",
+    "unlink",
+    "remove",
+    "mkdir",
+    "rmdir",
+    "truncate",
+    "chmod",
+    "chown",
+    "setxattr",
+    "removexattr",
+    "fchmod",
+    "fchown",
+    "ftruncate",
+    "pwrite",
+    "fsync",
+    "fdatasync",
+]
+CREATING = (os.O_CREAT | os.O_TRUNC | os.O_TMPFILE) & ~os.O_DIRECTORY
+MADE_AT_BOOT = ("/proc", "/proc/1", "/proc/self", "/run", "/run/systemd", "/run/systemd/system")
+OF_PROGRAMS = ("/proc/", "/run/", "/sys/", "/var/lib/kubelet/")
+"""Where the simulated programs write."""
+CGROUPS = ("/sys", "/sys/fs", "/sys/fs/cgroup")
+
+
+class Moment(NamedTuple):
+    """All there is of a node between two calls. ``disks`` are trees of which a power cut leaves one."""
+
+    call: str
+    tree: Tree
+    disks: tuple[Tree, ...]
+    services: dict[str, Any]
+    files: int
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """The same for moments that a recovery cannot tell apart."""
+        services = self.services
+        units = tuple(sorted((name, unit.active, unit.sub) for name, unit in services["units"].items()))
+        pods = tuple(sorted(sandbox.name for sandbox in services["sandboxes"]))
+        return units, pods, repr(services["config"]), services["listens"], self.files
+
+
+def services_of(simulation: InProcess) -> dict[str, Any]:
+    return {
+        "units": copy.deepcopy(simulation.units),
+        "sandboxes": list(simulation.runtime.sandboxes),
+        "containers": list(simulation.runtime.containers),
+        "config": simulation.runtime.config,
+        "listens": simulation.server is not None,
+        "next_pid": simulation.next_pid,
+        "now": simulation.clock.now,
+    }
+
+
+def node_of(moment: Moment, root: Path) -> InProcess:
+    """The moment as a node in an empty folder."""
+    unpack(moment.tree, root)
+    simulation = InProcess(root)
+    services = moment.services
+    simulation.units = copy.deepcopy(services["units"])
+    simulation.runtime.sandboxes = list(services["sandboxes"])
+    simulation.runtime.containers = list(services["containers"])
+    simulation.runtime.config = services["config"]
+    simulation.next_pid = services["next_pid"]
+    simulation.clock.now = services["now"]
+    if services["listens"]:
+        simulation.listen()
+    return simulation
+
+
+def booting(moment: Moment, disk: Tree) -> Moment:
+    """The node when it boots with one of its disks: no process, no cgroup, nothing in memory; no unit started yet."""
+    tree = {path: kept for path, kept in disk.items() if not path.startswith((*IN_MEMORY, "/sys"))}
+    tree.update(dict.fromkeys((*MADE_AT_BOOT, *CGROUPS), FOLDER))
+    tree.update((path, moment.tree[path]) for path in ("/proc/1/comm", "/proc/self/mountinfo"))
+    services = dict(moment.services, containers=[], sandboxes=[], listens=False, now=FakeClock().now)
+    services["units"] = {name: Unit("inactive", "dead", 0) for name in moment.services["units"]}
+    return Moment(f"{moment.call}, power cut", tree, (), services, hash_of(tree))
+
+
+class Recorder:
+    """Every moment of what is done to a node within ``record``, with its disks when one is given."""
+
+    def __init__(self, simulation: InProcess, disk: Disk | None = None) -> None:
+        self.moments: list[Moment] = []
+        self.calls = 0
+        self._simulation = simulation
+        self._root = str(simulation.root)
+        self._disk = disk
+        self._quiet = False
+        self._tree = tree_of(simulation.root)
+        self._files = hash_of(self._tree)
+        self._services = services_of(simulation)
+        self._note("nothing")
+
+    def record(self, monkeypatch: pytest.MonkeyPatch, work: Callable[[], Any]) -> Any:
+        """What ``work`` returns."""
+        with monkeypatch.context() as patched:
+            self._listen(patched)
+            answer = work()
+        # Nothing was changed behind our back: no call that writes is missing above.
+        assert self._tree == tree_of(self._simulation.root)
+        return answer
+
+    def _listen(self, patched: pytest.MonkeyPatch) -> None:
+        for name in COUNTED:
+            patched.setattr(os, name, self._counted(name, getattr(os, name)))
+        patched.setattr(os, "open", self._counted_open(os.open))
+        patched.setattr(os, "write", self._torn_write(os.write))
+        patched.setattr(self._simulation, "changed", self._program)
+        patched.setattr(self._simulation.host, "_answer", self._unwatched(self._simulation._answer))
+
+    def _counted(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*given: Any, **named: Any) -> Any:
+            places = [] if self._quiet else [self._place(each) for each in given[:2]]
+            answer = call(*given, **named)
+            if self._disk is not None and name in ("fsync", "fdatasync") and places != [""]:
+                self._disk.fsync(given[0])
+            self._after(name, places)
+            return answer
+
+        return counted
+
+    def _counted_open(self, call: Callable[..., int]) -> Callable[..., int]:
+        def counted(path: Any, flags: int, *given: Any, **named: Any) -> int:
+            handle = call(path, flags, *given, **named)
+            if flags & CREATING:
+                self._after("open", [self._place(path)])
+            return handle
+
+        return counted
+
+    def _torn_write(self, call: Callable[..., int]) -> Callable[..., int]:
+        """A write of which the file has only the first half for a moment."""
+
+        def torn(handle: int, data: Any) -> int:
+            view = memoryview(data)
+            for part in (view[: len(view) // 2], view[len(view) // 2 :]):
+                written = call(handle, part)
+                assert written == len(part)
+                self._after("write", [self._place(handle)])
+            return len(view)
+
+        return torn
+
+    def _place(self, given: Any) -> str:
+        """Path of a path or an open file; empty for anything that is not in the node's tree."""
+        if isinstance(given, int):
+            try:
+                given = os.readlink(f"/proc/self/fd/{given}")
+            except OSError:
+                return ""
+        return given if isinstance(given, str) and given.startswith(self._root + "/") else ""
+
+    def _unwatched(self, answer: Callable[..., Any]) -> Callable[..., Any]:
+        """A program is a process of its own: its calls are not the ones we are killed in."""
+
+        def unwatched(argv: tuple[str, ...]) -> Any:
+            self._quiet = True
+            try:
+                return answer(argv)
+            finally:
+                self._quiet = False
+
+        return unwatched
+
+    def _program(self) -> None:
+        self.calls += 1
+        former = self._tree
+        self._tree = {path: kept for path, kept in self._tree.items() if not path.startswith(OF_PROGRAMS)}
+        for folder in OF_PROGRAMS:
+            self._tree.update(
+                (folder.rstrip("/") + path, kept)
+                for path, kept in tree_of(Path(self._root + folder.rstrip("/"))).items()
+            )
+        self._files = hash_of(self._tree)
+        self._services = services_of(self._simulation)
+        self._note("a program or the runtime")
+        if self._disk is not None and self._tree != former:
+            self._disk.keep_all()
+
+    def _after(self, call: str, places: list[str]) -> None:
+        if self._quiet:
+            return
+        self.calls += 1
+        names = [place[len(self._root) :] for place in places if place]
+        # A list, because every one of them has to be looked at.
+        changed = [name for name in names if self._refresh(name)]
+        if changed or (call == "fsync" and self._disk is not None):
+            self._note(f"{call} {' '.join(names)}")
+
+    def _refresh(self, name: str) -> bool:
+        """Whether the call left something else there."""
+        kept, former = entry(self._root + name), self._tree.pop(name, None)
+        if former is not None:
+            self._files ^= part_of(name, former)
+        if kept is not None:
+            self._tree[name] = kept
+            self._files ^= part_of(name, kept)
+        return kept != former
+
+    def _note(self, call: str) -> None:
+        tree = dict(self._tree)
+        disks = () if self._disk is None else (tree, self._disk.tree())
+        self.moments.append(Moment(f"call {self.calls}, {call}", tree, disks, self._services, self._files))

@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The process is killed at every call that changes something, in every recovery from that again, and so on.
+
+Whatever was left, the node ends as it was or as it was to be.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, recovery
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.recovery import Way
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.bench import (
+    Bench,
+    Ends,
+    no_disk,
+    ours_apart,
+    silent,
+    transaction,
+    whole_plan,
+)
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.inprocess import InProcess
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.trees import tree_of
+
+
+@pytest.fixture
+def bench(root: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    return Bench(root, monkeypatch)
+
+
+def commits(simulation: InProcess) -> None:
+    assert transaction(simulation, whole_plan(simulation))["state"] == "committed"
+
+
+def fails(simulation: InProcess) -> None:
+    """Every step is done, and then undone."""
+    plan = whole_plan(simulation)
+    plan["gate"]["cpu_manager"]["policy"] = "another"
+    assert transaction(simulation, plan)["state"] == "rolled-back"
+
+
+def undo(node: InProcess) -> Any:
+    return engine.recover(node.node, node.store, silent)
+
+
+def finish(node: InProcess) -> Any:
+    return recovery.settle(node.node, node.store, silent, Way.FINISH)
+
+
+def test_undone_after_any_kill(bench: Bench) -> None:
+    node = bench.misaligned()
+    moments = bench.moments(node, commits, no_disk)
+    ends = Ends(bench.misaligned(), node)
+    failing = bench.misaligned()
+    moments += bench.moments(failing, fails, no_disk)
+    assert len(moments) > 100
+    assert bench.settle(moments, undo, ends.check) > 1000
+
+
+def test_finished_after_any_kill(bench: Bench) -> None:
+    node = bench.misaligned()
+    moments = bench.moments(node, commits, no_disk)
+    ends = Ends(bench.misaligned(), node)
+    assert bench.settle(moments, finish, ends.check) > 100
+
+
+def test_finished_after_any_kill_and_then_undone(bench: Bench) -> None:
+    """The new settings do not work, which shows only at the end of what went on."""
+    after = bench.misaligned()
+    commits(after)
+    ends = Ends(bench.misaligned(), after)
+    for moment in bench.moments(bench.misaligned(), fails, no_disk):
+        node = bench.node(moment)
+        finish(node)
+        ends.check(moment, node)
+        assert ends.before == ours_apart(tree_of(node.root)), moment.call

@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The power is cut at every call that changes something, and again at every such call of what is done at boot.
+
+Two disks are booted with after each: one that kept everything, and one that kept nothing that was not synced.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import boot, engine
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.bench import (
+    Bench,
+    Ends,
+    silent,
+    transaction,
+    whole_plan,
+)
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.disk import Disk
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.inprocess import InProcess
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.kills import Moment, booting, node_of
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import CONTAINERD, KUBELET
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.trees import tree_of
+
+
+@pytest.fixture
+def bench(root: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    return Bench(root, monkeypatch)
+
+
+def commits(simulation: InProcess) -> None:
+    assert transaction(simulation, whole_plan(simulation))["state"] == "committed"
+
+
+def fails(simulation: InProcess) -> None:
+    plan = whole_plan(simulation)
+    plan["gate"]["cpu_manager"]["policy"] = "another"
+    assert transaction(simulation, plan)["state"] == "rolled-back"
+
+
+def files_alone(simulation: InProcess) -> None:
+    plan = whole_plan(simulation)
+    plan["files"][0]["after"] = plan["files"][0]["after"].replace("static", "none")
+    plan.update(services={}, checkpoints=[], sandboxes=None, stale_cgroups=[], fresh_cgroups=[], gate=None, validate=[])
+    assert transaction(simulation, plan)["state"] == "committed"
+
+
+def at_boot(node: InProcess) -> Any:
+    """What the unit does, if it is there."""
+    if boot.armed(node.host):
+        engine.recover_at_boot(node.node, node.store, silent)
+
+
+def services_start(node: InProcess) -> None:
+    for unit in (CONTAINERD, KUBELET):
+        node._job("start", unit)
+
+
+def boots(moments: list[Moment]) -> dict[tuple[Any, ...], Moment]:
+    """Each node that boots after a power cut in one of the moments."""
+    found: dict[tuple[Any, ...], Moment] = {}
+    for moment in moments:
+        for disk in moment.disks:
+            node = booting(moment, disk)
+            found.setdefault(node.key, node)
+    return found
+
+
+def settle(bench: Bench, moments: list[Moment], ends: Ends) -> int:
+    """Boot after a power cut in each moment, cut the power in that as well, until nothing new comes of it."""
+    known = boots(moments)
+    left = deque(known.values())
+    count = 0
+    while left:
+        moment = left.popleft()
+        node = bench.node(moment)
+        found = boots(bench.moments(node, at_boot, Disk))
+        left += [each for key, each in found.items() if key not in known]
+        known.update(found)
+        assert {argv[1] for argv in node.commands} <= {"show"}, moment.call
+        services_start(node)
+        assert not boot.armed(node.host), moment.call
+        ends.check_node(moment, node)
+        # It finds what had touched nothing yet, and a unit that is disabled and not removed yet.
+        engine.recover(node.node, node.store, silent)
+        ends.check(moment, node)
+        shutil.rmtree(str(node.root))
+        count += 1
+    return count
+
+
+def test_every_power_cut(bench: Bench) -> None:
+    node, failing = bench.misaligned(), bench.misaligned()
+    moments = bench.moments(node, commits, Disk) + bench.moments(failing, fails, Disk)
+    assert settle(bench, moments, Ends(bench.misaligned(), node)) > 100
+
+
+def test_every_power_cut_while_files_are_written(bench: Bench) -> None:
+    node = bench.misaligned()
+    moments = bench.moments(node, files_alone, Disk)
+    after = node_of(booting(moments[-1], tree_of(node.root)), bench.folder())
+    services_start(after)
+    assert settle(bench, moments, Ends(bench.misaligned(), after)) > 20

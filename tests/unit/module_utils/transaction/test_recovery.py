@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What becomes of a transaction that was cut off: finished, or left to a person."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import recovery
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.recovery import (
+    NotResumable,
+    Unfinished,
+    Way,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import Step
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.work import Work
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import break_step, carry_out
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
+    KUBELET,
+    KUBELET_CONFIG,
+    Simulation,
+    document,
+)
+
+
+class Crash(BaseException):
+    """The process is gone."""
+
+
+def silent(_line: str) -> None:
+    return
+
+
+@pytest.fixture
+def cut_off(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> Simulation:
+    def crash(step: Step, work: Work) -> str:
+        step.do(work)
+        raise Crash
+
+    with monkeypatch.context() as patched:
+        break_step(patched, "write files", crash)
+        with pytest.raises(Crash):
+            carry_out(simulation, document(simulation))
+    return simulation
+
+
+def test_it_goes_on_where_it_ended(cut_off: Simulation) -> None:
+    cut_off.commands = []
+    found = recovery.settle(cut_off.node, cut_off.store, silent, Way.FINISH)
+    assert found == {"id": "t-1", "state": "committed"}
+    assert "cpuManagerPolicy: static" in cut_off.read(KUBELET_CONFIG)
+    jobs = [argv[1] for argv in cut_off.commands if argv[0] == "systemctl" and argv[1] in ("start", "stop")]
+    assert jobs == ["start", "start"]
+    assert cut_off.store.read("t-1", "result.json")["state"] == "committed"
+    assert recovery.settle(cut_off.node, cut_off.store, silent, Way.FINISH) is None
+
+
+def test_it_is_left_as_it_is(cut_off: Simulation) -> None:
+    journal = cut_off.store.path("t-1", "journal.json")
+    os.utime(journal, (-3 * 3600, -3 * 3600))
+    tree = cut_off.tree()
+    with pytest.raises(Unfinished) as raised:
+        recovery.settle(cut_off.node, cut_off.store, silent, Way.STOP)
+    told = str(raised.value)
+    assert "transaction t-1 was cut off 3 hours ago in step 'write files' (applying)" in told
+    assert "colocation_recover=undo" in told
+    assert cut_off.tree() == tree
+    assert recovery.settle(cut_off.node, cut_off.store, silent, Way.UNDO) == {"id": "t-1", "state": "rolled-back"}
+    assert recovery.settle(cut_off.node, cut_off.store, silent, Way.STOP) is None
+
+
+def test_a_kubelet_that_somebody_else_started_is_not_worked_under(cut_off: Simulation) -> None:
+    cut_off.units[KUBELET].active = "active"
+    tree = cut_off.tree()
+    with pytest.raises(NotResumable, match=f"it had stopped {KUBELET}, which somebody else has started since"):
+        recovery.settle(cut_off.node, cut_off.store, silent, Way.FINISH)
+    assert cut_off.tree() == tree
+
+
+@pytest.mark.parametrize("text", [None, "{}"])
+def test_a_plan_that_is_gone_is_not_guessed(cut_off: Simulation, text: str | None) -> None:
+    cut_off.store.remove("t-1", "plan.json")
+    if text is not None:
+        cut_off.write("/var/lib/volcano-colocation/transactions/t-1/plan.json", text, 0o600)
+    with pytest.raises(NotResumable, match="its plan is not there any more"):
+        recovery.settle(cut_off.node, cut_off.store, silent, Way.FINISH)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (-5, "0 seconds"),
+        (119, "119 seconds"),
+        (120, "2 minutes"),
+        (7200, "2 hours"),
+        (90000, "25 hours"),
+        (2 * 86400, "2 days"),
+    ],
+)
+def test_time_spans(seconds: float, words: str) -> None:
+    assert recovery.in_words(seconds) == words
