@@ -51,7 +51,8 @@ lock:
 	@tests/setup --lock
 
 clean:
-	@COLOCATION_LAB_STATE=.cache/nodes python3 tests/lab down --all
-	@COLOCATION_LAB_STATE=.cache/nodes python3 tests/lab cluster down
-	@COLOCATION_LAB_STATE=.cache/faults/nodes python3 tests/lab down --all
+	@for state in .cache/nodes/* .cache/*/nodes; do \
+		export COLOCATION_LAB_STATE=$$state; \
+		[ ! -d $$state ] || { python3 tests/lab down --all && python3 tests/lab cluster down; }; \
+	done
 	@rm -rf .cache

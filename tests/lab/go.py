@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Go programs, built in folders that are gone afterwards."""
+"""Go programs, built in folders that are gone afterwards; what Go compiled stays for the next program."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from . import command
+from .cache import Cache
 from .requirements import GO, need
+
+SHARED = "-trimpath"
+"""Without it a compiled package is known by its folder, and kubelet and control plane, of one source, share none."""
 
 
 class Workshop:
-    """A GOPATH and a build cache inside an unfinished entry of the cache."""
+    """A GOPATH inside an unfinished entry of the cache."""
 
-    def __init__(self, entry: Path, log: Path) -> None:
+    def __init__(self, cache: Cache, entry: Path, log: Path) -> None:
         self.program = need(GO)
         self.folder = entry / "go"
         self.log = log
         self.environment: dict[str, str] = {
             "GOPATH": str(self.folder / "path"),
-            "GOCACHE": str(self.folder / "cache"),
+            "GOCACHE": str(cache.scratch("go-build")),
             "GO111MODULE": "off",
             "GOFLAGS": "",
             "CGO_ENABLED": "0",
@@ -36,7 +40,7 @@ class Workshop:
 
     def build(self, arguments: Sequence[str], tree: Path) -> None:
         """``go build`` with these arguments, run in ``tree``."""
-        self.run([self.program, "build", *arguments], tree)
+        self.run([self.program, "build", SHARED, *arguments], tree)
 
     def run(self, argv: Sequence[str], tree: Path) -> None:
         """A program that finds packages of Go: PWD tells it the folder as GOPATH names it."""

@@ -15,7 +15,7 @@ from . import command
 from .cache import Cache, Recipe, sha256
 from .debian import fetch_source
 from .errors import LabError
-from .go import Workshop
+from .go import SHARED, Workshop
 from .paths import GUEST
 from .progress import Progress
 from .requirements import DPKG_SOURCE, need
@@ -52,7 +52,7 @@ def obtain_kubelet(cache: Cache, wanted: str) -> Kubelet | None:
         if not path.is_file():
             raise LabError(f"no kubelet at {path}")
         return _described(path)
-    recipe = Recipe("kubelet", label(wanted), (wanted, SOURCE_SUITE, BUILD_TAGS, flags("1.0.0")))
+    recipe = Recipe("kubelet", label(wanted), (wanted, SOURCE_SUITE, SHARED, BUILD_TAGS, flags("1.0.0")))
     folder = cache.obtain(recipe, lambda partial, log: _build_kubelet(cache, wanted, partial, log), Progress("kubelet"))
     return _described(folder / "kubelet")
 
@@ -62,9 +62,9 @@ def obtain_pause(cache: Cache) -> bytes:
     source = (GUEST / "pause.go").read_text()
 
     def build(folder: Path, log: Path) -> None:
-        with Workshop(folder, log) as workshop:
+        with Workshop(cache, folder, log) as workshop:
             output = str(folder / "pause")
-            workshop.build(["-trimpath", "-ldflags", "-s -w", "-o", output, str(GUEST / "pause.go")], workshop.folder)
+            workshop.build(["-ldflags", "-s -w", "-o", output, str(GUEST / "pause.go")], workshop.folder)
 
     folder = cache.obtain(Recipe("pause", "pause", (source,)), build, Progress("pause"))
     return (folder / "pause").read_bytes()
@@ -102,7 +102,7 @@ def release_of(source_version: str) -> str:
 
 
 def _build_kubelet(cache: Cache, wanted: str, folder: Path, log: Path) -> None:
-    with Workshop(folder, log) as workshop:
+    with Workshop(cache, folder, log) as workshop:
         tree, release = unpack_source(obtain_source(cache, wanted), workshop)
         output = str(folder / "kubelet")
         workshop.build(["-tags", BUILD_TAGS, "-ldflags", flags(release), "-o", output, "./cmd/kubelet"], tree)

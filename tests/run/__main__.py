@@ -7,12 +7,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 
 from . import places, report
 from .execution import Outcome, run_stage
 from .nodes import Lab
+from .schedule import carry_out
 from .stages import Stage, UnknownStageError, select
 
 
@@ -25,37 +28,41 @@ def main(names: Sequence[str]) -> int:
         return 2
     # A job that is cancelled ends its nodes, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    environment = places.tool_environment(os.environ)
-    lab = Lab(places.CHECKOUT, environment)
     places.LOGS.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
     try:
-        outcomes = run(stages, environment, lab)
+        outcomes = run(stages, os.environ)
     except KeyboardInterrupt:
         say("interrupted")
         return 130
-    finally:
-        lab.down()
-    say(report.closing(outcomes))
+    say(report.closing(outcomes, time.monotonic() - began))
     return 0 if all(outcome.passed for outcome in outcomes) else 1
 
 
-def run(stages: Sequence[Stage], environment: Mapping[str, str], lab: Lab) -> list[Outcome]:
-    """Run one stage after the other, and tell how it goes."""
-    outcomes: list[Outcome] = []
-    for number, stage in enumerate(stages, 1):
-        place = f"[{number}/{len(stages)}]"
-        failed = {outcome.stage.name for outcome in outcomes if not outcome.passed}
-        blocked_by = tuple(name for name in stage.needs if name in failed)
-        if blocked_by:
-            outcome = Outcome(stage, blocked_by=blocked_by)
-        else:
-            say(f"{place} {stage.name} … share {stage.share} s")
-            beat = partial(tell, place, stage.name)
-            outcome = run_stage(stage, places.LOGS / f"{stage.name}.log", places.CHECKOUT, environment, beat)
-        outcomes.append(outcome)
-        show_failures(outcome, lab)
-        say(report.verdict(place, outcome))
+def run(stages: Sequence[Stage], base: Mapping[str, str]) -> list[Outcome]:
+    """Run the stages, and tell how it goes."""
+    stop = threading.Event()
+    numbers = {stage.name: f"[{number}/{len(stages)}]" for number, stage in enumerate(stages, 1)}
+    outcomes = carry_out(stages, lambda stage: run_one(stage, numbers[stage.name], base, stop), stop)
+    for outcome in outcomes:
+        if outcome.blocked_by:
+            say(report.verdict(numbers[outcome.stage.name], outcome))
     return outcomes
+
+
+def run_one(stage: Stage, place: str, base: Mapping[str, str], stop: threading.Event) -> Outcome:
+    """Run a stage, show what failed, and take its nodes down."""
+    environment = places.stage_environment(base, stage.name)
+    lab = Lab(places.CHECKOUT, environment)
+    say(f"{place} {stage.name} … share {stage.share} s")
+    try:
+        beat = partial(tell, place, stage.name)
+        outcome = run_stage(stage, places.LOGS / f"{stage.name}.log", places.CHECKOUT, environment, beat, stop)
+        show_failures(outcome, lab)
+    finally:
+        lab.down()
+    say(report.verdict(place, outcome))
+    return outcome
 
 
 def show_failures(outcome: Outcome, lab: Lab) -> None:

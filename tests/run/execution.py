@@ -9,6 +9,7 @@ import os
 import shlex
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,10 +21,14 @@ from .stages import Command, Stage
 HEARTBEAT = 15.0
 """Seconds between two lines of progress."""
 
+LOOK = 0.1
+"""Seconds between two looks at whether it is over."""
+
 PATIENCE = 2.5
 """A stage that takes so many times its share is stopped: it hangs."""
 
 OVERRUN = "stopped: the stage took several times its share"
+INTERRUPTED = "stopped: the tests were interrupted"
 
 GRACE = 30.0
 """Seconds that a stopped command has to clean up after itself."""
@@ -62,18 +67,22 @@ def run_stage(
     folder: Path,
     environment: Mapping[str, str],
     beat: Heartbeat,
+    stop: threading.Event,
     every: float = HEARTBEAT,
     patience: float = PATIENCE,
 ) -> Outcome:
-    """Run all commands of ``stage`` in ``folder``, the later ones too when one fails; their output goes to ``log``."""
+    """Run all commands of ``stage`` in ``folder``, the later ones too when one fails; their output goes to ``log``.
+
+    Once ``stop`` is set, what runs is stopped and the rest does not begin.
+    """
     began = time.monotonic()
-    watch = _Watch(began, began + stage.share * patience, every, log, beat)
+    watch = _Watch(began, began + stage.share * patience, every, log, beat, stop)
     failures = []
     with log.open("wb") as output:
         for command in stage.commands:
             _write(output, f"$ {shlex.join(command)}\n")
             begin = output.tell()
-            reason = OVERRUN if watch.over() else _run(command, output, folder, environment, watch)
+            reason = watch.over() or _run(command, output, folder, environment, watch)
             end = output.seek(0, os.SEEK_END)
             if reason:
                 _write(output, f"{reason}\n")
@@ -88,9 +97,13 @@ class _Watch:
     every: float
     log: Path
     beat: Heartbeat
+    stop: threading.Event
 
-    def over(self) -> bool:
-        return time.monotonic() >= self.deadline
+    def over(self) -> str:
+        """Why nothing more is to run, '' while it is."""
+        if self.stop.is_set():
+            return INTERRUPTED
+        return OVERRUN if time.monotonic() >= self.deadline else ""
 
     def tell(self) -> None:
         self.beat(time.monotonic() - self.began, last_line(self.log))
@@ -111,13 +124,15 @@ def _run(command: Command, output: IO[bytes], folder: Path, environment: Mapping
     except OSError as error:
         return f"{command[0]} does not start: {error.strerror}"
     try:
+        told = time.monotonic()
         while process.poll() is None and not watch.over():
-            try:
-                process.wait(timeout=min(watch.every, max(0.0, watch.deadline - time.monotonic())))
-            except subprocess.TimeoutExpired:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=LOOK)
+            if time.monotonic() >= told + watch.every and process.poll() is None:
+                told = time.monotonic()
                 watch.tell()
         if process.poll() is None:
-            return OVERRUN
+            return watch.over()
         return f"exit status {process.returncode}" if process.returncode else ""
     finally:
         _stop(process)

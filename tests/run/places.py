@@ -23,6 +23,16 @@ OTHERS = CACHE / "galaxy"
 """Collections of others, by tests/setup."""
 
 
+def nodes_of(stage: str) -> Path:
+    """Where the lab keeps the nodes of a stage: neither those of a stage beside it nor a developer's are its own."""
+    return CACHE / "nodes" / stage
+
+
+def stage_environment(base: Mapping[str, str], stage: str) -> dict[str, str]:
+    """``tool_environment``, with nodes of the stage's own."""
+    return {**tool_environment(base), "COLOCATION_LAB_STATE": str(nodes_of(stage))}
+
+
 def tool_environment(base: Mapping[str, str]) -> dict[str, str]:
     """``base`` with our own tools first on PATH, the collection found, no colours, and caches inside the checkout."""
     return {
@@ -32,8 +42,6 @@ def tool_environment(base: Mapping[str, str]) -> dict[str, str]:
         "ANSIBLE_NOCOLOR": "1",
         # A unix socket's path is limited to 107 bytes; a checkout's may be long.
         "ANSIBLE_SSH_CONTROL_PATH_DIR": str(Path.home() / ".ansible" / "cp"),
-        # Nodes of the tests are not those a developer has up.
-        "COLOCATION_LAB_STATE": str(CACHE / "nodes"),
         "NO_COLOR": "1",
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), base.get("PATH", os.defpath)]),
         "PY_COLORS": "0",

@@ -48,7 +48,6 @@ def journal(name: str, text: str) -> str:
     return "\n".join([f"--- journal of node {name}", *text.splitlines()[-TAIL:], "---"])
 
 
-def closing(outcomes: Sequence[Outcome]) -> str:
+def closing(outcomes: Sequence[Outcome], seconds: float) -> str:
     passed = sum(outcome.passed for outcome in outcomes)
-    seconds = sum(outcome.seconds for outcome in outcomes)
     return f"stages: {passed} passed, {len(outcomes) - passed} failed in {seconds // 60:.0f} min {seconds % 60:.0f} s"

@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 
 from .nodes import Lab
-from .places import CHECKOUT, tool_environment
+from .places import CHECKOUT, stage_environment
 
 AT_A_TIME = 2
 """One more emulated node than CPUs to spare makes both time out."""
@@ -52,7 +52,7 @@ class Result:
 
 def main(names: Sequence[str]) -> int:
     chosen = names or scenarios(CHECKOUT)
-    environment = tool_environment(os.environ)
+    environment = stage_environment(os.environ, "scenarios")
     lab = Lab(CHECKOUT, environment)
     with ThreadPoolExecutor(AT_A_TIME) as pool:
         results = list(pool.map(partial(run_scenario, CHECKOUT, environment, lab.silence), chosen))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table of stages: what `make test` runs, in this order."""
+"""The table of stages: what `make test` runs. They begin in this order, as many at a time as CPUs carry."""
 
 from __future__ import annotations
 
@@ -15,25 +15,42 @@ ON_ALL_CPUS = ("--numprocesses", "auto", "--dist", "loadfile")
 """Arguments of pytest. A file stays in one process, for the sake of what its tests share."""
 
 
+CPUS = 2
+"""What a machine for tests has at least."""
+
+
 @dataclass(frozen=True)
 class Stage:
-    """``share``: seconds it may take on two cores, caches cold; ``needs``: stages whose failure makes it pointless."""
+    """``share``: seconds it may take on two cores, caches cold; ``needs``: stages whose failure makes it pointless.
+
+    ``cpus``: how many it keeps busy; an emulated node keeps one.
+    """
 
     name: str
     share: int
     commands: tuple[Command, ...]
     needs: tuple[str, ...] = ()
+    cpus: int = CPUS
 
 
 class UnknownStageError(ValueError):
     """A name that is not in the table."""
 
 
+KINDS = "tests/system/kinds"
+
+
 def _part(name: str, *arguments: str) -> Command:
     return ("python", "-m", f"{PACKAGE}.{name}", *arguments)
 
 
+def _faults(*cgroups: str) -> tuple[Command, ...]:
+    """The shorter set, one node at a time."""
+    return tuple(("python", "tests/faults", "--short", "--cgroup", cgroup) for cgroup in cgroups)
+
+
 STAGES = (
+    Stage("lab", 620, (("python", "tests/lab", "build"), ("python", "tests/lab", "cluster", "build")), cpus=1),
     Stage(
         "lint",
         110,
@@ -47,15 +64,22 @@ STAGES = (
             ("antsibull-docs", "lint-collection-docs", "--plugin-docs", "--disallow-unknown-collection-refs", "."),
             ("ansible-galaxy", "collection", "build", "--force", "--output-path", ".cache/dist"),
         ),
+        cpus=1,
     ),
+    Stage("sanity", 170, (_part("sanity"),), cpus=1),
+    Stage("units-matrix", 250, (_part("matrix"),), cpus=1),
+    Stage("package", 40, (("pytest", "tests/package"),), cpus=1),
     Stage("units", 260, (("pytest", *ON_ALL_CPUS, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report"))),
-    Stage("sanity", 170, (_part("sanity"),)),
-    Stage("units-matrix", 120, (_part("matrix"),)),
-    Stage("package", 40, (("pytest", "tests/package"),)),
-    Stage("lab", 720, (("python", "tests/lab", "build"), ("python", "tests/lab", "cluster", "build"))),
     Stage("scenarios", 1500, (_part("install"), _part("scenarios")), needs=("lab",)),
-    Stage("system", 1380, (_part("install"), _part("system")), needs=("lab",)),
-    Stage("faults", 400, (_part("install"), ("python", "tests/faults", "--short")), needs=("lab",)),
+    Stage(
+        "system",
+        1000,
+        (_part("install"), _part("system", "system", "tests/system", f"--ignore={KINDS}")),
+        needs=("lab",),
+        cpus=1,
+    ),
+    Stage("kinds", 1000, (_part("install"), _part("system", "kinds", KINDS)), needs=("lab",), cpus=1),
+    Stage("faults", 400, (_part("install"), *_faults("v1", "v2")), needs=("lab",), cpus=1),
 )
 
 

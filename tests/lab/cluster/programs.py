@@ -13,7 +13,7 @@ from pathlib import Path
 from ..cache import Cache, Recipe
 from ..debian import fetch_program
 from ..errors import LabError
-from ..go import Workshop
+from ..go import SHARED, Workshop
 from ..kubernetes import BUILD_TAGS, OWN_VERSION, SOURCE_SUITE, flags, label, obtain_source, unpack_source
 from ..progress import Progress
 from ..spec import DEBIAN_KUBELET
@@ -116,10 +116,10 @@ def _tagged(folders: Iterable[Path]) -> list[Path]:
 def _obtain_kubernetes(cache: Cache) -> Path:
     wanted = DEBIAN_KUBELET
     changes = (text for change in MENDED for text in change)
-    parts = (wanted, SOURCE_SUITE, BUILD_TAGS, flags("1.0.0", VERSIONS), *BUILT, *changes)
+    parts = (wanted, SOURCE_SUITE, SHARED, BUILD_TAGS, flags("1.0.0", VERSIONS), *BUILT, *changes)
 
     def build(folder: Path, log: Path) -> None:
-        with Workshop(folder, log) as workshop:
+        with Workshop(cache, folder, log) as workshop:
             tree, release = unpack_source(obtain_source(cache, wanted), workshop)
             mend(tree)
             _generate(tree, workshop)

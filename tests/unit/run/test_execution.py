@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from pathlib import Path
 
-from ansible_collections.volcano.colocation.tests.run.execution import OVERRUN, Outcome, run_stage
+from ansible_collections.volcano.colocation.tests.run.execution import INTERRUPTED, OVERRUN, Outcome, run_stage
 from ansible_collections.volcano.colocation.tests.run.stages import Command, Stage
 
 
@@ -26,6 +27,7 @@ def run(tmp_path: Path, *commands: Command, patience: float = 3.0) -> tuple[Outc
         tmp_path,
         os.environ,
         lambda _seconds, line: beats.append(line),
+        threading.Event(),
         every=0.2,
         patience=patience,
     )
@@ -73,3 +75,14 @@ def test_no_command_waits_for_input(tmp_path: Path) -> None:
     outcome, _beats = run(tmp_path, python("input()"))
     assert "EOFError" in outcome.log.read_text()
     assert not outcome.passed
+
+
+def test_what_is_interrupted_is_stopped_and_the_rest_does_not_start(tmp_path: Path) -> None:
+    stop = threading.Event()
+    stage = Stage("some", 60, (python("import time; time.sleep(60)"), python("print('too late')")))
+    began = time.monotonic()
+    threading.Timer(0.3, stop.set).start()
+    outcome = run_stage(stage, tmp_path / "some.log", tmp_path, os.environ, lambda *_: None, stop)
+    assert [failure.reason for failure in outcome.failures] == [INTERRUPTED, INTERRUPTED]
+    assert "too late" not in outcome.log.read_text().splitlines()
+    assert time.monotonic() - began < 30

@@ -30,42 +30,42 @@ BAD = Stage("bad", 10, ((sys.executable, "-c", "print('oh'); raise SystemExit(1)
 AFTER_BAD = Stage("after", 10, ((sys.executable, "-c", ""),), needs=("bad",))
 
 
-@pytest.fixture
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
-    """A lab with one node, in a checkout of its own."""
+@pytest.fixture(name="checkout")
+def _checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with a lab that has one node."""
     (tmp_path / "tests" / "lab").mkdir(parents=True)
     (tmp_path / "tests" / "lab" / "__main__.py").write_text(LAB)
     monkeypatch.setattr(places, "LOGS", tmp_path)
     monkeypatch.setattr(places, "CHECKOUT", tmp_path)
-    return Lab(tmp_path, os.environ)
+    return tmp_path
 
 
-def test_a_failure_does_not_stop_stages_that_do_not_need_it(lab: Lab) -> None:
-    outcomes = __main__.run((BAD, AFTER_BAD, GOOD), os.environ, lab)
+def test_a_failure_does_not_stop_stages_that_do_not_need_it(checkout: Path) -> None:
+    outcomes = __main__.run((BAD, AFTER_BAD, GOOD), os.environ)
     assert [outcome.passed for outcome in outcomes] == [False, False, True]
     assert outcomes[1].blocked_by == ("bad",)
 
 
-def test_a_failure_shows_its_output_and_the_journals(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
-    __main__.run((BAD,), os.environ, lab)
+def test_a_failure_shows_its_output_and_the_journals(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    __main__.run((BAD,), os.environ)
     printed = capsys.readouterr().out
     assert "\noh\n" in printed
     assert "--- journal of node v2\nkubelet of v2 did not start\n---" in printed
-    assert (lab.checkout / "journal-v2.log").read_text() == "kubelet of v2 did not start\n"
+    assert (checkout / "journal-v2.log").read_text() == "kubelet of v2 did not start\n"
 
 
-def test_success_shows_no_journal(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
-    __main__.run((GOOD,), os.environ, lab)
+def test_success_shows_no_journal(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    __main__.run((GOOD,), os.environ)
     assert "journal" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("stages", "status"), [((GOOD,), 0), ((BAD,), 1), ((GOOD, BAD, AFTER_BAD), 1)])
 def test_nodes_are_taken_down_at_the_end(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch, stages: tuple[Stage, ...], status: int
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, stages: tuple[Stage, ...], status: int
 ) -> None:
     monkeypatch.setattr(__main__, "select", lambda _names: stages)
     assert __main__.main([]) == status
-    assert (lab.checkout / "down").exists()
+    assert (checkout / "down").exists()
 
 
 def test_an_unknown_stage_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,5 +77,5 @@ def test_a_lab_that_answers_nothing_has_no_nodes(tmp_path: Path) -> None:
     assert Lab(tmp_path, os.environ).names() == ()
 
 
-def test_names_of_nodes(lab: Lab) -> None:
-    assert lab.names() == ("v2",)
+def test_names_of_nodes(checkout: Path) -> None:
+    assert Lab(checkout, os.environ).names() == ("v2",)

@@ -45,7 +45,7 @@ def test_one_line_on_a_stage_that_failed(tmp_path: Path) -> None:
 def test_a_stage_that_did_not_run_has_not_passed() -> None:
     blocked = Outcome(STAGE, blocked_by=("lab",))
     assert report.verdict("[2/2]", blocked) == "[2/2] units … not run, because of lab"
-    assert report.closing([blocked]) == "stages: 0 passed, 1 failed in 0 min 0 s"
+    assert report.closing([blocked], 0.0) == "stages: 0 passed, 1 failed in 0 min 0 s"
 
 
 def test_a_failure_shows_the_end_of_its_own_output(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_failure_names_errors_from_further_up(tmp_path: Path) -> None:
 def test_the_closing_line_counts_stages(tmp_path: Path) -> None:
     passed = outcome(tmp_path, "")
     failed = Outcome(STAGE, 60.0, (Failure(("x",), "exit status 1", 0, 0),))
-    assert report.closing([passed, failed]) == "stages: 1 passed, 1 failed in 1 min 12 s"
+    assert report.closing([passed, failed], 72.0) == "stages: 1 passed, 1 failed in 1 min 12 s"
 
 
 def test_progress_is_one_short_line() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.run.stages import STAGES, Stage, UnknownStageError, select
+from ansible_collections.volcano.colocation.tests.run.stages import CPUS, STAGES, Stage, UnknownStageError, select
 
 MINUTE = 60
 TABLE = (Stage("one", 1, ()), Stage("two", 1, (), needs=("one",)), Stage("three", 1, ()))
@@ -41,4 +41,8 @@ def test_the_shares_fit_into_the_time_there_is() -> None:
     assert sum(shares[name] for name in ("lint", "units", "sanity", "units-matrix", "package")) <= 15 * MINUTE
     assert shares["lab"] <= 12 * MINUTE
     assert shares["scenarios"] <= 25 * MINUTE
-    assert sum(shares.values()) <= 80 * MINUTE
+    assert sum(stage.share * stage.cpus for stage in STAGES) <= 70 * MINUTE * CPUS
+
+
+def test_no_stage_needs_more_than_there_is() -> None:
+    assert all(0 < stage.cpus <= CPUS for stage in STAGES)

@@ -44,7 +44,7 @@ def test_a_second_try(
     monkeypatch.setenv("FAILURES", str(failures))
     if silent:
         (tmp_path / "silent").write_text("hangs")
-    assert system.run(tmp_path, os.environ, Lab(tmp_path, os.environ), ()) == status
+    assert system.run(tmp_path, os.environ, Lab(tmp_path, os.environ), ("pytest", "tests")) == status
     calls = (tmp_path / "calls").read_text().splitlines()
     assert len(calls) == runs
     assert [line for line in calls if "--last-failed" in line] == calls[1:]
