@@ -9,7 +9,7 @@ import shutil
 
 from ..host import Host
 from ..qos import record
-from ..transaction import durable, install, leftovers, ledger
+from ..transaction import durable, install, ledger, leftovers
 from ..transaction.clock import Clock
 from ..transaction.journal import Journal, State, committed
 from ..transaction.lock import hold

@@ -19,7 +19,7 @@ def unfinished_transactions(host: Host) -> list[str]:
 
 
 def ledger_problem(host: Host) -> dict[str, Any] | None:
-    """Why the ledger cannot be read, which stops every transaction before it begins; None when it can be, or is not there."""
+    """Why the ledger cannot be read, which stops every transaction before it begins; None where nothing does."""
     try:
         ledger.load(Store(host))
     except ColocationError as error:

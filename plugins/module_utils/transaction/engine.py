@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Callable, Iterator
 
 from ..errors import ColocationError
-from . import boot, boot_undo, files, leftovers, ledger_entry, preflight
+from . import boot, boot_undo, files, ledger_entry, leftovers, preflight
 from .answer import refusal
 from .journal import Journal, State, undone_at_boot, unfinished
 from .lock import LockHeld, hold

@@ -146,7 +146,7 @@ class Store:
         self.drop(transaction)
 
     def drop(self, transaction: str) -> None:
-        """Drop what is of use until the answer only, above all file contents: the plan, and what was being validated."""
+        """Drop what is of use until the answer only, above all file contents: the plan, what was being validated."""
         for name in (PLAN, RESERVE):
             self.remove(transaction, os.path.basename(durable.temporary("", name)))
             self.remove(transaction, name)

@@ -48,7 +48,7 @@ def of_its_types(config: ConfigFile) -> ConfigFile:
         return config
     path, wanted = wrong
     message = f"{'.'.join(path)} is not {wanted}; CRI-O does not start with it"
-    return replace(config, values={}, problem=Problem(config.path, message, _line(config.text, path)))
+    return replace(config, values={}, problem=Problem(config.path, message, _line(config.text or "", path)))
 
 
 def _wrong(found: Any, types: Any, path: Path) -> Iterator[tuple[Path, str]]:

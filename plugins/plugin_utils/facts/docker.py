@@ -46,13 +46,13 @@ def _driver_in(options: object) -> str | None:
 def _of_its_type(config: ConfigFile) -> ConfigFile:
     """With other exec-opts than texts dockerd does not start: moby daemon/config/config.go, ExecOptions []string."""
     options = config.values.get("exec-opts", [])
-    if options is None or (isinstance(options, list) and all(each is None or isinstance(each, str) for each in options)):
+    if options is None or (
+        isinstance(options, list) and all(each is None or isinstance(each, str) for each in options)
+    ):
         return config
-    before, named, _rest = config.text.partition('"exec-opts"')
+    before, named, _rest = (config.text or "").partition('"exec-opts"')
     message = "exec-opts is not a list of texts; dockerd does not start with it"
-    return replace(
-        config, values={}, problem=Problem(config.path, message, before.count("\n") + 1 if named else None)
-    )
+    return replace(config, values={}, problem=Problem(config.path, message, before.count("\n") + 1 if named else None))
 
 
 def interpret_other(name: str, evidence: Mapping[str, Any]) -> tuple[RuntimeFacts, list[Claim]]:

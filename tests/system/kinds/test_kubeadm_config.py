@@ -113,7 +113,9 @@ def test_the_preflight_of_restore_writes_nothing_and_knows_the_cluster(server: A
     server.play("kubeadm", BOTH)
     planned = {name: {"node_restore_planned": each["node_restored"]} for name, each in BACK.items()}
     if other:
-        planned["b"]["node_restore_planned"] = {"node": {**identity("b"), "boot_id": "another", "machine_id_sha256": "x"}}
+        planned["b"]["node_restore_planned"] = {
+            "node": {**identity("b"), "boot_id": "another", "machine_id_sha256": "x"}
+        }
     found = server.play("kubeadm_restore_preflight", planned)
     assert (found.run.code != 0) is other
     assert ("b: the Node b has another machine id" in found.run.output) is other
@@ -193,9 +195,13 @@ def test_a_missing_permission_is_named_before_anything_changes(
 def test_a_missing_permission_of_restore_is_named_before_anything_changes(server: ApiServer) -> None:
     server.play("kubeadm", BOTH)
     planned = {name: {"node_restore_planned": each["node_restored"]} for name, each in BACK.items()}
-    found = server.play("kubeadm_restore_preflight", planned, colocation_kubeconfig=user(server, "reader", [NODES, READ]))
+    found = server.play(
+        "kubeadm_restore_preflight", planned, colocation_kubeconfig=user(server, "reader", [NODES, READ])
+    )
     assert found.run.code != 0
-    assert "may not patch configmaps kubelet-config-1.20 in kube-system. Nothing was changed. Grant it" in found.run.output
+    assert (
+        "may not patch configmaps kubelet-config-1.20 in kube-system. Nothing was changed. Grant it" in found.run.output
+    )
     assert server.text == WRITTEN
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet's checkpoints, as garbage: kubelet does not start with such a one, so that it goes where the policy changes."""
+"""kubelet's checkpoints, as garbage: kubelet does not start with them, so that they go where the policy changes."""
 
 from __future__ import annotations
 

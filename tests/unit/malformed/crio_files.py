@@ -54,18 +54,25 @@ CASES = {
     "nested without end": _at(None, "nested too deeply", "a = " + "[" * 5000 + "]" * 5000),
     "main file is no TOML": _at(1, "", "[crio\n", MAIN),
     "our drop-in is no TOML": _at(1, "", "[crio\n", OURS),
-    "our drop-in is a folder": Case("crio_config", OPTIONS, (f"/{OURS}: is a directory, not a regular file",), NODE, _folder),
+    "our drop-in is a folder": Case(
+        "crio_config", OPTIONS, (f"/{OURS}: is a directory, not a regular file",), NODE, _folder
+    ),
     "our drop-in is a link": Case("crio_config", OPTIONS, (f"/{OURS}: is a symbolic link",), NODE, _link),
     "manager is a number": _type(2, "crio.runtime.cgroup_manager", "a text", "[crio.runtime]\ncgroup_manager = 5\n"),
     "manager is a list": _runtime("cgroup_manager", "a text", 'cgroup_manager = ["systemd"]'),
     "manager is a switch": _runtime("cgroup_manager", "a text", "cgroup_manager = true"),
     "manager is a table": _type(3, "crio.runtime.cgroup_manager", "a text", f"{GOOD}[crio.runtime.cgroup_manager]\n"),
     "monitor's cgroup is a switch": _runtime("conmon_cgroup", "a text", "conmon_cgroup = false"),
-    "default handler is a number": _type(2, "crio.runtime.default_runtime", "a text", "[crio.runtime]\ndefault_runtime=1"),
+    "default handler is a number": _type(
+        2, "crio.runtime.default_runtime", "a text", "[crio.runtime]\ndefault_runtime=1"
+    ),
     "handlers are a list": _runtime("runtimes", "a table", 'runtimes = ["crun"]'),
     "handler is a text": _runtime("runtimes.crun", "a table", 'runtimes.crun = "/usr/bin/crun"'),
     "handler's monitor is a number": _type(
-        4, "crio.runtime.runtimes.crun.monitor_cgroup", "a text", f"{GOOD}[crio.runtime.runtimes.crun]\nmonitor_cgroup = 0\n"
+        4,
+        "crio.runtime.runtimes.crun.monitor_cgroup",
+        "a text",
+        f"{GOOD}[crio.runtime.runtimes.crun]\nmonitor_cgroup = 0\n",
     ),
     "handler's type in braces": _runtime("runtimes.crun.runtime_type", "a text", "runtimes.crun = {runtime_type = 1}"),
     "crio is a text": _type(1, "crio", "a table", 'crio = "x"\n'),
@@ -81,5 +88,7 @@ CASES = {
     "NRI's folder of files is a switch": _nri("nri_plugin_config_dir", "a text", "true"),
     "NRI's time is a switch": _nri("nri_plugin_request_timeout", "a time", "true"),
     "NRI's time is a fraction": _nri("nri_plugin_registration_timeout", "a time", "0.5"),
-    "our drop-in with another type": _at(2, f"crio.runtime.cgroup_manager is not a text; {TYPE}", "[crio.runtime]\ncgroup_manager = 1\n", OURS),
+    "our drop-in with another type": _at(
+        2, f"crio.runtime.cgroup_manager is not a text; {TYPE}", "[crio.runtime]\ncgroup_manager = 1\n", OURS
+    ),
 }

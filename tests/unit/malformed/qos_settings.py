@@ -180,7 +180,9 @@ CASES = {
     "recorded properties are a number": _entry("stored", 5),
     "recorded property is a number": _entry("stored", [5], "stored[0]"),
     "recorded property without a value": _entry("stored", [{"name": "x", "signature": "t"}], "stored[0].value"),
-    "recorded property of no type": _entry("stored", [{"name": "x", "signature": "z", "value": 1}], "stored[0].signature"),
+    "recorded property of no type": _entry(
+        "stored", [{"name": "x", "signature": "z", "value": 1}], "stored[0].signature"
+    ),
     "recorded property of a number": _entry("stored", [{"name": 5, "signature": "t", "value": 1}], "stored[0].name"),
     "recorded bytes of no number": _record(
         document({**ENTRY, "stored": [{"name": "x", "signature": "ay", "value": "zz"}]}), f"it is damaged. {MOVE}"

@@ -71,7 +71,7 @@ def test_it_is_refused_and_the_tree_stays(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", [checkpoints.CPU, checkpoints.MEMORY])
 @pytest.mark.parametrize("name", checkpoints.TEXTS)
 def test_a_checkpoint_that_is_none_is_looked_at_and_stays(name: str, path: str, tmp_path: Path) -> None:
-    """It is kubelet's: node_facts reads it, a plan that changes the policy has it moved aside, nobody else touches it."""
+    """It is kubelet's: node_facts reads it, a change of the policy has it moved aside, nobody else touches it."""
     root = grow(tmp_path / "image", {path: checkpoints.TEXTS[name]})
     before = everything(tmp_path)
     looked = run("node_facts", {"root": str(root)})

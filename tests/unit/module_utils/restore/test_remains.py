@@ -15,7 +15,7 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 from ansible_collections.volcano.colocation.plugins.module_utils.restore import remains
 from ansible_collections.volcano.colocation.plugins.module_utils.restore.evidence import evidence
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, leftovers, ledger
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, ledger, leftovers
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.lock import LockHeld, hold
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.node import Node
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import sha256
