@@ -24,6 +24,9 @@ from ..plugin_utils.kubeadm.plan import ClusterPlan, make_cluster_plan
 from ..plugin_utils.kubeadm.restore import Return, make_return
 from ..plugin_utils.redact import redact_text
 
+REGISTERED = ("node_observed", "node_aligned", "node_restore_planned", "node_restored")
+"""What the role's phases register."""
+
 
 def _here(task_vars: Mapping[str, Any]) -> dict[str, Any]:
     """kubernetes.core is to run with the Python that has its library, and to keep what it is given out of syslog."""
@@ -107,9 +110,12 @@ class ActionModule(ColocationAction):
         return read_host(name, known["node_observed"], known["node_aligned"], planned=self._task.check_mode)
 
     def _restored(self, name: str) -> Host:
-        return read_restored(name, self._registered(name)["node_restored"])
+        """In check mode what the restore would come to will do: it is asked before the first node is put back."""
+        known = self._registered(name)
+        planned = known["node_restore_planned"] if self._task.check_mode else None
+        return read_restored(name, known["node_restored"] or planned)
 
     def _registered(self, name: str) -> dict[str, Any]:
         # Not hostvars[name]: that would template every variable of every host.
         known = self._hosts.raw_get(name)
-        return {each: untagged(known.get(each)) for each in ("node_observed", "node_aligned", "node_restored")}
+        return {each: untagged(known.get(each)) for each in REGISTERED}

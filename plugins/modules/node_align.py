@@ -26,18 +26,8 @@ extends_documentation_fragment:
   - volcano.colocation.profile.runtime
   - volcano.colocation.profile.containerd
   - volcano.colocation.recovery
+  - volcano.colocation.disruption
 options:
-  allow_disruption:
-    description:
-      - What to do when pods have to be stopped and made again, which a change of the driver, the CPU manager policy or
-        the reserved CPUs needs.
-      - V(true) does it. V(false) does everything else and reports the rest as pending.
-      - Not set, the node is refused before its first change, with an explanation.
-    type: bool
-  health_timeout:
-    description: Seconds the node may take to become healthy before everything is put back.
-    type: int
-    default: 300
   observation:
     description:
       - The RV(observation) of an earlier run in check mode in the same run of C(ansible-playbook). It saves looking at

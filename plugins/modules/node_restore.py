@@ -25,6 +25,7 @@ author:
 extends_documentation_fragment:
   - volcano.colocation.attributes
   - volcano.colocation.attributes.action
+  - volcano.colocation.disruption
 options:
   sections:
     description:
@@ -35,16 +36,6 @@ options:
     elements: str
     choices: [kubelet, runtime, slices, qos]
     default: [kubelet, runtime, slices, qos]
-  allow_disruption:
-    description:
-      - What to do when pods have to be stopped and made again, as for another cgroup driver.
-      - V(true) does it. V(false) does everything else and reports the rest as pending.
-      - Not set, the node is refused before its first change, with an explanation.
-    type: bool
-  health_timeout:
-    description: Seconds the node may take to become healthy before the transaction is undone.
-    type: int
-    default: 300
   root:
     description:
       - Take every path below this folder, to put an image back that was prepared with O(root) of other modules.

@@ -83,24 +83,27 @@ CONTAINERD_CONFIG: Spec = {**ROOT, **RUNTIME, **CONTAINERD, **RECOVER}
 
 CRIO_CONFIG: Spec = {**ROOT, **RUNTIME, **RECOVER}
 
+DISRUPTION: Spec = {
+    "allow_disruption": {"type": "bool"},
+    "health_timeout": {"type": "int", "default": 300},
+}
+
 NODE_ALIGN: Spec = {
     **PROFILE,
     **RECOVER,
-    "allow_disruption": {"type": "bool"},
-    "health_timeout": {"type": "int", "default": 300},
+    **DISRUPTION,
     "observation": {"type": "str"},
 }
 
 NODE_RESTORE: Spec = {
     **ROOT,
+    **DISRUPTION,
     "sections": {
         "type": "list",
         "elements": "str",
         "choices": ["kubelet", "runtime", "slices", "qos"],
         "default": ["kubelet", "runtime", "slices", "qos"],
     },
-    "allow_disruption": NODE_ALIGN["allow_disruption"],
-    "health_timeout": NODE_ALIGN["health_timeout"],
 }
 
 KUBEADM_CONFIG: Spec = {

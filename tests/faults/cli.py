@@ -9,15 +9,16 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 from ..run.places import CHECKOUT
 from . import report
 from .chain import Chain, node_name, take_down
 from .fault import Kind
-from .outcome import Verdict
-from .places import DOCUMENT, OUTPUT, RESULTS, code_digest, environment
+from .outcome import Outcome, Verdict
+from .places import DOCUMENT, OUTPUT, RESULTS, SHORT_RESULTS, code_digest, environment
 from .results import Results
 from .rounds import Rounds
 from .rows import NODES, ROWS, NoSuchRow, Row, chosen, short
@@ -38,10 +39,11 @@ def main(argv: Sequence[str]) -> int:
         print("\n".join(row.name for row in rows))
         return 0
     code = code_digest(CHECKOUT)
-    results = Results(RESULTS, None if given.any_code else code)
+    results = Results(SHORT_RESULTS if given.short else RESULTS, None if given.any_code else code)
     if not given.report:
         _inject(rows if given.row else results.left(rows), results, code)
-    return _finish(rows, results)
+        results.tidy()
+    return _finish(rows, results, None if given.short else DOCUMENT)
 
 
 def _inject(rows: Sequence[Row], results: Results, code: str) -> None:
@@ -65,22 +67,28 @@ def _end(stop: threading.Event, number: int, _frame: object) -> None:
     os._exit(128 + number)
 
 
-def _finish(rows: Sequence[Row], results: Results) -> int:
+def _finish(rows: Sequence[Row], results: Results, document: Path | None) -> int:
     outcomes = results.outcomes()
     wanted = {row.name for row in rows}
     found = {name: outcome for name, outcome in outcomes.items() if name in wanted}
     print(f"\n{report.text(rows, found, results.repeated())}\n", flush=True)
-    left = results.left(ROWS)
-    if left:
-        say(f"{DOCUMENT.name} stays as it is: {len(left)} of {len(ROWS)} rows have no result yet")
-    else:
-        page = report.text(ROWS, outcomes, results.repeated())
-        DOCUMENT.write_text(report.with_table(DOCUMENT.read_text(encoding="utf-8"), page), encoding="utf-8")
-        say(f"written into {DOCUMENT}")
+    if document is not None:
+        _write(document, outcomes, results)
     for name in sorted(found):
         if found[name].verdict is Verdict.LOST:
             say(f"LOST: {name}: {'; '.join(found[name].wrong)}")
     return 0 if report.all_kept(rows, found) else 1
+
+
+def _write(document: Path, outcomes: Mapping[str, Outcome], results: Results) -> None:
+    """The table into the page, once it is whole."""
+    left = results.left(ROWS)
+    if left:
+        say(f"{document.name} stays as it is: {len(left)} of {len(ROWS)} rows have no result yet")
+        return
+    table = report.text(ROWS, outcomes, results.repeated())
+    document.write_text(report.with_table(document.read_text(encoding="utf-8"), table), encoding="utf-8")
+    say(f"written into {document}")
 
 
 def say(line: str) -> None:
@@ -92,7 +100,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--cgroup", choices=sorted(NODES), help="rows of one cgroup version only")
     parser.add_argument("--only", action="append", default=[], choices=sorted(KINDS), help="rows of one kind only")
     parser.add_argument("--row", action="append", default=[], metavar="NAME", help="this row, with a result or not")
-    parser.add_argument("--short", action="store_true", help="a small set that has something of everything")
+    parser.add_argument(
+        "--short", action="store_true", help="two rows, one a cgroup version; their results stay out of the repository"
+    )
     parser.add_argument("--list", action="store_true", help="print the names of the rows; boots nothing")
     parser.add_argument("--report", action="store_true", help="only the tables of the results so far; boots nothing")
     parser.add_argument(

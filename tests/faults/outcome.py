@@ -23,7 +23,8 @@ class Outcome:
     """One injected fault. ``end``: how the node ended, '' when in no allowed way; ``wrong``: what is otherwise.
 
     ``run`` and ``following``: how the run that met the fault and the next one ended; ``code`` names the collection's
-    code, ``struck`` the moments at which the engine was really held.
+    code and ``day`` says when, ``struck`` the moments at which the engine was really held.
+    ``times``: how often the fault was injected with that code; this is the last of them.
     """
 
     row: str
@@ -36,6 +37,8 @@ class Outcome:
     wrong: tuple[str, ...] = ()
     seconds: float = 0.0
     code: str = ""
+    day: str = ""
+    times: int = 1
 
     def line(self) -> str:
         """One line of JSON."""

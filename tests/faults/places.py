@@ -12,10 +12,13 @@ from ..run.places import CACHE, CHECKOUT, tool_environment
 
 GUEST = Path(__file__).resolve().parent / "guest"
 OUTPUT = CACHE / "faults"
-RESULTS = OUTPUT / "results.jsonl"
+RESULTS = CHECKOUT / "tests" / "faults" / "results.jsonl"
+"""In the repository, since hours went into it."""
+SHORT_RESULTS = OUTPUT / "results.jsonl"
+"""Of the shorter set, which runs with the other tests and leaves the checkout as it is."""
 LOGS = OUTPUT / "logs"
 DOCUMENT = CHECKOUT / "docs" / "faults.md"
-CODE = ("plugins", "roles", "playbooks")
+CODE = ("plugins", "roles/node", "playbooks/provision.yml")
 """What a result depends on."""
 
 
@@ -27,7 +30,8 @@ def environment(base: Mapping[str, str]) -> dict[str, str]:
 def code_digest(checkout: Path) -> str:
     """A short name of the collection's code as it is now."""
     found = hashlib.sha256()
-    for path in sorted(path for top in CODE for path in (checkout / top).rglob("*")):
+    tops = [checkout / top for top in CODE]
+    for path in sorted(path for top in tops for path in (top, *top.rglob("*"))):
         if path.is_file() and path.suffix != ".pyc":
             found.update(str(path.relative_to(checkout)).encode() + b"\0" + path.read_bytes() + b"\0")
     return found.hexdigest()[:12]

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import date
 
 from ..bench.report import with_figures
 from ..bench.table import markdown
@@ -39,13 +38,23 @@ def all_kept(rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> bool:
 
 def _lead(rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> str:
     counted = _counted(rows, outcomes)
-    codes = sorted({each.code for each in outcomes.values()})
+    made = _made(rows, outcomes)
+    when = "with the code and on the day that each row names" if len(made) > 1 else "".join(made) or "with no code"
     lead = (
-        f"Made by `make test-faults` on {date.today().isoformat()}, code {', '.join(codes) or 'none'}:"
+        f"Made by `make test-faults` {when}:"
         f" {counted[Verdict.KEPT] + counted[Verdict.LOST]} faults injected, {counted[Verdict.LOST]} lost."
     )
     missing = counted[Verdict.NOT_INJECTED]
     return lead + (f" {missing} of the table were not injected." if missing else "")
+
+
+def _made(rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> list[str]:
+    """By which code and on which day; more than one where rows are of different runs."""
+    return sorted({_origin(outcomes[row.name]) for row in rows if row.name in outcomes})
+
+
+def _origin(outcome: Outcome) -> str:
+    return f"with code {outcome.code} on {outcome.day or 'a day that was not noted'}"
 
 
 def _again(repeated: Mapping[str, int]) -> str:
@@ -80,10 +89,16 @@ def _kind(kind: Kind, rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> t
 
 
 def _faults(rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> str:
-    return markdown(
-        ("fault", "at", "cgroup", "the node ended", "containers", "the run said", "the next run"),
-        [_fault(row, outcomes.get(row.name)) for row in rows],
-    )
+    heads: tuple[str, ...] = ("fault", "at", "cgroup", "the node ended", "containers", "the run said", "the next run")
+    found = [_fault(row, outcomes.get(row.name)) for row in rows]
+    if len(_made(rows, outcomes)) > 1:
+        heads = (*heads, "code and day")
+        found = [(*cells, _code_and_day(outcomes.get(row.name))) for row, cells in zip(rows, found, strict=True)]
+    return markdown(heads, found)
+
+
+def _code_and_day(outcome: Outcome | None) -> str:
+    return "" if outcome is None else f"{outcome.code} {outcome.day}".strip()
 
 
 def _fault(row: Row, outcome: Outcome | None) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The file of results, one line a row: a run that was cut off goes on where it ended."""
+"""The file of results: a run that was cut off goes on where it ended; one that ends leaves a line a row, by name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .outcome import Outcome, Verdict, parse_outcome
@@ -48,8 +48,29 @@ class Results:
 
     def repeated(self) -> dict[str, int]:
         """How often a fault was injected, where that was more than once."""
-        counted = Counter(each.row for each in self._read() if each.verdict is not Verdict.NOT_INJECTED)
+        counted = self._times(self._read())
         return {name: times for name, times in counted.items() if times > 1}
+
+    def tidy(self) -> None:
+        """Leave the last result of each row, whatever its code, by name: people read the file as a difference."""
+        if not self.path.exists():
+            return
+        every = Results(self.path, None)
+        lines = []
+        for name, outcome in sorted(every.outcomes().items()):
+            times = self._times(each for each in every._read() if each.code == outcome.code)[name]
+            lines.append(replace(outcome, times=max(times, 1)).line() + "\n")
+        whole = self.path.with_suffix(".new")
+        whole.write_text("".join(lines), encoding="utf-8")
+        whole.replace(self.path)
+
+    @staticmethod
+    def _times(outcomes: Iterable[Outcome]) -> Counter[str]:
+        """How often each fault was injected."""
+        counted: Counter[str] = Counter()
+        for each in outcomes:
+            counted[each.row] += each.times * (each.verdict is not Verdict.NOT_INJECTED)
+        return counted
 
     def _read(self) -> Iterator[Outcome]:
         for line in self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else ():

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Protocol
 
 from .fault import End
@@ -69,7 +70,7 @@ class Rounds:
         if self.stop.is_set():
             # Its node was taken from it.
             return
-        self.results.add(replace(outcome, code=self.code))
+        self.results.add(replace(outcome, code=self.code, day=date.today().isoformat()))
         self.say(told(outcome))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import HEALTH_GATE, START_KUBELET
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import START_KUBELET
 
 from .fault import Fault, Kind
 from .table import FAULTS
@@ -19,12 +19,10 @@ NODES = {
 """Both sides change their driver, so that no step is left out, and pods run before as well as after."""
 
 SHORT = (
-    ("v2", Kind.KILLED, "", START_KUBELET),
-    ("v2", Kind.DISK_FULL, "target folder in the middle", None),
-    ("v1", Kind.POWER_CUT, "", START_KUBELET),
-    ("v1", Kind.STOPPED, "", HEALTH_GATE),
+    ("v1", Kind.POWER_CUT, START_KUBELET),
+    ("v2", Kind.KILLED, START_KUBELET),
 )
-"""The shorter set: cgroup version, kind, what, and where unless there is one place only."""
+"""The shorter set, one row a node, so that they run side by side: cgroup version, kind, and where."""
 
 
 class NoSuchRow(ValueError):
@@ -63,6 +61,5 @@ def chosen(rows: Iterable[Row], cgroup: str | None, kinds: Iterable[Kind], names
     return found
 
 
-def _is(row: Row, cgroup: str, kind: Kind, what: str, where: str | None) -> bool:
-    fault = row.fault
-    return (row.cgroup, fault.kind, fault.what) == (cgroup, kind, what) and where in (None, fault.where)
+def _is(row: Row, cgroup: str, kind: Kind, where: str) -> bool:
+    return (row.cgroup, row.fault.kind, row.fault.where) == (cgroup, kind, where)

@@ -68,12 +68,27 @@ def _period(settings: Mapping[str, Any], state: State, total: Capacity) -> int:
 
 
 def _online(host: Host) -> int:
-    return len(parse_cpu_list(_read(host, ONLINE, "cpus")))
+    text = _read(host, ONLINE, "cpus")
+    try:
+        return len(parse_cpu_list(text))
+    except ValueError as error:
+        raise _not_the_kernels(ONLINE, "cpus") from error
 
 
 def _memory(host: Host) -> int:
     lines = [line.split() for line in _read(host, MEMINFO, "memory").splitlines()]
-    return next(int(words[1]) * 1024 for words in lines if words[:1] == ["MemTotal:"])
+    total = [words[1] for words in lines if words[:1] == ["MemTotal:"] and len(words) > 1]
+    if not total or not total[0].isdecimal():
+        raise _not_the_kernels(MEMINFO, "memory")
+    return int(total[0]) * 1024
+
+
+def _not_the_kernels(path: str, option: str) -> ColocationError:
+    return ColocationError(
+        "it is not what the kernel writes, so that it is not known what a percent is a part of",
+        f"Say with the option {option}",
+        path,
+    )
 
 
 def _read(host: Host, path: str, option: str) -> str:

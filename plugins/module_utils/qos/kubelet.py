@@ -30,6 +30,6 @@ def static_cpu(host: Host, kubelet_root: str) -> bool | None:
     """
     try:
         policy = json.loads(host.read(f"{kubelet_root.rstrip('/')}/{CHECKPOINT}"))["policyName"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return bool(policy == "static")

@@ -12,12 +12,14 @@ from typing import Any, Iterator, Mapping, Tuple
 from ..errors import ColocationError
 from ..host import Host
 from ..systemd.property import Property
+from ..transaction import shape
 from ..transaction.clock import Clock
 from ..transaction.durable import sync_folder, unlink_if_there
 from ..transaction.files import private_folder, write_private
 from ..transaction.lock import LockHeld, hold
 from ..transaction.store import STATE_FOLDER
 from .conversion import Backend
+from .record_shape import SHAPE
 
 FILE = f"{STATE_FOLDER}/qos.json"
 LOCK = f"{STATE_FOLDER}/qos.lock"
@@ -64,15 +66,16 @@ def load(host: Host) -> dict[Key, Entry]:
     try:
         document = json.loads(host.read_table(FILE))
         schema = document["schema"]
-        entries = [_entry(each) for each in document["settings"]] if schema == SCHEMA else []
+        where = shape.wrong(document, SHAPE) if schema == SCHEMA else ""
+        entries = [_entry(each) for each in document["settings"]] if schema == SCHEMA and not where else []
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
         raise ColocationError(f"cannot read it: {error.strerror or error}", "", FILE) from error
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ColocationError(
-            "it is damaged", "Move it away: what was set stays as it is until the next boot", FILE
-        ) from error
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise _damaged() from error
+    if where:
+        raise _damaged(where)
     if schema != SCHEMA:
         raise ColocationError(
             f"it has schema {schema!r}, and this version reads {SCHEMA}",
@@ -81,6 +84,11 @@ def load(host: Host) -> dict[Key, Entry]:
         )
     boot = boot_id(host)
     return {entry.key: entry for entry in entries if entry.persistent or entry.boot == boot}
+
+
+def _damaged(where: str = "") -> ColocationError:
+    said = "it is damaged" + (f" ({where})" if where else "")
+    return ColocationError(said, "Move it away: what was set stays as it is until the next boot", FILE)
 
 
 def save(host: Host, record: Record) -> None:

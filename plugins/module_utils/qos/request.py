@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Any, Mapping
 
@@ -40,7 +41,7 @@ def request(host: Host, options: Mapping[str, Any]) -> Request:
         options["state"],
         options["unsupported"],
         options["persistent"],
-        Limits(options["cpus"], _memory(options["memory"])),
+        Limits(_cpus(options["cpus"]), _memory(options["memory"])),
         Kubelet(version(options["kubelet_version"]), static_cpu(host, options["kubelet_root"]), options["memory_qos"]),
         options["cgroup_root"].rstrip("/"),
     )
@@ -75,10 +76,19 @@ def _wish(options: Mapping[str, Any]) -> Wish:
     )
 
 
+def _cpus(given: float | None) -> float | None:
+    if given is not None and not 0 < given < math.inf:
+        raise ColocationError(f"cpus: {given} is no number of CPUs", "Write it like 64 or 2.5")
+    return given
+
+
 def _memory(given: str | None) -> int | None:
     if given is None:
         return None
     try:
-        return int(parse_quantity(given))
-    except ValueError as error:
-        raise ColocationError(f"memory: {given!r} is no amount of memory", "Write it like 64Gi") from error
+        found = int(parse_quantity(given))
+    except ValueError:
+        found = 0
+    if found <= 0:
+        raise ColocationError(f"memory: {given!r} is no amount of memory", "Write it like 64Gi")
+    return found

@@ -9,7 +9,8 @@ import shutil
 
 from ..host import Host
 from ..qos import record
-from ..transaction import durable, install, ledger
+from ..transaction import durable, install, ledger, leftovers
+from ..transaction.clock import Clock
 from ..transaction.journal import Journal, State, committed
 from ..transaction.lock import hold
 from ..transaction.store import RESULT, STATE_FOLDER, Store
@@ -92,8 +93,10 @@ def _remove_empty(folder: str) -> None:
 
 
 def _open(store: Store) -> list[str]:
-    """Transactions that have no answer yet: at work, cut off, or about to begin."""
-    return [each for each in store.transactions() if store.read(each, RESULT) is None]
+    """Transactions that have no answer yet: at work, cut off, or about to begin; not those that were left behind."""
+    now = Clock().wall()
+    unanswered = [each for each in store.transactions() if store.read(each, RESULT) is None]
+    return [each for each in unanswered if not leftovers.abandoned(store, each, now)]
 
 
 def _reason(store: Store, transaction: str) -> str:

@@ -22,7 +22,7 @@ from .reserved import offered, reserved
 from .runtime import runtime
 from .services import services
 from .system import machine
-from .transactions import unfinished_transactions
+from .transactions import ledger_problem, unfinished_transactions
 from .writers import writers
 
 SCHEMA = 1
@@ -56,6 +56,7 @@ def collect(host: Host, named_cgroups: Iterable[str] = (), patches: str | None =
         "runtime": runtime(host, agents, kubelets_endpoint(host, agents)),
         "distribution": distribution(host, agents),
         "unfinished_transactions": unfinished_transactions(host),
+        "ledger_problem": ledger_problem(host),
         "other_runtimes": [name for name in OTHER_RUNTIMES if name in agents],
     }
     found = reserved(host, document["cgroups"]["tops"], document["kubelet"], named_cgroups)

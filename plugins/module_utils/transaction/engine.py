@@ -8,14 +8,15 @@ from contextlib import contextmanager
 from typing import Any, Callable, Iterator
 
 from ..errors import ColocationError
-from . import boot, boot_undo, files, ledger_entry, preflight
+from . import boot, boot_undo, files, ledger_entry, leftovers, preflight
+from .answer import refusal
 from .journal import Journal, State, undone_at_boot, unfinished
 from .lock import LockHeld, hold
 from .node import Node
 from .plan import parse
 from .rollback import roll_back
 from .steps import STEPS, Step, StepFailed
-from .store import RESULT, STATE_FOLDER, Store
+from .store import CANDIDATES, RESULT, STATE_FOLDER, Store
 from .validation import validate
 from .wording import in_words
 from .work import Report, Work, go_on
@@ -34,7 +35,7 @@ def execute(
     raises Stopped when the process is asked to end; undoing does not heed it.
     """
     try:
-        with alone(node, store, _holder(store, transaction), report):
+        with alone(node, store, _holder(store, transaction), report, transaction):
             recovered = undo_all(node, store, report)
             answer = _answer(store, transaction)
             if answer is None:
@@ -59,10 +60,14 @@ def _holder(store: Store, transaction: str) -> str:
 
 
 @contextmanager
-def alone(node: Node, store: Store, holder: str, report: Report) -> Iterator[None]:
-    """Hold the node's lock. When it goes and nothing is open, nothing is left to be undone at boot."""
+def alone(node: Node, store: Store, holder: str, report: Report, own: str = "") -> Iterator[None]:
+    """Hold the node's lock. When it goes and nothing is open, nothing is left to be undone at boot.
+
+    ``own``: the transaction that is about to begin, however old its plan is.
+    """
     with hold(store.lock_path, holder):
         try:
+            leftovers.end(store, node.clock.wall(), report, own)
             _settle(node, store, report)
             yield
             _settle(node, store, report)
@@ -130,7 +135,7 @@ def _attempt(work: Work, transaction: str, recovered: dict[str, Any] | None) -> 
         preflight.check(work.node, work.plan)
         before = preflight.observe(work.node, work.plan)
         step = "validate"
-        validate(work.node, work.plan, work.store.path(transaction, "candidates"))
+        validate(work.node, work.plan, work.store.path(transaction, CANDIDATES))
         step = "back up"
         work.journal = Journal.create(work.store, work.plan, before, recovered or undone_at_boot(work.store))
         _back_up(work)
@@ -202,18 +207,3 @@ def _carry_out(work: Work, step: Step) -> None:
     if status == "failed":
         work.journal.blame(step.name, detail)
         raise StepFailed(detail)
-
-
-def refusal(transaction: str, step: str, error: Exception, recovered: dict[str, Any] | None) -> dict[str, Any]:
-    node = "nothing was changed"
-    if recovered is not None:
-        node = f"the unfinished transaction {recovered['id']} was undone, nothing else was changed"
-    return {
-        "id": transaction,
-        "state": "refused",
-        "step": step,
-        "steps": [],
-        "error": {"step": step, "message": in_words(error), "node": node},
-        "gate": [],
-        "recovered": recovered,
-    }

@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import ColocationError
 from ..host import Host
 from . import engine, install, recovery
+from .answer import refusal
 from .clock import Clock
 from .journal import Journal, unfinished
 from .lock import LockHeld, hold
@@ -45,7 +46,7 @@ def start(host: Host, plan: Plan, text: str, seconds: float) -> dict[str, Any]:
     try:
         store.open(plan.id, text)
     except ColocationError as error:
-        return engine.refusal(plan.id, "begin", error, None)
+        return refusal(plan.id, "begin", error, None)
     if plan.files_only or not host.live:
         # It is over in milliseconds, and needs no systemd.
         return engine.execute(_node(host), store, plan.id, _silent)
@@ -53,7 +54,7 @@ def start(host: Host, plan: Plan, text: str, seconds: float) -> dict[str, Any]:
         require_systemd(Node(host))
         _launch(host, plan.id, _limit(plan))
     except (ColocationError, OSError) as error:
-        answer = engine.refusal(plan.id, "begin", error, None)
+        answer = refusal(plan.id, "begin", error, None)
         store.finish(plan.id, answer)
         return answer
     return wait(host, plan.id, seconds)

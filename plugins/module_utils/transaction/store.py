@@ -9,6 +9,7 @@
     transactions/ID/plan.json         until the end of the transaction; it holds file contents
     transactions/ID/journal.json      what was begun and how to undo it
     transactions/ID/backups/          originals of files and checkpoints
+    transactions/ID/candidates/       while they are validated: the new texts
     transactions/ID/reserve           until the end: room for the journal on a disk that fills up
     transactions/ID/result.json       the answer, once there is one
 Every file is 0600.
@@ -24,12 +25,14 @@ from typing import Any
 
 from ..errors import ColocationError
 from ..host import Host
+from . import durable
 from .files import FileRefused, private_folder, read_private, refused, require_place, write_private
 
 STATE_FOLDER = "/var/lib/volcano-colocation"
 PLAN = "plan.json"
 RESULT = "result.json"
 RESERVE = "reserve"
+CANDIDATES = "candidates"
 RESERVE_SIZE = 1 << 18
 """Bytes; room for the journal and the answer of a transaction during which the disk fills up."""
 
@@ -138,7 +141,13 @@ class Store:
         return True
 
     def finish(self, transaction: str, result: dict[str, Any]) -> None:
-        """Write the answer and drop what nobody needs any more, above all the plan with its file contents."""
+        """Write the answer and drop what nobody needs any more."""
         self.write(transaction, RESULT, result)
+        self.drop(transaction)
+
+    def drop(self, transaction: str) -> None:
+        """Drop what is of use until the answer only, above all file contents: the plan, what was being validated."""
         for name in (PLAN, RESERVE):
+            self.remove(transaction, os.path.basename(durable.temporary("", name)))
             self.remove(transaction, name)
+        shutil.rmtree(self.path(transaction, CANDIDATES), ignore_errors=True)

@@ -16,6 +16,7 @@ from ..plan.edits import file_edits
 from ..plan.kubelet_after import resolved
 from ..plan.model import Change, Need, Plan
 from ..plan.refusals.catalogue import refusals
+from ..plan.refusals.ledger import ledger_refusals
 from ..plan.refusals.model import Rule
 from ..profile import Profile, parse_profile
 from .action import ColocationAction
@@ -53,6 +54,9 @@ class FilesAction(ColocationAction):
             return {"failed": True, "msg": refusal_message(Plan(refusals=refused))}
         needed = Plan(changes=type(self).CHANGES(facts, profile))
         edits = file_edits(snapshot, needed.changes)
+        refused = ledger_refusals(facts) if edits else ()
+        if refused:
+            return {"failed": True, "msg": refusal_message(Plan(refusals=refused))}
         result = {"changed": bool(edits), "diff": diffs(edits), **self._consequences(facts, needed, profile)}
         result.update(self.remarks(facts, profile))
         if recovered:

@@ -15,6 +15,7 @@ from ..edit.read import read_toml
 from . import crio_monitor
 from .config import nested, read_config
 from .cri import runtime_config
+from .crio_types import of_its_types
 from .model import Claim, ConfigFile, CrioFacts, Defect, NriFacts, RuntimeFacts
 from .nri import with_socket
 
@@ -81,7 +82,7 @@ def interpret_crio(
 
 
 def _files(found: Mapping[str, Any], process: Mapping[str, Any] | None) -> tuple[ConfigFile, ...]:
-    files = tuple(read_config(path, each, process, read_toml) for path, each in found["files"].items())
+    files = tuple(of_its_types(read_config(path, each, process, read_toml)) for path, each in found["files"].items())
     return files or (ConfigFile("/etc/crio/crio.conf", "missing"),)
 
 

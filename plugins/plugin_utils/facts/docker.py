@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +14,7 @@ from ...module_utils.cgroup.names import Driver
 from ..edit.errors import ParseError
 from .config import read_config
 from .cri import runtime_config
-from .model import Claim, ConfigFile, Defect, NriFacts, RuntimeFacts
+from .model import Claim, ConfigFile, Defect, NriFacts, Problem, RuntimeFacts
 
 OPTION = "native.cgroupdriver"
 
@@ -42,6 +43,18 @@ def _driver_in(options: object) -> str | None:
     return found[-1].partition("=")[2] if found else None
 
 
+def _of_its_type(config: ConfigFile) -> ConfigFile:
+    """With other exec-opts than texts dockerd does not start: moby daemon/config/config.go, ExecOptions []string."""
+    options = config.values.get("exec-opts", [])
+    if options is None or (
+        isinstance(options, list) and all(each is None or isinstance(each, str) for each in options)
+    ):
+        return config
+    before, named, _rest = (config.text or "").partition('"exec-opts"')
+    message = "exec-opts is not a list of texts; dockerd does not start with it"
+    return replace(config, values={}, problem=Problem(config.path, message, before.count("\n") + 1 if named else None))
+
+
 def interpret_other(name: str, evidence: Mapping[str, Any]) -> tuple[RuntimeFacts, list[Claim]]:
     """RuntimeFacts of a runtime by its CRI name; of docker also what its file and its command line say."""
     cri, docker = evidence["cri"], evidence.get("docker") or {}
@@ -50,7 +63,7 @@ def interpret_other(name: str, evidence: Mapping[str, Any]) -> tuple[RuntimeFact
     path = docker.get("config_path", "")
     config = ConfigFile(path, "missing")
     if docker.get("config"):
-        config = read_config(path, docker["config"], process, read_json)
+        config = _of_its_type(read_config(path, docker["config"], process, read_json))
     claims = _claims(config, process["argv"] if process else []) if name == "docker" else []
     driver, supported = runtime_config(cri)
     return (

@@ -309,6 +309,15 @@ class WriterFacts:
 
 
 @dataclass(frozen=True)
+class LedgerProblem:
+    """Why the ledger of our own earlier work cannot be read, and what to do about it."""
+
+    file: str
+    message: str
+    remedy: str
+
+
+@dataclass(frozen=True)
 class NodeFacts:
     hostname: str | None
     kernel: str | None
@@ -329,3 +338,4 @@ class NodeFacts:
     other_runtimes: tuple[str, ...] = ()
     image: bool = False
     """The files of a node that does not run: nothing can answer."""
+    ledger_problem: LedgerProblem | None = None

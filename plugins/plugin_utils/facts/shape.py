@@ -71,6 +71,7 @@ SNAPSHOT: dict[str, Any] = {
     "?writers": {"?rubik": ({"cgroup_driver": TEXT + NOTHING, "features": [TEXT]}, None)},
     "?distribution": {"marks": [TEXT], "settings": FILES, "templates": [TEXT], "supervisors": PROCESSES},
     "?unfinished_transactions": [TEXT],
+    "?ledger_problem": ({"file": TEXT, "message": TEXT, "remedy": TEXT}, None),
 }
 """``?``: may be missing. Keys that are not named here are nobody's business here. (shape, None): or nothing."""
 

@@ -19,6 +19,7 @@ from .partial import held_back
 from .pods import pod_changes
 from .recovery import recovery_plan
 from .refusals.catalogue import refusals
+from .refusals.ledger import ledger_refusals
 from .runtimes import runtime_changes, skips
 
 
@@ -58,6 +59,12 @@ def _patched_later(quiet: tuple[Change, ...], disruptive: tuple[Change, ...]) ->
     return tuple(change for change in quiet if change.target == PATCH and change.keys in waiting)
 
 
+def _if_it_can_begin(facts: NodeFacts, plan: Plan) -> Plan:
+    """A change that the engine would not begin is none."""
+    refused = ledger_refusals(facts) if plan.changes or plan.refusals else ()
+    return replace(plan, changes=(), refusals=(*plan.refusals, *refused)) if refused else plan
+
+
 def make_plan(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | None, recover: str = "undo") -> Plan:
     """Plan for a node. ``allow_disruption``: True do it, False leave it pending, None refuse and explain.
 
@@ -66,6 +73,10 @@ def make_plan(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | No
     recovery = recovery_plan(facts, recover)
     if recovery:
         return recovery
+    return _if_it_can_begin(facts, _make(facts, profile, allow_disruption=allow_disruption))
+
+
+def _make(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | None) -> Plan:
     profile = resolved(facts, profile)
     refused = refusals(facts, profile)
     base = _kubelets_place(facts, profile)

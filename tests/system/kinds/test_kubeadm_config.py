@@ -23,6 +23,7 @@ from ansible_collections.volcano.colocation.tests.system.kinds.apiserver import 
     TEXT,
     WRITTEN,
     ApiServer,
+    identity,
     observed,
     restored,
     up,
@@ -107,6 +108,24 @@ def test_a_node_that_is_no_host_of_the_run_is_named_unless_told_otherwise(server
     assert server.text == WRITTEN
 
 
+@pytest.mark.parametrize("other", [False, True])
+def test_the_preflight_of_restore_writes_nothing_and_knows_the_cluster(server: ApiServer, other: bool) -> None:
+    server.play("kubeadm", BOTH)
+    planned = {name: {"node_restore_planned": each["node_restored"]} for name, each in BACK.items()}
+    if other:
+        planned["b"]["node_restore_planned"] = {
+            "node": {**identity("b"), "boot_id": "another", "machine_id_sha256": "x"}
+        }
+    found = server.play("kubeadm_restore_preflight", planned)
+    assert (found.run.code != 0) is other
+    assert ("b: the Node b has another machine id" in found.run.output) is other
+    assert server.text == WRITTEN
+    # It is no word for what was not put back.
+    kept = server.play("kubeadm_restore", planned)
+    assert (kept.run.code, kept.said["reasons"][0]) == (0, "a: not a host of this run")
+    assert server.text == WRITTEN
+
+
 @pytest.mark.parametrize("entry", ["kubeadm_preflight", "kubeadm"])
 def test_the_kubeconfig_of_another_cluster_is_refused(server: ApiServer, entry: str) -> None:
     other = {"a": observed("a"), "b": observed("b", boot_id="another", machine_id_sha256="another")}
@@ -171,6 +190,19 @@ def test_a_missing_permission_is_named_before_anything_changes(
     assert found.run.code != 0
     assert f"may not {missing}. Nothing was changed. Grant it" in found.run.output
     assert (server.text, server.config_map(JOURNAL)) == (TEXT, None)
+
+
+def test_a_missing_permission_of_restore_is_named_before_anything_changes(server: ApiServer) -> None:
+    server.play("kubeadm", BOTH)
+    planned = {name: {"node_restore_planned": each["node_restored"]} for name, each in BACK.items()}
+    found = server.play(
+        "kubeadm_restore_preflight", planned, colocation_kubeconfig=user(server, "reader", [NODES, READ])
+    )
+    assert found.run.code != 0
+    assert (
+        "may not patch configmaps kubelet-config-1.20 in kube-system. Nothing was changed. Grant it" in found.run.output
+    )
+    assert server.text == WRITTEN
 
 
 def test_the_verbs_that_the_docs_list_are_enough(server: ApiServer) -> None:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.faults import cli, report
+from ansible_collections.volcano.colocation.tests.faults import cli, places, report
 from ansible_collections.volcano.colocation.tests.faults.outcome import Outcome, Verdict
-from ansible_collections.volcano.colocation.tests.faults.places import code_digest
+from ansible_collections.volcano.colocation.tests.faults.places import CODE, code_digest
 from ansible_collections.volcano.colocation.tests.faults.results import Results
-from ansible_collections.volcano.colocation.tests.faults.rows import ROWS
+from ansible_collections.volcano.colocation.tests.faults.rows import ROWS, short
+from ansible_collections.volcano.colocation.tests.run.places import CACHE, CHECKOUT
 
 PAGE = f"before\n{report.BEGIN}\n\nNot run yet.\n\n{report.END}\nafter\n"
 
@@ -23,6 +24,7 @@ def _page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     page = tmp_path / "faults.md"
     page.write_text(PAGE)
     monkeypatch.setattr(cli, "RESULTS", tmp_path / "results.jsonl")
+    monkeypatch.setattr(cli, "SHORT_RESULTS", tmp_path / "short.jsonl")
     monkeypatch.setattr(cli, "DOCUMENT", page)
     monkeypatch.setattr(cli, "code_digest", lambda _checkout: "code")
     return page
@@ -70,11 +72,36 @@ def test_one_that_was_lost_is_written_too_and_it_fails(
 
 
 def test_results_belong_to_the_code_they_were_made_with(tmp_path: Path) -> None:
-    for name in ("plugins/modules/a.py", "roles/node/tasks/main.yml", "playbooks/p.yml", "docs/a.md"):
+    counts = ("plugins/modules/a.py", "roles/node/tasks/main.yml", "playbooks/provision.yml")
+    others = ("docs/a.md", "roles/qos/tasks/main.yml", "playbooks/restore.yml", "plugins/modules/a.pyc")
+    for name in (*counts, *others):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("1")
     first = code_digest(tmp_path)
-    (tmp_path / "docs/a.md").write_text("2")
-    assert code_digest(tmp_path) == first
-    (tmp_path / "plugins/modules/a.py").write_text("2")
-    assert code_digest(tmp_path) != first
+    for name in others:
+        (tmp_path / name).write_text("2")
+        assert code_digest(tmp_path) == first, name
+    for name in counts:
+        (tmp_path / name).write_text("2")
+        assert code_digest(tmp_path) != first, name
+        (tmp_path / name).write_text("1")
+
+
+def test_what_the_digest_is_made_of_is_there() -> None:
+    assert [top for top in CODE if not (CHECKOUT / top).exists()] == []
+
+
+def test_the_shorter_set_leaves_the_checkout_as_it_is(page: Path, tmp_path: Path) -> None:
+    kept(tmp_path)
+    before = (tmp_path / "results.jsonl").read_text()
+    assert cli.main(["--short", "--report"]) == 1, "results of the long run are none of the short one"
+    results = Results(tmp_path / "short.jsonl", "code")
+    for row in short():
+        results.add(Outcome(row.name, Verdict.KEPT, "as before", code="code"))
+    assert cli.main(["--short", "--report"]) == 0
+    assert (page.read_text(), (tmp_path / "results.jsonl").read_text()) == (PAGE, before)
+
+
+def test_results_of_the_shorter_set_are_kept_apart() -> None:
+    assert places.SHORT_RESULTS.is_relative_to(CACHE)
+    assert places.RESULTS.relative_to(CHECKOUT) == Path("tests/faults/results.jsonl")

@@ -5,6 +5,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+
+import pytest
 
 from ansible_collections.volcano.colocation.tests.faults import report
 from ansible_collections.volcano.colocation.tests.faults.outcome import Outcome, Verdict
@@ -13,9 +16,13 @@ from ansible_collections.volcano.colocation.tests.faults.rows import ROWS
 
 KEPT, LOST, MISSED, NEVER = (row for row in ROWS if row.name.startswith("v1-killed-st"))
 OUTCOMES = {
-    KEPT.name: Outcome(KEPT.name, Verdict.KEPT, "as before", "failed", "changed", pods=6, code="c0de"),
-    LOST.name: Outcome(LOST.name, Verdict.LOST, wrong=("/etc/a|b: x -> y", "2", "3", "4"), pods=5, code="c0de"),
-    MISSED.name: Outcome(MISSED.name, Verdict.NOT_INJECTED, wrong=("missed",), code="c0de"),
+    KEPT.name: Outcome(
+        KEPT.name, Verdict.KEPT, "as before", "failed", "changed", pods=6, code="c0de", day="2026-11-21"
+    ),
+    LOST.name: Outcome(
+        LOST.name, Verdict.LOST, wrong=("/etc/a|b: x -> y", "2", "3", "4"), pods=5, code="c0de", day="2026-11-21"
+    ),
+    MISSED.name: Outcome(MISSED.name, Verdict.NOT_INJECTED, wrong=("missed",), code="c0de", day="2026-11-21"),
 }
 ROWS_OF_IT = (KEPT, LOST, MISSED, NEVER)
 
@@ -27,13 +34,27 @@ def lines(text: str) -> list[str]:
 
 def test_every_row_is_counted() -> None:
     text = report.text(ROWS_OF_IT, OUTCOMES, {LOST.name: 2})
-    assert "code c0de: 2 faults injected, 1 lost. 2 of the table were not injected." in text
+    assert "with code c0de on 2026-11-21: 2 faults injected, 1 lost. 2 of the table were not injected." in text
     assert f"{LOST.name} (2 times)" in text
     found = lines(text)
     assert "the engine is killed (SIGKILL)|2|0|1|0|1" in found
     assert "the power is cut|0|0|0|0|0" in found
     assert "the engine is killed (SIGKILL)|stop kubelet|v1|as before|6|failed|changed" in found
     assert "the engine is killed (SIGKILL)|start kubelet|v1|not injected" in found
+
+
+def test_rows_of_one_code_and_day_need_no_column_for_it() -> None:
+    assert "code and day" not in report.text(ROWS_OF_IT, OUTCOMES, {})
+
+
+@pytest.mark.parametrize(("code", "day"), [("beef", "2026-11-21"), ("c0de", "2026-11-22")])
+def test_rows_of_different_runs_each_name_their_code_and_day(code: str, day: str) -> None:
+    mixed = {**OUTCOMES, KEPT.name: replace(OUTCOMES[KEPT.name], code=code, day=day)}
+    text = report.text(ROWS_OF_IT, mixed, {})
+    assert "with the code and on the day that each row names: 2 faults injected" in text
+    found = lines(text)
+    assert f"the engine is killed (SIGKILL)|stop kubelet|v1|as before|6|failed|changed|{code} {day}" in found
+    assert sum(line.endswith("|c0de 2026-11-21") for line in found) == 2
 
 
 def test_what_was_lost_is_told_in_a_cell() -> None:

@@ -59,6 +59,39 @@ def test_the_last_result_counts_and_that_there_were_more_is_known(results: Resul
     assert results.repeated() == {FIRST.name: 2}
 
 
+def test_a_run_that_ends_leaves_one_line_a_row_by_name(results: Results) -> None:
+    results.add(outcome(THIRD.name, code="earlier"))
+    results.add(outcome(SECOND.name, Verdict.LOST))
+    results.add(outcome(SECOND.name))
+    results.add(outcome(SECOND.name, Verdict.NOT_INJECTED))
+    results.add(outcome(FIRST.name, code="earlier"))
+    results.add(outcome(FIRST.name))
+    results.path.write_text(results.path.read_text() + '{"row": "cut')
+    before, repeated = results.outcomes(), results.repeated()
+    results.tidy()
+    found = [parse_outcome(line) for line in results.path.read_text().splitlines()]
+    assert [each.row for each in found] == sorted(row.name for row in (FIRST, SECOND, THIRD))
+    assert {each.row: (each.code, each.times) for each in found} == {
+        FIRST.name: ("code", 1),
+        SECOND.name: ("code", 2),
+        THIRD.name: ("earlier", 1),
+    }
+    assert results.repeated() == repeated == {SECOND.name: 2}
+    assert {name: each.verdict for name, each in results.outcomes().items()} == {
+        name: each.verdict for name, each in before.items()
+    }
+    text = results.path.read_text()
+    results.tidy()
+    assert results.path.read_text() == text
+    results.add(outcome(SECOND.name))
+    assert results.repeated() == {SECOND.name: 3}
+
+
+def test_where_nothing_was_run_there_is_nothing_to_tidy(results: Results) -> None:
+    results.tidy()
+    assert not results.path.exists()
+
+
 def test_a_line_that_was_cut_off_costs_its_row_only(results: Results) -> None:
     results.add(outcome(FIRST.name))
     whole = results.path.read_text()

@@ -165,6 +165,18 @@ CASES = {
     "ledger is a folder": Case(
         "node_restore", {}, (f"/{LEDGER}: cannot read it: Is a directory",), spoil=_behind(_ledger_folder)
     ),
+    "ledger cut off before another change": Case(
+        "kubelet_config",
+        {"pod_pids_limit": 5},
+        (f"Nothing was changed. /{LEDGER}: it is damaged. The originals are in",),
+        spoil=_behind(_cut_off),
+    ),
+    "ledger of another version before another change": Case(
+        "containerd_config",
+        {"cgroup_driver": "systemd"},
+        (f"Nothing was changed. /{LEDGER}: it has schema 2, and this version reads 1. Use the version",),
+        spoil=_behind(_write(LEDGER, '{"schema": 2}')),
+    ),
     "no targets": _in_ledger("targets", lambda found: found.pop("targets")),
     "targets are a list": _in_ledger("targets", lambda found: found.update(targets=[])),
     "folders are a text": _in_ledger("folders", lambda found: found.update(folders="/etc")),

@@ -15,7 +15,9 @@ import pytest
 
 from ansible_collections.volcano.colocation.tests.unit.action.in_process import run
 from ansible_collections.volcano.colocation.tests.unit.malformed import (
+    checkpoints,
     containerd_files,
+    crio_files,
     kubelet_files,
     kubelet_starts,
     options,
@@ -29,6 +31,7 @@ TABLES: Mapping[str, Mapping[str, Case]] = {
     "kubelet": kubelet_files.CASES,
     "start of kubelet": kubelet_starts.CASES,
     "containerd": containerd_files.CASES,
+    "CRI-O": crio_files.CASES,
     "option": options.CASES,
     "slice": slices.CASES,
     "plan": plans.CASES,
@@ -63,6 +66,23 @@ def test_it_is_refused_and_the_tree_stays(name: str, tmp_path: Path) -> None:
         assert words in result["msg"]
     assert "Traceback" not in json.dumps(result)
     assert "Error:" not in result["msg"]
+
+
+@pytest.mark.parametrize("path", [checkpoints.CPU, checkpoints.MEMORY])
+@pytest.mark.parametrize("name", checkpoints.TEXTS)
+def test_a_checkpoint_that_is_none_is_looked_at_and_stays(name: str, path: str, tmp_path: Path) -> None:
+    """It is kubelet's: node_facts reads it, a change of the policy has it moved aside, nobody else touches it."""
+    root = grow(tmp_path / "image", {path: checkpoints.TEXTS[name]})
+    before = everything(tmp_path)
+    looked = run("node_facts", {"root": str(root)})
+    assert not looked.get("failed"), looked
+    json.dumps(looked)
+    options = {"cpu_manager_policy": "static", "system_reserved": {"cpu": 1}}
+    planned = run("kubelet_config", {"root": str(root), **options}, check=True)
+    assert planned["checkpoints_to_reset"] == ([f"/{path}"] if path == checkpoints.CPU else [])
+    assert everything(tmp_path) == before
+    assert run("kubelet_config", {"root": str(root), **options})["changed"]
+    assert everything(root)[path] == before[f"image/{path}"]
 
 
 @pytest.mark.parametrize("name", plans.ANSWERED)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 from ansible_collections.volcano.colocation.plugins.module_utils.restore import remains
 from ansible_collections.volcano.colocation.plugins.module_utils.restore.evidence import evidence
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, ledger
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, ledger, leftovers
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.lock import LockHeld, hold
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.node import Node
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import sha256
@@ -125,6 +126,14 @@ def test_an_open_transaction_keeps_all(image: Image) -> None:
     image.store.open("t-1", "{}")
     assert (remains.removable(image.host), remains.clean(image.host)) == ([], [])
     assert image.store.transactions() == ["t-1"]
+
+
+def test_one_that_was_never_begun_keeps_nothing(image: Image) -> None:
+    image.store.open("t-1", "{}")
+    long_ago = time.time() - leftovers.AGE - 60
+    os.utime(image.store.path("t-1"), (long_ago, long_ago))
+    assert (remains.removable(image.host), remains.clean(image.host)) == ([STATE], [STATE])
+    assert not os.path.exists(image.host.path(STATE))
 
 
 def test_who_is_at_work_is_not_disturbed(image: Image) -> None:

@@ -53,6 +53,17 @@ def whole_plan(simulation: InProcess) -> dict[str, Any]:
     return plan
 
 
+def commits(simulation: InProcess) -> None:
+    assert transaction(simulation, whole_plan(simulation))["state"] == "committed"
+
+
+def fails(simulation: InProcess) -> None:
+    """Every step is done, and then undone."""
+    plan = whole_plan(simulation)
+    plan["gate"]["cpu_manager"]["policy"] = "another"
+    assert transaction(simulation, plan)["state"] == "rolled-back"
+
+
 class Bench:
     """Nodes in folders of their own, each gone when it has been looked at."""
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.bench import Bench
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     Healthz,
     Simulation,
@@ -25,6 +26,11 @@ def root() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="node-", dir=memory))
     yield folder
     shutil.rmtree(folder)
+
+
+@pytest.fixture
+def bench(root: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    return Bench(root, monkeypatch)
 
 
 @pytest.fixture

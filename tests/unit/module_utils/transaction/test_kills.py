@@ -7,40 +7,21 @@ Whatever was left, the node ends as it was or as it was to be.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, recovery
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.recovery import Way
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.bench import (
     Bench,
     Ends,
+    commits,
+    fails,
     no_disk,
     ours_apart,
     silent,
-    transaction,
-    whole_plan,
 )
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.inprocess import InProcess
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.trees import tree_of
-
-
-@pytest.fixture
-def bench(root: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    return Bench(root, monkeypatch)
-
-
-def commits(simulation: InProcess) -> None:
-    assert transaction(simulation, whole_plan(simulation))["state"] == "committed"
-
-
-def fails(simulation: InProcess) -> None:
-    """Every step is done, and then undone."""
-    plan = whole_plan(simulation)
-    plan["gate"]["cpu_manager"]["policy"] = "another"
-    assert transaction(simulation, plan)["state"] == "rolled-back"
 
 
 def undo(node: InProcess) -> Any:

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import shutil
 from collections import deque
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import boot, engine
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.bench import (
     Bench,
     Ends,
+    commits,
+    fails,
     silent,
     transaction,
     whole_plan,
@@ -27,21 +26,6 @@ from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.kills import Moment, booting, node_of
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import CONTAINERD, KUBELET
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.trees import tree_of
-
-
-@pytest.fixture
-def bench(root: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    return Bench(root, monkeypatch)
-
-
-def commits(simulation: InProcess) -> None:
-    assert transaction(simulation, whole_plan(simulation))["state"] == "committed"
-
-
-def fails(simulation: InProcess) -> None:
-    plan = whole_plan(simulation)
-    plan["gate"]["cpu_manager"]["policy"] = "another"
-    assert transaction(simulation, plan)["state"] == "rolled-back"
 
 
 def files_alone(simulation: InProcess) -> None:

@@ -117,6 +117,14 @@ TAKEN: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "an earlier file": ({"files": {f"{FOLDER}/98.conf": '[crio.runtime]\ncgroup_manager = "cgroupfs"\n'}}, DRIVER),
     "somebody's link": ({"links": {f"{FOLDER}/50.conf": "../../x.conf"}, "files": {"/etc/x.conf": ""}}, DRIVER),
+    "a time in nanoseconds": (
+        {"files": {f"{FOLDER}/50.conf": "[crio.nri]\nnri_plugin_request_timeout = 5000000000\n"}},
+        DRIVER,
+    ),
+    "a value of another type that nobody reads here": (
+        {"files": {f"{FOLDER}/50.conf": "[crio.runtime]\nlog_level = 5\n[crio.runtime.runtimes.crun]\nx = 1\n"}},
+        DRIVER,
+    ),
     "some files": ({"files": {f"{FOLDER}/{number:03}.conf": "" for number in range(62)}}, DRIVER),
     "NRI left out": ({"live": OLD}, {"nri": {"enabled": True, "unsupported": "skip"}}),
     "NRI not asked for": ({"live": OLD}, {"nri": {"enabled": False}}),

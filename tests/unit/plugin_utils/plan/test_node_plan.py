@@ -85,6 +85,25 @@ def test_a_refused_node_has_no_change() -> None:
     assert [refusal.code for refusal in plan.refusals] == ["pid1-not-systemd"]
 
 
+LEDGER = {"file": "/var/lib/volcano-colocation/ledger.json", "message": "it is damaged", "remedy": "Put it right"}
+
+
+@pytest.mark.parametrize(("allow", "first"), [(None, ["needs-disruption"]), (False, []), (True, [])])
+def test_a_change_that_could_not_be_entered_is_not_promised(allow: bool | None, first: list[str]) -> None:
+    options = {"read_only_port": 10255, "cgroup_driver": "systemd"}
+    facts = facts_of(put(captured(DIFFERING), LEDGER, "ledger_problem"))
+    plan = make_plan(facts, profile_of(**options), allow_disruption=allow)
+    assert plan.changes == ()
+    assert [refusal.code for refusal in plan.refusals] == [*first, "ledger-unreadable"]
+    assert str(plan.refusals[-1]) == f"{LEDGER['file']}: it is damaged. Put it right"
+
+
+def test_a_node_that_is_as_it_should_be_needs_no_ledger() -> None:
+    facts = facts_of(put(captured(ALIGNED), LEDGER, "ledger_problem"))
+    plan = make_plan(facts, profile_of(cgroup_driver="systemd"), allow_disruption=True)
+    assert (plan.changes, plan.refusals) == ((), ())
+
+
 @pytest.mark.parametrize("allow", [None, False, True])
 def test_what_was_cut_off_is_undone_before_anything_else_is_planned(allow: bool | None) -> None:
     cut_off = put(captured(DIFFERING), ["20261121T013455-1a2b3c4d"], "unfinished_transactions")

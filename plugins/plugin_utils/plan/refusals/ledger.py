@@ -1,0 +1,14 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Why nothing is begun: the engine enters what it changes in a ledger, and refuses where it cannot read that."""
+
+from __future__ import annotations
+
+from ...facts.model import NodeFacts
+from ..model import Refusal
+
+
+def ledger_refusals(facts: NodeFacts) -> tuple[Refusal, ...]:
+    """For a node that something is to be changed on; one that is as it should be needs no ledger."""
+    found = facts.ledger_problem
+    return (Refusal("ledger-unreadable", found.message, found.remedy, file=found.file),) if found else ()

@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The playbook restore, by its name: with a kubeconfig the cluster is looked at before the first node is.
+
+Only in check mode: a node is the machine that the tests run on. What an API server says is in tests/system.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
+from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import environment
+
+COLLECTION = Path(__file__).parents[3]
+PLAYBOOK = (sys.executable, "-m", "ansible", "playbook", "volcano.colocation.restore", "--check")
+PUT_BACK = "TASK [volcano.colocation.node : Put back what the collection changed]"
+
+
+def restore(folder: Path, **variables: Any) -> tuple[int, str]:
+    (folder / "ansible.cfg").touch()
+    given = {"ansible_python_interpreter": sys.executable, "ansible_become": False, **variables}
+    done = subprocess.run(
+        [*PLAYBOOK, "-i", "localhost,", "-c", "local", "-e", json.dumps(given)],
+        cwd=folder,
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_a_cluster_that_cannot_be_asked_stops_it_before_the_first_node(tmp_path: Path) -> None:
+    status, output = restore(tmp_path, colocation_kubeconfig=str(tmp_path / "nowhere.conf"))
+    assert status != 0
+    assert "nowhere.conf is no file. Nothing was changed." in output
+    assert PUT_BACK not in output
+
+
+@pytest.mark.parametrize(
+    "variables", [{}, {"colocation_kubeconfig": "/nowhere.conf", "colocation_restore_sections": ["qos"]}]
+)
+def test_where_no_cluster_is_concerned_none_is_looked_at(tmp_path: Path, variables: dict[str, Any]) -> None:
+    status, output = restore(tmp_path, **variables)
+    assert status == 0, output
+    assert PUT_BACK in output
+
+
+def test_the_look_is_at_all_nodes_at_once_and_changes_nothing() -> None:
+    look, *_rest = read_yaml("plays:\n" + (COLLECTION / "playbooks/restore.yml").read_text().partition("---\n")[2])[
+        "plays"
+    ]
+    assert "serial" not in look
+    for task in look["tasks"]:
+        name = task["ansible.builtin.import_role"]["tasks_from"]
+        tasks = read_yaml("tasks:\n" + (COLLECTION / f"roles/node/tasks/{name}.yml").read_text().partition("---\n")[2])
+        assert all(each["check_mode"] is True for each in tasks["tasks"]), name

@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""docker's daemon.json, malformed: it is never written, and what is wrong with it is said with its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
+from ansible_collections.volcano.colocation.tests.unit.hosts.host import described, merged, snapshot_of
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import profile_of
+
+DAEMON = "/etc/docker/daemon.json"
+TYPE = "exec-opts is not a list of texts; dockerd does not start with it"
+
+CASES = {
+    "empty": ("", 1, "not JSON"),
+    "cut off": ('{\n  "exec-opts": ["native.cgroupdriver=cgroupfs"', 2, "not JSON"),
+    "YAML": ("exec-opts:\n  - x\n", 1, "not JSON"),
+    "a comma too much": ('{\n  "exec-opts": [],\n}', 3, "not JSON"),
+    "a list": ("[]", None, "not a JSON object"),
+    "lists without end": ("[" * 100_000, None, "nested too deeply"),
+    "options are a text": ('{\n  "exec-opts": "native.cgroupdriver=systemd"\n}', 2, TYPE),
+    "options are a number": ('{"exec-opts": 5}', 1, TYPE),
+    "options are a mapping": ('{\n\n"exec-opts": {"native.cgroupdriver": "systemd"}}', 3, TYPE),
+    "option is a number": ('{"exec-opts": ["native.cgroupdriver=systemd", 5]}', 1, TYPE),
+    "option is a list": ('{"exec-opts": [["native.cgroupdriver=systemd"]]}', 1, TYPE),
+    "options by another spelling of the key": ('{"exec\\u002dopts": 5}', None, TYPE),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_is_refused_with_its_line(name: str, tmp_path: Path) -> None:
+    text, line, said = CASES[name]
+    node = merged(described("docker-cri-dockerd").host, {"files": {DAEMON: text}})
+    plan = make_plan(interpret(snapshot_of(node, tmp_path)), profile_of(cgroup_driver="systemd"), allow_disruption=True)
+    place = DAEMON if line is None else f"{DAEMON}:{line}"
+    told = [str(each) for each in plan.refusals]
+    assert [each for each in told if each.startswith(f"{place}: {said}") and "Correct the file" in each], told
+    assert plan.changes == ()

@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Malformed input of cgroup_qos: a message with place and remedy, and a tree that stays as it was."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
+from ansible_collections.volcano.colocation.plugins.modules import cgroup_qos
+from ansible_collections.volcano.colocation.tests.unit.action.in_process import module
+from ansible_collections.volcano.colocation.tests.unit.malformed.case import everything
+from ansible_collections.volcano.colocation.tests.unit.malformed.qos_settings import CASES, ENTRY, RECORD, document
+from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import ROOT, Tree
+
+OURS = "var/lib/volcano-colocation"
+LOCK = (OURS, f"{OURS}/qos.lock")
+"""The folder and the lock are made before anything is looked at."""
+
+
+@pytest.fixture
+def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
+    """The module has no root: it would look at the machine that the tests run on."""
+    tree = Tree(tmp_path / "node", "v2", "systemd")
+    monkeypatch.setattr(cgroup_qos, "Host", lambda: Host(str(tree.folder)))
+    return tree
+
+
+def spoil(node: Tree, files: dict[str, str | bytes]) -> None:
+    for path, text in files.items():
+        target = Path(node.host.path(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_is_refused_and_the_tree_stays(name: str, node: Tree) -> None:
+    case = CASES[name]
+    spoil(node, dict(case.files))
+    before = {path: each for path, each in everything(node.folder).items() if path not in LOCK}
+    for check in (True, False):
+        result = module("cgroup_qos", {"cgroup_root": ROOT, **case.options}, check=check)
+        assert result.get("failed"), result
+        assert {path: each for path, each in everything(node.folder).items() if path not in LOCK} == before
+    for words in case.says:
+        assert words in result["msg"]
+    assert "Traceback" not in json.dumps(result)
+    assert "Error:" not in result["msg"]
+
+
+def test_the_entry_that_is_spoilt_above_is_one_that_the_module_writes(node: Tree) -> None:
+    options = {"cgroup_root": ROOT, "slice": "system.slice"}
+    assert module("cgroup_qos", {**options, "settings": {"cpu_weight": 200}})["changed"]
+    assert json.loads(node.host.read(RECORD)) == json.loads(document(ENTRY))
+    assert module("cgroup_qos", {**options, "state": "absent"})["changed"]
+    assert node.read("system.slice", "cpu.weight") == "100"
