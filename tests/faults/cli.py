@@ -16,9 +16,10 @@ from pathlib import Path
 from ..run.places import CHECKOUT
 from . import report
 from .chain import Chain, node_name, take_down
+from .code import code_digest
 from .fault import Kind
 from .outcome import Outcome, Verdict
-from .places import DOCUMENT, OUTPUT, RESULTS, SHORT_RESULTS, code_digest, environment
+from .places import DOCUMENT, OUTPUT, RESULTS, SHORT_RESULTS, environment
 from .results import Results
 from .rounds import Rounds
 from .rows import NODES, ROWS, NoSuchRow, Row, chosen, short

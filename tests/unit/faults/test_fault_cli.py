@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.tests.faults import cli, places, report
+from ansible_collections.volcano.colocation.tests.faults.code import DATA, PROGRAMS, code_digest
 from ansible_collections.volcano.colocation.tests.faults.outcome import Outcome, Verdict
-from ansible_collections.volcano.colocation.tests.faults.places import CODE, code_digest
 from ansible_collections.volcano.colocation.tests.faults.results import Results
 from ansible_collections.volcano.colocation.tests.faults.rows import ROWS, short
 from ansible_collections.volcano.colocation.tests.run.places import CACHE, CHECKOUT
@@ -71,24 +71,40 @@ def test_one_that_was_lost_is_written_too_and_it_fails(
     assert f"LOST: {ROWS[0].name}: different" in capsys.readouterr().out
 
 
-def test_results_belong_to_the_code_they_were_made_with(tmp_path: Path) -> None:
-    counts = ("plugins/modules/a.py", "roles/node/tasks/main.yml", "playbooks/provision.yml")
-    others = ("docs/a.md", "roles/qos/tasks/main.yml", "playbooks/restore.yml", "plugins/modules/a.pyc")
-    for name in (*counts, *others):
+ENGINE = """\
+from ansible.module_utils.basic import AnsibleModule
+from ..module_utils import host
+from ..module_utils.transaction import engine as carried_out
+from ..module_utils.errors import Error
+"""
+
+
+def test_results_belong_to_the_code_that_is_run(tmp_path: Path) -> None:
+    loaded = ("host.py", "errors.py", "transaction/__init__.py", "transaction/engine.py", "transaction/steps.py")
+    counts = (
+        *(f"plugins/module_utils/{name}" for name in loaded),
+        "roles/node/tasks/main.yml",
+        "playbooks/provision.yml",
+    )
+    others = ("docs/a.md", "roles/qos/tasks/main.yml", "playbooks/restore.yml", "plugins/module_utils/other.py")
+    for name in (*counts, *others, *PROGRAMS):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("1")
+        (tmp_path / name).write_text("")
+    (tmp_path / PROGRAMS[-1]).write_text(ENGINE)
+    (tmp_path / "plugins/module_utils/transaction/engine.py").write_text("from .steps import STEPS\n")
     first = code_digest(tmp_path)
     for name in others:
         (tmp_path / name).write_text("2")
         assert code_digest(tmp_path) == first, name
     for name in counts:
-        (tmp_path / name).write_text("2")
+        text = (tmp_path / name).read_text()
+        (tmp_path / name).write_text(f"{text}\n")
         assert code_digest(tmp_path) != first, name
-        (tmp_path / name).write_text("1")
+        (tmp_path / name).write_text(text)
 
 
 def test_what_the_digest_is_made_of_is_there() -> None:
-    assert [top for top in CODE if not (CHECKOUT / top).exists()] == []
+    assert [top for top in (*PROGRAMS, *DATA) if not (CHECKOUT / top).exists()] == []
 
 
 def test_the_shorter_set_leaves_the_checkout_as_it_is(page: Path, tmp_path: Path) -> None:
