@@ -39,10 +39,10 @@ def get(host: Host, access: Access, path: str) -> tuple[int, bytes]:
 
     context = _context(host, access)
     try:
-        with socket.create_connection((access.address, access.port), TIMEOUT) as plain:
-            with context.wrap_socket(plain, server_hostname=access.server_name) as connection:
-                connection.sendall(_request(access, path))
-                return _read(_received(connection))
+        plain = socket.create_connection((access.address, access.port), TIMEOUT)
+        with plain, context.wrap_socket(plain, server_hostname=access.server_name) as connection:
+            connection.sendall(_request(access, path))
+            return _read(_received(connection))
     except ssl.SSLCertVerificationError as error:
         why = "it is for another name" if error.verify_code in OTHER_NAME else error.verify_message
         raise NoAnswer(f"shows a certificate that does not hold: {why}") from None
@@ -124,8 +124,9 @@ def _refuse() -> bytes:
 @contextmanager
 def _unnamed(host: Host, content: bytes) -> Iterator[str]:
     """A path to a file in memory without a name: OpenSSL reads certificates and keys from paths only."""
-    if hasattr(os, "memfd_create"):
-        handle = os.memfd_create("volcano-colocation")
+    in_memory = getattr(os, "memfd_create", None)  # since 3.8
+    if in_memory is not None:
+        handle = in_memory("volcano-colocation")
     else:
         handle = os.open(host.path(RUN), os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
     with os.fdopen(handle, "wb") as stream:

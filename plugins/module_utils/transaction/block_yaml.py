@@ -14,11 +14,14 @@ from typing import Any, NamedTuple, Sequence
 from ..errors import ColocationError
 
 DEEPEST = 16
-KEY = re.compile(r"""(?P<key>[A-Za-z0-9_./-]+|"[^"\\]*"|'[^']*')\s*:(?:\s+(?P<rest>.*))?\Z""")
-DOUBLE = re.compile(r'("(?:[^"\\]|\\.)*")(?:\s+#.*)?\Z')
-SINGLE = re.compile(r"'((?:[^']|'')*)'(?:\s+#.*)?\Z")
-EMPTY = re.compile(r"(\{\s*\}|\[\s*\])(?:\s+#.*)?\Z")
-COMMENT = re.compile(r"(?:\A|\s)#.*\Z")
+BLANKS = " \t\r"
+UNSEEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]|\r(?!\\Z)")
+"""Control characters and other ends of lines."""
+KEY = re.compile(r"""(?P<key>[A-Za-z0-9_./-]+|"[^"\\]*"|'[^']*')[ \t]*:(?:[ \t]+(?P<rest>.*))?\Z""")
+DOUBLE = re.compile(r'("(?:[^"\\]|\\.)*")(?:[ \t]+#.*)?\Z')
+SINGLE = re.compile(r"'((?:[^']|'')*)'(?:[ \t]+#.*)?\Z")
+EMPTY = re.compile(r"(\{[ \t]*\}|\[[ \t]*\])(?:[ \t]+#.*)?\Z")
+COMMENT = re.compile(r"(?:\A|[ \t])#.*\Z")
 WORDS: dict[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -68,10 +71,12 @@ def _lines(text: str) -> list[Line]:
     found: list[Line] = []
     begun = False
     for number, raw in enumerate(text.lstrip("\ufeff").split("\n"), 1):
-        content = raw.strip()
+        content = raw.strip(BLANKS)
         line = Line(number, len(raw) - len(raw.lstrip(" ")), content)
         if not content or content.startswith("#"):
             continue
+        if UNSEEN.search(raw):
+            raise _refused(line, "a character that nobody sees")
         if raw.lstrip(" ").startswith("\t"):
             raise _refused(line, "it is indented by a tab")
         if not line.indent and content.startswith(("---", "...", "%")):
@@ -120,7 +125,7 @@ def _list(lines: list[Line], position: int, depth: int) -> tuple[list[Any], int]
     indent = lines[position].indent
     while position < len(lines) and lines[position].indent == indent and _is_item(lines[position]):
         line = lines[position]
-        item = line.text[1:].lstrip()
+        item = line.text[1:].lstrip(BLANKS)
         inner = Line(line.number, indent + len(line.text) - len(item), item)
         if COMMENT.sub("", item) == "":
             value, position = _below(lines, position, depth, lists=False)
@@ -157,7 +162,7 @@ def _scalar(line: Line, text: str) -> Any:
         raise _refused(line, INDICATORS[text[0]])
     if text[0] in "\"'":
         return _quoted(line, text)
-    plain = COMMENT.sub("", text).rstrip()
+    plain = COMMENT.sub("", text).rstrip(BLANKS)
     if plain.startswith(("- ", "? ", ": ")) or ": " in plain or plain.endswith(":"):
         raise _refused(line, "a mapping or a list within a value")
     return WORDS.get(plain, plain)

@@ -41,8 +41,9 @@ USER = frozenset(
         "extensions",
     )
 )
-"""What is known of either. A key beside them may be another way to the server, or to log in there: exec, proxy-url."""
-NAMES = re.compile(r"[A-Za-z-]{1,40}\Z")
+"""What is known of either. A key beside them may be another way to the server, or to log in there."""
+UNSUPPORTED = ("exec", "auth-provider", "username", "password", "as", "as-uid", "as-groups", "as-user-extra", "proxy-url")
+"""Those of them that are named; another name may be anything."""
 TOKEN = re.compile(r"[\x21-\x7e]+\Z")
 HTTPS_PORT = 443
 
@@ -80,7 +81,7 @@ class _Key(NotUnderstood):
     """A key that is not known."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"its {name}" if NAMES.match(name) else "one of its keys")
+        super().__init__(f"its {name}" if name in UNSUPPORTED else "one of its keys")
         self.name = name
 
 
@@ -187,7 +188,7 @@ def _named(whole: Mapping[str, Any], plural: str, singular: str, name: str) -> M
     if isinstance(entries, list):
         for entry in entries:
             if isinstance(entry, dict) and name and entry.get("name") == name:
-                return _mapping(entry.get(singular), f"one of its {plural}")
+                return _mapping(entry.get(singular) or {}, f"one of its {plural}")
     raise NotUnderstood(f"its {plural} have none of the name that is chosen")
 
 

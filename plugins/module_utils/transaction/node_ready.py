@@ -36,7 +36,7 @@ class NotTold(Exception):
 
 @dataclass(frozen=True)
 class Condition:
-    """The condition Ready of a Node. ``heartbeat``: seconds since 1970 at which kubelet said so, None if it never did."""
+    """The condition Ready of a Node. ``heartbeat``: when kubelet said so, in seconds since 1970; None if never."""
 
     ready: bool
     heartbeat: float | None
