@@ -50,7 +50,7 @@ def baseline(node: Node, member: Member, *, kubelet_runs: bool) -> dict[str, Any
     try:
         found = _ask(node, member)
     except NotTold as error:
-        return {"ready": False, "reason": f"{error}, when it was asked before the change"}
+        return {"ready": False, "reason": f"before the change, {error}"}
     reason = "" if found.ready else f"Node {member.name} was not Ready before the change: {found.reason}"
     return {"ready": found.ready, "reason": reason}
 
