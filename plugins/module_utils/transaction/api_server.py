@@ -46,6 +46,8 @@ def get(host: Host, access: Access, path: str) -> tuple[int, bytes]:
     except ssl.SSLCertVerificationError as error:
         why = "it is for another name" if error.verify_code in OTHER_NAME else error.verify_message
         raise NoAnswer(f"shows a certificate that does not hold: {why}") from None
+    except ssl.SSLEOFError:
+        raise NoAnswer("is silent: it hangs up") from None
     except ssl.SSLError as error:
         raise NoAnswer(f"ends TLS with {error.reason or 'an error'}") from None
     except socket.timeout:

@@ -42,7 +42,17 @@ USER = frozenset(
     )
 )
 """What is known of either. A key beside them may be another way to the server, or to log in there."""
-UNSUPPORTED = ("exec", "auth-provider", "username", "password", "as", "as-uid", "as-groups", "as-user-extra", "proxy-url")
+UNSUPPORTED = (
+    "exec",
+    "auth-provider",
+    "username",
+    "password",
+    "as",
+    "as-uid",
+    "as-groups",
+    "as-user-extra",
+    "proxy-url",
+)
 """Those of them that are named; another name may be anything."""
 TOKEN = re.compile(r"[\x21-\x7e]+\Z")
 HTTPS_PORT = 443

@@ -27,7 +27,7 @@ STAMP = "%Y-%m-%dT%H:%M:%SZ"
 """metav1.Time in JSON: whole seconds of kubelet's clock, in UTC."""
 FORBIDDEN = re.compile(r'User "([^"\s]{1,253})" cannot (\w+) resource "(\w+)"')
 WIDTH = 200
-NOT_ASKED = "whether the node was Ready before was not asked"
+NOT_ASKED = "whether the Node was Ready before was not asked"
 
 
 class NotTold(Exception):

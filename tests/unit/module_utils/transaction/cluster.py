@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An API server that speaks TLS, wants a client's certificate and knows one Node; and the kubeconfigs that lead to it."""
+"""An API server that speaks TLS, wants a client's certificate and knows one Node; kubeconfigs that lead to it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ class Authority:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        _openssl(folder, "req", "-x509", *NEW_KEY, "-subj", "/CN=ca", "-days", "2", "-keyout", "ca.key", "-out", "ca.crt")
+        _openssl(
+            folder, "req", "-x509", *NEW_KEY, "-subj", "/CN=ca", "-days", "2", "-keyout", "ca.key", "-out", "ca.crt"
+        )
         self._sign("server", "/CN=kube-apiserver", "subjectAltName=IP:127.0.0.1,DNS:kubernetes")
         self._sign("kubelet", f"/O=system:nodes/CN={USER}", "extendedKeyUsage=clientAuth")
 
@@ -67,11 +69,15 @@ def refusal(message: str, code: int) -> dict[str, Any]:
     return {"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "code": code}
 
 
-Answer = Callable[[], "tuple[int, Any] | None"]
+HANG_UP = "hang up"
+Answer = Callable[[], Any]
 
 
 class ApiServer:
-    """Answers each connection with what ``answer`` returns: a status and a document or bytes; None says nothing."""
+    """Answers each connection with what ``answer`` returns: a status and a document or bytes.
+
+    None: it says nothing. HANG_UP: it closes at once.
+    """
 
     def __init__(self, authority: Authority, answer: Answer) -> None:
         self.answer = answer
@@ -109,6 +115,9 @@ class ApiServer:
             answer = self.answer()
             if answer is None:
                 self._held.append(plain)
+                continue
+            if answer == HANG_UP:
+                plain.close()
                 continue
             try:
                 with self._context.wrap_socket(plain, server_side=True) as connection:

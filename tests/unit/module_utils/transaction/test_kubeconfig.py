@@ -161,7 +161,10 @@ REFUSED = [
     (GOOD.replace("token: ", "token: &t "), f"{PATH}:18: an anchor"),
     (GOOD + "---\nkind: Config\n", f"{PATH}:19: it begins another document, or a directive"),
     (GOOD.replace("current-context", "#"), f"{PATH}: its contexts have none of the name that is chosen"),
-    (GOOD.replace("    user: system", f"    user: {SECRET}"), f"{PATH}: its users have none of the name that is chosen"),
+    (
+        GOOD.replace("    user: system", f"    user: {SECRET}"),
+        f"{PATH}: its users have none of the name that is chosen",
+    ),
     (GOOD.replace("    cluster: kub", "    cluster: x"), f"{PATH}: its clusters have none of the name that is chosen"),
     (kubeadm_1_20(f"http://{SECRET}", "", ""), f"{PATH}: the server of its cluster is no https:// URL"),
     (kubeadm_1_20(f"https://a:{SECRET}", "", ""), f"{PATH}: the server of its cluster is no URL"),
@@ -169,7 +172,10 @@ REFUSED = [
     (kubeadm_1_20("", "", ""), f"{PATH}: the server of its cluster is no https:// URL"),
     (kubeadm_1_20("https://a", f"{SECRET}!", ""), f"{PATH}: certificate-authority-data is no base64"),
     (kubeadm_1_20("https://a", "", "    client-key-data: aaaa\n"), "a client certificate without its key"),
-    (kubeadm_1_20("https://a", "", f"    tokenFile: {SECRET}\n"), "the tokenFile of kubelet's kubeconfig: No such file"),
+    (
+        kubeadm_1_20("https://a", "", f"    tokenFile: {SECRET}\n"),
+        "the tokenFile of kubelet's kubeconfig: No such file",
+    ),
     (kubeadm_1_20("https://a", "", f"    token: '{SECRET} x'\n"), f"{PATH}: a token of other characters"),
     (kubeadm_1_20("https://a", "", f"    token:\n    - {SECRET}\n"), f"{PATH}: token is no text"),
     (kubeadm_1_20("https://a\n    insecure-skip-tls-verify: yes", "", ""), "insecure-skip-tls-verify is neither"),

@@ -17,6 +17,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.transaction imp
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.finding import Verdict
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import Member
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.cluster import (
+    HANG_UP,
     NODE,
     USER,
     ApiServer,
@@ -75,15 +76,16 @@ def test_the_same_with_certificates_in_files(simulation: Simulation, server: Api
     both = authority.text("kubelet.key") + authority.text("kubelet.crt")
     simulation.write("/var/lib/kubelet/pki/current.pem", both, 0o600)
     simulation.write("/etc/kubernetes/pki/ca.crt", "some words\n" + authority.text("ca.crt"))
-    user = "    client-certificate: /var/lib/kubelet/pki/current.pem\n    client-key: ../../var/lib/kubelet/pki/current.pem\n"
-    text = kubeadm_1_20(server.url, "", user).replace("certificate-authority-data:", "certificate-authority: pki/ca.crt")
+    path = "var/lib/kubelet/pki/current.pem"
+    user = f"    client-certificate: /{path}\n    client-key: ../../{path}\n"
+    text = kubeadm_1_20(server.url, "", user).replace(
+        "certificate-authority-data:", "certificate-authority: pki/ca.crt"
+    )
     simulation.write(PATH, text)
     assert ask(simulation)[0] is Verdict.PASSED
 
 
-def test_the_same_before_python_3_8(
-    simulation: Simulation, server: ApiServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_same_before_python_3_8(simulation: Simulation, server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr("os.memfd_create", raising=False)
     before = sorted(Path(simulation.host.path("/run")).rglob("*"))
     assert ask(simulation)[0] is Verdict.PASSED
@@ -149,23 +151,26 @@ def test_another_node(simulation: Simulation, server: ApiServer) -> None:
     assert found == (Verdict.WAITING, "the API server answers something else than the Node")
 
 
-def test_an_answer_without_an_end(
-    simulation: Simulation, server: ApiServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_without_an_end(simulation: Simulation, server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api_server, "LIMIT", 1000)
     found = says(simulation, server, 200, b"HTTP/1.0 200 OK\r\n\r\n" + b" " * 10_000)
     assert found == (Verdict.WAITING, f"the API server in {PATH} gives an answer without an end")
 
 
-def test_a_server_that_says_nothing(
-    simulation: Simulation, server: ApiServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_says_nothing(simulation: Simulation, server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api_server, "TIMEOUT", 0.4)
     server.answer = lambda: None
     began = time.monotonic()
     verdict, detail = ask(simulation)
     assert (verdict, time.monotonic() - began < 4) == (Verdict.WAITING, True)
     assert detail == f"the API server in {PATH} is silent: no answer within 0 s"
+
+
+def test_a_server_that_hangs_up(simulation: Simulation, server: ApiServer) -> None:
+    server.answer = lambda: HANG_UP
+    verdict, detail = ask(simulation)
+    assert verdict is Verdict.WAITING
+    assert detail.startswith(f"the API server in {PATH} is silent: ")
 
 
 def test_nobody_listens(simulation: Simulation, authority: Authority) -> None:
