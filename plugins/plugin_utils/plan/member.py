@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import posixpath
+
 from ...module_utils.errors import ColocationError
 from ...module_utils.transaction.plan import NODE_NAME
 from ...module_utils.transaction.section import absolute
@@ -27,7 +29,7 @@ def member(facts: NodeFacts) -> dict[str, str] | None:
     if not kubeconfig or not NODE_NAME.match(name):
         return None
     try:
-        return {"name": name, "kubeconfig": absolute(kubeconfig, KUBECONFIG)}
+        return {"name": name, "kubeconfig": absolute(posixpath.normpath(kubeconfig), KUBECONFIG)}
     except ColocationError:
         # kubelet takes it from the folder in which it was started.
         return None
