@@ -46,9 +46,10 @@ def get(host: Host, access: Access, path: str) -> tuple[int, bytes]:
     except ssl.SSLCertVerificationError as error:
         why = "it is for another name" if error.verify_code in OTHER_NAME else error.verify_message
         raise NoAnswer(f"shows a certificate that does not hold: {why}") from None
-    except ssl.SSLEOFError:
-        raise NoAnswer("is silent: it hangs up") from None
     except ssl.SSLError as error:
+        # Before Python 3.10 OpenSSL 3's own error of a hang-up has no class of its own, and a wrong name.
+        if isinstance(error, ssl.SSLEOFError) or "unexpected eof" in str(error):
+            raise NoAnswer("is silent: it hangs up") from None
         raise NoAnswer(f"ends TLS with {error.reason or 'an error'}") from None
     except socket.timeout:
         raise NoAnswer(f"is silent: no answer within {TIMEOUT:.0f} s") from None
@@ -74,6 +75,8 @@ def _request(access: Access, path: str) -> bytes:
 
 def _received(connection: ssl.SSLSocket) -> bytes:
     """All that comes until the end, which a server of HTTP/1.0 makes by closing."""
+    import ssl
+
     deadline = time.monotonic() + TIMEOUT
     answer = bytearray()
     while len(answer) <= LIMIT:
@@ -81,7 +84,12 @@ def _received(connection: ssl.SSLSocket) -> bytes:
         if left <= 0:
             raise socket.timeout
         connection.settimeout(left)
-        piece = connection.recv(1 << 16)
+        try:
+            piece = connection.recv(1 << 16)
+        except ssl.SSLError:
+            if not answer:
+                raise
+            piece = b""  # closed without TLS's own farewell; of a document that was cut off nothing is taken
         if not piece:
             return bytes(answer)
         answer += piece

@@ -83,6 +83,7 @@ class ApiServer:
         self.answer = answer
         self.requests: list[str] = []
         self.users: list[Any] = []
+        self.farewell = True
         self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._context.load_cert_chain(str(authority.folder / "server.crt"), str(authority.folder / "server.key"))
         self._context.load_verify_locations(str(authority.folder / "ca.crt"))
@@ -122,6 +123,8 @@ class ApiServer:
             try:
                 with self._context.wrap_socket(plain, server_side=True) as connection:
                     self._reply(connection, *answer)
+                    if self.farewell:
+                        connection.unwrap()
             except OSError:
                 continue
 

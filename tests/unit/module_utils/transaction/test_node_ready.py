@@ -139,6 +139,7 @@ def test_refusals_are_told_apart(simulation: Simulation, server: ApiServer) -> N
         (b"SSH-2.0-x\r\n", "does not speak HTTP"),
         (b"", "does not speak HTTP"),
     ],
+    ids=["half", "list", "without end", "another protocol", "nothing"],
 )
 def test_other_answers(simulation: Simulation, server: ApiServer, answer: bytes, detail: str) -> None:
     verdict, found = says(simulation, server, 200, answer)
@@ -171,6 +172,13 @@ def test_a_server_that_hangs_up(simulation: Simulation, server: ApiServer) -> No
     verdict, detail = ask(simulation)
     assert verdict is Verdict.WAITING
     assert detail.startswith(f"the API server in {PATH} is silent: ")
+
+
+def test_a_server_that_ends_without_a_farewell(simulation: Simulation, server: ApiServer) -> None:
+    server.farewell = False
+    assert ask(simulation)[0] is Verdict.PASSED
+    half = b"HTTP/1.0 200 OK\r\n\r\n" + json.dumps(node_document("True", FRESH)).encode()[:-1]
+    assert says(simulation, server, 200, half)[1] == "the API server answers something else than the Node"
 
 
 def test_nobody_listens(simulation: Simulation, authority: Authority) -> None:
