@@ -39,4 +39,7 @@ def _to_prove(work: Work) -> list[str]:
         found.append(f"{work.plan.kubelet.unit} runs")
     if before["pods"]:
         found.append(f"{len(before['pods'])} pods run as before")
+    node = work.plan.gate.node if work.plan.gate else None
+    if node is not None and before.get("node") and before["node"]["ready"]:
+        found.append(f"Node {node.name} is Ready in the cluster")
     return found

@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Callable
 
-from . import kubelet_checks, pod_checks, runtime_checks
+from . import kubelet_checks, node_ready, pod_checks, runtime_checks
 from .finding import Finding, Verdict
 from .node import Node
 from .plan import Gate, Plan
@@ -21,8 +22,16 @@ DEFAULT_TIMEOUT = 180.0
 Check = Callable[[], Finding]
 
 
-def checks(node: Node, plan: Plan, before: dict[str, Any], runtime_restarted: float | None) -> list[Check]:
-    """The checks that the plan asks for. ``runtime_restarted``: when, in seconds since 1970, None if it was not."""
+@dataclass(frozen=True)
+class Restarts:
+    """When the services were started, in seconds since 1970; None: they were not, or by a process that is gone."""
+
+    kubelet: float | None
+    runtime: float | None
+
+
+def checks(node: Node, plan: Plan, before: dict[str, Any], restarted: Restarts) -> list[Check]:
+    """The checks that the plan asks for."""
     gate = plan.gate
     if gate is None:
         return []
@@ -31,13 +40,13 @@ def checks(node: Node, plan: Plan, before: dict[str, Any], runtime_restarted: fl
         chosen.append(partial(runtime_checks.ready, node, gate.cri_endpoint))
         chosen += _cri_checks(node, gate, gate.cri_endpoint, before)
     if gate.nri_socket:
-        chosen.append(partial(runtime_checks.nri_socket, node, gate.nri_socket, runtime_restarted))
+        chosen.append(partial(runtime_checks.nri_socket, node, gate.nri_socket, restarted.runtime))
         if before.get("nri_plugins"):
             chosen.append(partial(runtime_checks.nri_plugins, node, gate.nri_socket, before["nri_plugins"]))
-    return chosen
+    return chosen + _node_checks(node, plan, before, restarted)
 
 
-def baseline_checks(node: Node, plan: Plan, before: dict[str, Any]) -> list[Check]:
+def baseline_checks(node: Node, plan: Plan, before: dict[str, Any], restarted: Restarts) -> list[Check]:
     """What must be true again after a roll-back: as much of the node's health as it had before."""
     gate = plan.gate
     if gate is None or not before["kubelet_runs"] or not plan.restarts_kubelet:
@@ -49,6 +58,8 @@ def baseline_checks(node: Node, plan: Plan, before: dict[str, Any]) -> list[Chec
         chosen.append(partial(kubelet_checks.healthz, node, gate.kubelet_healthz))
     if gate.cri_endpoint and gate.pods_return and before["pods"]:
         chosen.append(partial(pod_checks.pods_returned, node, gate.cri_endpoint, before["pods"]))
+    if _was_ready(before):
+        chosen += _node_checks(node, plan, before, restarted)
     return chosen
 
 
@@ -102,6 +113,20 @@ def _kubelet_checks(node: Node, plan: Plan, gate: Gate) -> list[Check]:
     if gate.memory_manager:
         chosen.append(partial(kubelet_checks.checkpoint, node, "memory manager checkpoint", gate.memory_manager))
     return chosen
+
+
+def _was_ready(before: dict[str, Any]) -> bool:
+    """Journals from before there was this check have nothing of it."""
+    return bool(before.get("node") and before["node"]["ready"])
+
+
+def _node_checks(node: Node, plan: Plan, before: dict[str, Any], restarted: Restarts) -> list[Check]:
+    """What was not seen to be Ready before is not demanded, but said."""
+    if plan.gate is None or plan.gate.node is None:
+        return []
+    if plan.kubelet is None or not _was_ready(before):
+        return [partial(node_ready.not_demanded, before)]
+    return [partial(node_ready.ready, node, plan.gate.node, plan.kubelet.unit, restarted.kubelet)]
 
 
 def _cri_checks(node: Node, gate: Gate, endpoint: str, before: dict[str, Any]) -> list[Check]:

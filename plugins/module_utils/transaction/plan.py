@@ -20,6 +20,7 @@ SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 MODE = re.compile(r"0[0-7]{3}\Z")
 UNIT = re.compile(r"[0-9A-Za-z:_.@\\-]+\.service\Z")
 CGROUP = re.compile(r"[0-9A-Za-z_.-]+(/[0-9A-Za-z_.-]+)*\Z")
+NODE_NAME = re.compile(r"(?!.{254})[a-z0-9]([a-z0-9.-]*[a-z0-9])?\Z")
 DEFAULT_MODE = "0644"
 SECTIONS = ("kubelet", "runtime")
 """What of the node a file belongs to; a plan that does not say means kubelet."""
@@ -71,6 +72,14 @@ class Checkpoint:
 
 
 @dataclass(frozen=True)
+class Member:
+    """The Node that kubelet has in a cluster, and the path of the kubeconfig with which it speaks to the API server."""
+
+    name: str
+    kubeconfig: str
+
+
+@dataclass(frozen=True)
 class Gate:
     """What must be true of the node before the transaction counts. None: not asked."""
 
@@ -83,6 +92,7 @@ class Gate:
     cgroup_driver: str | None
     nri_socket: str | None
     pods_return: bool
+    node: Member | None = None
 
 
 @dataclass(frozen=True)
@@ -250,6 +260,7 @@ def _gate(section: Section | None) -> Gate | None:
         cgroup_driver=None if driver is None else section.choice("cgroup_driver", ("systemd", "cgroupfs")),
         nri_socket=None if section.value("nri_socket") is None else section.path("nri_socket"),
         pods_return=section.value("pods") is not None and section.choice("pods", ("return", "any")) == "return",
+        node=_member(section.section("node")),
     )
     section.finish()
     return gate
@@ -261,6 +272,16 @@ def _checkpoint(section: Section | None) -> Checkpoint | None:
     checkpoint = Checkpoint(section.path("path"), section.text("policy"))
     section.finish()
     return checkpoint
+
+
+def _member(section: Section | None) -> Member | None:
+    if section is None:
+        return None
+    expected = "the name of a Node: lower case letters, digits, dashes and dots"
+    name = matching(section.text("name"), NODE_NAME, section.at("name"), expected)
+    member = Member(name, section.path("kubeconfig"))
+    section.finish()
+    return member
 
 
 def _require_sense(plan: Plan) -> None:

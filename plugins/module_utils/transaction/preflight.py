@@ -9,7 +9,7 @@ from typing import Any
 
 from ..cri.errors import CriFailure
 from ..errors import ColocationError
-from . import files, kubelet_checks, room, runtime_checks
+from . import files, kubelet_checks, node_ready, room, runtime_checks
 from .finding import Verdict
 from .node import Node
 from .plan import FileEdit, Plan, Service
@@ -49,6 +49,8 @@ def observe(node: Node, plan: Plan) -> dict[str, Any]:
     if plan.gate and plan.gate.kubelet_healthz:
         finding = kubelet_checks.healthz(node, plan.gate.kubelet_healthz)
         before["kubelet_healthy"] = finding.verdict is Verdict.PASSED
+    if plan.gate and plan.gate.node:
+        before["node"] = node_ready.baseline(node, plan.gate.node, kubelet_runs=before["kubelet_runs"])
     before["pods"] = _pods(node, plan, before)
     before["nri_plugins"] = _nri_plugins(node, plan)
     _require_safe_restart(node, plan, before)

@@ -64,7 +64,7 @@ def undo(work: Work, step: Step) -> str:
 
 def _baseline(work: Work) -> str:
     """Trouble in words when the node is less healthy than it was before the transaction."""
-    wanted = gate.baseline_checks(work.node, work.plan, work.journal.before)
+    wanted = gate.baseline_checks(work.node, work.plan, work.journal.before, work.restarted)
     if not wanted:
         return ""
     name = "undo: health gate"

@@ -14,7 +14,17 @@ from .unit_log import explain
 # systemd's own limits for one job are 90 s by default (DefaultTimeoutStartSec, DefaultTimeoutStopSec).
 JOB_TIMEOUT = 180.0
 SHOW_TIMEOUT = 30.0
-PROPERTIES = ("LoadState", "ActiveState", "SubState", "MainPID", "NRestarts", "KillMode", "ControlGroup")
+MICROSECONDS = 1e6
+PROPERTIES = (
+    "LoadState",
+    "ActiveState",
+    "SubState",
+    "MainPID",
+    "NRestarts",
+    "KillMode",
+    "ControlGroup",
+    "ExecMainStartTimestampMonotonic",
+)
 
 
 class ServiceError(ColocationError):
@@ -27,7 +37,10 @@ CGROUP_ROOTS = ("/sys/fs/cgroup", "/sys/fs/cgroup/systemd", "/sys/fs/cgroup/unif
 
 @dataclass(frozen=True)
 class UnitState:
-    """Properties of a unit as systemctl show names them."""
+    """Properties of a unit as systemctl show names them.
+
+    ``started``: when its main process was, in seconds of the monotonic clock; None when that is not known.
+    """
 
     load: str
     active: str
@@ -36,6 +49,7 @@ class UnitState:
     restarts: int
     kill_mode: str
     control_group: str
+    started: float | None = None
 
     @property
     def runs(self) -> bool:
@@ -58,6 +72,7 @@ def show(node: Node, unit: str) -> UnitState:
         _integer(values.get("NRestarts", "")),
         values.get("KillMode", ""),
         values.get("ControlGroup", ""),
+        _integer(values.get("ExecMainStartTimestampMonotonic", "")) / MICROSECONDS or None,
     )
 
 

@@ -89,6 +89,7 @@ BEFORE = {
     "kubelet_healthy": switch,
     "pods": {ANY: _count},
     "?nri_plugins": _count,
+    "?node": {"ready": switch, "reason": text},
 }
 STEP = {"name": text, "status": text, "seconds": _anything, "detail": text}
 ERROR = {"step": text, "message": text, "node": text}

@@ -12,6 +12,7 @@ from ..errors import ColocationError
 from . import checkpoints, files, gate, sandboxes, services, stale_cgroups
 from .finding import Finding, Verdict
 from .journal import State
+from .node_ready import next_second
 from .plan import FileEdit, Plan, Service, sha256
 from .runtime_checks import ready
 from .unit_log import explain
@@ -49,6 +50,8 @@ def _stop_kubelet(work: Work) -> str:
 
 
 def _start_kubelet(work: Work) -> str:
+    if work.plan.gate is not None and work.plan.gate.node is not None:
+        next_second(work.node)
     work.kubelet_restarted = _time_of_start(work, work.plan.kubelet)
     return _start(work, work.plan.kubelet)
 
@@ -62,7 +65,7 @@ def _time_of_start(work: Work, service: Service | None) -> float | None:
 def _kubelet_as_before(work: Work) -> str:
     if not work.journal.before["kubelet_runs"]:
         return "it did not run before"
-    return _start(work, work.plan.kubelet)
+    return _start_kubelet(work)
 
 
 def _stop_new_kubelet(work: Work) -> str:
@@ -207,7 +210,7 @@ def _put_back(work: Work, index: int) -> str:
 
 def _pass_gate(work: Work) -> str:
     work.journal.enter(State.VERIFYING)
-    wanted = gate.checks(work.node, work.plan, work.journal.before, work.runtime_restarted)
+    wanted = gate.checks(work.node, work.plan, work.journal.before, work.restarted)
     timeout = work.plan.gate.timeout if work.plan.gate else gate.DEFAULT_TIMEOUT
     findings = gate.watch(work.node, wanted, timeout, work.heed, _teller(work))
     work.journal.keep_gate([finding.document() for finding in findings])

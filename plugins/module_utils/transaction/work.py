@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Callable
 
+from .gate import Restarts
 from .journal import Journal
 from .node import Node
 from .plan import Plan
@@ -32,6 +33,10 @@ class Work:
     kubelet_restarted: float | None = None
     runtime_restarted: float | None = None
     """When, in seconds since 1970; None when it was not."""
+
+    @property
+    def restarted(self) -> Restarts:
+        return Restarts(self.kubelet_restarted, self.runtime_restarted)
 
     @property
     def backups(self) -> str:

@@ -20,6 +20,7 @@ from .crio import drop_in
 from .crio_validation import crio_validation
 from .edits import FileEdit
 from .kubelet_place import kubelet_unit
+from .member import member
 from .model import Need, Plan
 
 SCHEMA = 1
@@ -109,6 +110,7 @@ def _gate(facts: NodeFacts, plan: Plan, profile: Profile, timeout: int) -> dict[
         "cgroup_driver": driver.value if driver else None,
         "nri_socket": profile.nri.settings.get("socket_path", facts.runtime.nri.socket_path) if nri else None,
         "pods": "return",
+        "node": member(facts),
     }
 
 

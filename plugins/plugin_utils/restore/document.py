@@ -12,6 +12,7 @@ from ..facts.model import NodeFacts
 from ..plan.checkpoints import moved_checkpoints
 from ..plan.document import KUBELET_HEALTHZ, SCHEMA, action, cgroup_root, new_id, trees
 from ..plan.kubelet_place import kubelet_unit
+from ..plan.member import member
 from ..plan.model import Change, Need, Plan
 from .model import FILE_SECTIONS, Target
 from .needs import REASON, agreed, profile_of
@@ -99,4 +100,5 @@ def _gate(plan: Plan, before: NodeFacts, after: NodeFacts, timeout: int) -> dict
         "cgroup_driver": driver.value if driver else None,
         "nri_socket": nri.socket_path if listens else None,
         "pods": "return" if driver else "any",
+        "node": member(before) if before.kubelet.running else None,
     }

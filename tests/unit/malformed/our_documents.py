@@ -76,6 +76,9 @@ def _in_journal(where: str, **changes: Any) -> Case:
     return Case("kubelet_config", {"pod_pids_limit": 5}, says, spoil=_behind(spoil))
 
 
+BEFORE = {"kubelet_runs": False, "runtime_runs": False, "kubelet_healthy": False, "pods": {}}
+
+
 def _of_file(where: str, **changes: Any) -> Case:
     def spoil(root: Path) -> None:
         with _document(_journal(root)) as found:
@@ -228,6 +231,8 @@ CASES = {
     "files of a text": _in_journal("files", files="x"),
     "steps of a number": _in_journal("begun", begun=5),
     "nothing before": _in_journal("before", before=None),
+    "node before of a text": _in_journal("before.node", before={**BEFORE, "node": "ready"}),
+    "node before without a reason": _in_journal("before.node.reason", before={**BEFORE, "node": {"ready": True}}),
     "backup out of the folder": _of_file("backup", backup="../../x"),
     "file through ..": _of_file("path", path="/etc/../x"),
     "file with the mode of a text": _of_file("mode", mode="0644"),

@@ -30,12 +30,12 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
 
 
 def alignment_document(name: str) -> dict[str, Any]:
-    """The transaction that aligns a captured node, without its id, which is never the same."""
+    """The transaction that aligns a captured node, without its id and its controller, which are never the same."""
     snapshot, profile = captured(name), wanted()
     facts = facts_of(snapshot)
     plan = make_plan(facts, profile, allow_disruption=True)
     document = transaction_document(facts, plan, profile, file_edits(snapshot, plan.changes), 300)
-    return {**document, "id": "ID"}
+    return {**document, "id": "ID", "controller": "CONTROLLER"}
 
 
 def host_document(name: str) -> dict[str, Any]:

@@ -62,6 +62,7 @@ class Unit:
     kill_mode: str = "process"
     load: str = "loaded"
     control_group: str = ""
+    started: float = 0.0
 
 
 class SimulatedHost(Host):
@@ -178,6 +179,7 @@ class Simulation:
             f"LoadState={unit.load}\nActiveState={unit.active}\nSubState={unit.sub}\nMainPID={unit.pid}\n"
             f"NRestarts={unit.restarts}\nKillMode={unit.kill_mode}\n"
             f"ControlGroup={unit.control_group}\n"
+            f"ExecMainStartTimestampMonotonic={unit.started * 1e6:.0f}\n"
         )
 
     def _job(self, verb: str, name: str) -> tuple[int, str, str]:

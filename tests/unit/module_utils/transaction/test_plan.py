@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import parse, read, sha256
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import Member, parse, read, sha256
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.section import PlanError
 
 HASH = "a" * 64
@@ -56,6 +56,7 @@ def document() -> dict[str, Any]:
             "cgroup_driver": "systemd",
             "nri_socket": "/var/run/nri/nri.sock",
             "pods": "return",
+            "node": {"name": "node-1.example", "kubeconfig": "/etc/kubernetes/kubelet.conf"},
         },
     }
 
@@ -73,6 +74,7 @@ def test_a_whole_plan() -> None:
     assert plan.gate is not None
     assert plan.gate.pods_return
     assert plan.gate.timeout == 180.0
+    assert plan.gate.node == Member("node-1.example", "/etc/kubernetes/kubelet.conf")
     assert not plan.files_only
 
 
@@ -142,6 +144,11 @@ WRONG = [
     (["gate", "cgroup_driver"], "cgroup", "gate.cgroup_driver: expected one of systemd, cgroupfs"),
     (["gate", "cpu_manager"], [], "gate.cpu_manager: expected an object"),
     (["gate", "pods"], "some", "gate.pods: expected one of return, any"),
+    (["gate", "node"], "node-1", "gate.node: expected an object"),
+    (["gate", "node", "name"], "../pods", "gate.node.name: expected the name of a Node"),
+    (["gate", "node", "name"], "a" * 254, "gate.node.name: expected the name of a Node"),
+    (["gate", "node", "kubeconfig"], "kubelet.conf", "gate.node.kubeconfig: expected an absolute path"),
+    (["gate", "node", "token"], "x", "gate.node: expected no key token"),
     (["gate", "cri_endpoint"], None, "gate.cri_endpoint: expected the runtime's socket"),
 ]
 

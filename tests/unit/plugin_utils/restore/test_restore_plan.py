@@ -117,6 +117,15 @@ def test_the_transaction_is_the_way_back() -> None:
     assert found["gate"]["cpu_manager"] == {"path": CHECKPOINT, "policy": "none"}
     assert found["gate"]["runtime_handlers"] == {"runc": False}
     assert found["gate"]["timeout"] == 300
+    assert found["gate"]["node"] is None
+
+
+def test_a_member_of_a_cluster_has_to_be_ready_again() -> None:
+    place = ("kubelet", "processes", 0, "argv")
+    argv = captured(ALIGNED)["kubelet"]["processes"][0]["argv"]
+    joined = put(captured(ALIGNED), [*argv, "--hostname-override=node-7", "--kubeconfig=/etc/k.conf"], *place)
+    found = document(planned(provisioned(snapshot=joined)))
+    assert found["gate"]["node"] == {"name": "node-7", "kubeconfig": "/etc/k.conf"}
 
 
 def test_of_a_node_that_was_misaligned_pods_are_not_asked_for_and_the_note_says_why() -> None:
