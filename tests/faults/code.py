@@ -43,9 +43,7 @@ def _imported(checkout: Path) -> set[Path]:
 def _imports(path: Path) -> Iterator[Path]:
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.ImportFrom) and node.level:
-            folder = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
-            named = (folder / each.name for each in node.names)
-            candidates = (
-                found for each in (folder, *named) for found in (each.with_suffix(".py"), each / "__init__.py")
-            )
-            yield from (each for each in candidates if each.is_file())
+            package = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            for each in (package, *(package / alias.name for alias in node.names)):
+                files = (each.with_suffix(".py"), each / "__init__.py")
+                yield from (found for found in files if found.is_file())
