@@ -9,12 +9,16 @@ from enum import Enum
 
 
 class Verdict(Enum):
-    """WAITING may still become PASSED; FAILED never will."""
+    """WAITING and SILENT may still become PASSED; FAILED never will. SILENT: who could tell does not answer."""
 
     PASSED = "passed"
     NOT_PROVEN = "not proven"
     WAITING = "waiting"
+    SILENT = "no answer"
     FAILED = "failed"
+
+
+UNSETTLED = (Verdict.WAITING, Verdict.SILENT)
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class Finding:
 
     def document(self) -> dict[str, str]:
         """As the result shows it. A check that waited in vain has failed."""
-        status = Verdict.FAILED if self.verdict is Verdict.WAITING else self.verdict
+        status = Verdict.FAILED if self.verdict in UNSETTLED else self.verdict
         return {"check": self.check, "status": status.value, "detail": self.detail}
 
     def progress(self) -> dict[str, str]:

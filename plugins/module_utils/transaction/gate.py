@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Callable
 
 from . import kubelet_checks, node_ready, pod_checks, runtime_checks
-from .finding import Finding, Verdict
+from .finding import UNSETTLED, Finding, Verdict
 from .node import Node
 from .plan import Gate, Plan
 
@@ -87,7 +87,7 @@ def watch(
         findings = [passed[index] if index in passed else check() for index, check in enumerate(wanted)]
         tell(findings)
         verdicts = [finding.verdict for finding in findings]
-        waiting = Verdict.WAITING in verdicts
+        waiting = any(verdict in UNSETTLED for verdict in verdicts)
         now = node.clock.monotonic()
         if Verdict.FAILED in verdicts or not (waiting or passed) or now >= deadline:
             return findings
@@ -99,7 +99,7 @@ def watch(
 
 def failures(findings: list[Finding]) -> list[Finding]:
     """The findings that stop a transaction."""
-    return [finding for finding in findings if finding.verdict in (Verdict.FAILED, Verdict.WAITING)]
+    return [finding for finding in findings if finding.verdict in (Verdict.FAILED, *UNSETTLED)]
 
 
 def _kubelet_checks(node: Node, plan: Plan, gate: Gate) -> list[Check]:

@@ -76,7 +76,7 @@ def checkpoint(node: Node, name: str, wanted: Checkpoint) -> Finding:
         policy = json.loads(node.host.read(wanted.path)).get("policyName")
     except FileNotFoundError:
         return Finding(name, Verdict.WAITING, f"{wanted.path} is not there yet")
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         return Finding(name, Verdict.WAITING, f"{wanted.path} cannot be read")
     if policy != wanted.policy:
         return Finding(name, Verdict.WAITING, f"{wanted.path} says {policy}, not {wanted.policy}")

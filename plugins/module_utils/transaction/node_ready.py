@@ -69,7 +69,9 @@ def ready(node: Node, member: Member, unit: str, started: float | None) -> Findi
     try:
         found = _ask(node, member)
         since = _running_since(node, unit) if started is None else started
-    except (NotTold, ServiceError) as error:
+    except NotTold as error:
+        return Finding(NAME, Verdict.SILENT, str(error))
+    except ServiceError as error:
         return Finding(NAME, Verdict.WAITING, str(error))
     if not found.ready:
         return Finding(NAME, Verdict.WAITING, f"Node {member.name} is not Ready: {found.reason}")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from . import boot, gate
 from .files import Saved, content_sha256
+from .finding import Finding, Verdict
 from .journal import State
 from .services import ServiceError, show
 from .steps import STEPS, Step
@@ -25,12 +26,17 @@ def roll_back(work: Work, reason: str) -> None:
     begin(work, reason)
     # A step counts as begun before it does anything, so that one that was cut off is undone as well.
     troubles = [undo(work, step) for step in reversed(STEPS) if work.journal.begun(step.name)]
-    troubles.append(_baseline(work))
-    told = [trouble for trouble in troubles if trouble]
-    if told:
+    left = _baseline(work)
+    # An API server that does not answer says nothing against the node.
+    silent = [finding for finding in left if finding.verdict is Verdict.SILENT]
+    unhealthy = [finding for finding in left if finding not in silent]
+    if unhealthy:
+        troubles.append(f"the node is not as healthy as before. {_told(unhealthy)}")
+    failed = [trouble for trouble in troubles if trouble]
+    if failed:
         boot.leave_if_going_down(work.node)
-    work.journal.describe_node(_description(work, told))
-    work.journal.enter(State.ROLLBACK_FAILED if told else State.ROLLED_BACK)
+    work.journal.describe_node(_description(work, [*failed, *([f"not proven: {_told(silent)}"] if silent else [])]))
+    work.journal.enter(State.ROLLBACK_FAILED if failed else State.ROLLED_BACK)
 
 
 def begin(work: Work, reason: str) -> None:
@@ -62,20 +68,23 @@ def undo(work: Work, step: Step) -> str:
     return trouble
 
 
-def _baseline(work: Work) -> str:
-    """Trouble in words when the node is less healthy than it was before the transaction."""
+def _baseline(work: Work) -> list[Finding]:
+    """What of the health of before did not come back in time."""
     wanted = gate.baseline_checks(work.node, work.plan, work.journal.before, work.restarted)
     if not wanted:
-        return ""
+        return []
     name = "undo: health gate"
     began = work.node.clock.monotonic()
     work.journal.announce(name)
     timeout = work.plan.gate.timeout if work.plan.gate else gate.DEFAULT_TIMEOUT
-    failed = gate.failures(gate.watch(work.node, wanted, PATIENCE * timeout, go_on))
-    detail = "; ".join(f"{finding.check}: {finding.detail}" for finding in failed) or "as healthy as before"
+    left = gate.failures(gate.watch(work.node, wanted, PATIENCE * timeout, go_on))
     seconds = work.node.clock.monotonic() - began
-    work.journal.end(name, "failed" if failed else "done", seconds, detail)
-    return "the node is not as healthy as before. " + detail if failed else ""
+    work.journal.end(name, "failed" if left else "done", seconds, _told(left) or "as healthy as before")
+    return left
+
+
+def _told(findings: list[Finding]) -> str:
+    return "; ".join(f"{finding.check}: {finding.detail}" for finding in findings)
 
 
 def _description(work: Work, troubles: list[str]) -> str:

@@ -87,6 +87,8 @@ def progress_line(host: str, transaction: Mapping[str, Any]) -> str:
     done = sum(step["status"] in ("done", "skipped") for step in steps)
     line = f"  {host}: {transaction['state']}, {done} step(s) done, now: {transaction.get('step') or 'starting'}"
     waits = [
-        f"{each['check']}: {each['detail']}" for each in transaction.get("gate") or [] if each["status"] == "waiting"
+        f"{each['check']}: {each['detail']}"
+        for each in transaction.get("gate") or []
+        if each["status"] in ("waiting", "no answer")
     ]
     return f"{line}, waiting for {'; '.join(waits)}" if waits else line

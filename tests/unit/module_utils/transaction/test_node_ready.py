@@ -121,7 +121,7 @@ def test_not_ready(simulation: Simulation, server: ApiServer) -> None:
 def test_refusals_are_told_apart(simulation: Simulation, server: ApiServer) -> None:
     message = f'nodes "{NODE}" is forbidden: User "system:node:other" cannot get resource "nodes" in API group ""'
     assert says(simulation, server, 403, refusal(message, 403)) == (
-        Verdict.WAITING,
+        Verdict.SILENT,
         f"the API server does not let system:node:other get nodes, here Node {NODE} (403)",
     )
     assert "does not let kubelet get nodes" in says(simulation, server, 403, b"HTTP/1.0 403 No\r\n\r\nno")[1]
@@ -143,19 +143,19 @@ def test_refusals_are_told_apart(simulation: Simulation, server: ApiServer) -> N
 )
 def test_other_answers(simulation: Simulation, server: ApiServer, answer: bytes, detail: str) -> None:
     verdict, found = says(simulation, server, 200, answer)
-    assert verdict is Verdict.WAITING
+    assert verdict is Verdict.SILENT
     assert found.endswith(detail)
 
 
 def test_another_node(simulation: Simulation, server: ApiServer) -> None:
     found = says(simulation, server, 200, node_document("True", FRESH, name="other"))
-    assert found == (Verdict.WAITING, "the API server answers something else than the Node")
+    assert found == (Verdict.SILENT, "the API server answers something else than the Node")
 
 
 def test_an_answer_without_an_end(simulation: Simulation, server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api_server, "LIMIT", 1000)
     found = says(simulation, server, 200, b"HTTP/1.0 200 OK\r\n\r\n" + b" " * 10_000)
-    assert found == (Verdict.WAITING, f"the API server in {PATH} gives an answer without an end")
+    assert found == (Verdict.SILENT, f"the API server in {PATH} gives an answer without an end")
 
 
 def test_a_server_that_says_nothing(simulation: Simulation, server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,14 +163,14 @@ def test_a_server_that_says_nothing(simulation: Simulation, server: ApiServer, m
     server.answer = lambda: None
     began = time.monotonic()
     verdict, detail = ask(simulation)
-    assert (verdict, time.monotonic() - began < 4) == (Verdict.WAITING, True)
+    assert (verdict, time.monotonic() - began < 4) == (Verdict.SILENT, True)
     assert detail == f"the API server in {PATH} is silent: no answer within 0 s"
 
 
 def test_a_server_that_hangs_up(simulation: Simulation, server: ApiServer) -> None:
     server.answer = lambda: HANG_UP
     verdict, detail = ask(simulation)
-    assert verdict is Verdict.WAITING
+    assert verdict is Verdict.SILENT
     assert detail.startswith(f"the API server in {PATH} is silent: ")
 
 
@@ -185,7 +185,7 @@ def test_nobody_listens(simulation: Simulation, authority: Authority) -> None:
     gone = ApiServer(authority, lambda: None)
     gone.close()
     simulation.write(PATH, kubeadm_1_20(gone.url, authority.data("ca.crt"), embedded(authority)))
-    assert ask(simulation) == (Verdict.WAITING, f"the API server in {PATH} is silent: Connection refused")
+    assert ask(simulation) == (Verdict.SILENT, f"the API server in {PATH} is silent: Connection refused")
 
 
 def test_a_server_of_another_authority(
@@ -193,7 +193,7 @@ def test_a_server_of_another_authority(
 ) -> None:
     simulation.write(PATH, kubeadm_1_20(server.url, Authority(tmp_path).data("ca.crt"), embedded(authority)))
     verdict, detail = ask(simulation)
-    assert (verdict, server.requests) == (Verdict.WAITING, [])
+    assert (verdict, server.requests) == (Verdict.SILENT, [])
     assert detail.startswith(f"the API server in {PATH} shows a certificate that does not hold: ")
 
 
@@ -204,7 +204,7 @@ def test_a_server_of_another_name(simulation: Simulation, server: ApiServer, aut
     assert ask(simulation)[0] is Verdict.PASSED
     simulation.write(PATH, named.replace("name: kubernetes\n", "name: hidden.example\n", 1))
     assert ask(simulation) == (
-        Verdict.WAITING,
+        Verdict.SILENT,
         f"the API server in {PATH} shows a certificate that does not hold: it is for another name",
     )
     skipping = named.replace("tls-server-name: kubernetes", "insecure-skip-tls-verify: true")
@@ -215,7 +215,7 @@ def test_a_server_of_another_name(simulation: Simulation, server: ApiServer, aut
 def test_a_kubelet_without_a_certificate(simulation: Simulation, server: ApiServer, authority: Authority) -> None:
     simulation.write(PATH, kubeadm_1_20(server.url, authority.data("ca.crt"), "    token: x\n"))
     verdict, detail = ask(simulation)
-    assert verdict is Verdict.WAITING
+    assert verdict is Verdict.SILENT
     assert detail.startswith((f"the API server in {PATH} ends TLS with ", f"the API server in {PATH} is silent: "))
 
 
@@ -224,14 +224,14 @@ def test_certificates_that_are_none(simulation: Simulation, server: ApiServer, a
     other = embedded(authority).replace(authority.data("kubelet.key"), authority.data("server.key"))
     for ca, user in (("aGVsbG8=", embedded(authority)), (authority.data("ca.crt"), other)):
         simulation.write(PATH, kubeadm_1_20(server.url, ca, user))
-        assert ask(simulation) == (Verdict.WAITING, unusable)
+        assert ask(simulation) == (Verdict.SILENT, unusable)
 
 
 def test_names_that_are_none(simulation: Simulation, authority: Authority) -> None:
     for name in ("a..b", "x" * 70 + ".example"):
         simulation.write(PATH, kubeadm_1_20(f"https://{name}:1", authority.data("ca.crt"), ""))
         verdict, detail = ask(simulation)
-        assert (verdict, name in detail) == (Verdict.WAITING, False)
+        assert (verdict, name in detail) == (Verdict.SILENT, False)
 
 
 def test_no_secret_is_in_any_finding(simulation: Simulation, server: ApiServer, authority: Authority) -> None:
