@@ -24,6 +24,8 @@ class Workshop:
         self.folder = entry / "go"
         self.log = log
         self.environment: dict[str, str] = {
+            # A program built with SHARED does not know where Go's own sources are, and a generator reads them.
+            "GOROOT": command.output([self.program, "env", "GOROOT"]).strip(),
             "GOPATH": str(self.folder / "path"),
             "GOCACHE": str(cache.scratch("go-build")),
             "GO111MODULE": "off",
