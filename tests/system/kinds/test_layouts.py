@@ -1,14 +1,21 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A node as kubeadm leaves it, with a flag in its environment file that overrides the driver of kubelet's file."""
+"""A node as kubeadm leaves it, of a cluster, with a flag that overrides the driver of kubelet's file. In this order."""
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import subprocess
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.system.node import Node, Run, throwaway
+from ansible_collections.volcano.colocation.tests.system.node import Node, Run, lab, throwaway
 from ansible_collections.volcano.colocation.tests.system.pods import QOS_CLASSES, qos_classes
 
 NAME = "kubeadm"
@@ -21,20 +28,59 @@ EXTRA = "/etc/default/kubelet"
 OTHERS = (
     "/usr/lib/systemd/system/kubelet.service",
     "/etc/systemd/system/kubelet.service.d/10-kubeadm.conf",
-    "/etc/systemd/system/kubelet.service.d/20-lab.conf",
     "/var/lib/kubelet/kubeadm-flags.env",
 )
 """Files of packages and of kubeadm, which overwrite whatever anyone else writes there."""
 
 
+SETTLES = 120.0
+
+
 @pytest.fixture(scope="module", name="kubeadm")
 def _kubeadm(request: pytest.FixtureRequest) -> Iterator[Node]:
-    yield from throwaway(request, NAME, *SPEC)
+    for node in throwaway(request, NAME, *SPEC):
+        lab("cluster", "up", "--nodes", NAME)
+        yield node
+        lab("cluster", "down")
 
 
 def provision(node: Node, *arguments: str) -> Run:
     # containerd 1.6 has no NRI.
     return node.ansible("provision", *arguments, colocation_nri_unsupported="skip")
+
+
+def gate(run: Run) -> dict[str, tuple[str, str]]:
+    """Name to status and detail of the transaction's checks, from the result that -v shows."""
+    start = run.output.index('"gate": [') + len('"gate": ')
+    findings = json.JSONDecoder().raw_decode(run.output, start)[0]
+    return {each["check"]: (each["status"], each["detail"]) for each in findings}
+
+
+def is_ready() -> bool:
+    """By the API server's word."""
+    found: bool = status()["nodes"][NAME]
+    return found
+
+
+def status() -> dict[str, Any]:
+    """What the lab says of the cluster; its exit status is 1 while not all is well."""
+    try:
+        said = lab("cluster", "status", "--json")
+    except subprocess.CalledProcessError as error:
+        said = error.stdout
+    found: dict[str, Any] = json.loads(said)
+    return found
+
+
+@contextmanager
+def silent_server() -> Iterator[None]:
+    """It is there, takes connections, and does not answer."""
+    server = status()["running"]["kube-apiserver"]
+    os.kill(server, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(server, signal.SIGCONT)
 
 
 def flags(node: Node) -> list[str]:
@@ -54,8 +100,11 @@ def test_the_flag_that_overrides_the_driver_goes_and_the_other_stays(kubeadm: No
     assert "+KUBELET_EXTRA_ARGS=--max-pods=20" in predicted.output
     assert "--cgroup-driver=cgroupfs" in kubeadm.shell(f"cat {EXTRA}")
 
-    done = provision(kubeadm)
+    done = provision(kubeadm, "-v")
     assert done.code == 0, done.output
+    verdict, detail = gate(done)["node ready"]
+    assert (verdict, detail.startswith(f"Node {NAME} is Ready, as of ")) == ("passed", True)
+    assert is_ready()
     assert kubeadm.shell(f"cat {EXTRA}") == "KUBELET_EXTRA_ARGS=--max-pods=20\n"
     assert kubeadm.shell(f"sha256sum {' '.join(OTHERS)}") == others
     assert not [flag for flag in flags(kubeadm) if "cgroup-driver" in flag]
@@ -69,3 +118,17 @@ def test_a_second_run_changes_nothing_on_kubeadms_node(kubeadm: Node) -> None:
     assert run.code == 0, run.output
     assert run.recap(NAME)["changed"] == 0
     assert (kubeadm.tree(), kubeadm.services()) == (before, services)
+
+
+def test_an_api_server_that_is_silent_holds_nothing_up_and_is_told(kubeadm: Node) -> None:
+    with silent_server():
+        run = kubeadm.ansible("restore", "-v")
+    assert run.code == 0, run.output
+    verdict, detail = gate(run)["node ready"]
+    assert (verdict, "is silent: no answer within" in detail) == ("not proven", True)
+    assert "--cgroup-driver=cgroupfs" in flags(kubeadm)
+    assert qos_classes(kubeadm.containers(), "cgroupfs") == QOS_CLASSES
+    deadline = time.monotonic() + SETTLES
+    while not is_ready() and time.monotonic() < deadline:
+        time.sleep(2)
+    assert is_ready()
