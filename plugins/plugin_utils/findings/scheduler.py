@@ -10,6 +10,7 @@ from typing import Any
 
 from ..scheduler.actions import KNOWN, WANTED, read_actions
 from ..scheduler.conf import USAGE, Usage, named, plugins
+from ..scheduler.seen import FIRST_AGENT
 from ..scheduler.watermarks import Watermarks
 from .model import Effect, Finding, Severity
 
@@ -146,6 +147,24 @@ def _reclaim(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
             ("neither capacity nor proportion",),
             "Add capacity or proportion, or take reclaim out.",
         )
+
+
+def release(found: tuple[int, int] | None, image: str) -> tuple[Finding, ...]:
+    """A scheduler of which nobody can say that it knows all this."""
+    if found is not None and found >= FIRST_AGENT:
+        return ()
+    first = ".".join(map(str, FIRST_AGENT))
+    told = "is older than the first with an agent" if found else "cannot be told from its image's tag"
+    return (
+        Finding(
+            "scheduler-release",
+            Severity.WARNING,
+            Effect.NONE,
+            f"The scheduler's release {told}, {first}; what is said here of its configuration may not hold for it.",
+            (f"image {image}",),
+            f"Run a scheduler of Volcano {first} or newer, with its release as the image's tag.",
+        ),
+    )
 
 
 def above_watermarks(usage: Usage | None, watermarks: Watermarks | None) -> tuple[Finding, ...]:
