@@ -16,6 +16,7 @@ from ..plugin_utils.controller.scheduler_api import SchedulerApi
 from ..plugin_utils.facts.published_values import plain
 from ..plugin_utils.findings.kubeadm import published
 from ..plugin_utils.kubeadm.model import ClusterError
+from ..plugin_utils.redact import redact_text
 from ..plugin_utils.scheduler import journal
 from ..plugin_utils.scheduler.deeds import Deed, ObjectChange, TextChange, needs
 from ..plugin_utils.scheduler.objects import Ref
@@ -91,4 +92,5 @@ def _told(objects: tuple[ObjectChange, ...], text: TextChange | None, *, changed
     changes = [{"object": each.ref.place, "action": each.deed.value} for each in objects]
     changes += [{"object": text.ref.place, "action": Deed.CHANGE.value}] if text else []
     edits = [*(each.diff() for each in objects), *([text.diff()] if text else [])]
+    edits = [{name: redact_text(each) for name, each in edit.items()} for edit in edits]
     return dict(plain({"changed": changed, "diff": edits, "changes": changes, "findings": [], "skipped": []}))

@@ -11,6 +11,10 @@ from typing import Any
 Manifest = Mapping[str, Any]
 _IDENTITY = ("apiVersion", "kind")
 _EMPTY: tuple[Any, ...] = (None, {}, [])
+_OMITTED: Mapping[str, Manifest] = {
+    "PriorityClass": {"globalDefault": False, "description": "", "preemptionPolicy": "PreemptLowerPriority"}
+}
+"""Fields that a server leaves out of its answers when they are this (k8s.io/api scheduling/v1, omitempty)."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,8 @@ def body(manifest: Manifest) -> dict[str, Any]:
     """A manifest without what says which object it is; of its metadata labels and annotations."""
     kept = {key: value for key, value in manifest.items() if key not in (*_IDENTITY, "metadata", "status")}
     notes = {key: value for key, value in manifest["metadata"].items() if key in ("labels", "annotations")}
-    return {**kept, "metadata": notes} if notes else kept
+    usual = _OMITTED.get(manifest.get("kind", ""), {})
+    return {**usual, **kept, "metadata": notes} if notes else {**usual, **kept}
 
 
 def covers(found: Any, wanted: Any) -> bool:

@@ -84,6 +84,8 @@ class Server:
         return {"result": definition}
 
     def _store(self, ref: Ref, manifest: Answer) -> None:
+        if ref.kind == "PriorityClass":
+            manifest = {key: value for key, value in manifest.items() if value is not False and value != ""}
         self.version += 1
         manifest["metadata"] = {**manifest["metadata"], "resourceVersion": str(self.version)}
         self.objects[ref.kind, ref.namespace, ref.name] = manifest

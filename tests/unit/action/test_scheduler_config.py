@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible.playbook.play_context import PlayContext
 from ansible.playbook.task import Task
 from ansible.plugins.loader import connection_loader
 from ansible.template import Templar
 
+from ansible_collections.volcano.colocation.plugins.modules import scheduler_config
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.seen import CRDS
 from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.clusters import (
@@ -125,6 +127,31 @@ def test_a_server_without_policies_gets_the_rest_and_the_reason(kubeconfig: str)
     ]
     assert [each["object"] for each in result["changes"]][-1] == f"ConfigMap {SPACE}/{MAP}"
     assert not run(found, {**WANTED, "kubeconfig": kubeconfig})["changed"]
+
+
+EXAMPLES: list[dict[str, Any]] = yaml.safe_load(scheduler_config.EXAMPLES)
+
+
+def test_the_examples_do_what_they_say(kubeconfig: str) -> None:
+    found = server()
+    found.add({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "prometheus", "namespace": "monitoring"}})
+    before = found.state()
+    for example, told in zip(EXAMPLES, (13, 13), strict=True):
+        given = {**example["volcano.colocation.scheduler_config"], "kubeconfig": kubeconfig}
+        result = run(found, given)
+        assert (len(result["changes"]), result["findings"], result["skipped"]) == (told - 1, [], [])
+        assert not run(found, given)["changed"]
+    assert found.state() == before
+
+
+def test_a_password_in_the_configuration_is_not_shown(kubeconfig: str) -> None:
+    found = server()
+    conf = found.get("ConfigMap", MAP, SPACE)
+    assert conf
+    found.add({**conf, "data": {KEY: TEXT + "metrics:\n  password: hunter2\n"}})
+    result = run(found, {"kubeconfig": kubeconfig, "cluster_uid": UID})
+    assert "hunter2" in text(found)
+    assert "hunter2" not in str(result)
 
 
 def test_the_findings_have_their_remedies(kubeconfig: str) -> None:
