@@ -59,12 +59,18 @@ class Queue:
 
 def read_queues(option: str, given: Sequence[Mapping[str, Any]]) -> tuple[Queue, ...]:
     """The wanted queues; ProfileError for what is wrong with one by itself."""
-    queues = []
+    queues: list[Queue] = []
     for number, each in enumerate(given):
         place = f"{option}[{number}]"
         amounts = {name: _amounts(f"{place}.{name}", each.get(name) or {}) for name in AMOUNTS}
         queue = Queue(
-            each["name"], each.get("weight"), **amounts, reclaimable=each.get("reclaimable"), parent=each.get("parent")
+            each["name"],
+            each.get("weight"),
+            amounts["capability"],
+            amounts["deserved"],
+            amounts["guarantee"],
+            each.get("reclaimable"),
+            each.get("parent"),
         )
         _check_alone(place, queue)
         if queue.name in {other.name for other in queues}:
@@ -113,10 +119,12 @@ def queue_of(found: Mapping[str, Any]) -> Queue:
     return Queue(
         found["metadata"]["name"],
         spec.get("weight"),
-        **texts,
-        reclaimable=spec.get("reclaimable"),
-        parent=spec.get("parent"),
-        pods=int(pods),
+        texts["capability"],
+        texts["deserved"],
+        texts["guarantee"],
+        spec.get("reclaimable"),
+        spec.get("parent"),
+        int(pods),
     )
 
 
@@ -150,10 +158,12 @@ def _over(wanted: Queue, found: Queue | None) -> Queue:
     return Queue(
         wanted.name,
         found.weight if wanted.weight is None else wanted.weight,
-        *({**getattr(found, name), **getattr(wanted, name)} for name in AMOUNTS),
-        reclaimable=found.reclaimable if wanted.reclaimable is None else wanted.reclaimable,
-        parent=found.parent if wanted.parent is None else wanted.parent,
-        pods=found.pods,
+        {**found.capability, **wanted.capability},
+        {**found.deserved, **wanted.deserved},
+        {**found.guarantee, **wanted.guarantee},
+        found.reclaimable if wanted.reclaimable is None else wanted.reclaimable,
+        found.parent if wanted.parent is None else wanted.parent,
+        found.pods,
     )
 
 

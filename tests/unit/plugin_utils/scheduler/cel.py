@@ -16,6 +16,7 @@ from typing import Any
 
 import celpy
 from celpy import celtypes
+from celpy.adapter import json_to_cel
 
 from ansible_collections.volcano.colocation.plugins.module_utils.quantity import parse_quantity
 
@@ -52,7 +53,7 @@ def _program(expression: str) -> celpy.Runner:
 
 def evaluate(expression: str, **values: Any) -> Any:
     """What an expression comes to. An error of it is an exception, as it makes the server refuse the pod."""
-    result = _program(expression).evaluate({name: celpy.json_to_cel(value) for name, value in values.items()})
+    result = _program(expression).evaluate({name: json_to_cel(value) for name, value in values.items()})
     if isinstance(result, Exception):
         raise result
     return result

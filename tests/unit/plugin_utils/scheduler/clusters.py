@@ -19,7 +19,7 @@ FIELDS = ("weight", "capability", "deserved", "guarantee", "reclaimable", "paren
 
 
 def crd(name: str, *fields: str, served: bool = True) -> dict[str, Any]:
-    properties = {"spec": {"properties": {field: {} for field in fields}}} if fields else {}
+    properties: dict[str, Any] = {"spec": {"properties": {field: {} for field in fields}}} if fields else {}
     version = {"name": "v1beta1", "served": served, "schema": {"openAPIV3Schema": {"properties": properties}}}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",

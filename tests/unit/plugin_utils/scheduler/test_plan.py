@@ -24,7 +24,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.journ
     written,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.metrics_source import missing, place_of
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.objects import Ref, patched
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.objects import Manifest, Ref, patched
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.plan import SchedulerPlan, make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.restore import make_return
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.seen import CRDS, Seen
@@ -68,11 +68,18 @@ def after(found: Seen, made: SchedulerPlan) -> Seen:
     new: dict[str, list[Any]] = {"classes": [], "queues": [], "others": []}
     for manifest in there.values():
         new[kinds.get(manifest["kind"], "others")].append(manifest)
-    lists = {name: tuple(each) for name, each in new.items()}
-    return replace(found, conf=conf, journal=made.journal, journal_version="1", **lists)
+    return replace(
+        found,
+        conf=conf,
+        journal=made.journal,
+        journal_version="1",
+        classes=tuple(new["classes"]),
+        queues=tuple(new["queues"]),
+        others=tuple(new["others"]),
+    )
 
 
-def _carried_out(change: ObjectChange, found: dict[str, Any] | None) -> dict[str, Any]:
+def _carried_out(change: ObjectChange, found: Manifest | None) -> dict[str, Any]:
     return dict(change.manifest) if found is None else patched(found, change.manifest)
 
 
