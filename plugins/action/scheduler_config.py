@@ -47,7 +47,7 @@ class ActionModule(ColocationAction):
             plan = make_plan(wanted, seen, arguments["cluster_uid"])
             self._write(api, plan, wanted.namespace, seen.journal_version)
             told = _told(plan.objects, plan.text, changed=plan.changes)
-            return {**told, "findings": published(plan.findings), "skipped": list(plan.skipped)}
+            return {**told, "findings": published(plan.findings), "left_out": list(plan.left_out)}
         except ClusterError as error:
             return {"failed": True, "msg": str(error)}
 
@@ -93,4 +93,4 @@ def _told(objects: tuple[ObjectChange, ...], text: TextChange | None, *, changed
     changes += [{"object": text.ref.place, "action": Deed.CHANGE.value}] if text else []
     edits = [*(each.diff() for each in objects), *([text.diff()] if text else [])]
     edits = [{name: redact_text(each) for name, each in edit.items()} for edit in edits]
-    return dict(plain({"changed": changed, "diff": edits, "changes": changes, "findings": [], "skipped": []}))
+    return dict(plain({"changed": changed, "diff": edits, "changes": changes, "findings": [], "left_out": []}))

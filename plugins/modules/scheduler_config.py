@@ -306,7 +306,7 @@ changes:
     action:
       description: One of V(create), V(patch) and V(delete).
       type: str
-skipped:
+left_out:
   description: What this API server cannot have, each with the reason.
   returned: success
   type: list

@@ -28,13 +28,13 @@ EVERY_FIELD = frozenset(("weight", "capability", "deserved", "guarantee", "recla
 
 @dataclass(frozen=True)
 class SchedulerPlan:
-    """What is to be done in this order: journal, objects, text. ``skipped``: what this server cannot have."""
+    """What is to be done in this order: journal, objects, text. ``left_out``: what this server cannot have."""
 
     objects: tuple[ObjectChange, ...] = ()
     text: TextChange | None = None
     journal: Journal = field(default_factory=Journal)
     findings: tuple[Finding, ...] = ()
-    skipped: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def changes(self) -> bool:
@@ -60,7 +60,7 @@ def make_plan(wanted: Wanted, seen: Seen, cluster_uid: str) -> SchedulerPlan:
         text,
         noted(seen.journal, entries, _noted(text, seen)),
         _findings(wanted, seen, document),
-        tuple(_skipped(wanted.admission, seen)),
+        tuple(_left_out(wanted.admission, seen)),
     )
     check_cluster(seen, cluster_uid, changing=plan.changes)
     return plan
@@ -100,7 +100,7 @@ def _manifests(wanted: Wanted, seen: Seen) -> Iterator[Manifest]:
             yield from mutating.manifests(wanted.admission, version)
 
 
-def _skipped(admission: Admission | None, seen: Seen) -> Iterator[str]:
+def _left_out(admission: Admission | None, seen: Seen) -> Iterator[str]:
     if admission is None:
         return
     for kind, asked in ((VALIDATING, admission.validate), (MUTATING, admission.mutate)):

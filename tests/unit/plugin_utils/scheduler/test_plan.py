@@ -98,7 +98,7 @@ def test_everything_from_nothing_in_an_order_that_works_then_nothing() -> None:
     assert [each.ref.name for each in made.objects if not each.dry] == ["be"]
     assert made.text
     assert made.text.after.startswith(WRITTEN[:30])
-    assert made.skipped == ()
+    assert made.left_out == ()
     again = plan(ALL, after(found, made))
     assert (again.changes, again.journal) == (False, made.journal)
 
@@ -106,8 +106,8 @@ def test_everything_from_nothing_in_an_order_that_works_then_nothing() -> None:
 def test_an_older_server_gets_what_it_can_have_and_the_rest_is_told() -> None:
     made = plan(ALL, seen(served={}))
     assert [each.ref.kind for each in made.objects] == ["PriorityClass", "Queue", "Queue"]
-    assert [each.partition(":")[0] for each in made.skipped] == [VALIDATING, MUTATING]
-    assert plan(options(admission=filled("admission", validate=False)), seen()).skipped[0].startswith(MUTATING)
+    assert [each.partition(":")[0] for each in made.left_out] == [VALIDATING, MUTATING]
+    assert plan(options(admission=filled("admission", validate=False)), seen()).left_out[0].startswith(MUTATING)
 
 
 def test_the_journal_survives_being_written() -> None:
