@@ -113,6 +113,103 @@ KUBEADM_CONFIG: Spec = {
     "nodes": {"type": "list", "elements": "str", "required": True},
 }
 
+VOLCANO_AMOUNTS: Spec = {name: {"type": "dict"} for name in ("capability", "deserved", "guarantee")}
+
+SCHEDULER_CONFIG: Spec = {
+    "kubeconfig": {"type": "path", "required": True},
+    "cluster_uid": {"type": "str", "default": ""},
+    "state": {"type": "str", "choices": ["present", "restored"], "default": "present"},
+    "namespace": {"type": "str", "default": "volcano-system"},
+    "deployment": {"type": "str", "default": "volcano-scheduler"},
+    "configmap": {"type": "str", "default": "volcano-scheduler-configmap"},
+    "configmap_key": {"type": "str", "default": "volcano-scheduler.conf"},
+    "edit_configmap": {"type": "bool", "default": True},
+    "dropped_actions": {"type": "list", "elements": "str", "default": []},
+    "usage": {
+        "type": "dict",
+        "options": {
+            "cpu": {"type": "int", "default": 60},
+            "memory": {"type": "int", "default": 60},
+            "keep_off": {"type": "bool", "default": True},
+        },
+    },
+    "metrics": {
+        "type": "dict",
+        "options": {
+            "type": {
+                "type": "str",
+                "choices": ["prometheus", "prometheus_adaptor", "elasticsearch"],
+                "default": "prometheus",
+            },
+            "address": {"type": "str", "default": ""},
+            "interval": {"type": "str", "default": "30s"},
+        },
+    },
+    "watermarks": {
+        "type": "dict",
+        "options": {
+            "system": {"type": "str", "choices": ["volcano", "openfuyao"], "default": "volcano"},
+            "cpu_high": {"type": "int"},
+            "memory_high": {"type": "int"},
+            "cpu_low": {"type": "int"},
+            "memory_low": {"type": "int"},
+        },
+    },
+    "priority_classes": {
+        "type": "list",
+        "elements": "dict",
+        "default": [],
+        "options": {
+            "name": {"type": "str", "required": True},
+            "value": {"type": "int", "required": True},
+            "preemption_policy": {
+                "type": "str",
+                "choices": ["Never", "PreemptLowerPriority"],
+                "default": "PreemptLowerPriority",
+            },
+            "global_default": {"type": "bool", "default": False},
+            "description": {"type": "str", "default": ""},
+        },
+    },
+    "queues": {
+        "type": "list",
+        "elements": "dict",
+        "default": [],
+        "options": {
+            "name": {"type": "str", "required": True},
+            "weight": {"type": "int"},
+            **VOLCANO_AMOUNTS,
+            "reclaimable": {"type": "bool"},
+            "parent": {"type": "str"},
+        },
+    },
+    "admission": {
+        "type": "dict",
+        "options": {
+            "validate": {"type": "bool", "default": True},
+            "mutate": {"type": "bool", "default": True},
+            "action": {"type": "str", "choices": ["Deny", "Warn", "Audit"], "default": "Deny"},
+            "scheduler": {"type": "str", "default": "volcano"},
+            "oversubscribed_resources": {
+                "type": "list",
+                "elements": "str",
+                "default": ["kubernetes.io/batch-cpu", "kubernetes.io/batch-memory"],
+            },
+            "excluded_namespaces": {"type": "list", "elements": "str", "default": ["kube-system"]},
+            "levels": {
+                "type": "list",
+                "elements": "dict",
+                "default": [],
+                "options": {
+                    "level": {"type": "str", "choices": ["HLS", "LS", "BE"], "required": True},
+                    "priority_class": {"type": "str"},
+                    "node_labels": {"type": "dict"},
+                },
+            },
+        },
+    },
+}
+
 TARGETS: Spec = {
     "target_kubernetes": {"type": "str"},
     "target_containerd": {"type": "str"},

@@ -50,7 +50,7 @@ def _document(text: str, root: Node | None, todo: Todo) -> Iterator[Splice]:
         yield Splice(at, at, style.lines(todo, 0, line_end_style(text, at)))
         return
     refuse_root(text, root)
-    yield from _mapping(style, root, todo)
+    yield from mapping_splices(style, root, todo)
 
 
 def _end_of_comments(text: str) -> int:
@@ -60,7 +60,8 @@ def _end_of_comments(text: str) -> int:
     return line_end(text, len(content)) if content else 0
 
 
-def _mapping(style: Style, node: Node, todo: Todo) -> Iterator[Splice]:
+def mapping_splices(style: Style, node: Node, todo: Todo) -> Iterator[Splice]:
+    """What ``todo`` changes in one mapping, wherever it stands in the text."""
     text = style.text
     if node.flow:
         yield Splice(node.start, node.end, flow_mapping(text, node, todo))
@@ -88,7 +89,7 @@ def _entry(style: Style, entry: Entry, want: Todo | Edit) -> Iterator[Splice]:
     elif not isinstance(want, dict):
         yield from _replaced(style, entry.node, colon, want)
     elif entry.node.kind is Kind.MAPPING:
-        yield from _mapping(style, entry.node, want)
+        yield from mapping_splices(style, entry.node, want)
     else:
         yield from _filled(style, entry, colon, want)
 

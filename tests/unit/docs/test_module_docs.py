@@ -41,6 +41,7 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "node_table": arguments.NODE_TABLE,
     "node_transaction": node_transaction.ARGUMENTS,
     "qos_plan": arguments.QOS_PLAN,
+    "scheduler_config": arguments.SCHEDULER_CONFIG,
     "systemd_slice": systemd_slice.ARGUMENTS,
 }
 

@@ -17,7 +17,11 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read impor
 COLLECTION = Path(__file__).parents[3]
 ROLES = COLLECTION / "roles"
 # Entry points that need no other before them; the others work on what observe registered.
-FIRST = {"node": ("main", "observe", "assess", "replay", "restore"), "qos": ("main", "reserve", "verify")}
+FIRST = {
+    "node": ("main", "observe", "assess", "replay", "restore"),
+    "qos": ("main", "reserve", "verify"),
+    "scheduler": ("main", "restore"),
+}
 NAMES = tuple(FIRST)
 
 
@@ -70,10 +74,11 @@ def test_the_variables_that_are_used_are_those_that_are_declared(role: str) -> N
     assert set(re.findall(r"\bcolocation_\w+", "\n".join(texts))) == set(options(role))
 
 
-def test_a_variable_of_two_roles_has_one_default() -> None:
-    qos = options("qos")
-    for name in OPTIONS.keys() & qos.keys():
-        assert (OPTIONS[name]["type"], OPTIONS[name]["default"]) == (qos[name]["type"], qos[name]["default"])
+@pytest.mark.parametrize("role", [name for name in NAMES if name != "node"])
+def test_a_variable_of_two_roles_has_one_default(role: str) -> None:
+    others = options(role)
+    for name in OPTIONS.keys() & others.keys():
+        assert (OPTIONS[name]["type"], OPTIONS[name]["default"]) == (others[name]["type"], others[name]["default"])
 
 
 def declared(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,6 +94,22 @@ def declared(found: Mapping[str, Any]) -> dict[str, Any]:
 
 def test_the_qos_profile_of_the_role_is_that_of_the_module() -> None:
     assert declared(options("qos")["colocation_qos"]["options"]) == declared(arguments.QOS_PROFILE)
+
+
+@pytest.mark.parametrize(
+    ("variable", "option"),
+    [
+        ("colocation_scheduler_usage", "usage"),
+        ("colocation_scheduler_metrics", "metrics"),
+        ("colocation_scheduler_watermarks", "watermarks"),
+        ("colocation_priority_classes", "priority_classes"),
+        ("colocation_queues", "queues"),
+        ("colocation_admission", "admission"),
+    ],
+)
+def test_what_the_role_scheduler_takes_is_what_its_module_does(variable: str, option: str) -> None:
+    taken = arguments.SCHEDULER_CONFIG[option]["options"]
+    assert declared(options("scheduler")[variable]["options"]) == declared(taken)
 
 
 PROFILE: dict[str, Any] = document(ROLES / "node" / "vars" / "main.yml")["node_profile"]

@@ -1,0 +1,174 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Items of nested YAML lists: a mapping in a list gets keys, an item comes in or moves; all other lines stay."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from .changes import Changes, Item, tree
+from .document import applied, needed
+from .errors import EditError, UnsupportedEdit
+from .lines import line_end, line_end_style, line_number, line_start
+from .read import read_yaml
+from .splice import Envelope, Splice, proven, spliced
+from .yaml_block import Style
+from .yaml_nodes import Kind, Node, end_of_block, located
+from .yaml_refusals import is_marked
+from .yaml_splice import mapping_splices
+
+At: TypeAlias = "tuple[str | int, ...]"
+"""Where a value stands: keys of mappings and places in lists."""
+
+_DASH = re.compile(r"( *)-[ \t]+")
+_COMMENT = re.compile(r"( *)#")
+
+
+def set_in_item(text: str, at: At, changes: Changes) -> str:
+    """``edit_yaml`` on the mapping at ``at`` alone; values that are right already leave the text as it is."""
+    opened = _Opened.of(text)
+    part = value_at(opened.document, at)
+    todo = needed(part, tree(changes))
+    if not todo:
+        return text
+    splices = mapping_splices(opened.style, opened.node(at), todo)
+    return opened.closed(splices, replaced(opened.document, at, applied(part, todo)))
+
+
+def insert_item(text: str, at: At, place: int, item: Item) -> str:
+    """The list at ``at`` with a new item at this place; EditError where it is not one item a line with a dash."""
+    opened = _Opened.of(text)
+    node = opened.block_list(at)
+    ranges = [_lines(opened.body, each) for each in node.items]
+    indent = _dash_column(opened.body, node.items[0])
+    position = ranges[place][0] if place < len(ranges) else ranges[-1][1]
+    lines = opened.style.dashes([item], indent, line_end_style(opened.body, position))
+    values = list(value_at(opened.document, at))
+    values.insert(place, item)
+    return opened.closed([Splice(position, position, lines)], replaced(opened.document, at, values))
+
+
+def move_item(text: str, origin: At, target: At) -> str:
+    """The item at ``origin`` and its comments, before the one at ``target``, in the same list or another."""
+    opened = _Opened.of(text)
+    (*source_list, source), (*target_list, place) = origin, target
+    there, here = opened.block_list(tuple(source_list)), opened.block_list(tuple(target_list))
+    moved, before = there.items[int(source)], here.items[int(place)]
+    begin, end = _lines(opened.body, moved)
+    if len(there.items) == 1 or _dash_column(opened.body, moved) != _dash_column(opened.body, before):
+        raise UnsupportedEdit(
+            "an item that has to move is the only one of its list, or is indented otherwise than its new neighbours",
+            line_number(opened.body, moved.start),
+            "Move it by hand",
+        )
+    position = _lines(opened.body, before)[0]
+    splices = [Splice(begin, end, ""), Splice(position, position, opened.body[begin:end])]
+    value = value_at(opened.document, origin)
+    after = _without(opened.document, origin)
+    values = list(value_at(after, tuple(target_list)))
+    same = source_list == target_list and int(source) < int(place)
+    values.insert(int(place) - same, value)
+    return opened.closed(splices, replaced(after, tuple(target_list), values))
+
+
+def value_at(document: Any, at: At) -> Any:
+    """What stands there; EditError where the way leads through something else."""
+    for step in at:
+        try:
+            document = document[step]
+        except (KeyError, IndexError, TypeError):
+            raise EditError(f"there is no {shown(at)} in it") from None
+    return document
+
+
+def replaced(document: Any, at: At, value: Any) -> Any:
+    """A new document with another value there."""
+    if not at:
+        return value
+    step, rest = at[0], at[1:]
+    copy: Any = list(document) if isinstance(document, list) else dict(document)
+    copy[step] = replaced(document[step], rest, value)
+    return copy
+
+
+def shown(at: At) -> str:
+    """As messages name it: tiers[0].plugins."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in at).lstrip(".")
+
+
+def _without(document: Any, at: At) -> Any:
+    values = list(value_at(document, at[:-1]))
+    del values[int(at[-1])]
+    return replaced(document, at[:-1], values)
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """A text that is about to be edited."""
+
+    envelope: Envelope
+    body: str
+    root: Node
+    style: Style
+    document: dict[str, Any]
+
+    @classmethod
+    def of(cls, text: str) -> _Opened:
+        document = read_yaml(text)
+        envelope, body = Envelope.of(text)
+        root = located(body)
+        if root is None or root.kind is not Kind.MAPPING:
+            raise EditError("there is no document in it")
+        return cls(envelope, body, root, Style.of(body, root), document)
+
+    def closed(self, splices: Iterator[Splice] | list[Splice], expected: dict[str, Any]) -> str:
+        return proven(self.envelope.around(spliced(self.body, splices)), expected, read_yaml)
+
+    def node(self, at: At) -> Node:
+        value_at(self.document, at)
+        node = self.root
+        for step in at:
+            node = self._below(node, step)
+            if is_marked(self.body, node):
+                line = line_number(self.body, node.start)
+                raise UnsupportedEdit(f"{step} holds a YAML anchor, alias or tag", line, "Write its value out plainly")
+        return node
+
+    def _below(self, node: Node, step: str | int) -> Node:
+        if isinstance(step, int):
+            return node.items[step]
+        found = [entry.node for entry in node.entries if entry.key == step]
+        if not found:
+            raise EditError(f"{step} comes from a YAML merge key", line_number(self.body, node.start), "Write it out")
+        return found[-1]
+
+    def block_list(self, at: At) -> Node:
+        node = self.node(at)
+        if node.kind is not Kind.SEQUENCE or node.flow or not node.items:
+            line = line_number(self.body, node.start)
+            raise UnsupportedEdit(f"{shown(at)} is no list with a line for each item", line, "Write '- item' lines")
+        return node
+
+
+def _dash_column(text: str, item: Node) -> int:
+    dash = _DASH.match(text, line_start(text, item.start))
+    if dash is None or dash.end() != item.start:
+        line = line_number(text, item.start)
+        raise UnsupportedEdit("a list item does not follow its own dash", line, "Write it as a plain '- item' line")
+    return len(dash[1])
+
+
+def _lines(text: str, item: Node) -> tuple[int, int]:
+    """[begin, end) of an item's lines, with the comments right above it at its dash, and deeper ones below it."""
+    column = _dash_column(text, item)
+    begin = line_start(text, item.start)
+    while begin:
+        above = line_start(text, begin - 1)
+        comment = _COMMENT.match(text, above)
+        if comment is None or len(comment[1]) != column:
+            break
+        begin = above
+    return begin, max(end_of_block(text, item, column), line_end(text, item.end))

@@ -1,0 +1,152 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Objects of the API held against what is wanted of them: only fields that are wanted count, the others are others'."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Manifest = Mapping[str, Any]
+_IDENTITY = ("apiVersion", "kind")
+_EMPTY: tuple[Any, ...] = (None, {}, [])
+_OMITTED: Mapping[str, Manifest] = {
+    "PriorityClass": {"globalDefault": False, "description": "", "preemptionPolicy": "PreemptLowerPriority"}
+}
+"""Fields that a server leaves out of its answers when they are this (k8s.io/api scheduling/v1, omitempty)."""
+
+
+@dataclass(frozen=True)
+class Ref:
+    """Which object: unlike its kind and its name, the version of its API may change with the server."""
+
+    api_version: str
+    kind: str
+    name: str
+    namespace: str | None = None
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> Ref:
+        metadata = manifest["metadata"]
+        return cls(manifest["apiVersion"], manifest["kind"], metadata["name"], metadata.get("namespace"))
+
+    @property
+    def group(self) -> str:
+        return self.api_version.partition("/")[0] if "/" in self.api_version else ""
+
+    @property
+    def resource(self) -> str:
+        """The plural that rules of RBAC name."""
+        lower = self.kind.lower()
+        if lower.endswith("s"):
+            return f"{lower}es"
+        return f"{lower[:-1]}ies" if lower.endswith("y") else f"{lower}s"
+
+    @property
+    def place(self) -> str:
+        """As messages name it."""
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+    def header(self, **metadata: Any) -> dict[str, Any]:
+        """A manifest without a body."""
+        where = {"namespace": self.namespace} if self.namespace else {}
+        return {"apiVersion": self.api_version, "kind": self.kind, "metadata": {"name": self.name, **where, **metadata}}
+
+    def same(self, other: Ref) -> bool:
+        return (self.group, self.kind, self.name, self.namespace) == (
+            other.group,
+            other.kind,
+            other.name,
+            other.namespace,
+        )
+
+
+def body(manifest: Manifest) -> dict[str, Any]:
+    """A manifest without what says which object it is; of its metadata labels and annotations."""
+    kept = {key: value for key, value in manifest.items() if key not in (*_IDENTITY, "metadata", "status")}
+    notes = {key: value for key, value in manifest["metadata"].items() if key in ("labels", "annotations")}
+    usual = _OMITTED.get(manifest.get("kind", ""), {})
+    return {**usual, **kept, "metadata": notes} if notes else {**usual, **kept}
+
+
+def covers(found: Any, wanted: Any) -> bool:
+    """Whether ``found`` says all that ``wanted`` does; nothing and empty are the same, as are 4 and "4"."""
+    if wanted in _EMPTY and not isinstance(wanted, bool):
+        return found in _EMPTY and not isinstance(found, bool)
+    if isinstance(wanted, Mapping):
+        return isinstance(found, Mapping) and all(covers(found.get(key), value) for key, value in wanted.items())
+    if isinstance(wanted, (list, tuple)):
+        same = isinstance(found, (list, tuple)) and len(found) == len(wanted)
+        return same and all(covers(one, other) for one, other in zip(found, wanted, strict=True))
+    if isinstance(found, bool) or isinstance(wanted, bool):
+        return found is wanted
+    return str(found) == str(wanted) and found is not None
+
+
+def patch(found: Manifest, wanted: Manifest, former: Manifest, undo: Manifest) -> dict[str, Any]:
+    """The JSON merge patch (RFC 7386) that is still needed.
+
+    What ``former`` set, nobody wants now and nobody changed since is put back as ``undo`` says.
+    """
+    result: dict[str, Any] = {}
+    for key, value in wanted.items():
+        now = found.get(key)
+        if isinstance(value, Mapping) and isinstance(now, Mapping):
+            below = patch(now, value, _mapping(former.get(key)), _mapping(undo.get(key)))
+            if below:
+                result[key] = below
+        elif not covers(now, value):
+            result[key] = value
+    for key, value in former.items():
+        if key not in wanted and key in undo and key in found and covers(found[key], value):
+            result[key] = undo[key]
+    return result
+
+
+def nulls(made: Any) -> Any:
+    """The merge patch that takes away all that a document says."""
+    return {key: nulls(value) for key, value in made.items()} if isinstance(made, Mapping) else None
+
+
+def _mapping(value: Any) -> Manifest:
+    return value if isinstance(value, Mapping) else {}
+
+
+def inverse(found: Manifest, change: Manifest) -> dict[str, Any]:
+    """The merge patch that takes another one back."""
+    result: dict[str, Any] = {}
+    for key, value in change.items():
+        now = found.get(key)
+        both = isinstance(value, Mapping) and isinstance(now, Mapping)
+        result[key] = inverse(now, value) if both else now  # type: ignore[arg-type]
+    return result
+
+
+def patched(found: Any, change: Manifest) -> dict[str, Any]:
+    """What a merge patch makes of a document."""
+    result = dict(found) if isinstance(found, Mapping) else {}
+    for key, value in change.items():
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, Mapping):
+            result[key] = patched(result.get(key), value)
+        else:
+            result[key] = value
+    return result
+
+
+def over(first: Manifest, later: Manifest) -> dict[str, Any]:
+    """Two inverse patches as one: where both speak, the first, which knows what was there before all."""
+    result = dict(later)
+    for key, value in first.items():
+        below = result.get(key)
+        result[key] = over(value, below) if isinstance(value, Mapping) and isinstance(below, Mapping) else value
+    return result
+
+
+def projected(found: Any, shape: Any) -> Any:
+    """The part of a document that another one speaks of, for diffs."""
+    if isinstance(shape, Mapping) and isinstance(found, Mapping):
+        return {key: projected(found[key], value) for key, value in shape.items() if key in found}
+    return found

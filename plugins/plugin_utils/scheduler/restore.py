@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The way back: what was made goes, what was changed is as it was, what others changed since is a conflict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..kubeadm.model import ClusterError
+from .deeds import ObjectChange, TextChange, changed, deleted
+from .journal import Entry, Journal, Text
+from .objects import body, covers, patched
+from .seen import Seen, check_cluster
+
+
+@dataclass(frozen=True)
+class Return:
+    """What is to be done in this order: the text, the objects, the journal's end."""
+
+    objects: tuple[ObjectChange, ...] = ()
+    text: TextChange | None = None
+    forget: bool = False
+
+    @property
+    def changes(self) -> bool:
+        return bool(self.objects or self.text or self.forget)
+
+
+def make_return(seen: Seen, cluster_uid: str) -> Return:
+    """What to put back; ClusterError with all conflicts, and nothing is put back then."""
+    check_cluster(seen, cluster_uid, changing=seen.journal_version is not None)
+    conflicts: list[str] = []
+    objects = [_object(each, seen, conflicts) for each in reversed(seen.journal.entries)]
+    text = _text(seen.journal, seen, conflicts)
+    if conflicts:
+        raise ClusterError(
+            f"Changed by somebody else since: {'; '.join(conflicts)}",
+            "Nothing was put back. Undo these changes and run this again, or put the rest back by hand and delete the"
+            " ConfigMap volcano-colocation-scheduler, which has all that was there before.",
+        )
+    return Return(tuple(each for each in objects if each), text, seen.journal_version is not None)
+
+
+def _object(entry: Entry, seen: Seen, conflicts: list[str]) -> ObjectChange | None:
+    found = seen.found(entry.ref)
+    if found is None:
+        return None
+    own = body(found)
+    if not entry.created and covers(patched(own, entry.back), own) and covers(own, patched(own, entry.back)):
+        return None
+    if not covers(own, entry.after):
+        conflicts.append(entry.ref.place)
+        return None
+    if entry.created:
+        return deleted(entry.ref, found, entry.after)
+    return changed(entry.ref, found, entry.back, patched(own, entry.back))
+
+
+def _text(journal: Journal, seen: Seen, conflicts: list[str]) -> TextChange | None:
+    """The original byte for byte, or a conflict: what others wrote into our text is not taken apart."""
+    text = journal.text
+    if text is None or seen.conf is None:
+        return None
+    now = seen.conf.data.get(text.key, "")
+    if now == text.original:
+        return None
+    if text.foreign or now not in (text.committed, text.previous):
+        conflicts.append(_where(text))
+        return None
+    return TextChange(text.ref, seen.conf, text.key, text.original)
+
+
+def _where(text: Text) -> str:
+    return f"{text.ref.place}, key {text.key}"

@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What was read of a cluster, all before anything is planned, and what of it has to be there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..kubeadm.model import ClusterError, ConfigMap
+from ..versions import minor
+from .journal import Journal
+from .objects import Manifest, Ref
+
+CRDS = ("queues.scheduling.volcano.sh", "podgroups.scheduling.volcano.sh")
+SERVED = "v1beta1"
+FIRST_AGENT = (1, 11)
+"""The first release of Volcano that has an agent, and with it colocation."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """``uid`` is that of the namespace kube-system, which is the cluster's. None: not there, or not looked for.
+
+    ``served`` has the versions of each kind of admission policy that the server has. ``source`` says why the source of
+    metrics is not there; '' where it is, None where nobody could tell from here.
+    """
+
+    uid: str
+    journal: Journal = field(default_factory=Journal)
+    journal_version: str | None = None
+    conf: ConfigMap | None = None
+    deployment: Manifest | None = None
+    crds: Mapping[str, Manifest] = field(default_factory=dict)
+    classes: tuple[Manifest, ...] = ()
+    queues: tuple[Manifest, ...] = ()
+    others: tuple[Manifest, ...] = ()
+    served: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    source: str | None = None
+
+    def found(self, ref: Ref) -> Manifest | None:
+        """The object of the cluster that this names."""
+        return next((each for each in (*self.classes, *self.queues, *self.others) if Ref.of(each).same(ref)), None)
+
+    @property
+    def image(self) -> str:
+        """The scheduler's image."""
+        spec = ((self.deployment or {}).get("spec") or {}).get("template", {}).get("spec", {})
+        return str(next((each.get("image") for each in spec.get("containers", ())), None) or "none")
+
+    @property
+    def release(self) -> tuple[int, int] | None:
+        """Volcano's, by the image's tag; None where that is no version, such as latest or a digest."""
+        name = self.image.rpartition("/")[2].partition("@")[0]
+        return minor(name.partition(":")[2])
+
+
+def check_cluster(seen: Seen, uid: str, *, changing: bool) -> None:
+    """ClusterError where the kubeconfig leads to another cluster than is meant, or nobody said which is."""
+    if uid and uid != seen.uid:
+        raise ClusterError(
+            f"The kubeconfig leads to the cluster {seen.uid}, and colocation_cluster_uid is {uid}",
+            "Nothing was changed. Give the kubeconfig of the cluster that is meant.",
+        )
+    if changing and not uid:
+        raise ClusterError(
+            f"The cluster {seen.uid} would be changed, and nobody said that it is the one that is meant",
+            f"Nothing was changed. If it is, set colocation_cluster_uid: {seen.uid} (the UID of its kube-system).",
+        )
+
+
+def check_volcano(seen: Seen, namespace: str, deployment: str, conf: str | None) -> None:
+    """ClusterError with all that is missing of Volcano; ``conf``: the ConfigMap that is to be edited."""
+    lacks = [f"CustomResourceDefinition {name}" for name in CRDS if name not in seen.crds]
+    lacks += [f"{name} in version {SERVED}" for name, crd in seen.crds.items() if SERVED not in served_versions(crd)]
+    if seen.deployment is None:
+        lacks.append(f"Deployment {namespace}/{deployment}")
+    if conf and seen.conf is None:
+        lacks.append(f"ConfigMap {namespace}/{conf}")
+    if lacks:
+        raise ClusterError(
+            f"Volcano is not there as expected, it lacks: {', '.join(lacks)}",
+            "Nothing was changed. Install Volcano first, or say where it is with colocation_volcano_namespace,"
+            " colocation_scheduler_deployment and colocation_scheduler_configmap.",
+        )
+
+
+def served_versions(crd: Manifest) -> tuple[str, ...]:
+    return tuple(each["name"] for each in crd["spec"].get("versions", ()) if each.get("served"))
+
+
+def spec_fields(crd: Manifest) -> frozenset[str] | None:
+    """The fields of spec that a CRD keeps; None where its schema does not say, and keeps all."""
+    for each in crd["spec"].get("versions", ()):
+        if each["name"] == SERVED:
+            schema: Any = (each.get("schema") or {}).get("openAPIV3Schema") or {}
+            fields = ((schema.get("properties") or {}).get("spec") or {}).get("properties")
+            return frozenset(fields) if fields else None
+    return None

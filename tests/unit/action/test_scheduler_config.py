@@ -1,0 +1,246 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""scheduler_config from its arguments to the requests, on an API server in memory."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible.parsing.dataloader import DataLoader
+from ansible.playbook.play_context import PlayContext
+from ansible.playbook.task import Task
+from ansible.plugins.loader import connection_loader
+from ansible.template import Templar
+
+from ansible_collections.volcano.colocation.plugins.modules import scheduler_config
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.seen import CRDS
+from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.clusters import (
+    FIELDS,
+    KEY,
+    MAP,
+    UID,
+    crd,
+    deployment,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.confs import TEXT, WRITTEN
+
+SPACE = "volcano-system"
+POLICIES = "admissionregistration.k8s.io/v1"
+WANTED = {
+    "cluster_uid": UID,
+    "priority_classes": [{"name": "colocation-be", "value": -100, "preemption_policy": "Never"}],
+    "queues": [{"name": "batch", "parent": "org", "deserved": {"cpu": "1"}}, {"name": "org", "deserved": {"cpu": "2"}}],
+    "admission": {"levels": [{"level": "BE", "priority_class": "colocation-be"}]},
+}
+
+
+def server(**different: Any) -> Server:
+    found = Server(**{"apis": ("scheduling.volcano.sh/v1beta1", POLICIES), **different})
+    conf = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": MAP, "namespace": SPACE}, "data": {KEY: TEXT}}
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": UID}}
+    found.add(conf, space, deployment(), *(crd(name, *FIELDS) for name in CRDS))
+    return found
+
+
+@pytest.fixture(name="kubeconfig")
+def _kubeconfig(tmp_path: Path) -> str:
+    path = tmp_path / "admin.conf"
+    path.write_text("apiVersion: v1\nkind: Config\n", encoding="utf-8")
+    return str(path)
+
+
+def run(found: Server, arguments: Mapping[str, Any], *, check: bool = False) -> dict[str, Any]:
+    plugin = importlib.import_module(
+        "ansible_collections.volcano.colocation.plugins.action.scheduler_config"
+    ).ActionModule
+
+    class OnServer(plugin):  # type: ignore[misc,valid-type]
+        def _execute_module(self, module_name: str, module_args: Mapping[str, Any], **_others: Any) -> dict[str, Any]:
+            return found.execute(module_name, module_args, dry=self._task.check_mode)
+
+    task = Task()
+    task.args, task.check_mode, task.diff = dict(arguments), check, True
+    loader = DataLoader()
+    connection = connection_loader.get("local", PlayContext(), os.devnull)
+    one = OnServer(task, connection, PlayContext(), loader, Templar(loader=loader, variables={}), None)
+    one._load_name = "scheduler_config"
+    result: dict[str, Any] = one.run(task_vars={"inventory_hostname": "node"})
+    return result
+
+
+def text(found: Server) -> str:
+    conf = found.get("ConfigMap", MAP, SPACE)
+    assert conf
+    return str(conf["data"][KEY])
+
+
+def test_check_mode_then_the_run_then_nothing_then_back_then_nothing(kubeconfig: str) -> None:
+    given = {**WANTED, "kubeconfig": kubeconfig}
+    found = server()
+    before = found.state()
+    checked = run(found, given, check=True)
+    assert (found.state(), found.writes) == (before, [])
+    first = run(found, given)
+    assert first["changed"]
+    assert {key: checked[key] for key in ("changed", "diff", "changes", "findings", "left_out")} == {
+        key: first[key] for key in ("changed", "diff", "changes", "findings", "left_out")
+    }
+    assert text(found) == WRITTEN
+    assert found.writes[0] == f"present ConfigMap {SPACE}/volcano-colocation-scheduler"
+    assert [each["object"] for each in first["changes"]] == [
+        "PriorityClass colocation-be",
+        "Queue org",
+        "Queue batch",
+        "ValidatingAdmissionPolicy volcano-colocation-levels",
+        "ValidatingAdmissionPolicyBinding volcano-colocation-levels",
+        "MutatingAdmissionPolicy volcano-colocation-be",
+        "MutatingAdmissionPolicyBinding volcano-colocation-be",
+        f"ConfigMap {SPACE}/{MAP}",
+    ]
+    written = len(found.writes)
+    again = run(found, given)
+    assert (again["changed"], again["diff"], len(found.writes)) == (False, [], written)
+
+    back = {"kubeconfig": kubeconfig, "cluster_uid": UID, "state": "restored"}
+    held = found.state()
+    back_checked = run(found, back, check=True)
+    assert found.state() == held
+    restored = run(found, back)
+    assert found.state() == before
+    assert {**back_checked} == {**restored}
+    assert not run(found, back)["changed"]
+
+
+def test_a_server_without_policies_gets_the_rest_and_the_reason(kubeconfig: str) -> None:
+    found = server(apis=("scheduling.volcano.sh/v1beta1",))
+    result = run(found, {**WANTED, "kubeconfig": kubeconfig})
+    # Ansible takes a result with one of these keys for something else than a change.
+    assert not result.keys() & {"skipped", "failed", "unreachable", "exception"}
+    assert [each.partition(":")[0] for each in result["left_out"]] == [
+        "ValidatingAdmissionPolicy",
+        "MutatingAdmissionPolicy",
+    ]
+    assert [each["object"] for each in result["changes"]][-1] == f"ConfigMap {SPACE}/{MAP}"
+    assert not run(found, {**WANTED, "kubeconfig": kubeconfig})["changed"]
+
+
+EXAMPLES: list[dict[str, Any]] = yaml.safe_load(scheduler_config.EXAMPLES)
+
+
+def test_the_examples_do_what_they_say(kubeconfig: str) -> None:
+    found = server()
+    found.add({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "prometheus", "namespace": "monitoring"}})
+    before = found.state()
+    for example, told in zip(EXAMPLES, (13, 13), strict=True):
+        given = {**example["volcano.colocation.scheduler_config"], "kubeconfig": kubeconfig}
+        result = run(found, given)
+        assert (len(result["changes"]), result["findings"], result["left_out"]) == (told - 1, [], [])
+        assert not run(found, given)["changed"]
+    assert found.state() == before
+
+
+def test_a_password_in_the_configuration_is_not_shown(kubeconfig: str) -> None:
+    found = server()
+    conf = found.get("ConfigMap", MAP, SPACE)
+    assert conf
+    found.add({**conf, "data": {KEY: TEXT + "metrics:\n  password: hunter2\n"}})
+    result = run(found, {"kubeconfig": kubeconfig, "cluster_uid": UID})
+    assert "hunter2" in text(found)
+    assert "hunter2" not in str(result)
+
+
+def test_the_findings_have_their_remedies(kubeconfig: str) -> None:
+    (found,) = run(server(), {"kubeconfig": kubeconfig, "cluster_uid": UID})["findings"]
+    assert (found["code"], found["severity"]) == ("scheduler-enqueue-blocks-preempt", "warning")
+    assert found["remedy"].startswith("Take enqueue out")
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "no cluster named": ({**WANTED, "cluster_uid": ""}, f"set colocation_cluster_uid: {UID}"),
+    "another cluster": ({**WANTED, "cluster_uid": "x"}, f"leads to the cluster {UID}, and colocation_cluster_uid is x"),
+    "threshold": ({**WANTED, "usage": {"cpu": 101}}, "usage.cpu: 101 is no percentage from 0 to 100"),
+    "watermarks": ({**WANTED, "watermarks": {"cpu_low": 90}}, "watermarks.cpu_low: 90 is not below cpu_high, 80"),
+    "address": ({**WANTED, "metrics": {}}, "metrics.address: it is empty; prometheus needs one"),
+    "service": (
+        {**WANTED, "metrics": {"address": "http://p.m.svc:9090"}},
+        "the metrics' address is http://p.m.svc:9090, and the cluster has no Service m/p",
+    ),
+    "class": ({**WANTED, "priority_classes": [{"name": "system-x", "value": 1}]}, "admission.levels[0].priority_class"),
+    "queue": ({**WANTED, "queues": [{"name": "a", "parent": "b"}]}, "a: its parent b is no queue"),
+    "namespace": ({**WANTED, "namespace": "elsewhere"}, "it lacks: Deployment elsewhere/volcano-scheduler"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("check", [True, False])
+def test_bad_input_is_refused_before_the_first_change(kubeconfig: str, name: str, check: bool) -> None:
+    given, told = REFUSED[name]
+    if name == "class":
+        given = {**given, "admission": None}
+        told = "priority_classes[0].name: system-x: names with system- are reserved"
+    found = server()
+    before = found.state()
+    result = run(found, {**given, "kubeconfig": kubeconfig}, check=check)
+    assert result["failed"]
+    assert told in result["msg"]
+    assert (found.state(), found.writes) == (before, [])
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_missing_verbs_are_named_before_the_first_change(kubeconfig: str, check: bool) -> None:
+    found = server(denied=("create queues", "patch configmaps"))
+    result = run(found, {**WANTED, "kubeconfig": kubeconfig}, check=check)
+    assert result["failed"]
+    assert (
+        "may not patch configmaps volcano-scheduler-configmap in volcano-system; create queues.scheduling"
+        in result["msg"]
+    )
+    assert found.writes == []
+
+
+@pytest.mark.parametrize("cut", range(9))
+def test_a_run_that_is_cut_off_is_completed_by_the_next_and_can_be_put_back(kubeconfig: str, cut: int) -> None:
+    given = {**WANTED, "kubeconfig": kubeconfig}
+    back = {"kubeconfig": kubeconfig, "cluster_uid": UID, "state": "restored"}
+    found = server(cut=cut)
+    before = found.state()
+    assert run(found, given)["failed"]
+    found.cut = None
+    if cut % 2:
+        assert "failed" not in run(found, given)
+        assert text(found) == WRITTEN
+    run(found, back)
+    assert found.state() == before
+
+
+def test_a_faster_writer_wins_and_is_not_overwritten(kubeconfig: str) -> None:
+    found = server()
+    read = found._read
+
+    def late(asked: Mapping[str, Any]) -> dict[str, Any]:
+        answer = read(asked)
+        if asked["kind"] == "PriorityClass":
+            conf = found.get("ConfigMap", MAP, SPACE)
+            assert conf
+            found.add({**conf, "data": {KEY: TEXT + "# faster\n"}})
+        return answer
+
+    found._read = late  # type: ignore[method-assign]
+    result = run(found, {**WANTED, "kubeconfig": kubeconfig})
+    assert "somebody else changed it after it was read" in result["msg"]
+    assert text(found) == TEXT + "# faster\n"
+
+
+def test_a_kubeconfig_that_is_not_there_is_named() -> None:
+    result = run(server(), {"kubeconfig": "/nowhere.conf", "cluster_uid": UID})
+    assert result["msg"] == (
+        "colocation_kubeconfig: /nowhere.conf is no file. Nothing was changed."
+        " Give the path of a kubeconfig on the controller."
+    )

@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Configurations as clusters have them."""
+
+from __future__ import annotations
+
+# volcano installer/helm/chart/volcano/config/volcano-scheduler.conf, with comments of somebody's.
+TEXT = """\
+# Ada looks after this.
+actions: "enqueue, allocate, backfill"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang   # all of a job or nothing
+    enablePreemptable: false
+  - name: conformance
+- plugins:
+  - name: overcommit
+  - name: drf
+    enablePreemptable: false
+  - name: predicates
+  - name: proportion
+  - name: nodeorder
+  - name: binpack
+"""
+WRITTEN = """\
+# Ada looks after this.
+actions: "enqueue, allocate, backfill, preempt"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang   # all of a job or nothing
+    enablePreemptable: false
+    enableJobStarving: false
+  - name: conformance
+- plugins:
+  - name: overcommit
+  - name: drf
+    enablePreemptable: false
+  - name: predicates
+  - name: proportion
+  - name: nodeorder
+  - name: binpack
+"""

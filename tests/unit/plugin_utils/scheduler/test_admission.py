@@ -1,0 +1,260 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every CEL rule on pods that keep it and pods that break it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler import mutating, validating
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.admission import (
+    BATCH,
+    MUTATING,
+    VALIDATING,
+    Admission,
+    Level,
+    listed,
+    quoted,
+    read_admission,
+    served,
+    skipped,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.priority_classes import PriorityClass
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.cel import evaluate, mutated, refusals
+
+VOLCANO, OPENFUYAO = "volcano.sh/qos-level", "openfuyao.com/QoS-level"
+BE = PriorityClass("colocation-be", -100, "Never")
+LEVELS = (Level("HLS"), Level("LS"), Level("BE", BE, {"volcano.sh/oversubscription": "true"}))
+WANTED = Admission(True, True, "Deny", "volcano", BATCH, ("kube-system",), LEVELS)
+POLICY, BINDING = validating.manifests(WANTED, "v1")
+WHOLE = {"cpu": "2", "memory": "1Gi"}
+
+
+def pod(level: str | None, *containers: dict[str, Any], key: str = VOLCANO, **spec: Any) -> dict[str, Any]:
+    """A pod with a container for each of these resources."""
+    named = [{"name": f"c{number}", "resources": each} for number, each in enumerate(containers)] or [{"name": "c"}]
+    metadata: dict[str, Any] = {"name": "p"} if level is None else {"name": "p", "annotations": {key: level}}
+    return {"metadata": metadata, "spec": {"containers": named, **spec}}
+
+
+def same(resources: dict[str, str]) -> dict[str, Any]:
+    return {"requests": resources, "limits": resources}
+
+
+GOOD = {
+    "no level at all": pod(None, {"requests": {"cpu": "100m"}}),
+    "another annotation": pod("x", key="note"),
+    "LC": pod("LC"),
+    "a number": pod("-1", {"requests": {"cpu": "100m"}}),
+    "HLS": pod("HLS", same(WHOLE), same({"cpu": "1", "memory": "64Mi"})),
+    "HLS of openFuyao": pod("HLS", same(WHOLE), key=OPENFUYAO),
+    "HLS in other units": pod(
+        "HLS", {"requests": {"cpu": "2000m", "memory": "1Gi"}, "limits": {**WHOLE, "memory": "1024Mi"}}
+    ),
+    "HLS with a whole init container": pod(
+        "HLS", same(WHOLE), initContainers=[{"name": "i", "resources": same(WHOLE)}]
+    ),
+    "LS": pod("LS", {"requests": {"cpu": "100m"}}, {}),
+    "LS with memory alone": pod("LS", {"requests": {"memory": "1Gi"}}),
+    "BE without requests": pod("BE"),
+    "BE": pod("BE", same({"kubernetes.io/batch-cpu": "1000", "kubernetes.io/batch-memory": "1Gi"}), {"limits": {}}),
+    "BE with scratch space": pod("BE", {"requests": {"kubernetes.io/batch-cpu": "1", "ephemeral-storage": "1Gi"}}),
+}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_pod_that_keeps_the_rules_is_let_in(name: str) -> None:
+    assert refusals(POLICY, GOOD[name]) == []
+
+
+BAD = {
+    "a word": (pod("besteffort"), ["the QoS level is none of"]),
+    "lower case": (pod("be"), ["the QoS level is none of"]),
+    "a number out of range": (pod("8"), ["the QoS level is none of"]),
+    "HLS without resources": (pod("HLS"), ["HLS: every container needs requests", "HLS: every container needs whole"]),
+    "HLS, one container without": (
+        pod("HLS", same(WHOLE), {}),
+        ["HLS: every container needs requests", "HLS: every container needs whole"],
+    ),
+    "HLS, request below limit": (
+        pod("HLS", {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": WHOLE}),
+        ["HLS: every container needs requests"],
+    ),
+    "HLS, memory below limit": (
+        pod("HLS", {"requests": {**WHOLE, "memory": "1G"}, "limits": WHOLE}),
+        ["HLS: every container needs requests"],
+    ),
+    "HLS without memory": (pod("HLS", same({"cpu": "2"})), ["HLS: every container needs requests"]),
+    "HLS, half a CPU": (pod("HLS", same({"cpu": "1500m", "memory": "1Gi"})), ["HLS: every container needs whole"]),
+    "HLS, no CPU": (pod("HLS", same({"cpu": "0", "memory": "1Gi"})), ["HLS: every container needs whole"]),
+    "HLS, broken init container": (
+        pod("HLS", same(WHOLE), initContainers=[{"name": "i", "resources": same({"cpu": "100m", "memory": "1Gi"})}]),
+        ["HLS: every container needs whole"],
+    ),
+    "HLS, oversubscribed": (
+        pod("HLS", same({**WHOLE, "kubernetes.io/batch-cpu": "1"})),
+        ["HLS: oversubscribed resources"],
+    ),
+    "LS without requests": (pod("LS"), ["LS: a request of cpu or memory"]),
+    "LS with batch alone": (pod("LS", same({"kubernetes.io/batch-cpu": "1"})), ["LS: a request of cpu or memory"]),
+    "BE with cpu": (pod("BE", {"requests": {"cpu": "1"}}), ["BE: only oversubscribed"]),
+    "BE with a limit of memory": (pod("BE", {}, {"limits": {"memory": "1Gi"}}), ["BE: only oversubscribed"]),
+    "BE with a GPU": (pod("BE", same({"nvidia.com/gpu": "1"})), ["BE: only oversubscribed"]),
+    "BE with an init container's cpu": (
+        pod("BE", initContainers=[{"name": "i", "resources": same({"cpu": "1"})}]),
+        ["BE: only oversubscribed"],
+    ),
+    "BE with resources of the pod": (pod("BE", resources={"requests": {"cpu": "1"}}), ["BE: only oversubscribed"]),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_pod_that_breaks_a_rule_is_told_which(name: str) -> None:
+    broken, messages = BAD[name]
+    found = refusals(POLICY, broken)
+    assert len(found) == len(messages), found
+    assert all(each.startswith(told) for each, told in zip(found, messages, strict=True)), found
+
+
+def test_each_rule_is_broken_by_a_pod_here() -> None:
+    seen = {message for broken, _messages in BAD.values() for message in refusals(POLICY, broken)}
+    both = pod("HLS", same(WHOLE))
+    both["metadata"]["annotations"][OPENFUYAO] = "LS"
+    (differing,) = refusals(POLICY, both)
+    assert {*seen, differing} == {each.message for each in validating.rules(BATCH)}
+    both["metadata"]["annotations"][OPENFUYAO] = "HLS"
+    assert refusals(POLICY, both) == []
+
+
+def test_a_pod_that_was_there_before_can_be_changed_and_ended() -> None:
+    """Its finalizers are removed by an update."""
+    old = pod("BE", {"requests": {"cpu": "1"}})
+    new = {**old, "metadata": {**old["metadata"], "finalizers": []}}
+    assert refusals(POLICY, new, old) == []
+    assert refusals(POLICY, pod("BE", {"requests": {"cpu": "1"}}), pod("LS", {"requests": {"cpu": "1"}}))
+    assert refusals(POLICY, pod("HLS"), pod(None))
+    assert refusals(POLICY, pod(None), pod("HLS")) == []
+
+
+def test_other_names_of_oversubscribed_resources() -> None:
+    policy, _binding = validating.manifests(Admission(True, False, "Audit", "", ("x.io/cpu",), (), ()), "v1")
+    assert refusals(policy, pod("BE", same({"x.io/cpu": "1"}))) == []
+    assert refusals(policy, pod("BE", same({"kubernetes.io/batch-cpu": "1"})))
+    assert "namespaceSelector" not in policy["spec"]["matchConstraints"]
+
+
+def test_the_policy_is_about_pods_outside_of_some_namespaces_and_bound() -> None:
+    assert POLICY["spec"]["matchConstraints"] == {
+        "resourceRules": [
+            {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"], "resources": ["pods"]}
+        ],
+        "namespaceSelector": {
+            "matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system"]}]
+        },
+    }
+    assert (POLICY["apiVersion"], POLICY["kind"]) == ("admissionregistration.k8s.io/v1", VALIDATING)
+    assert BINDING["spec"] == {"policyName": POLICY["metadata"]["name"], "validationActions": ["Deny"]}
+
+
+MUTATIONS = {
+    each["metadata"]["name"]: each for each in mutating.manifests(WANTED, "v1beta1") if each["kind"] == MUTATING
+}
+
+
+def changed(found: dict[str, Any]) -> dict[str, Any]:
+    for policy in MUTATIONS.values():
+        found = mutated(policy, found)
+    return found
+
+
+def test_there_is_a_bound_policy_for_each_level() -> None:
+    all_of_them = mutating.manifests(WANTED, "v1beta1")
+    assert list(MUTATIONS) == ["volcano-colocation-hls", "volcano-colocation-ls", "volcano-colocation-be"]
+    assert [each["spec"]["policyName"] for each in all_of_them if each["kind"] == f"{MUTATING}Binding"] == list(
+        MUTATIONS
+    )
+    assert {each["apiVersion"] for each in all_of_them} == {"admissionregistration.k8s.io/v1beta1"}
+
+
+def test_be_gets_scheduler_class_and_nodes() -> None:
+    before = pod("BE", schedulerName="default-scheduler", priority=0, preemptionPolicy="PreemptLowerPriority")
+    after = changed(before)
+    assert after["spec"] == {
+        **before["spec"],
+        "schedulerName": "volcano",
+        "priorityClassName": "colocation-be",
+        "priority": -100,
+        "preemptionPolicy": "Never",
+        "nodeSelector": {"volcano.sh/oversubscription": "true"},
+    }
+    assert changed(after) == after
+    assert after["metadata"] == before["metadata"]
+
+
+def test_what_a_pod_says_itself_stays() -> None:
+    own = pod("BE", schedulerName="mine", priorityClassName="mine", priority=7, nodeSelector={"disk": "ssd"})
+    assert changed(own)["spec"] == {
+        **own["spec"],
+        "nodeSelector": {"disk": "ssd", "volcano.sh/oversubscription": "true"},
+    }
+    chosen = pod(
+        "BE", schedulerName="mine", priorityClassName="mine", nodeSelector={"volcano.sh/oversubscription": "x"}
+    )
+    assert changed(chosen) == chosen
+
+
+def test_other_levels_get_what_is_theirs_and_the_rest_nothing() -> None:
+    assert changed(pod("LS", key=OPENFUYAO))["spec"] == {**pod("LS")["spec"], "schedulerName": "volcano"}
+    assert changed(pod("LC")) == pod("LC")
+    assert changed(pod(None)) == pod(None)
+    assert mutating.patches("", Level("LS")) == ()
+
+
+@pytest.mark.parametrize("text", ["plain", "it's", "back\\slash", "\\'"])
+def test_a_text_is_a_literal(text: str) -> None:
+    assert evaluate(quoted(text)) == text
+    assert evaluate(f"{quoted(text)} in {listed(['a', text])}")
+
+
+def test_the_newest_version_that_is_served_is_taken() -> None:
+    assert served(MUTATING, ["v1alpha1", "v1beta1"]) == "v1beta1"
+    assert served(MUTATING, ["v1", "v1beta1"]) == "v1"
+    assert served(VALIDATING, ["v1beta1"]) is None
+    assert skipped(VALIDATING) == (
+        "the API server serves no admissionregistration.k8s.io ValidatingAdmissionPolicy in v1, which is there since"
+        " Kubernetes 1.30; nothing of it was made"
+    )
+
+
+def options(**levels: Any) -> dict[str, Any]:
+    return {
+        "validate": True,
+        "mutate": True,
+        "action": "Deny",
+        "scheduler": "volcano",
+        "oversubscribed_resources": list(BATCH),
+        "excluded_namespaces": ["kube-system"],
+        "levels": [{"level": name, **each} for name, each in levels.items()],
+    }
+
+
+def test_options_become_levels() -> None:
+    given = options(
+        HLS={}, LS={}, BE={"priority_class": "colocation-be", "node_labels": {"volcano.sh/oversubscription": "true"}}
+    )
+    assert read_admission("a", given, [BE]) == WANTED
+
+
+def test_a_class_whose_number_is_not_known_is_refused() -> None:
+    with pytest.raises(ProfileError, match=r"a\.levels\[0\]\.priority_class: x is none of colocation_priority_classes"):
+        read_admission("a", options(BE={"priority_class": "x"}), [BE])
+
+
+def test_a_level_is_given_once() -> None:
+    given = options(BE={})
+    given["levels"] *= 2
+    with pytest.raises(ProfileError, match=r"a\.levels\[1\]\.level: BE is there twice"):
+        read_admission("a", given, [])

@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""PriorityClasses: what an API server would not take, and what it would never change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.priority_classes import (
+    PriorityClass,
+    check_against,
+    read_classes,
+)
+
+BE = PriorityClass("be", -100, "Never", description="waits")
+
+
+def given(name: str = "be", value: int = -100, **others: Any) -> dict[str, Any]:
+    return {
+        "preemption_policy": "Never",
+        "global_default": False,
+        "description": "waits",
+        **others,
+        "name": name,
+        "value": value,
+    }
+
+
+def test_a_class_that_must_not_preempt_says_never() -> None:
+    assert read_classes("c", [given()]) == (BE,)
+    assert BE.manifest() == {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "be"},
+        "value": -100,
+        "preemptionPolicy": "Never",
+        "globalDefault": False,
+        "description": "waits",
+    }
+
+
+@pytest.mark.parametrize(
+    ("classes", "told"),
+    [
+        ([given("system-be")], "c[0].name: system-be: names with system- are reserved for the system"),
+        ([given(), given("x", 1_000_000_001)], "c[1].value: 1000000001 is not from -2147483648 to 1000000000"),
+        ([given(), given(value=5)], "c[1].name: be is there twice"),
+        ([given(global_default=True), given("x", global_default=True)], "c: only one class can be the global default"),
+    ],
+)
+def test_what_no_server_takes_is_refused(classes: list[dict[str, Any]], told: str) -> None:
+    with pytest.raises(ProfileError) as error:
+        read_classes("c", classes)
+    assert str(error.value) == told
+
+
+def found(name: str = "be", **different: Any) -> dict[str, Any]:
+    return {"metadata": {"name": name}, "value": -100, "preemptionPolicy": "Never", **different}
+
+
+def test_what_is_there_as_wanted_is_no_hindrance() -> None:
+    check_against([BE], [])
+    check_against([BE], [found(), found("other", globalDefault=True)])
+    check_against([PriorityClass("be", -100)], [found(preemptionPolicy=None)])
+    check_against([PriorityClass("be", -100, "Never", default=True)], [found(globalDefault=True)])
+
+
+def test_a_value_and_a_policy_are_for_ever() -> None:
+    with pytest.raises(ClusterError) as error:
+        check_against([BE], [found(value=7, preemptionPolicy="PreemptLowerPriority")])
+    assert str(error.value) == (
+        "PriorityClass be: value is 7 and cannot become -100;"
+        " preemptionPolicy is PreemptLowerPriority and cannot"
+        " become Never. Nothing was changed. Give the new class another name and let workloads name that one, or delete"
+        " this one first: pods that run keep the number they got."
+    )
+
+
+def test_there_is_one_global_default() -> None:
+    with pytest.raises(ClusterError, match=r"be cannot be the global default, other is"):
+        check_against([PriorityClass("be", -100, "Never", default=True)], [found("other", globalDefault=True)])

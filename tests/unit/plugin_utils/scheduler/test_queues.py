@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Queues held against each other before the first is written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.queues import (
+    Queue,
+    check_together,
+    fields_given,
+    parents_first,
+    queue_of,
+    read_queues,
+)
+
+ALL = frozenset(("weight", "capability", "deserved", "guarantee", "reclaimable", "parent"))
+
+
+def test_a_queue_says_what_is_given_and_nothing_else() -> None:
+    (queue,) = read_queues("q", [{"name": "be", "capability": {"cpu": 8}, "guarantee": {}, "reclaimable": True}])
+    assert queue.manifest()["spec"] == {"capability": {"cpu": "8"}, "reclaimable": True}
+    full = Queue("a", 2, {"cpu": "8"}, {"cpu": "4"}, {"cpu": "1"}, False, "p")
+    assert full.manifest() == {
+        "apiVersion": "scheduling.volcano.sh/v1beta1",
+        "kind": "Queue",
+        "metadata": {"name": "a"},
+        "spec": {
+            "weight": 2,
+            "capability": {"cpu": "8"},
+            "deserved": {"cpu": "4"},
+            "guarantee": {"resource": {"cpu": "1"}},
+            "reclaimable": False,
+            "parent": "p",
+        },
+    }
+    assert queue_of({**full.manifest(), "status": {"allocated": {"pods": "3"}}}) == Queue(
+        "a", 2, {"cpu": "8"}, {"cpu": "4"}, {"cpu": "1"}, False, "p", 3
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"name": "root"}, "q[0].name: the queue root is Volcano's own"),
+        ({"name": "a", "weight": 0}, "q[0].weight: 0 is not positive"),
+        ({"name": "a", "parent": "a"}, "q[0].parent: a cannot be its own parent"),
+        ({"name": "a", "capability": {"cpu": "-1"}}, "q[0].capability.cpu: -1 is negative"),
+        ({"name": "a", "capability": {"cpu": "much"}}, "q[0].capability.cpu: 'much' is not a Kubernetes quantity"),
+        ({"name": "a", "deserved": {"x.io/gpu": "1.5"}}, "q[0].deserved.x.io/gpu: 1.5 is no whole number"),
+        (
+            {"name": "a", "deserved": {"cpu": "2"}, "capability": {"cpu": "1500m"}},
+            "q[0].deserved.cpu: 2 is more",
+        ),
+        ({"name": "a", "guarantee": {"cpu": "2"}, "deserved": {"cpu": "1"}}, "q[0].guarantee.cpu: 2 is more"),
+    ],
+)
+def test_what_is_wrong_with_one_queue_is_told_with_its_place(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(ProfileError) as error:
+        read_queues("q", [given])
+    assert str(error.value).startswith(told)
+
+
+def test_no_queue_is_given_twice() -> None:
+    with pytest.raises(ProfileError, match=r"q\[1\]\.name: a is there twice"):
+        read_queues("q", [{"name": "a"}, {"name": "a"}])
+
+
+PARENT = Queue("org", capability={"cpu": "10"}, deserved={"cpu": "8"}, guarantee={"cpu": "4"})
+
+
+def child(name: str, **fields: Any) -> Queue:
+    return Queue(name, parent="org", **fields)
+
+
+FOUR = child("b", deserved={"cpu": "4"})
+
+
+def test_a_tree_that_adds_up() -> None:
+    one = child("one", deserved={"cpu": "5"}, guarantee={"cpu": "3"}, capability={"cpu": "10"})
+    two = child("two", deserved={"cpu": "3"}, guarantee={"cpu": "1"})
+    check_together([PARENT, one, two], [Queue("default", 1), Queue("root")], ALL)
+    check_together([two], [PARENT, one], ALL)
+    check_together([Queue("flat", deserved={"cpu": "999"}, parent="root")], [Queue("root")], ALL)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "told"),
+    [
+        (
+            [child("a", deserved={"cpu": "5"})],
+            [PARENT, child("b", deserved={"cpu": "4"})],
+            "org: deserved of cpu is 8, less",
+        ),
+        ([child("a", deserved={"memory": "1"})], [PARENT], "org: deserved of memory is none, less than its children's"),
+        (
+            [Queue("org", deserved={"cpu": "3"})],
+            [PARENT, child("b", deserved={"cpu": "4"})],
+            "org: deserved of cpu is 3",
+        ),
+        ([child("a", capability={"cpu": "11"})], [PARENT], "a: capability of cpu is 11, that of org above it 10"),
+        (
+            [Queue("org", capability={"cpu": "5"})],
+            [PARENT, child("m"), Queue("low", parent="m", capability={"cpu": "6"})],
+            "low: capability of cpu is 6, that of org above it 5",
+        ),
+        ([child("a")], [], "a: its parent org is no queue"),
+        ([Queue("a", parent="b"), Queue("b", parent="a")], [], "a below b below a leads in a circle"),
+        ([child("a")], [Queue("org", pods=2)], "a: org holds 2 pod(s) and cannot become a parent"),
+        ([Queue("a", guarantee={"cpu": "1"})], [], "a: guarantee of cpu is 1, deserved none"),
+    ],
+)
+def test_what_does_not_add_up_is_refused(wanted: list[Queue], found: list[Queue], told: str) -> None:
+    with pytest.raises(ClusterError) as error:
+        check_together(wanted, found, ALL)
+    assert str(error.value).startswith(f"The queues do not fit: {told}")
+    assert str(error.value).endswith("Nothing was changed. Correct colocation_queues.")
+
+
+def test_a_queue_that_others_made_wrong_is_not_this_runs_affair() -> None:
+    wrong = [
+        Queue("x", deserved={"cpu": "1"}),
+        Queue("y", parent="x", deserved={"cpu": "2"}),
+        Queue("z", parent="gone"),
+    ]
+    check_together([Queue("a", 1)], wrong, ALL)
+
+
+def test_a_field_that_the_crd_lacks_would_be_dropped_and_is_refused() -> None:
+    old = frozenset(("weight", "capability", "guarantee", "reclaimable"))
+    with pytest.raises(ClusterError, match=r"a: this Volcano's queues have no deserved; a: this .* have no parent"):
+        check_together([Queue("a", deserved={"cpu": "1"}, parent="root")], [], old)
+    check_together([Queue("a", guarantee={"cpu": "1"})], [], old)
+
+
+def test_parents_come_before_their_children() -> None:
+    queues = [Queue("c", parent="b"), Queue("b", parent="a"), Queue("a"), Queue("d", parent="elsewhere")]
+    assert [each.name for each in parents_first(queues)] == ["a", "d", "b", "c"]
+    assert fields_given(queues) == {"parent": ("c", "b", "d")}

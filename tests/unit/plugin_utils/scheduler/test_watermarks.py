@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Percentages of both systems: their defaults, their ranges, and what is told of those outside."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.conf import Metrics, Usage
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.watermarks import (
+    Watermarks,
+    read_metrics,
+    read_usage,
+    read_watermarks,
+)
+
+
+def test_the_defaults_are_those_of_the_two_systems() -> None:
+    assert read_watermarks("w", {}, "volcano") == Watermarks(80, 60, 30, 30)
+    assert read_watermarks("w", {"cpu_high": None}, "openfuyao") == Watermarks(60, 60)
+    assert read_watermarks("w", {"cpu_high": 0, "memory_high": 99}, "openfuyao") == Watermarks(0, 99)
+
+
+@pytest.mark.parametrize(
+    ("given", "system", "told"),
+    [
+        ({"cpu_high": 30}, "volcano", "w.cpu_low: 30 is not below cpu_high, 30: eviction would never end"),
+        ({"memory_low": 70}, "volcano", "w.memory_low: 70 is not below memory_high, 60: eviction would never end"),
+        ({"cpu_high": 101}, "volcano", "w.cpu_high: 101 is no percentage from 1 to 100"),
+        ({"cpu_low": 0}, "volcano", "w.cpu_low: 0 is no percentage from 1 to 100"),
+        ({"cpu_high": 100}, "openfuyao", "w.cpu_high: 100 is not from 0 to 99"),
+        ({"memory_high": -1}, "openfuyao", "w.memory_high: -1 is not from 0 to 99"),
+        ({"cpu_low": 5}, "openfuyao", "w.cpu_low: openFuyao has one watermark a resource: cpu_high, memory_high"),
+    ],
+)
+def test_what_an_agent_would_not_take_is_refused(given: dict[str, int | None], system: str, told: str) -> None:
+    with pytest.raises(ProfileError) as error:
+        read_watermarks("w", given, system)
+    assert str(error.value) == told
+
+
+@pytest.mark.parametrize(("cpu", "memory"), [(0, 0), (100, 100), (60, 60)])
+def test_thresholds_are_percentages(cpu: int, memory: int) -> None:
+    assert read_usage("u", cpu, memory, keep_off=True) == Usage(cpu, memory)
+
+
+@pytest.mark.parametrize(("cpu", "memory", "name"), [(-1, 60, "cpu"), (60, 101, "memory")])
+def test_other_thresholds_are_refused(cpu: int, memory: int, name: str) -> None:
+    with pytest.raises(ProfileError, match=rf"u\.{name}: .* from 0 to 100"):
+        read_usage("u", cpu, memory, keep_off=True)
+
+
+@pytest.mark.parametrize("interval", ["30s", "1m30s", "500ms", "1.5h"])
+def test_a_source_of_metrics(interval: str) -> None:
+    expected = Metrics("prometheus", "http://p:9090", interval)
+    assert read_metrics("m", expected.kind, expected.address, interval) == expected
+    assert read_metrics("m", "prometheus_adaptor", "", interval) == Metrics("prometheus_adaptor", "", interval)
+
+
+@pytest.mark.parametrize(
+    ("kind", "address", "interval", "told"),
+    [
+        ("prometheus", "", "30s", "m.address: it is empty; prometheus needs one"),
+        (
+            "elasticsearch",
+            "es:9200",
+            "30s",
+            "m.address: es:9200 is no http:// or https:// address; elasticsearch needs one",
+        ),
+        ("prometheus", "http://p", "30", "m.interval: 30 is no duration such as 30s or 1m"),
+        ("prometheus", "http://p", "", "m.interval:  is no duration such as 30s or 1m"),
+    ],
+)
+def test_another_source_is_refused(kind: str, address: str, interval: str, told: str) -> None:
+    with pytest.raises(ProfileError) as error:
+        read_metrics("m", kind, address, interval)
+    assert str(error.value) == told
