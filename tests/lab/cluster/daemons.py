@@ -6,19 +6,22 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from functools import partial
 from pathlib import Path
 
-from .. import process
+from .. import process as processes
 from .components import Component
 
 MARK = "COLOCATION_LAB_CONTROL_PLANE"
+LOOK = 0.01
+"""Seconds between two looks."""
 
 
 def start(component: Component, uuid: str, folder: Path, log: Path) -> None:
-    """Start it in a session of its own, its output appended to ``log``."""
+    """Start it in a session of its own, its output appended to ``log``; it is seen to run, or to have ended, after."""
     with log.open("ab") as stream:
-        subprocess.Popen(
+        process = subprocess.Popen(
             component.argv,
             stdin=subprocess.DEVNULL,
             stdout=stream,
@@ -27,6 +30,9 @@ def start(component: Component, uuid: str, folder: Path, log: Path) -> None:
             env={**os.environ, MARK: uuid},
             start_new_session=True,
         )
+    # The kernel shows no environment until it has set up the new program, which is after Popen returns.
+    while process.poll() is None and not _marked(Path("/proc") / str(process.pid), uuid):
+        time.sleep(LOOK)
 
 
 def running(uuid: str, proc: Path = Path("/proc")) -> dict[str, int]:
@@ -42,7 +48,7 @@ def running(uuid: str, proc: Path = Path("/proc")) -> dict[str, int]:
 def end(uuid: str) -> None:
     """Stop what runs with the mark, each before what it talks to; their names happen to sort so."""
     for name, pid in sorted(running(uuid).items(), reverse=True):
-        process.end(pid, partial(_is, name, uuid))
+        processes.end(pid, partial(_is, name, uuid))
 
 
 def _is(name: str, uuid: str, pid: int) -> bool:

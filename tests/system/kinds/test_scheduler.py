@@ -1,0 +1,222 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The role scheduler on a real API server: refused, shown, done, nothing left to do, and put back. In this order.
+
+Volcano itself is not there: its CRDs and its Deployment are stand-ins with upstream's names and fields.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.system.kinds.apiserver import ApiServer, up
+from ansible_collections.volcano.colocation.tests.system.node import Run, ansible, lab
+
+SPACE, MAP, KEY = "volcano-system", "volcano-scheduler-configmap", "volcano-scheduler.conf"
+GROUP, STORED = "scheduling.volcano.sh", "v1beta1"
+TEXT = """\
+actions: "enqueue, allocate, backfill"   # as the chart has it
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+    enablePreemptable: false
+  - name: conformance
+- plugins:
+  - name: overcommit
+  - name: drf
+    enablePreemptable: false
+  - name: predicates
+  - name: proportion
+  - name: nodeorder
+  - name: binpack
+"""
+"""installer/helm/chart/volcano/config/volcano-scheduler.conf of volcano, with a comment."""
+
+WRITTEN = """\
+actions: "allocate, backfill, preempt"   # as the chart has it
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+    enablePreemptable: false
+    enableJobStarving: false
+  - name: conformance
+  - name: usage
+    arguments:
+      thresholds:
+        cpu: 60
+        mem: 60
+- plugins:
+"""
+WANTED: dict[str, Any] = {
+    "colocation_scheduler_dropped_actions": ["enqueue"],
+    "colocation_scheduler_usage": {"cpu": 60, "memory": 60},
+    "colocation_queues": [{"name": "offline", "weight": 1, "reclaimable": True, "capability": {"cpu": "4"}}],
+    "colocation_admission": {"levels": [{"level": "BE", "priority_class": "colocation-be"}]},
+}
+CLASSES = ("colocation-be", "colocation-hls", "colocation-ls")
+
+
+def crd(plural: str, kind: str, scope: str, fields: dict[str, Any]) -> dict[str, Any]:
+    spec = {"type": "object", "properties": fields}
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{GROUP}"},
+        "spec": {
+            "group": GROUP,
+            "scope": scope,
+            "names": {"plural": plural, "kind": kind},
+            "versions": [{"name": STORED, "served": True, "storage": True, "schema": schema}],
+        },
+    }
+
+
+def resources() -> dict[str, Any]:
+    quantity = {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": True}
+    return {"type": "object", "additionalProperties": quantity}
+
+
+QUEUE = {
+    "weight": {"type": "integer"},
+    "reclaimable": {"type": "boolean"},
+    "parent": {"type": "string"},
+    "capability": resources(),
+    "deserved": resources(),
+    "guarantee": {"type": "object", "properties": {"resource": resources()}},
+}
+
+
+def deployment(image: str) -> dict[str, Any]:
+    labels = {"app": "volcano-scheduler"}
+    pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "volcano-scheduler", "image": image}]}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "volcano-scheduler", "namespace": SPACE},
+        "spec": {"replicas": 0, "selector": {"matchLabels": labels}, "template": pod},
+    }
+
+
+def volcano() -> list[dict[str, Any]]:
+    conf = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": MAP, "namespace": SPACE}, "data": {KEY: TEXT}}
+    groups = crd("podgroups", "PodGroup", "Namespaced", {"queue": {"type": "string"}})
+    return [crd("queues", "Queue", "Cluster", QUEUE), groups, deployment("volcanosh/vc-scheduler:v1.14.0"), conf]
+
+
+@pytest.fixture(scope="module", name="server")
+def _server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+    server = up(tmp_path_factory.mktemp("scheduler"))
+    server.kubectl("create", "namespace", SPACE)
+    yield server
+    lab("cluster", "down")
+
+
+def play(server: ApiServer, *arguments: str, entry: str = "main", **variables: Any) -> Run:
+    role = {"name": "volcano.colocation.scheduler", "tasks_from": entry}
+    tasks = [{"name": "Set up", "ansible.builtin.import_role": role}]
+    (server.folder / "scheduler.yml").write_text(
+        json.dumps([{"name": "Set up", "hosts": "localhost", "gather_facts": False, "tasks": tasks}])
+    )
+    given = {"colocation_kubeconfig": server.kubeconfig, "ansible_python_interpreter": sys.executable, **variables}
+    return ansible("scheduler.yml", server.folder, "-i", "localhost,", "-c", "local", *arguments, **given)
+
+
+def uid(server: ApiServer) -> str:
+    return server.kubectl("get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")
+
+
+def get(server: ApiServer, *words: str) -> Any:
+    said = server.kubectl("get", *words, "-o", "json", "--ignore-not-found")
+    return json.loads(said) if said else None
+
+
+def text(server: ApiServer) -> str:
+    found: str = get(server, "configmap", MAP, "-n", SPACE)["data"][KEY]
+    return found
+
+
+def state(server: ApiServer) -> dict[str, Any]:
+    """All that the role may touch, without what the API server counts itself."""
+    kept = [get(server, "configmap", name, "-n", SPACE) for name in (MAP, "volcano-colocation-scheduler")]
+    lists = [get(server, kind)["items"] for kind in ("priorityclasses", "queues.scheduling.volcano.sh")]
+    objects = [each for each in kept if each] + [each for found in lists for each in found]
+    return {
+        f"{each['kind']} {each['metadata']['name']}": {key: each[key] for key in each if key != "metadata"}
+        for each in objects
+    }
+
+
+def changes(run: Run) -> set[str]:
+    """The headers of the diff: which objects it shows."""
+    return {line for line in run.output.splitlines() if line.startswith(("--- before", "+++ after"))}
+
+
+def test_a_cluster_without_volcano_is_refused_and_all_that_is_missing_is_named(server: ApiServer) -> None:
+    run = play(server, colocation_cluster_uid=uid(server), **WANTED)
+    assert run.code != 0
+    for each in ("queues.scheduling.volcano.sh", f"Deployment {SPACE}/volcano-scheduler", f"ConfigMap {SPACE}/{MAP}"):
+        assert each in run.output
+    assert get(server, "priorityclass", CLASSES[0]) is None
+    server.kubectl("apply", "-f", "-", text=json.dumps({"apiVersion": "v1", "kind": "List", "items": volcano()}))
+    server.kubectl("wait", "--for=condition=established", "crd", "--all", "--timeout=60s")
+
+
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    [
+        ({}, "set colocation_cluster_uid: "),
+        ({"colocation_cluster_uid": "00000000-0000-4000-8000-000000000001"}, "The kubeconfig leads to the cluster"),
+        ({"colocation_scheduler_usage": {"cpu": 101, "memory": 60}}, "101"),
+        ({"colocation_queues": [{"name": "a", "parent": "nobody"}]}, "a: its parent nobody is no queue"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_the_first_change(
+    server: ApiServer, variables: dict[str, Any], told: str
+) -> None:
+    before = state(server)
+    meant = {} if not variables else {"colocation_cluster_uid": uid(server)}
+    run = play(server, **{**WANTED, **meant, **variables})
+    assert run.code != 0
+    assert told in run.output
+    assert state(server) == before
+
+
+def test_check_then_the_run_then_nothing_then_back(server: ApiServer) -> None:
+    before = state(server)
+    wanted = {**WANTED, "colocation_cluster_uid": uid(server)}
+    checked = play(server, "--check", "--diff", **wanted)
+    assert checked.code == 0, checked.output
+    assert state(server) == before
+
+    done = play(server, "--diff", **wanted)
+    assert done.code == 0, done.output
+    assert changes(done) == changes(checked) != set()
+    assert done.recap("localhost")["changed"] == checked.recap("localhost")["changed"] == 1
+    assert text(server) == WRITTEN + TEXT.split("- plugins:\n")[2]
+    assert "ValidatingAdmissionPolicy" in done.output
+    be = get(server, "priorityclass", "colocation-be")
+    assert (be["value"], be["preemptionPolicy"]) == (-100000, "Never")
+    offline = get(server, f"queues.{GROUP}", "offline")
+    assert offline["spec"] == {"weight": 1, "reclaimable": True, "capability": {"cpu": "4"}}
+
+    after = state(server)
+    again = play(server, **wanted)
+    assert (again.code, again.recap("localhost")["changed"]) == (0, 0), again.output
+    assert state(server) == after
+
+    shown = play(server, "--check", entry="restore", colocation_cluster_uid=uid(server))
+    assert (shown.code, shown.recap("localhost")["changed"]) == (0, 1), shown.output
+    assert state(server) == after
+    back = play(server, entry="restore", colocation_cluster_uid=uid(server))
+    assert back.code == 0, back.output
+    assert state(server) == before
+    assert text(server) == TEXT
+    assert play(server, entry="restore", colocation_cluster_uid=uid(server)).recap("localhost")["changed"] == 0
