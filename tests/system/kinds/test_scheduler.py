@@ -146,8 +146,8 @@ def text(server: ApiServer) -> str:
 def state(server: ApiServer) -> dict[str, Any]:
     """All that the role may touch, without what the API server counts itself."""
     kept = [get(server, "configmap", name, "-n", SPACE) for name in (MAP, "volcano-colocation-scheduler")]
-    lists = [get(server, kind)["items"] for kind in ("priorityclasses", "queues.scheduling.volcano.sh")]
-    objects = [each for each in kept if each] + [each for found in lists for each in found]
+    lists = [get(server, kind) for kind in ("priorityclasses", f"queues.{GROUP}")]
+    objects = [each for each in kept if each] + [each for found in lists if found for each in found["items"]]
     return {
         f"{each['kind']} {each['metadata']['name']}": {key: each[key] for key in each if key != "metadata"}
         for each in objects
