@@ -38,6 +38,7 @@ class AgentHost:
     kubelet_folder: str
     kubelet_memory_qos: bool | None
     runtime: str | None
+    runtime_driver: str | None
     features: Mapping[str, bool | None] = field(default_factory=dict)
     probed: Mapping[str, str] = field(default_factory=dict)
     agents: tuple[str, ...] = ()
@@ -68,6 +69,7 @@ def read_host(
         kubelet_folder=node.kubelet.root_dir or "/var/lib/kubelet",
         kubelet_memory_qos=node.kubelet.memory_qos,
         runtime=facts["runtime"]["name"],
+        runtime_driver=facts["runtime"]["cgroup_driver"],
         features=node.features,
         probed=node.probed,
         agents=_others(facts["writers"]["seen"]),

@@ -172,6 +172,11 @@ def obstacle(host: AgentHost, release: Release) -> str:
         return f"its cgroup version is not known ({host.mode_reason})"
     if host.driver is None:
         return "kubelet's cgroup driver is not known; the playbook assess says what is missing"
+    if host.runtime_driver and host.runtime_driver != host.driver.value:
+        return (
+            f"kubelet has the {host.driver.value} driver and {host.runtime} {host.runtime_driver}, so that pods are not"
+            " where the agent looks; the playbook provision makes them agree"
+        )
     return (
         _too_old(host, release)
         or _two_agents(host)
