@@ -234,9 +234,7 @@ def test_their_entry_for_our_nodes_is_refused() -> None:
 
 def test_without_the_crd_memory_qos_is_refused() -> None:
     memory = [{"name": "offline", "namespace": "batch", "selector": {}}]
-    with pytest.raises(
-        ClusterError, match=r"no CRD colocationconfigurations\.config\.volcano\.sh.*Install Volcano 1\.14"
-    ):
+    with pytest.raises(ClusterError, match=r"no CRD colocationconfigurations\.config\.volcano\.sh.*Volcano 1\.14"):
         plan(cluster(), options(memory_qos=memory))
 
 
@@ -285,9 +283,7 @@ def test_another_agent_on_the_same_nodes_is_refused(image: str, selector: dict[s
 def test_an_object_of_others_with_our_name_is_refused() -> None:
     key = ("ServiceAccount", SPACE, "volcano-colocation-agent")
     theirs = {"kind": "ServiceAccount", "metadata": {"name": key[2], "namespace": SPACE}}
-    with pytest.raises(
-        ClusterError, match=r"^ServiceAccount volcano-system/volcano-colocation-agent is there and was not"
-    ):
+    with pytest.raises(ClusterError, match=r"^ServiceAccount volcano-system/volcano-colocation-agent is there"):
         plan(cluster(objects={key: theirs}))
 
 
@@ -417,9 +413,7 @@ def test_what_others_changed_of_ours_is_told_and_stays() -> None:
 
 @pytest.mark.parametrize("data", [{}, {"agent.json": "{}"}, {"agent.json": '{"schema": 9}'}])
 def test_a_journal_that_is_not_ours_is_refused(data: dict[str, str]) -> None:
-    with pytest.raises(
-        ClusterError, match=r"volcano-colocation-agent is not what this version of the collection keeps"
-    ):
+    with pytest.raises(ClusterError, match=r"volcano-colocation-agent is not what this version"):
         read_journal({"data": data})
 
 
