@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..plugin_utils.agent.arguments import AGENT_DEPLOY
+from ..plugin_utils.agent.helm import Helm, helm
 from ..plugin_utils.agent.labels import Permission, label_plan, unlabel_plan
 from ..plugin_utils.agent.options import parse_options
 from ..plugin_utils.agent.plan import make_plan, node_pools
@@ -25,34 +26,34 @@ class ActionModule(AgentAction):
     def with_cluster(self, cluster: AgentCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
         permission = Permission(arguments["label"])
         if arguments["state"] == "absent":
-            pools, plan = self._way_back(cluster, arguments, permission)
-        else:
-            pools, plan = self._way_there(cluster, arguments, permission)
+            plan = self._way_back(cluster, arguments, permission)
+            cluster.carry_out(plan.steps)
+            return published(plan, (), Helm())
+        pools, values, plan = self._way_there(cluster, arguments, permission)
         cluster.carry_out(plan.steps)
-        return published(plan, pools)
+        return published(plan, pools, values)
 
     def _way_there(
         self, cluster: AgentCluster, arguments: Mapping[str, Any], permission: Permission
-    ) -> tuple[Sequence[Pool], Plan]:
+    ) -> tuple[Sequence[Pool], Helm, Plan]:
         options = parse_options(arguments, self.groups())
         hosts = self.agent_hosts(arguments["nodes"], options.cni_config)
         pools = make_pools(hosts, options.pools, options.features, options.release)
+        values = helm(pools, hosts, options)
         identities = [each.identity for each in hosts]
         if arguments["step"] == "labels":
             seen = cluster.nodes_seen()
             places = node_pools(pools, owners(identities, seen.nodes))
-            return pools, label_plan(seen, places, pools, permission, options.namespace)
+            return pools, values, label_plan(seen, places, pools, permission, options.namespace)
         seen = cluster.agent_seen()
-        return pools, make_plan(options, pools, owners(identities, seen.nodes), seen, permission)
+        return pools, values, make_plan(options, pools, owners(identities, seen.nodes), seen, permission)
 
-    def _way_back(
-        self, cluster: AgentCluster, arguments: Mapping[str, Any], permission: Permission
-    ) -> tuple[Sequence[Pool], Plan]:
+    def _way_back(self, cluster: AgentCluster, arguments: Mapping[str, Any], permission: Permission) -> Plan:
         identities = self.known_hosts(arguments["nodes"])
         if arguments["step"] == "labels":
             seen = cluster.nodes_seen()
             owners(identities, seen.nodes)
-            return (), unlabel_plan(seen, permission)
+            return unlabel_plan(seen, permission)
         seen = cluster.agent_seen()
         owners(identities, seen.nodes)
-        return (), removal_plan(seen, arguments["namespace"], permission)
+        return removal_plan(seen, arguments["namespace"], permission)

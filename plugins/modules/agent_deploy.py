@@ -309,6 +309,10 @@ pools:
       description: Features that were wanted and that it does not have, each with the reason.
       type: list
       elements: dict
+helm:
+  description: Values for upstream's chart in C(values), or in C(reason) why it will not do for these hosts.
+  returned: success
+  type: dict
 pending:
   description: Labels that wait for O(label).
   returned: success

@@ -46,8 +46,8 @@ EXAMPLES = r"""
 RETURN = r"""
 probe:
   description:
-    - Names and hashed ids of the node, C(selinux) (C(enforcing), C(permissive), C(off)), C(os), and C(paths) with the
-      kind of each.
+    - Names and hashed ids of the node, C(selinux) (C(enforcing), C(permissive), C(off)), C(os), C(switches) of
+      the kernel that the agent wants to be 1, and C(paths) with the kind of each.
   returned: success
   type: dict
 """

@@ -12,14 +12,20 @@ from ..snapshot.system import identity
 
 ENFORCE = "/sys/fs/selinux/enforce"
 OS_RELEASE = "/etc/os-release"
+SWITCHES = {
+    "vm.memcg_qos_enable": "/proc/sys/vm/memcg_qos_enable",
+    "kernel.sched_prio_load_balance_enabled": "/proc/sys/kernel/sched_prio_load_balance_enabled",
+}
+"""Of openEuler's kernels: volcano installer/build/volcano-agent/install.sh writes 1 to those that are there."""
 
 
 def probe(host: Host, paths: Iterable[str]) -> dict[str, Any]:
-    """Who the node is, with ``selinux``, ``os``, and ``paths``: the kind of what lies at each."""
+    """Who the node is, with ``selinux``, ``os``, ``switches`` of its kernel, and what lies at ``paths``."""
     return {
         **identity(host),
         "selinux": selinux(kernel_text(host, ENFORCE)),
         "os": distribution(kernel_text(host, OS_RELEASE)),
+        "switches": [name for name, path in SWITCHES.items() if kernel_text(host, path) is not None],
         "paths": {path: describe(host, path)["kind"] for path in paths},
     }
 

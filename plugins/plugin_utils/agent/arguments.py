@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from ..arguments import Spec
 from .feature import Feature
+from .rubik import FEATURES as RUBIK_FEATURES
 
 FEATURES = [each.value for each in Feature]
 DEFAULT_FEATURES = ["OverSubscription", "Eviction", "Resources"]
@@ -89,6 +90,11 @@ AGENT_DEPLOY: Spec = {
     "cni_config": {"type": "path", "default": "/etc/cni/net.d/cni.conflist"},
     "port": {"type": "int", "default": 3300},
     "verbosity": {"type": "int", "default": 2},
+}
+
+RUBIK_CONFIG: Spec = {
+    "nodes": CLUSTER["nodes"],
+    "features": {"type": "list", "elements": "str", "choices": RUBIK_FEATURES, "default": ["preemption"]},
 }
 
 AGENT_VERIFY: Spec = {

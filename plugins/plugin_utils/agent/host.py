@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from ..profile_error import ProfileError
 from ..qos.node import read
 
 OURS = "volcano-agent"
+HIDDEN = "driver-hidden-from-agents"
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ class AgentHost:
     os_version: str = ""
     paths: Mapping[str, str] = field(default_factory=dict)
     cni_config: str = ""
+    hidden_driver: str = ""
+    """Why an agent that is not told would miss kubelet's driver."""
 
 
 def read_host(
@@ -78,6 +81,7 @@ def read_host(
         os_version=probe["os"]["version"],
         paths=probe["paths"],
         cni_config=cni_config,
+        hidden_driver=_hidden(facts["findings"]),
     )
 
 
@@ -95,6 +99,11 @@ def _identity(name: str, facts: Mapping[str, Any], probe: Mapping[str, Any]) -> 
     told = identity(probe, option(words, "--hostname-override"))
     names = tuple(dict.fromkeys((*told["names"], name.lower())))
     return Host(name, names, told["machine_id_sha256"], told["boot_id"])
+
+
+def _hidden(found: Iterable[Mapping[str, Any]]) -> str:
+    """The evidence of findings/rules/kubelet.py driver_hidden_from_agents."""
+    return next(("; ".join(each["evidence"]) for each in found if each["code"] == HIDDEN), "")
 
 
 def _others(seen: Mapping[str, str]) -> tuple[str, ...]:

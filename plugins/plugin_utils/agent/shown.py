@@ -10,12 +10,13 @@ from typing import Any
 
 import yaml
 
+from .helm import Helm
 from .pools import Pool
 from .seen import named
 from .steps import Plan
 
 
-def published(plan: Plan, pools: Sequence[Pool]) -> dict[str, Any]:
+def published(plan: Plan, pools: Sequence[Pool], helm: Helm) -> dict[str, Any]:
     """The module's result."""
     return {
         "changed": bool(plan.steps),
@@ -30,6 +31,7 @@ def published(plan: Plan, pools: Sequence[Pool]) -> dict[str, Any]:
             for step in plan.steps
         ],
         "pools": [shown(pool) for pool in pools],
+        "helm": {"values": helm.values, "reason": helm.reason},
         "pending": list(plan.pending),
         "warnings": list(plan.notes),
     }

@@ -21,28 +21,13 @@ from .node import Node
 UNNAMED = "colocation_kubeconfig names no kubeconfig, and the agent is brought to a cluster by its API server only"
 
 
-class AgentAction(ColocationAction):
+class HostsAction(ColocationAction):
     """An action on the controller, once for all hosts of a play."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         self._hosts = (task_vars or {}).get("hostvars", {})
         self._groups = (task_vars or {}).get("groups", {})
         return super().run(tmp, here(task_vars or {}))
-
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        try:
-            transport = self._connection.transport
-            path = kubeconfig_path(arguments["kubeconfig"], transport, self._task.resolved_action or "", UNNAMED)
-            cluster = AgentCluster(
-                node.execute, path, namespace=arguments["namespace"], dry_run=bool(self._task.check_mode)
-            )
-            return self.with_cluster(cluster, arguments)
-        except ClusterError as error:
-            return {"failed": True, "msg": str(error)}
-
-    @abstractmethod
-    def with_cluster(self, cluster: AgentCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The result; ClusterError where the cluster does not let us."""
 
     def groups(self) -> dict[str, Sequence[str]]:
         """The inventory's groups with their hosts."""
@@ -63,6 +48,25 @@ class AgentAction(ColocationAction):
         facts = (known.get("ansible_facts") or {}).get("colocation")
         probed = known.get("agent_probed") or {}
         return untagged(facts), untagged(probed.get("probe"))
+
+
+class AgentAction(HostsAction):
+    """One that asks the API server of their cluster."""
+
+    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            transport = self._connection.transport
+            path = kubeconfig_path(arguments["kubeconfig"], transport, self._task.resolved_action or "", UNNAMED)
+            cluster = AgentCluster(
+                node.execute, path, namespace=arguments["namespace"], dry_run=bool(self._task.check_mode)
+            )
+            return self.with_cluster(cluster, arguments)
+        except ClusterError as error:
+            return {"failed": True, "msg": str(error)}
+
+    @abstractmethod
+    def with_cluster(self, cluster: AgentCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The result; ClusterError where the cluster does not let us."""
 
 
 def owners(hosts: Iterable[Host], nodes: Iterable[LiveNode]) -> dict[str, str]:

@@ -46,6 +46,7 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "node_table": arguments.NODE_TABLE,
     "node_transaction": node_transaction.ARGUMENTS,
     "qos_plan": arguments.QOS_PLAN,
+    "rubik_config": agent_arguments.RUBIK_CONFIG,
     "systemd_slice": systemd_slice.ARGUMENTS,
 }
 

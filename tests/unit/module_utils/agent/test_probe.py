@@ -20,6 +20,7 @@ def test_a_tree_is_told(tmp_path: Path) -> None:
         "sys/fs/selinux/enforce": "1",
         "proc/sys/kernel/hostname": "n1\n",
         "proc/sys/kernel/random/boot_id": "b\n",
+        "proc/sys/vm/memcg_qos_enable": "0\n",
     }.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -30,6 +31,7 @@ def test_a_tree_is_told(tmp_path: Path) -> None:
         "boot_id": "b",
         "selinux": "enforcing",
         "os": {"name": "openEuler", "version": "22.03 (LTS-SP2)"},
+        "switches": ["vm.memcg_qos_enable"],
         "paths": {"/etc": "directory", "/etc/machine-id": "regular", "/opt/cni/bin": "missing"},
     }
 

@@ -82,13 +82,13 @@ def _done(cluster: AgentSeen, step: Step) -> AgentSeen:
             return replace(cluster, config_map=None if gone else _config_map(cluster, step))
         return replace(cluster, journal=None if gone else read_journal(step.body))
     if kind == "DaemonSet":
-        others = [each for each in cluster.daemon_sets if ref(each) != step.target]
+        others = (each for each in cluster.daemon_sets if ref(each) != step.target)
         new = [] if step.verb is Verb.DELETE else [served(step.body)]
-        cluster = replace(cluster, daemon_sets=tuple(others + new))
+        cluster = replace(cluster, daemon_sets=(*others, *new))
     if kind == "ColocationConfiguration":
-        others = [each for each in cluster.configurations or () if ref(each) != step.target]
+        others = (each for each in cluster.configurations or () if ref(each) != step.target)
         new = [] if step.verb is Verb.DELETE else [dict(step.body)]
-        return replace(cluster, configurations=tuple(others + new))
+        return replace(cluster, configurations=(*others, *new))
     objects = {key: each for key, each in cluster.objects.items() if key != step.target}
     if step.verb is not Verb.DELETE:
         objects[step.target] = {**step.body, "metadata": {**step.body["metadata"], "uid": "x", "resourceVersion": "9"}}
