@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .compare import is_ours
@@ -14,62 +14,70 @@ from .labels import Permission, unlabel_plan
 from .names import CONFIG_MAP, KEY, POOL, REPORTED, TAINT
 from .objects import access
 from .seen import AgentSeen, LiveNode, ref
-from .steps import Plan, Step, Verb, delete, merge, node_labels
+from .steps import Plan, Step, Verb, delete, merge
 
 
 def removal_plan(seen: AgentSeen, namespace: str, permission: Permission) -> Plan:
-    """The plan; the step that takes labels away comes before, so that agents still run and clean up themselves.
+    """The plan. Agents go before what they have left is cleaned, since they would write it again.
 
-    Then they go, before what they have left is cleaned, since they would write it again.
-
-    The namespace stays: others may have put something into it.
+    Labels should have gone in a step of their own, while agents still ran and cleaned up themselves; those that are
+    left go with the rest. The namespace stays: others may have put something into it.
     """
     labels = unlabel_plan(seen, permission)
-    pending = labels.pending
     config, notes = _config(seen, namespace)
+    off = {step.target[2]: step.body["metadata"]["labels"] for step in labels.steps}
     steps = [
-        *labels.steps,
         *(delete(each) for each in seen.daemon_sets if is_ours(each)),
-        *_nodes(seen, keep=bool(pending)),
+        *_nodes(seen, off, keep=bool(labels.pending)),
         *(delete(each) for each in seen.configurations or () if is_ours(each)),
         *config,
         *(delete(each) for each in reversed(access(namespace)) if is_ours(seen.objects.get(ref(each)))),
-        *_journal(seen, namespace, keep=bool(pending)),
+        *_journal(seen, namespace, keep=bool(labels.pending)),
     ]
-    return Plan(tuple(steps), pending, notes)
+    return Plan(tuple(steps), labels.pending, notes)
 
 
-def _nodes(seen: AgentSeen, *, keep: bool) -> Iterator[Step]:
-    """What an agent leaves on the Nodes that had one."""
+def _nodes(seen: AgentSeen, off: Mapping[str, Mapping[str, str | None]], *, keep: bool) -> Iterator[Step]:
+    """What an agent leaves on the Nodes that had one: a patch of each, and one of its status."""
     for node in seen.nodes:
         if POOL not in node.labels:
             continue
-        yield from _taint(node)
-        yield from _annotations(node)
+        labels = {} if keep else {**off.get(node.name, {}), POOL: None}
+        old, new = _old(node, labels), _new(node, labels)
+        if old != new:
+            yield merge(_patch(node, labels), old, new)
         if node.reported:
             gone = dict.fromkeys(node.reported)
-            body = {**_node(node), "status": {"capacity": gone, "allocatable": gone}}
+            body = {**_named(node), "status": {"capacity": gone, "allocatable": gone}}
             yield Step(Verb.STATUS, body, {"status": dict(node.reported)}, {"status": {}})
-        if not keep:
-            yield node_labels(node.name, {POOL: node.labels[POOL]}, {POOL: None})
 
 
-def _node(node: LiveNode, **metadata: Any) -> dict[str, Any]:
+def _named(node: LiveNode, **metadata: Any) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": node.name, **metadata}}
 
 
-def _taint(node: LiveNode) -> Iterator[Step]:
-    """The whole list is written, so that the version that was read has to be the one that is replaced."""
-    left = [dict(each) for each in node.taints if each.get("key") != TAINT]
-    if len(left) != len(node.taints):
-        body = {**_node(node, resourceVersion=node.version), "spec": {"taints": left}}
-        yield merge(body, {"taints": [dict(each) for each in node.taints]}, {"taints": left})
+def _left(node: LiveNode) -> list[dict[str, Any]]:
+    return [dict(each) for each in node.taints if each.get("key") != TAINT]
 
 
-def _annotations(node: LiveNode) -> Iterator[Step]:
-    found = {key: node.annotations[key] for key in REPORTED if key in node.annotations}
-    if found:
-        yield merge(_node(node, annotations=dict.fromkeys(found)), {"annotations": found}, {"annotations": {}})
+def _patch(node: LiveNode, labels: Mapping[str, str | None]) -> dict[str, Any]:
+    """Taints are written as a whole list, so that the version that was read has to be the one that is replaced."""
+    annotations = {key: None for key in REPORTED if key in node.annotations}
+    body = _named(node, labels=dict(labels), annotations=annotations, resourceVersion=node.version)
+    return body if len(_left(node)) == len(node.taints) else {**body, "spec": {"taints": _left(node)}}
+
+
+def _old(node: LiveNode, labels: Mapping[str, str | None]) -> dict[str, Any]:
+    return {
+        "labels": {key: node.labels[key] for key in labels if key in node.labels},
+        "annotations": {key: node.annotations[key] for key in REPORTED if key in node.annotations},
+        "taints": [dict(each) for each in node.taints],
+    }
+
+
+def _new(node: LiveNode, labels: Mapping[str, str | None]) -> dict[str, Any]:
+    kept = {key: value for key, value in labels.items() if value is not None}
+    return {"labels": kept, "annotations": {}, "taints": _left(node)}
 
 
 def _config(seen: AgentSeen, namespace: str) -> tuple[Sequence[Step], tuple[str, ...]]:

@@ -354,11 +354,11 @@ def test_taints_of_others_stay() -> None:
     assert [each.taints for each in carried_out(replace(after, nodes=nodes), found.steps).nodes] == [(other,), (other,)]
 
 
-def test_agents_go_after_the_labels_and_before_what_they_left_is_cleaned() -> None:
+def test_agents_go_before_what_they_left_is_cleaned_and_the_journal_last() -> None:
     after = installed()
     after = replace(after, nodes=tuple(_left_behind(each) for each in after.nodes))
     kinds = [step.target[0] for step in removal_plan(after, SPACE, GIVEN).steps]
-    assert kinds[:5] == ["Node", "Node", "DaemonSet", "DaemonSet", "Node"]
+    assert kinds[:6] == ["DaemonSet", "DaemonSet", "Node", "Node", "Node", "Node"]
     assert kinds[-1] == "ConfigMap"
 
 
