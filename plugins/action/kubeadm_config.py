@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +11,7 @@ from ..plugin_utils.arguments import KUBEADM_CONFIG
 from ..plugin_utils.controller.action import ColocationAction
 from ..plugin_utils.controller.builtins import untagged
 from ..plugin_utils.controller.cluster import Cluster
+from ..plugin_utils.controller.local import here, kubeconfig_path
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.facts.published_values import plain
 from ..plugin_utils.findings.kubeadm import published
@@ -28,19 +27,12 @@ REGISTERED = ("node_observed", "node_aligned", "node_restore_planned", "node_res
 """What the role's phases register."""
 
 
-def _here(task_vars: Mapping[str, Any]) -> dict[str, Any]:
-    """kubernetes.core is to run with the Python that has its library, and to keep what it is given out of syslog."""
-    here = {"ansible_python_interpreter": sys.executable, "ansible_no_target_syslog": True}
-    delegated = {name: {**each, **here} for name, each in (task_vars.get("ansible_delegated_vars") or {}).items()}
-    return {**task_vars, **here, "ansible_delegated_vars": delegated}
-
-
 class ActionModule(ColocationAction):
     ARGUMENTS = KUBEADM_CONFIG
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         self._hosts = (task_vars or {}).get("hostvars", {})
-        return super().run(tmp, _here(task_vars or {}))
+        return super().run(tmp, here(task_vars or {}))
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         try:
@@ -49,21 +41,8 @@ class ActionModule(ColocationAction):
             return {"failed": True, "msg": str(error)}
 
     def _kubeconfig(self, arguments: Mapping[str, Any]) -> str:
-        if self._connection.transport != "local":
-            raise ClusterError(
-                "kubeadm_config runs on the controller, not on a node", "Give the task delegate_to: localhost."
-            )
-        if not arguments["kubeconfig"]:
-            raise ClusterError(
-                "colocation_kubeadm_configmap is true, and colocation_kubeconfig names no kubeconfig",
-                "Nothing was changed. Give the path of one on the controller.",
-            )
-        path = os.path.abspath(arguments["kubeconfig"])
-        if not os.path.isfile(path):
-            raise ClusterError(
-                f"{path} is no file", "Nothing was changed. Give the kubeconfig's path on the controller."
-            )
-        return path
+        unnamed = "colocation_kubeadm_configmap is true, and colocation_kubeconfig names no kubeconfig"
+        return kubeconfig_path(arguments["kubeconfig"], self._connection.transport, "kubeadm_config", unnamed)
 
     def _work(self, cluster: Cluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
         permission = Permission(arguments["configmap"])

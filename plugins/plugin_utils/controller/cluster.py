@@ -27,10 +27,13 @@ class Cluster:
 
     execute: Executor
     kubeconfig: str
+    untouched: str = UNTOUCHED
+    otherwise: str = ", or set colocation_kubeadm_configmap to false to write nothing to the cluster"
+    """What a message says of what was done before, and of a way without the permission that is missing."""
 
     def seen(self) -> Seen:
         """All that is read before anything is planned; ClusterError names what could not be."""
-        nodes = tuple(_node(each) for each in self._read("list nodes", kind="Node"))
+        nodes = tuple(cluster_node(each) for each in self._read("list nodes", kind="Node"))
         return Seen(nodes, self._kubelet_config(nodes), journal.read_journal(self._config_map(journal.NAME)))
 
     def _kubelet_config(self, nodes: tuple[ClusterNode, ...]) -> ConfigMap | None:
@@ -69,7 +72,7 @@ class Cluster:
         if not answer.get("api_found", True):
             raise ClusterError(
                 f"The API server of {self.kubeconfig} could not be asked: {answer.get('msg', 'no answer')}",
-                f"{UNTOUCHED}. Look at the server and at what the kubeconfig's user may do.",
+                f"{self.untouched}. Look at the server and at what the kubeconfig's user may do.",
             )
         found: list[dict[str, Any]] = answer["resources"]
         return found
@@ -85,7 +88,7 @@ class Cluster:
                 raise
             raise ClusterError(
                 f"{module} was not found, and an API server is only asked by kubernetes.core",
-                f"{UNTOUCHED}. Install it on the controller: ansible-galaxy collection install kubernetes.core",
+                f"{self.untouched}. Install it on the controller: ansible-galaxy collection install kubernetes.core",
             ) from error
         if answer.get("failed"):
             raise self._failure(what, answer)
@@ -96,12 +99,13 @@ class Cluster:
         if "required Python library" in message:
             return ClusterError(
                 "kubernetes.core needs the Python library kubernetes on the controller",
-                f"{UNTOUCHED}. Install it for the Python that runs ansible: {sys.executable} -m pip install kubernetes",
+                f"{self.untouched}. Install it for the Python that runs ansible:"
+                f" {sys.executable} -m pip install kubernetes",
             )
         if '"code":403' in message or "Forbidden" in message:
             return ClusterError(
                 f"The user of {self.kubeconfig} may not {what}",
-                f"{UNTOUCHED}. Grant it, or set colocation_kubeadm_configmap to false to write nothing to the cluster.",
+                f"{self.untouched}. Grant it{self.otherwise}.",
             )
         if '"code":409' in message or "Conflict" in message:
             return ClusterError(
@@ -111,7 +115,7 @@ class Cluster:
         told = str(answer.get("msg") or "").strip() or "no reason given"
         return ClusterError(
             f"Could not {what} with {self.kubeconfig}: {told.splitlines()[-1]}",
-            f"{UNTOUCHED} there. Look at the API server, and whether the kubeconfig leads to it.",
+            f"{self.untouched} there. Look at the API server, and whether the kubeconfig leads to it.",
         )
 
 
@@ -121,7 +125,8 @@ def _object(name: str, data: Mapping[str, str] | None = None, **metadata: str) -
     return definition if data is None else {**definition, "data": dict(data)}
 
 
-def _node(found: Mapping[str, Any]) -> ClusterNode:
+def cluster_node(found: Mapping[str, Any]) -> ClusterNode:
+    """The Node that the API describes."""
     info = (found.get("status") or {}).get("nodeInfo") or {}
     return ClusterNode(
         found["metadata"]["name"],

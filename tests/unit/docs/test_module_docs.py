@@ -12,12 +12,14 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.modules import (
+    agent_probe,
     cgroup_qos,
     node_ledger,
     node_transaction,
     systemd_slice,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils import arguments
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import arguments as agent_arguments
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
 
 COLLECTION = Path(__file__).parents[3]
@@ -26,6 +28,9 @@ MODULES = tuple(sorted(path.stem for path in (COLLECTION / "plugins" / "modules"
 ACTIONS = tuple(sorted(path.stem for path in (COLLECTION / "plugins" / "action").glob("*.py")))
 
 SPECS: dict[str, Mapping[str, Any]] = {
+    "agent_deploy": agent_arguments.AGENT_DEPLOY,
+    "agent_probe": agent_probe.ARGUMENTS,
+    "agent_verify": agent_arguments.AGENT_VERIFY,
     "cgroup_qos": cgroup_qos.ARGUMENTS,
     "containerd_config": arguments.CONTAINERD_CONFIG,
     "crio_config": arguments.CRIO_CONFIG,
@@ -41,6 +46,7 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "node_table": arguments.NODE_TABLE,
     "node_transaction": node_transaction.ARGUMENTS,
     "qos_plan": arguments.QOS_PLAN,
+    "rubik_config": agent_arguments.RUBIK_CONFIG,
     "scheduler_config": arguments.SCHEDULER_CONFIG,
     "systemd_slice": systemd_slice.ARGUMENTS,
 }

@@ -12,12 +12,14 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils import arguments
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import arguments as agent_arguments
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
 
 COLLECTION = Path(__file__).parents[3]
 ROLES = COLLECTION / "roles"
 # Entry points that need no other before them; the others work on what observe registered.
 FIRST = {
+    "agent": ("main", "verify"),
     "node": ("main", "observe", "assess", "replay", "restore"),
     "qos": ("main", "reserve", "verify"),
     "scheduler": ("main", "restore"),
@@ -78,7 +80,8 @@ def test_the_variables_that_are_used_are_those_that_are_declared(role: str) -> N
 def test_a_variable_of_two_roles_has_one_default(role: str) -> None:
     others = options(role)
     for name in OPTIONS.keys() & others.keys():
-        assert (OPTIONS[name]["type"], OPTIONS[name]["default"]) == (others[name]["type"], others[name]["default"])
+        one, other = OPTIONS[name], others[name]
+        assert (one["type"], one.get("default")) == (other["type"], other.get("default"))
 
 
 def declared(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,6 +113,22 @@ def test_the_qos_profile_of_the_role_is_that_of_the_module() -> None:
 def test_what_the_role_scheduler_takes_is_what_its_module_does(variable: str, option: str) -> None:
     taken = arguments.SCHEDULER_CONFIG[option]["options"]
     assert declared(options("scheduler")[variable]["options"]) == declared(taken)
+
+
+AGENT: dict[str, Any] = document(ROLES / "agent" / "vars" / "main.yml")["agent_options"]
+
+
+def test_the_options_of_the_agents_role_are_those_of_its_module() -> None:
+    assert set(AGENT) == set(agent_arguments.AGENT_DEPLOY) - {"step"}
+
+
+@pytest.mark.parametrize("name", sorted(set(AGENT) - {"kubeconfig", "nodes", "label", "version", "cni_config"}))
+def test_an_option_of_the_agents_role_is_as_the_module_has_it(name: str) -> None:
+    role, module = options("agent")[f"colocation_agent_{name}"], agent_arguments.AGENT_DEPLOY[name]
+    for key in ("type", "elements", "choices"):
+        assert role.get(key) == module.get(key), key
+    assert role["default"] == module.get("default", {})
+    assert set(role.get("options") or {}) == set(module.get("options") or {})
 
 
 PROFILE: dict[str, Any] = document(ROLES / "node" / "vars" / "main.yml")["node_profile"]

@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Controller half of agent_deploy, and all of it: the Volcano agent of a cluster, once for all hosts of a play."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..plugin_utils.agent.arguments import AGENT_DEPLOY
+from ..plugin_utils.agent.helm import Helm, helm
+from ..plugin_utils.agent.labels import Permission, label_plan, unlabel_plan
+from ..plugin_utils.agent.options import parse_options
+from ..plugin_utils.agent.plan import make_plan, node_pools
+from ..plugin_utils.agent.pools import Pool, make_pools
+from ..plugin_utils.agent.removal import removal_plan
+from ..plugin_utils.agent.shown import published
+from ..plugin_utils.agent.steps import Plan
+from ..plugin_utils.controller.agent_action import AgentAction, owners
+from ..plugin_utils.controller.agent_cluster import AgentCluster
+
+
+class ActionModule(AgentAction):
+    ARGUMENTS = AGENT_DEPLOY
+
+    def with_cluster(self, cluster: AgentCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        permission = Permission(arguments["label"])
+        if arguments["state"] == "absent":
+            plan = self._way_back(cluster, arguments, permission)
+            cluster.carry_out(plan.steps)
+            return published(plan, (), Helm())
+        pools, values, plan = self._way_there(cluster, arguments, permission)
+        cluster.carry_out(plan.steps)
+        return published(plan, pools, values)
+
+    def _way_there(
+        self, cluster: AgentCluster, arguments: Mapping[str, Any], permission: Permission
+    ) -> tuple[Sequence[Pool], Helm, Plan]:
+        options = parse_options(arguments, self.groups())
+        hosts = self.agent_hosts(arguments["nodes"], options.cni_config)
+        pools = make_pools(hosts, options.pools, options.features, options.release)
+        values = helm(pools, hosts, options)
+        identities = [each.identity for each in hosts]
+        if arguments["step"] == "labels":
+            seen = cluster.nodes_seen()
+            places = node_pools(pools, owners(identities, seen.nodes))
+            return pools, values, label_plan(seen, places, pools, permission, options.namespace)
+        seen = cluster.agent_seen()
+        return pools, values, make_plan(options, pools, owners(identities, seen.nodes), seen, permission)
+
+    def _way_back(self, cluster: AgentCluster, arguments: Mapping[str, Any], permission: Permission) -> Plan:
+        identities = self.known_hosts(arguments["nodes"])
+        if arguments["step"] == "labels":
+            seen = cluster.nodes_seen()
+            owners(identities, seen.nodes)
+            return unlabel_plan(seen, permission)
+        seen = cluster.agent_seen()
+        owners(identities, seen.nodes)
+        return removal_plan(seen, arguments["namespace"], permission)

@@ -1,0 +1,31 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Controller half of agent_verify, and all of it: whether the agent works on its Nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..plugin_utils.agent.arguments import AGENT_VERIFY
+from ..plugin_utils.agent.proof import Agents, prove
+from ..plugin_utils.controller.agent_action import AgentAction, owners
+from ..plugin_utils.controller.agent_cluster import AgentCluster
+
+
+class ActionModule(AgentAction):
+    ARGUMENTS = AGENT_VERIFY
+
+    def with_cluster(self, cluster: AgentCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        hosts = {each.name: each for each in self.agent_hosts(arguments["nodes"], "")}
+        nodes = cluster.nodes()
+        found = owners([each.identity for each in hosts.values()], nodes)
+        agents = Agents(cluster.daemon_sets(), cluster.pods(), arguments["oversubscribed"])
+        proofs = prove({node: hosts[host] for node, host in found.items()}, nodes, agents)
+        lacking = [f"{each.node}: {'; '.join(each.reasons)}" for each in proofs if each.reasons]
+        return {
+            "changed": False,
+            "proven": not lacking,
+            "nodes_proven": [each.published() for each in proofs],
+            "lacking": lacking,
+        }

@@ -1,0 +1,25 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Controller half of rubik_config, and all of it: what rubik has to be told on these hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..plugin_utils.agent.arguments import RUBIK_CONFIG
+from ..plugin_utils.agent.rubik import rubik_config
+from ..plugin_utils.controller.agent_action import HostsAction
+from ..plugin_utils.controller.node import Node
+from ..plugin_utils.kubeadm.model import ClusterError
+
+
+class ActionModule(HostsAction):
+    ARGUMENTS = RUBIK_CONFIG
+
+    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            text = rubik_config(self.agent_hosts(arguments["nodes"], ""), arguments["features"])
+        except ClusterError as error:
+            return {"failed": True, "msg": str(error)}
+        return {"changed": False, "config": text}

@@ -1,0 +1,77 @@
+#!/usr/bin/python
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""The module that looks at what the Volcano agent's pod will find on a node."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: agent_probe
+short_description: Tell what the Volcano agent's pod will find on a node (internal)
+version_added: 0.1.0
+description:
+  - Reads who the node is, SELinux's mode, the distribution, and whether the folders that a pod of the agent mounts
+    are there.
+  - Internal to the collection; M(volcano.colocation.agent_deploy) works on its results.
+author:
+  - The volcano.colocation authors (@volcano-sh)
+extends_documentation_fragment:
+  - volcano.colocation.attributes
+options:
+  root:
+    description: Take every path below this folder, to examine an image or a recorded tree.
+    type: path
+    default: /
+  paths:
+    description: Absolute paths to look at.
+    type: list
+    elements: str
+    default: []
+attributes:
+  check_mode:
+    support: full
+    details: [It never changes anything.]
+  diff_mode:
+    support: none
+"""
+
+EXAMPLES = r"""
+- name: Look at the node
+  volcano.colocation.agent_probe:
+    paths: [/opt/cni/bin]
+  register: agent_probed
+"""
+
+RETURN = r"""
+probe:
+  description:
+    - Names and hashed ids of the node, C(selinux) (C(enforcing), C(permissive), C(off)), C(os), C(switches) of
+      the kernel that the agent wants to be 1, and C(paths) with the kind of each.
+  returned: success
+  type: dict
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ..module_utils.agent.probe import probe
+from ..module_utils.errors import ColocationError
+from ..module_utils.host import Host
+
+ARGUMENTS = {
+    "root": {"type": "path", "default": "/"},
+    "paths": {"type": "list", "elements": "str", "default": []},
+}
+
+
+def main() -> None:
+    module = AnsibleModule(ARGUMENTS, supports_check_mode=True)
+    try:
+        found = probe(Host.below(module.params["root"]), module.params["paths"])
+    except ColocationError as error:
+        module.fail_json(msg=str(error))
+    module.exit_json(changed=False, probe=found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+#!/usr/bin/python
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Documentation of rubik_config; the action plugin does the work."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: rubik_config
+short_description: Render rubik's configuration for the hosts of a play
+version_added: 0.1.0
+description:
+  - rubik takes the cgroup driver from its own configuration only, C(cgroupfs) where that does not say, and knows no
+    cgroup v2. This module renders the configuration with the driver that kubelet has on the hosts.
+  - Hosts with cgroup v2, with an unknown driver, or with different drivers are refused by name.
+  - Works on what M(volcano.colocation.node_facts) and M(volcano.colocation.agent_probe) found, the latter registered as
+    C(agent_probed). It writes nothing; RV(config) is the text.
+author:
+  - The volcano.colocation authors (@volcano-sh)
+extends_documentation_fragment:
+  - volcano.colocation.attributes
+  - volcano.colocation.attributes.action
+options:
+  nodes:
+    description: Names of the play's hosts, whose results are read.
+    type: list
+    elements: str
+    required: true
+  features:
+    description: rubik's C(enabledFeatures).
+    type: list
+    elements: str
+    choices: [preemption, dynCache, ioLimit, ioCost, quotaBurst, quotaTurbo, psi]
+    default: [preemption]
+attributes:
+  check_mode:
+    support: full
+    details: [It never changes anything.]
+  diff_mode:
+    support: none
+"""
+
+EXAMPLES = r"""
+- name: Render rubik's configuration
+  volcano.colocation.rubik_config:
+    nodes: "{{ ansible_play_hosts_all }}"
+    features: [preemption, quotaTurbo]
+  delegate_to: localhost
+  become: false
+  run_once: true
+  register: rubik
+"""
+
+RETURN = r"""
+config:
+  description: The text of config.json.
+  returned: success
+  type: str
+"""

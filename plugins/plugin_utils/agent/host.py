@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A host as the agent's pools see it: what facts and the probe say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...module_utils.cgroup.names import Driver
+from ...module_utils.snapshot.processes import option
+from ..facts.known_writers import QOS_AGENTS
+from ..facts.model import CgroupMode
+from ..kubeadm.hosts import identity
+from ..kubeadm.model import Host
+from ..profile_error import ProfileError
+from ..qos.node import read
+
+OURS = "volcano-agent"
+HIDDEN = "driver-hidden-from-agents"
+
+
+@dataclass(frozen=True)
+class AgentHost:
+    """``mode`` and ``driver`` may be unknown. ``trees``: where kubelet's cgroups of pods lie, as paths on the node.
+
+    ``features`` of the kernel are True, False or None for what cannot be told; ``probed`` names the file that tells.
+    """
+
+    name: str
+    identity: Host
+    mode: CgroupMode
+    mode_reason: str
+    driver: Driver | None
+    cgroup_root: str
+    mountpoints: Mapping[str, str]
+    trees: tuple[str, ...]
+    kubelet_folder: str
+    kubelet_memory_qos: bool | None
+    runtime: str | None
+    runtime_driver: str | None
+    features: Mapping[str, bool | None] = field(default_factory=dict)
+    probed: Mapping[str, str] = field(default_factory=dict)
+    agents: tuple[str, ...] = ()
+    selinux: str = "off"
+    os_name: str = ""
+    os_version: str = ""
+    paths: Mapping[str, str] = field(default_factory=dict)
+    cni_config: str = ""
+    hidden_driver: str = ""
+    """Why an agent that is not told would miss kubelet's driver."""
+
+
+def read_host(
+    name: str, facts: Mapping[str, Any] | None, probe: Mapping[str, Any] | None, cni_config: str
+) -> AgentHost:
+    """The host of what node_facts and agent_probe told of it; ProfileError where one of them did not run."""
+    if facts is None or probe is None:
+        missing = "node_facts" if facts is None else "agent_probe"
+        raise ProfileError(name, f"{missing} told nothing of this host in this run, so that its pool is not known")
+    node = read(facts)
+    return AgentHost(
+        name=name,
+        identity=_identity(name, facts, probe),
+        mode=node.mode,
+        mode_reason=node.reason,
+        driver=node.kubelet.driver,
+        cgroup_root=node.kubelet.cgroup_root,
+        mountpoints=facts["cgroup"]["mountpoints"],
+        trees=node.trees,
+        kubelet_folder=node.kubelet.root_dir or "/var/lib/kubelet",
+        kubelet_memory_qos=node.kubelet.memory_qos,
+        runtime=facts["runtime"]["name"],
+        runtime_driver=facts["runtime"]["cgroup_driver"],
+        features=node.features,
+        probed=node.probed,
+        agents=_others(facts["writers"]["seen"]),
+        selinux=probe["selinux"],
+        os_name=probe["os"]["name"],
+        os_version=probe["os"]["version"],
+        paths=probe["paths"],
+        cni_config=cni_config,
+        hidden_driver=_hidden(facts["findings"]),
+    )
+
+
+def known_host(name: str, facts: Mapping[str, Any] | None, probe: Mapping[str, Any] | None) -> Host:
+    """Only who it is, for what needs no pool; ProfileError where it was not looked at."""
+    if probe is None:
+        raise ProfileError(
+            name, "agent_probe told nothing of this host in this run, so that it is not known which Node it is"
+        )
+    return _identity(name, facts or {}, probe)
+
+
+def _identity(name: str, facts: Mapping[str, Any], probe: Mapping[str, Any]) -> Host:
+    words = (facts.get("kubelet") or {}).get("command_line") or ()
+    told = identity(probe, option(words, "--hostname-override"))
+    names = tuple(dict.fromkeys((*told["names"], name.lower())))
+    return Host(name, names, told["machine_id_sha256"], told["boot_id"])
+
+
+def _hidden(found: Iterable[Mapping[str, Any]]) -> str:
+    """The evidence of findings/rules/kubelet.py driver_hidden_from_agents."""
+    return next(("; ".join(each["evidence"]) for each in found if each["code"] == HIDDEN), "")
+
+
+def _others(seen: Mapping[str, str]) -> tuple[str, ...]:
+    """Other agents for QoS that run on the node, each with what was seen of it."""
+    names = set(QOS_AGENTS.values()) - {OURS}
+    return tuple(f"{name} ({what})" for name, what in seen.items() if name in names)

@@ -1,0 +1,220 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hosts in pools of nodes that one DaemonSet fits: what the chart's only one cannot say is said once for each."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...module_utils.cgroup.names import Driver, KubeletTree
+from ..facts.model import CgroupMode
+from ..kubeadm.model import ClusterError
+from ..profile_error import ProfileError
+from .config_keys import Leaves
+from .feature import Feature, LeftOff, served
+from .host import AgentHost
+from .release import BOTH_DRIVERS, Release
+
+NOTHING_DONE = "Nothing was changed."
+VARIABLE = "colocation_agent_pools"
+_NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,18}[a-z0-9])?")
+
+
+@dataclass(frozen=True)
+class NamedPool:
+    """A pool that the user names: hosts with settings of their own."""
+
+    name: str
+    hosts: tuple[str, ...]
+    leaves: Leaves = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """All that a DaemonSet depends on. ``cgroup_root`` without slashes around it, empty for the top."""
+
+    v2: bool
+    driver: Driver
+    cgroup_root: str
+    sys_fs: str
+    kubelet_folder: str
+    features: tuple[Feature, ...]
+    selinux: bool
+    network_paths: bool
+
+    @property
+    def name(self) -> str:
+        """Readable, and another one for every other kind, whichever else there are."""
+        told = json.dumps(
+            [self.cgroup_root, self.sys_fs, self.kubelet_folder, self.features, self.selinux, self.network_paths]
+        )
+        digest = hashlib.sha256(told.encode()).hexdigest()[:6]
+        return f"{'v2' if self.v2 else 'v1'}-{self.driver.value}-{digest}"
+
+    @property
+    def pods(self) -> str:
+        """The cgroup of all pods as the agent builds it, below the top of a hierarchy: cgroup.go GetRootCgroupPath."""
+        return KubeletTree(self.driver, f"/{self.cgroup_root}").pods()
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Equal nodes; ``hosts`` by their names in the inventory."""
+
+    name: str
+    kind: Kind
+    hosts: tuple[str, ...]
+    left_off: tuple[LeftOff, ...] = ()
+    leaves: Leaves = field(default_factory=dict)
+
+
+def parse_pools(
+    entries: Sequence[Mapping[str, Any]], leaves: Sequence[Leaves], groups: Mapping[str, Sequence[str]]
+) -> tuple[NamedPool, ...]:
+    """The user's pools with groups resolved; ProfileError for a bad or double name, or hosts that do not exist."""
+    pools: list[NamedPool] = []
+    for entry, settings in zip(entries, leaves, strict=True):
+        name = entry["name"]
+        if not _NAME.fullmatch(name):
+            raise ProfileError(VARIABLE, f"{name!r} is no name: 1 to 20 of a-z, 0-9 and - inside")
+        if name in (pool.name for pool in pools):
+            raise ProfileError(VARIABLE, f"two pools are called {name}")
+        pools.append(NamedPool(name, tuple(_resolved(name, entry["nodes"], groups)), settings))
+    twice = [
+        f"{host} ({first.name} and {second.name})"
+        for index, first in enumerate(pools)
+        for second in pools[index + 1 :]
+        for host in first.hosts
+        if host in second.hosts
+    ]
+    if twice:
+        raise ProfileError(VARIABLE, f"two pools claim one node: {', '.join(twice)}; leave each host in one of them")
+    return tuple(pools)
+
+
+def _resolved(pool: str, words: Iterable[str], groups: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    known = set(groups.get("all", ()))
+    seen: set[str] = set()
+    for word in words:
+        if word not in known and word not in groups:
+            raise ProfileError(VARIABLE, f"{pool}: the inventory has no host and no group {word!r}")
+        for host in [word] if word in known else groups[word]:
+            if host not in seen:
+                seen.add(host)
+                yield host
+
+
+def make_pools(
+    hosts: Sequence[AgentHost], named: Sequence[NamedPool], wanted: Iterable[Feature], release: Release
+) -> tuple[Pool, ...]:
+    """The pools by name. ClusterError names every host that no agent of this release can serve, and why."""
+    refused = [f"{host.name}: {why}" for host in hosts for why in [obstacle(host, release)] if why]
+    if refused:
+        raise ClusterError(
+            f"The Volcano agent cannot work on {len(refused)} of the hosts: {'; '.join(refused)}",
+            f"{NOTHING_DONE} Put that right, or leave these hosts out of the run.",
+        )
+    owners = {host: pool for pool in named for host in pool.hosts}
+    members: dict[tuple[str, Kind], list[str]] = {}
+    left_off: dict[tuple[str, Kind], tuple[LeftOff, ...]] = {}
+    asked = tuple(wanted)
+    for host in hosts:
+        features, off = served(host, asked, release)
+        owner = owners.get(host.name)
+        key = (owner.name if owner else "", kind_of(host, features))
+        members.setdefault(key, []).append(host.name)
+        # Hosts of one kind may lack a feature for reasons that are worded differently: the first one's are told.
+        left_off.setdefault(key, off)
+    settings = {pool.name: pool.leaves for pool in named}
+    pools = [
+        Pool("-".join(filter(None, key)), kind, tuple(names), left_off[owner, kind], settings.get(owner, {}))
+        for (owner, kind), names in members.items()
+        for key in [(owner, kind.name)]
+    ]
+    return tuple(sorted(pools, key=lambda pool: pool.name))
+
+
+def kind_of(host: AgentHost, features: tuple[Feature, ...]) -> Kind:
+    """Of a host without an obstacle."""
+    if host.driver is None:
+        raise ValueError(f"{host.name} has no driver")
+    return Kind(
+        v2=host.mode is CgroupMode.V2,
+        driver=host.driver,
+        cgroup_root=host.cgroup_root.strip("/"),
+        sys_fs=sys_fs(host) or "",
+        kubelet_folder=host.kubelet_folder,
+        features=features,
+        selinux=host.selinux == "enforcing",
+        network_paths=Feature.NETWORK_QOS in features,
+    )
+
+
+def sys_fs(host: AgentHost) -> str | None:
+    """What SYS_FS_PATH has to lead to: the folder that has all hierarchies in its folder cgroup; None without one."""
+    tops = {
+        point if host.mode is CgroupMode.V2 else point.rpartition("/")[0]
+        for controller, point in host.mountpoints.items()
+        if controller in ("cpu", "memory")
+    }
+    top = tops.pop() if len(tops) == 1 else ""
+    return top.removesuffix("/cgroup") if top.endswith("/cgroup") else None
+
+
+def obstacle(host: AgentHost, release: Release) -> str:
+    """Why no agent of this release can work on a host; empty where one can."""
+    if host.mode is CgroupMode.UNKNOWN:
+        return f"its cgroup version is not known ({host.mode_reason})"
+    if host.driver is None:
+        return "kubelet's cgroup driver is not known; the playbook assess says what is missing"
+    if host.runtime_driver and host.runtime_driver != host.driver.value:
+        return (
+            f"kubelet has the {host.driver.value} driver and {host.runtime} {host.runtime_driver}, so that pods are not"
+            " where the agent looks; the playbook provision makes them agree"
+        )
+    return (
+        _too_old(host, release)
+        or _two_agents(host)
+        or _root(host)
+        or ("" if sys_fs(host) else "its cgroups are not mounted in one folder called cgroup, where the agent looks")
+        or _elsewhere(host)
+    )
+
+
+def _too_old(host: AgentHost, release: Release) -> str:
+    needs = "cgroup v2" if host.mode is CgroupMode.V2 else "the systemd driver"
+    if release >= BOTH_DRIVERS or (host.mode is not CgroupMode.V2 and host.driver is Driver.CGROUPFS):
+        return ""
+    return (
+        f"it has {needs}, which the agent knows from 1.14 on; {release[0]}.{release[1]} takes every node for v1 with"
+        " cgroupfs and would write to cgroups that do not exist"
+    )
+
+
+def _two_agents(host: AgentHost) -> str:
+    if not host.agents:
+        return ""
+    return f"{', '.join(host.agents)} sets CPU and memory of pods here; two agents undo each other, take it off"
+
+
+def _root(host: AgentHost) -> str:
+    if host.driver is Driver.SYSTEMD and "/" in host.cgroup_root.strip("/"):
+        return (
+            f"kubelet's cgroupRoot is {host.cgroup_root}, and under the systemd driver the agent takes"
+            " --kube-cgroup-root as one name without a slash (pkg/agent/utils/cgroup/cgroup.go)"
+        )
+    return ""
+
+
+def _elsewhere(host: AgentHost) -> str:
+    """The agent's path held against the live tree, as it finds nothing and says little when they differ."""
+    driver = host.driver or Driver.CGROUPFS
+    expected = KubeletTree(driver, f"/{host.cgroup_root.strip('/')}").pods()
+    if any(tree.endswith(f"/{expected}") for tree in host.trees):
+        return ""
+    return f"the agent would look for pods in {expected}, and there is {', '.join(host.trees) or 'no cgroup of pods'}"

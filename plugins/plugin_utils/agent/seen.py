@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What was read of a cluster for the agent's sake, all before anything is planned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..kubeadm.model import ClusterNode
+from .journal import Journal
+from .names import BATCH_CPU, BATCH_MEMORY, CONFIG_MAP, KEY
+
+Object = Mapping[str, Any]
+Ref = tuple[str, str, str]
+"""(kind, namespace or the empty text, name)."""
+
+
+@dataclass(frozen=True)
+class LiveNode:
+    """A Node; ``reported`` are the agent's resources that it has, ``identity`` tells which machine it is."""
+
+    identity: ClusterNode
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    taints: tuple[Object, ...]
+    reported: Mapping[str, str]
+    version: str
+
+    @property
+    def name(self) -> str:
+        return self.identity.name
+
+
+@dataclass(frozen=True)
+class AgentSeen:
+    """``objects`` are those that we make, as far as they are there; ``configurations`` is None without their CRD."""
+
+    nodes: tuple[LiveNode, ...]
+    objects: Mapping[Ref, Object]
+    daemon_sets: tuple[Object, ...]
+    config_map: Object | None = None
+    journal: Journal | None = None
+    namespace: bool = True
+    configurations: tuple[Object, ...] | None = None
+
+    @property
+    def text(self) -> str | None:
+        """The agent's configuration; None where it has none."""
+        found = ((self.config_map or {}).get("data") or {}).get(KEY)
+        return None if found is None else str(found)
+
+
+def ref(found: Object) -> Ref:
+    metadata = found["metadata"]
+    return str(found["kind"]), str(metadata.get("namespace") or ""), str(metadata["name"])
+
+
+def named(found: Ref) -> str:
+    """As messages name it."""
+    kind, namespace, name = found
+    return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
+
+
+def live_node(found: Object, identity: ClusterNode) -> LiveNode:
+    metadata, status = found["metadata"], found.get("status") or {}
+    amounts = {**(status.get("capacity") or {}), **(status.get("allocatable") or {})}
+    return LiveNode(
+        identity,
+        metadata.get("labels") or {},
+        metadata.get("annotations") or {},
+        tuple((found.get("spec") or {}).get("taints") or ()),
+        {name: str(amounts[name]) for name in (BATCH_CPU, BATCH_MEMORY) if name in amounts},
+        metadata.get("resourceVersion", ""),
+    )
+
+
+def config_map_ref(namespace: str) -> Ref:
+    return "ConfigMap", namespace, CONFIG_MAP

@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the agent's action plugins do alike: read what the hosts' tasks registered, and find their Nodes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ..agent.host import AgentHost, known_host, read_host
+from ..agent.seen import LiveNode
+from ..kubeadm.identity import matched
+from ..kubeadm.model import ClusterError, Host
+from .action import ColocationAction
+from .agent_cluster import AgentCluster
+from .builtins import untagged
+from .local import here, kubeconfig_path
+from .node import Node
+
+UNNAMED = "colocation_kubeconfig names no kubeconfig, and the agent is brought to a cluster by its API server only"
+
+
+class HostsAction(ColocationAction):
+    """An action on the controller, once for all hosts of a play."""
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        self._hosts = (task_vars or {}).get("hostvars", {})
+        self._groups = (task_vars or {}).get("groups", {})
+        return super().run(tmp, here(task_vars or {}))
+
+    def groups(self) -> dict[str, Sequence[str]]:
+        """The inventory's groups with their hosts."""
+        found: dict[str, Sequence[str]] = untagged(dict(self._groups))
+        return found
+
+    def agent_hosts(self, names: Iterable[str], cni_config: str) -> list[AgentHost]:
+        """The hosts as node_facts and agent_probe told of them; ProfileError for one that was not looked at."""
+        return [read_host(name, *self._told(name), cni_config) for name in names]
+
+    def known_hosts(self, names: Iterable[str]) -> list[Host]:
+        """Only who they are."""
+        return [known_host(name, *self._told(name)) for name in names]
+
+    def _told(self, name: str) -> tuple[Any, Any]:
+        # Not hostvars[name]: that would template every variable of every host.
+        known = self._hosts.raw_get(name)
+        facts = (known.get("ansible_facts") or {}).get("colocation")
+        probed = known.get("agent_probed") or {}
+        return untagged(facts), untagged(probed.get("probe"))
+
+
+class AgentAction(HostsAction):
+    """One that asks the API server of their cluster."""
+
+    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            transport = self._connection.transport
+            path = kubeconfig_path(arguments["kubeconfig"], transport, self._task.resolved_action or "", UNNAMED)
+            cluster = AgentCluster(
+                node.execute, path, namespace=arguments["namespace"], dry_run=bool(self._task.check_mode)
+            )
+            return self.with_cluster(cluster, arguments)
+        except ClusterError as error:
+            return {"failed": True, "msg": str(error)}
+
+    @abstractmethod
+    def with_cluster(self, cluster: AgentCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The result; ClusterError where the cluster does not let us."""
+
+
+def owners(hosts: Iterable[Host], nodes: Iterable[LiveNode]) -> dict[str, str]:
+    """The host's name by that of its Node; ClusterError where the kubeconfig is that of another cluster."""
+    return matched(hosts, [each.identity for each in nodes])

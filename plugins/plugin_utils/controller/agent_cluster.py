@@ -1,0 +1,131 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The controller's way to an API server for the agent's sake: what is read of it, and how a plan's steps are sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..agent import journal
+from ..agent.names import APP_LABEL, CONFIG_MAP, NAME
+from ..agent.objects import CONFIG_API, CONFIG_KIND, access
+from ..agent.seen import AgentSeen, LiveNode, Object, live_node, named, ref
+from ..agent.steps import Step, Verb
+from ..kubeadm.model import ClusterError
+from .cluster import INFO, WRITE, Cluster, cluster_node
+from .node_status import patch_node_status
+
+AGENTS_LEAVE = 180
+"""Seconds that pods of a DaemonSet may take to end."""
+
+WAYS: Mapping[Verb, Mapping[str, Any]] = {
+    Verb.CREATE: {"state": "present"},
+    Verb.REPLACE: {"state": "present", "force": True},
+    Verb.MERGE: {"state": "patched", "merge_type": ["merge"]},
+    Verb.DELETE: {"state": "absent"},
+}
+
+
+@dataclass(frozen=True)
+class AgentCluster(Cluster):
+    """One API server. ``dry_run`` as in check mode, where kubernetes.core sends each request as a dry run."""
+
+    otherwise: str = ""
+    namespace: str = "volcano-system"
+    dry_run: bool = False
+
+    def agent_seen(self) -> AgentSeen:
+        """All that a plan of objects needs; ClusterError names what could not be read."""
+        nodes = self.nodes_seen()
+        sets = tuple(_typed("apps/v1", self._read("list daemonsets", kind="DaemonSet", api_version="apps/v1")))
+        return replace(
+            nodes,
+            objects={ref(each): each for each in (*self._access(), *sets)},
+            daemon_sets=sets,
+            config_map=self._one("v1", "ConfigMap", CONFIG_MAP, self.namespace),
+            namespace=self._one("v1", "Namespace", self.namespace) is not None,
+            configurations=self._configurations(),
+        )
+
+    def nodes_seen(self) -> AgentSeen:
+        """The Nodes and the journal: all that labels need."""
+        nodes = self.nodes()
+        kept = journal.read_journal(self._one("v1", "ConfigMap", journal.NAME, self.namespace))
+        return AgentSeen(nodes, {}, (), journal=kept)
+
+    def nodes(self) -> tuple[LiveNode, ...]:
+        return tuple(live_node(each, cluster_node(each)) for each in self._read("list nodes", kind="Node"))
+
+    def daemon_sets(self) -> tuple[Object, ...]:
+        """Those of the agent in its namespace."""
+        return tuple(_typed("apps/v1", self._agents("list daemonsets", kind="DaemonSet", api_version="apps/v1")))
+
+    def pods(self) -> tuple[Object, ...]:
+        """The agent's pods."""
+        return tuple(self._agents("list pods", kind="Pod"))
+
+    def _agents(self, what: str, **arguments: Any) -> list[dict[str, Any]]:
+        chosen = {"namespace": self.namespace, "label_selectors": [f"{APP_LABEL}={NAME}"]}
+        return self._read(f"{what} in {self.namespace}", **chosen, **arguments)
+
+    def _access(self) -> Iterator[Object]:
+        for each in access(self.namespace):
+            metadata = each["metadata"]
+            found = self._one(each["apiVersion"], each["kind"], metadata["name"], metadata.get("namespace"))
+            if found:
+                yield found
+
+    def _one(self, api: str, kind: str, name: str, namespace: str | None = None) -> dict[str, Any] | None:
+        where = {"namespace": namespace} if namespace else {}
+        what = f"get {kind.lower()}s {name}" + (f" in {namespace}" if namespace else "")
+        found = self._read(what, api_version=api, kind=kind, name=name, **where)
+        return next(_typed(api, found), None)
+
+    def _configurations(self) -> tuple[Object, ...] | None:
+        """None where the API server does not know the kind. Others were read before, so that it answers at all."""
+        answer = self._run(INFO, "list colocationconfigurations", {"api_version": CONFIG_API, "kind": CONFIG_KIND})
+        if not answer.get("api_found", True):
+            return None
+        return tuple(_typed(CONFIG_API, answer["resources"]))
+
+    def carry_out(self, steps: Sequence[Step]) -> None:
+        """Send each step; ClusterError says how many were done before the one that failed."""
+        made = {step.target[2] for step in steps if step.target[0] == "Namespace"} if self.dry_run else set()
+        for number, step in enumerate(steps):
+            told = f"{number} of {len(steps)} steps were done before it, and a further run goes on"
+            sender = replace(self, untouched=told) if number and not self.dry_run else self
+            # A dry run in a namespace that is not there yet would fail for that alone.
+            if step.target[1] not in made:
+                sender.send(step)
+
+    def send(self, step: Step) -> None:
+        """One step."""
+        if step.verb is Verb.STATUS:
+            self._send_status(step)
+            return
+        what = f"{step.verb.value} {named(step.target)}"
+        self._run(WRITE, what, {"definition": step.body, **WAYS[step.verb], **_waiting(step)})
+
+    def _send_status(self, step: Step) -> None:
+        name = step.target[2]
+        try:
+            patch_node_status(self.kubeconfig, name, step.body, dry_run=self.dry_run)
+        except ClusterError:
+            raise
+        except Exception as error:  # The client has several families of them, and is not imported here.
+            raise self._failure(f"patch nodes/status {name}", {"msg": str(error)}) from error
+
+
+def _typed(api: str, found: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Members of a list may come without their apiVersion."""
+    for each in found:
+        yield {"apiVersion": api, **each}
+
+
+def _waiting(step: Step) -> dict[str, Any]:
+    """Agents that still run would write again what is cleaned behind them."""
+    if step.verb is not Verb.DELETE or step.target[0] != "DaemonSet":
+        return {}
+    return {"delete_options": {"propagationPolicy": "Foreground"}, "wait": True, "wait_timeout": AGENTS_LEAVE}

@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""agent_deploy and agent_verify up to where an API server is asked: bad input is refused before that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import Run, checked, run, task
+
+SNAPSHOTS = Path(__file__).parents[1] / "fixtures" / "snapshots"
+POOLS = [{"name": "a", "nodes": ["localhost"]}, {"name": "b", "nodes": ["all"]}]
+
+
+@pytest.fixture(scope="module")
+def lived(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("agent")
+    kubeconfig = folder / "admin.conf"
+    kubeconfig.write_text("apiVersion: v1\nkind: Config\n", encoding="utf-8")
+    given = {"nodes": ["localhost"], "kubeconfig": str(kubeconfig), "label": False}
+    facts = task("looked", "node_facts", snapshot=str(SNAPSHOTS / "trixie-v2-static.json"))
+    return run(
+        folder,
+        [
+            task("unseen", "agent_deploy", **given),
+            {**facts, "register": "looked"},
+            task("unprobed", "agent_deploy", **given),
+            task("agent_probed", "agent_probe", paths=["/proc", "/nowhere"]),
+            task("unnamed", "agent_deploy", nodes=["localhost"]),
+            task("gone", "agent_verify", nodes=["localhost"], kubeconfig=str(folder / "nowhere.conf")),
+            task("reversed", "agent_deploy", **given, watermarks={"cpu_high": 20, "cpu_low": 90}),
+            task("unknown", "agent_deploy", **given, features=["Teleport"]),
+            task("doubled", "agent_deploy", **given, pools=POOLS),
+            task("latest", "agent_deploy", **given, image="vc-agent:latest"),
+            task("old", "agent_deploy", **given, image="vc-agent:v1.13.0"),
+            task("bare", "agent_deploy", **given),
+            checked(task("bare_checked", "agent_deploy", **given)),
+            task("absent", "agent_deploy", **given, state="absent"),
+            task("labels", "agent_deploy", **given, step="labels"),
+            task("verify", "agent_verify", nodes=["localhost"], kubeconfig=str(kubeconfig)),
+        ],
+    )
+
+
+def test_the_probe_tells_of_this_machine(lived: Run) -> None:
+    probe = lived.results["agent_probed"]["probe"]
+    assert probe["paths"] == {"/proc": "directory", "/nowhere": "missing"}
+    assert probe["selinux"] in ("off", "permissive", "enforcing")
+    assert probe["hostname"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("unseen", "localhost: node_facts told nothing of this host in this run"),
+        ("unprobed", "localhost: agent_probe told nothing of this host in this run"),
+        ("unnamed", "colocation_kubeconfig names no kubeconfig"),
+        ("gone", "/nowhere.conf is no file. Nothing was changed."),
+        ("reversed", "evictingCPULowWatermark 90 has to be less than evictingCPUHighWatermark 20"),
+        ("unknown", "value of features must be one or more of: OverSubscription, Eviction"),
+        ("doubled", "two pools claim one node: localhost (a and b)"),
+        ("latest", "'vc-agent:latest' does not tell which release it is"),
+        ("old", "localhost: it has cgroup v2, which the agent knows from 1.14 on"),
+        ("bare", "kubernetes.core.k8s_info was not found"),
+        ("bare_checked", "kubernetes.core.k8s_info was not found"),
+        ("absent", "kubernetes.core.k8s_info was not found"),
+        ("labels", "kubernetes.core.k8s_info was not found"),
+        ("verify", "kubernetes.core.k8s_info was not found"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_changed(lived: Run, name: str, message: str) -> None:
+    assert lived.results[name]["failed"]
+    assert message in lived.results[name]["msg"]

@@ -1,0 +1,276 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The agent's ConfigMap: ours goes in, theirs stays, the agent takes the result, and ours comes out again."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.config_keys import Path
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.config_map import (
+    ABSENT,
+    Wanted,
+    merged,
+    parsed,
+    pool_of,
+    without,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.config_schema import matches, problems, shadowed
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import POOL
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import ClusterError
+
+HIGH: Path = ("evictingConfig", "evictingCPUHighWatermark")
+LOW: Path = ("evictingConfig", "evictingCPULowWatermark")
+BURST: Path = ("cpuBurstConfig", "enable")
+
+# As an agent makes it, with something of somebody's that no agent knows.
+THEIRS = """{
+    "globalConfig":{
+        "cpuBurstConfig":{"enable":false},
+        "evictingConfig":{"evictingCPUHighWatermark":80, "monitorInterval":10},
+        "somethingNew":{"deep":[1, 2.50, {"a":null}]}
+    },
+    "nodesConfig":[{"selector":{"matchLabels":{"zone":"b"}}, "evictingConfig":{"evictingCPUHighWatermark":90}}],
+    "owner":"Ada"
+}
+"""
+
+
+def wanted(common: dict[Path, Any] | None = None, **pools: dict[Path, Any]) -> Wanted:
+    return Wanted(common or {}, pools, frozenset())
+
+
+def entry(pool: str, **sections: Any) -> dict[str, Any]:
+    return {"selector": {"matchLabels": {POOL: pool}}, **sections}
+
+
+def test_theirs_stays_with_its_order_and_what_nobody_knows() -> None:
+    text = merged(THEIRS, wanted({HIGH: 70}, a={BURST: True}), ()).text
+    before, after = json.loads(THEIRS), json.loads(text)
+    assert list(after) == ["globalConfig", "nodesConfig", "owner"]
+    assert list(after["globalConfig"]) == list(before["globalConfig"])
+    assert after["globalConfig"]["somethingNew"] == before["globalConfig"]["somethingNew"]
+    assert after["globalConfig"]["evictingConfig"] == {"evictingCPUHighWatermark": 70, "monitorInterval": 10}
+    assert after["nodesConfig"] == [before["nodesConfig"][0], entry("a", cpuBurstConfig={"enable": True})]
+
+
+def test_what_is_there_already_leaves_the_text_as_it_is() -> None:
+    assert merged(THEIRS, wanted({HIGH: 80}), ()).text == THEIRS
+    once = merged(THEIRS, wanted({HIGH: 70}, a={BURST: True}), ())
+    again = merged(once.text, wanted({HIGH: 70}, a={BURST: True}), once.kept)
+    assert (again.text, again.kept) == (once.text, once.kept)
+
+
+def test_without_a_configuration_there_is_one_with_a_global_part() -> None:
+    """MergerCfg takes its defaults, and no nodesConfig, where globalConfig is missing."""
+    assert json.loads(merged(None, wanted(a={BURST: True}), ()).text) == {
+        "globalConfig": {},
+        "nodesConfig": [entry("a", cpuBurstConfig={"enable": True})],
+    }
+
+
+def test_what_is_no_longer_wanted_is_as_it_was_before_us() -> None:
+    first = merged(THEIRS, wanted({HIGH: 70, LOW: 20}), ())
+    second = merged(first.text, wanted({LOW: 20}), first.kept)
+    assert json.loads(second.text)["globalConfig"]["evictingConfig"] == {
+        "evictingCPUHighWatermark": 80,
+        "monitorInterval": 10,
+        "evictingCPULowWatermark": 20,
+    }
+    third = merged(second.text, wanted(), second.kept)
+    assert json.loads(third.text) == json.loads(THEIRS)
+
+
+def test_what_they_changed_of_it_since_stays_and_is_told() -> None:
+    first = merged(THEIRS, wanted({HIGH: 70}), ())
+    changed = first.text.replace("70", "75")
+    found = merged(changed, wanted(), first.kept)
+    assert json.loads(found.text)["globalConfig"]["evictingConfig"]["evictingCPUHighWatermark"] == 75
+    assert found.foreign == (
+        "globalConfig.evictingConfig.evictingCPUHighWatermark was 80, the collection made it 70, now it is 75",
+    )
+
+
+def test_entries_keep_their_place_and_go_with_their_pool() -> None:
+    first = merged(THEIRS, wanted(a={BURST: True}, b={BURST: True}), ()).text
+    second = json.loads(merged(first, wanted(b={BURST: False}), ()).text)
+    assert [pool_of(each) for each in second["nodesConfig"]] == [None, "b"]
+    assert second["nodesConfig"][1]["cpuBurstConfig"] == {"enable": False}
+    alive = Wanted({}, {"c": {}}, frozenset({"a"}))
+    assert [pool_of(each) for each in json.loads(merged(first, alive, ()).text)["nodesConfig"]] == [None, "a", "c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "cannot be read: Expecting property name enclosed in double quotes: line 1 column 2"),
+        ('{"a": 1, "a": 2}', "cannot be read: the key 'a' stands twice"),
+        ("[]", "is no JSON object"),
+        ('{"globalConfig": 1}', "globalConfig is no object"),
+        ('{"nodesConfig": {"a": 1}}', "nodesConfig is no list"),
+    ],
+)
+def test_a_text_that_no_agent_can_read_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ClusterError) as refused:
+        merged(text, wanted({HIGH: 70}, a={}), ())
+    assert message in str(refused.value)
+    assert "Nothing was changed." in str(refused.value)
+
+
+def test_taken_out_again_it_is_their_text_byte_for_byte() -> None:
+    found = merged(THEIRS, wanted({HIGH: 70}, a={BURST: True}), ())
+    assert without(found.text, THEIRS, found.text, found.kept) == (THEIRS, ())
+    fresh = merged(None, wanted({HIGH: 70}, a={BURST: True}), ())
+    assert without(fresh.text, None, fresh.text, fresh.kept) == (None, ())
+
+
+def test_taken_out_after_others_wrote_theirs_stays() -> None:
+    found = merged(THEIRS, wanted({HIGH: 70, LOW: 20}, a={BURST: True}), ())
+    document = {**json.loads(found.text), "added": True}
+    document["globalConfig"]["evictingConfig"]["evictingCPULowWatermark"] = 25
+    text, foreign = without(json.dumps(document), THEIRS, found.text, found.kept)
+    assert json.loads(text or "") == {
+        **json.loads(THEIRS),
+        "globalConfig": {
+            **json.loads(THEIRS)["globalConfig"],
+            "evictingConfig": {"evictingCPUHighWatermark": 80, "monitorInterval": 10, "evictingCPULowWatermark": 25},
+        },
+        "added": True,
+    }
+    assert foreign == (
+        "globalConfig.evictingConfig.evictingCPULowWatermark was unset, the collection made it 20, now it is 25",
+    )
+
+
+def test_what_was_only_ours_leaves_nothing_when_others_only_reformatted_it() -> None:
+    found = merged(None, wanted({HIGH: 70}, a={BURST: True}), ())
+    text = json.dumps(json.loads(found.text))
+    assert without(text, None, found.text, found.kept) == (None, ())
+
+
+VALUES = st.dictionaries(st.sampled_from([HIGH, LOW, BURST]), st.integers(1, 9), max_size=3)
+DOCUMENTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "globalConfig": st.fixed_dictionaries(
+            {},
+            optional={
+                "evictingConfig": st.dictionaries(
+                    st.sampled_from([HIGH[1], LOW[1], "x"]), st.integers(1, 9), min_size=1
+                ),
+                "other": st.integers(),
+            },
+        ),
+        "nodesConfig": st.lists(st.fixed_dictionaries({"selector": st.just({}), "x": st.integers()}), max_size=2),
+        "y": st.none(),
+    },
+)
+
+
+@given(DOCUMENTS, VALUES, VALUES)
+@settings(deadline=None)
+def test_whatever_was_there_comes_back_value_by_value(
+    document: dict[str, Any], first: dict[Path, Any], second: dict[Path, Any]
+) -> None:
+    original = json.dumps(document)
+    once = merged(original, wanted(first, a=first), ())
+    twice = merged(once.text, wanted(second, b=second), once.kept)
+    reformatted = json.dumps(json.loads(twice.text))
+    text, foreign = without(reformatted, original, twice.text, twice.kept)
+    assert json.loads(text or "{}") == document
+    assert foreign == ()
+
+
+def test_absent_is_not_null() -> None:
+    found = merged('{"globalConfig": {"evictingConfig": {"evictingCPUHighWatermark": null}}}', wanted({HIGH: 70}), ())
+    assert found.kept[0].before is None
+    assert merged("{}", wanted({HIGH: 70}), ()).kept[0].before is ABSENT
+    assert repr(ABSENT) == "unset"
+
+
+@pytest.mark.parametrize("text", [None, "", " "])
+def test_nothing_is_an_empty_document(text: str | None) -> None:
+    assert parsed(text) == {}
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"globalConfig": []}, "globalConfig is no object"),
+        ({"nodesConfig": {}}, "nodesConfig is no list"),
+        ({"nodesConfig": [1]}, "nodesConfig[0] is no object"),
+        ({"nodesConfig": [{"selector": "x"}]}, "nodesConfig[0].selector is no object"),
+        ({"globalConfig": {"evictingConfig": 1}}, "globalConfig.evictingConfig is no object"),
+        (
+            {"globalConfig": {"evictingConfig": {"evictingCPUHighWatermark": "80"}}},
+            "globalConfig.evictingConfig.evictingCPUHighWatermark: '80' is no whole number",
+        ),
+        (
+            {"globalConfig": {"cpuBurstConfig": {"enable": 1}}},
+            "globalConfig.cpuBurstConfig.enable: 1 is neither true nor false",
+        ),
+        (
+            {"globalConfig": {"overSubscriptionConfig": {"overSubscriptionTypes": "cpu, memory"}}},
+            "globalConfig.overSubscriptionConfig.overSubscriptionTypes: 'cpu, memory' is not cpu, memory or cpu,memory",
+        ),
+        (
+            {"globalConfig": {"networkQosConfig": {"offlineLowBandwidthPercent": 1001}}},
+            "globalConfig.networkQosConfig.offlineLowBandwidthPercent: 1001 is not from 1 to 1000",
+        ),
+        (
+            {"globalConfig": {"evictingConfig": {"evictingCPULowWatermark": 85}}},
+            "globalConfig: evictingCPULowWatermark 85 has to be less than evictingCPUHighWatermark 80",
+        ),
+        (
+            {
+                "globalConfig": {"evictingConfig": {"evictingMemoryLowWatermark": 50}},
+                "nodesConfig": [{"selector": {}, "evictingConfig": {"evictingMemoryHighWatermark": 40}}],
+            },
+            "nodesConfig[0]: evictingMemoryLowWatermark 50 has to be less than evictingMemoryHighWatermark 40",
+        ),
+        (
+            {"globalConfig": {"networkQosConfig": {"offlineLowBandwidthPercent": 50}}},
+            "globalConfig: offlineLowBandwidthPercent 50 has to be less than offlineHighBandwidthPercent 40",
+        ),
+    ],
+)
+def test_what_the_agent_does_not_take_is_named(document: dict[str, Any], message: str) -> None:
+    assert message in problems(document)
+
+
+def test_what_the_agent_makes_itself_is_taken() -> None:
+    assert problems(json.loads(THEIRS)) == ()
+    assert problems({}) == ()
+    equal = {"offlineLowBandwidthPercent": 40, "offlineHighBandwidthPercent": 40}
+    assert problems({"globalConfig": {"networkQosConfig": equal}}) == ()
+
+
+@pytest.mark.parametrize(
+    ("selector", "hit"),
+    [
+        ({}, True),
+        ({"matchLabels": {"zone": "b"}}, True),
+        ({"matchLabels": {"zone": "c"}}, False),
+        ({"matchLabels": {"zone": "b"}, "matchExpressions": [{"key": "gpu", "operator": "Exists"}]}, False),
+        ({"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a", "b"]}]}, True),
+        ({"matchExpressions": [{"key": "zone", "operator": "NotIn", "values": ["a", "b"]}]}, False),
+        ({"matchExpressions": [{"key": "gpu", "operator": "NotIn", "values": ["a"]}]}, True),
+        ({"matchExpressions": [{"key": "gpu", "operator": "DoesNotExist"}]}, True),
+        ({"matchExpressions": [{"key": "zone", "operator": "Gt", "values": ["1"]}]}, False),
+    ],
+)
+def test_selectors_match_as_the_api_says(selector: dict[str, Any], hit: bool) -> None:
+    assert matches(selector, {"zone": "b"}) is hit
+
+
+def test_their_entry_for_a_node_of_ours_is_seen() -> None:
+    document = json.loads(THEIRS)
+    document["nodesConfig"].append(entry("a"))
+    nodes = {"n1": {"zone": "a", POOL: "a"}, "n2": {"zone": "b", POOL: "a"}}
+    assert shadowed(document, [False, True], nodes) == ("nodesConfig[0] matches n2",)
+    assert shadowed(document, [False, True], {"n1": nodes["n1"]}) == ()

@@ -1,0 +1,431 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is written to a cluster for the agent: all of it in order, nothing twice, and nothing where it is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.daemon_set import daemon_set
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.host import AgentHost
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.journal import Journal, read_journal, written
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.labels import Permission, label_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import (
+    COLOCATION,
+    OVERSUBSCRIPTION,
+    OWNER,
+    OWNER_LABEL,
+    POOL,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.objects import colocation_configuration
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.options import Options
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.plan import make_plan, node_pools
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.removal import removal_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.seen import AgentSeen, LiveNode, ref
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.steps import Plan, Step, Verb
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import ClusterError
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.agents import (
+    V1,
+    config_map,
+    host,
+    node,
+    options,
+    pools,
+    seen,
+    served,
+)
+
+SPACE = "volcano-system"
+GIVEN, DENIED, UNSAID = Permission.GIVEN, Permission.DENIED, Permission.UNSAID
+HOSTS = (host("n1"), host("n2", V1))
+
+
+def plan(
+    cluster: AgentSeen,
+    chosen: Options | None = None,
+    permission: Permission = GIVEN,
+    hosts: Sequence[AgentHost] = HOSTS,
+) -> Plan:
+    chosen = chosen or options()
+    owners = {each.name: each.name for each in hosts}
+    return make_plan(chosen, pools(hosts, chosen), owners, cluster, permission)
+
+
+def label(cluster: AgentSeen, permission: Permission = GIVEN, chosen: Options | None = None) -> Plan:
+    made = pools(HOSTS, chosen or options())
+    return label_plan(cluster, node_pools(made, {"n1": "n1", "n2": "n2"}), made, permission, SPACE)
+
+
+def carried_out(cluster: AgentSeen, steps: Sequence[Step]) -> AgentSeen:
+    """The cluster once the steps are done, as the API server would give it back."""
+    for step in steps:
+        cluster = _done(cluster, step)
+    return cluster
+
+
+def _done(cluster: AgentSeen, step: Step) -> AgentSeen:
+    kind, _space, name = step.target
+    if kind == "Node":
+        return replace(
+            cluster, nodes=tuple(_patched(each, step) if each.name == name else each for each in cluster.nodes)
+        )
+    if kind == "Namespace":
+        return replace(cluster, namespace=True)
+    if kind == "ConfigMap":
+        gone = step.verb is Verb.DELETE
+        if name == "volcano-agent-configuration":
+            return replace(cluster, config_map=None if gone else _config_map(cluster, step))
+        return replace(cluster, journal=None if gone else read_journal(step.body))
+    if kind == "DaemonSet":
+        others = (each for each in cluster.daemon_sets if ref(each) != step.target)
+        new = [] if step.verb is Verb.DELETE else [served(step.body)]
+        cluster = replace(cluster, daemon_sets=(*others, *new))
+    if kind == "ColocationConfiguration":
+        others = (each for each in cluster.configurations or () if ref(each) != step.target)
+        new = [] if step.verb is Verb.DELETE else [dict(step.body)]
+        return replace(cluster, configurations=(*others, *new))
+    objects = {key: each for key, each in cluster.objects.items() if key != step.target}
+    if step.verb is not Verb.DELETE:
+        objects[step.target] = {**step.body, "metadata": {**step.body["metadata"], "uid": "x", "resourceVersion": "9"}}
+    return replace(cluster, objects=objects)
+
+
+def _config_map(cluster: AgentSeen, step: Step) -> dict[str, Any]:
+    data = {**((cluster.config_map or {}).get("data") or {}), **step.body["data"]}
+    return {**config_map(""), "data": {key: text for key, text in data.items() if text is not None}}
+
+
+def _patched(found: LiveNode, step: Step) -> LiveNode:
+    def joined(old: Any, new: Any) -> dict[str, Any]:
+        return {key: value for key, value in {**old, **(new or {})}.items() if value is not None}
+
+    metadata = step.body["metadata"]
+    if "resourceVersion" in metadata:
+        assert metadata["resourceVersion"] == found.version
+    return replace(
+        found,
+        labels=joined(found.labels, metadata.get("labels")),
+        annotations=joined(found.annotations, metadata.get("annotations")),
+        taints=tuple(step.body.get("spec", {}).get("taints", found.taints)),
+        reported=joined(found.reported, step.body.get("status", {}).get("allocatable")),
+    )
+
+
+def cluster(**different: Any) -> AgentSeen:
+    return seen(node("n1", {"zone": "a"}), node("n2", {"zone": "b"}), **different)
+
+
+def installed(**different: Any) -> AgentSeen:
+    """A cluster after both steps."""
+    before = cluster(**different)
+    after = carried_out(before, plan(before).steps)
+    return carried_out(after, label(after).steps)
+
+
+def test_all_is_made_in_an_order_in_which_each_finds_what_it_needs() -> None:
+    found = plan(cluster(namespace=False))
+    assert [str(step).partition("-system/")[0].rpartition("-")[0] or str(step) for step in found.steps][:1] == [
+        "create Namespace volcano"
+    ]
+    kinds = [f"{step.verb.value} {step.target[0]} {step.target[2]}" for step in found.steps]
+    names = sorted(pool.name for pool in pools(HOSTS, options()))
+    assert kinds == [
+        "create Namespace volcano-system",
+        "patch Node n1",
+        "patch Node n2",
+        "create ConfigMap volcano-colocation-agent",
+        "create ConfigMap volcano-agent-configuration",
+        "create ServiceAccount volcano-colocation-agent",
+        "create ClusterRole volcano-colocation-agent",
+        "create ClusterRoleBinding volcano-colocation-agent",
+        "create Role volcano-colocation-agent",
+        "create RoleBinding volcano-colocation-agent",
+        *(f"create DaemonSet volcano-agent-{name}" for name in names),
+    ]
+    assert (found.pending, found.notes) == ((), ())
+
+
+def test_a_second_run_writes_nothing() -> None:
+    after = installed()
+    assert plan(after).steps == ()
+    assert label(after).steps == ()
+
+
+def test_what_only_the_server_fills_is_no_change_and_drift_is_one() -> None:
+    after = installed()
+    edited = [json.loads(json.dumps(each)) for each in after.daemon_sets]
+    edited[0]["spec"]["template"]["spec"]["containers"][0]["image"] = "evil:1"
+    objects = {**after.objects, ref(edited[0]): edited[0]}
+    (step,) = plan(replace(after, daemon_sets=tuple(edited), objects=objects)).steps
+    assert (step.verb, step.target[0]) == (Verb.REPLACE, "DaemonSet")
+    assert step.before["spec"]["template"]["spec"]["containers"][0]["image"] == "evil:1"
+    assert "restartPolicy" not in step.before["spec"]["template"]["spec"]
+
+
+def test_what_we_no_longer_say_is_taken_out() -> None:
+    after = installed()
+    steps = plan(after, options(tolerations=[])).steps
+    assert [step.target[0] for step in steps] == ["DaemonSet", "DaemonSet"]
+    assert "tolerations" in steps[0].before["spec"]["template"]["spec"]
+    assert "tolerations" not in steps[0].after["spec"]["template"]["spec"]
+    assert plan(carried_out(after, steps), options(tolerations=[])).steps == ()
+
+
+def test_a_changed_account_is_merged_since_the_server_keeps_tokens_in_it() -> None:
+    after = installed()
+    key = ("ServiceAccount", SPACE, "volcano-colocation-agent")
+    bare = {**after.objects[key], "metadata": {**after.objects[key]["metadata"], "annotations": {}}}
+    (step,) = plan(replace(after, objects={**after.objects, key: bare})).steps
+    assert step.verb is Verb.MERGE
+
+
+def test_a_node_of_another_kind_moves_and_its_old_pool_goes() -> None:
+    after = installed()
+    moved = (HOSTS[0], replace(host("n1"), name="n2"))
+    found = plan(after, hosts=moved)
+    assert [f"{step.verb.value} {step.target[0]}" for step in found.steps] == [
+        "patch Node",
+        "patch ConfigMap",
+        "patch ConfigMap",
+        "delete DaemonSet",
+    ]
+    assert plan(carried_out(after, found.steps), hosts=moved).steps == ()
+
+
+def test_pools_of_nodes_outside_of_the_run_stay() -> None:
+    after = installed()
+    assert plan(after, hosts=HOSTS[:1]).steps == ()
+
+
+def test_the_configuration_says_what_each_pool_has() -> None:
+    chosen = options(
+        features=["OverSubscription", "CPUBurst", "MemoryQoSV2"],
+        watermarks={"cpu_high": 70},
+        pools=[{"name": "batch", "nodes": ["n2"], "watermarks": {"cpu_high": 90}}],
+    )
+    (text,) = (step.after for step in plan(cluster(), chosen).steps if step.target[2] == "volcano-agent-configuration")
+    document = json.loads(text)
+    assert document["globalConfig"] == {"evictingConfig": {"evictingCPUHighWatermark": 70}}
+    by_pool = {each["selector"]["matchLabels"][POOL]: each for each in document["nodesConfig"]}
+    (batch,) = (each for name, each in by_pool.items() if name.startswith("batch-v1-"))
+    (other,) = (each for name, each in by_pool.items() if name.startswith("v2-"))
+    assert batch["evictingConfig"] == {"evictingCPUHighWatermark": 90}
+    assert (batch["memoryQosV2Config"], other["memoryQosV2Config"]) == ({"enable": False}, {"enable": True})
+    assert batch["cpuThrottlingConfig"] == {"enable": False}
+
+
+def test_watermarks_that_only_clash_with_what_is_there_are_refused() -> None:
+    there = config_map('{"globalConfig": {"evictingConfig": {"evictingCPUHighWatermark": 40}}}')
+    with pytest.raises(ClusterError) as refused:
+        plan(cluster(config_map=there), options(watermarks={"cpu_low": 50}))
+    assert "evictingCPULowWatermark 50 has to be less than evictingCPUHighWatermark 40" in str(refused.value)
+
+
+def test_their_entry_for_our_nodes_is_refused() -> None:
+    there = config_map('{"globalConfig": {}, "nodesConfig": [{"selector": {"matchLabels": {"zone": "b"}}}]}')
+    with pytest.raises(ClusterError, match=r"the last that matches: nodesConfig\[0\] matches n2\. Nothing was changed"):
+        plan(cluster(config_map=there))
+
+
+def test_without_the_crd_memory_qos_is_refused() -> None:
+    memory = [{"name": "offline", "namespace": "batch", "selector": {}}]
+    with pytest.raises(ClusterError, match=r"no CRD colocationconfigurations\.config\.volcano\.sh.*Volcano 1\.14"):
+        plan(cluster(), options(memory_qos=memory))
+
+
+def test_configurations_are_made_changed_and_taken_away_with_the_variable() -> None:
+    memory = [{"name": "offline", "namespace": "batch", "selector": {"matchLabels": {"app": "x"}}}]
+    theirs = {**colocation_configuration(options(memory_qos=memory).memory_qos[0])}
+    theirs["metadata"] = {"name": "theirs", "namespace": "batch"}
+    with_crd = cluster(configurations=(theirs,))
+    first = plan(with_crd, options(memory_qos=memory, features=["MemoryQoSV2"]))
+    assert [str(step) for step in first.steps[-1:]] == ["create ColocationConfiguration batch/offline"]
+    assert [note.partition(": ")[2] for note in first.notes] == [
+        "colocation_agent_memory_qos does nothing there, since MemoryQoSV2 is off"
+    ]
+    after = carried_out(with_crd, first.steps)
+    second = plan(after, options(features=["MemoryQoSV2"]))
+    assert [str(step) for step in second.steps] == ["delete ColocationConfiguration batch/offline"]
+    assert second.notes[0].endswith(
+        "until a pod matches a ColocationConfiguration: colocation_agent_memory_qos is empty"
+    )
+
+
+@pytest.mark.parametrize(
+    ("image", "selector", "refused"),
+    [
+        ("docker.io/volcanosh/vc-agent:v1.13", {}, True),
+        ("ghcr.io/koordlet@sha256:1", {"zone": "a"}, True),
+        ("docker.io/volcanosh/vc-agent:v1.13", {"zone": "elsewhere"}, False),
+        ("quay.io/node-exporter:1", {}, False),
+    ],
+)
+def test_another_agent_on_the_same_nodes_is_refused(image: str, selector: dict[str, str], refused: bool) -> None:
+    theirs = {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "theirs", "namespace": "x"},
+        "spec": {"template": {"spec": {"nodeSelector": selector, "containers": [{"image": image}]}}},
+    }
+    there = cluster(daemon_sets=(theirs,))
+    if not refused:
+        assert plan(there).steps
+        return
+    with pytest.raises(ClusterError, match=r"^Another agent is meant for the same nodes: DaemonSet x/theirs \("):
+        plan(there)
+
+
+def test_an_object_of_others_with_our_name_is_refused() -> None:
+    key = ("ServiceAccount", SPACE, "volcano-colocation-agent")
+    theirs = {"kind": "ServiceAccount", "metadata": {"name": key[2], "namespace": SPACE}}
+    with pytest.raises(ClusterError, match=r"^ServiceAccount volcano-system/volcano-colocation-agent is there"):
+        plan(cluster(objects={key: theirs}))
+
+
+def test_labels_that_nobody_spoke_of_stop_the_run_before_its_first_change() -> None:
+    for act in (plan, label):
+        with pytest.raises(ClusterError) as refused:
+            act(cluster(), permission=UNSAID)
+        assert f"Node n1: {COLOCATION}=true, {OVERSUBSCRIPTION}=true" in str(refused.value)
+        assert "evicts offline pods" in str(refused.value)
+        assert "Nothing was changed. Set colocation_agent_label to true" in str(refused.value)
+
+
+def test_labels_that_are_denied_are_pending_and_all_else_is_done() -> None:
+    found = plan(cluster(), permission=DENIED)
+    assert len(found.pending) == 2
+    assert [step.target[0] for step in found.steps].count("DaemonSet") == 2
+    assert label(cluster(), DENIED) == Plan(pending=found.pending)
+
+
+def test_nodes_that_have_the_labels_need_no_permission() -> None:
+    assert plan(installed(), permission=UNSAID).pending == ()
+
+
+def test_without_oversubscription_only_the_other_label_is_set() -> None:
+    steps = label(cluster(), chosen=options(features=["Eviction"])).steps
+    assert [step.body["metadata"]["labels"] for step in steps[1:]] == [{COLOCATION: "true"}] * 2
+
+
+def test_the_journal_comes_before_the_labels_it_speaks_of() -> None:
+    off = seen(node("n1", {COLOCATION: "false"}), node("n2"))
+    found = label(off)
+    assert [step.target[0] for step in found.steps] == ["ConfigMap", "Node", "Node"]
+    journal = read_journal(found.steps[0].body)
+    assert journal is not None
+    assert journal.labels["n1"] == {COLOCATION: "false", OVERSUBSCRIPTION: None}
+
+
+THEIRS = '{"globalConfig": {"cpuBurstConfig": {"enable": false}}, "x": 1}'
+
+
+@pytest.mark.parametrize("there", [None, config_map(THEIRS), config_map(THEIRS, other="y")])
+def test_taken_away_the_cluster_is_as_it_was(there: dict[str, Any] | None) -> None:
+    before = cluster(config_map=there)
+    after = installed(config_map=there)
+    after = replace(after, nodes=tuple(_left_behind(each) for each in after.nodes))
+    found = removal_plan(after, SPACE, GIVEN)
+    assert carried_out(after, found.steps) == before
+    assert found.notes == ()
+    assert removal_plan(before, SPACE, UNSAID).steps == ()
+
+
+def _left_behind(found: LiveNode) -> LiveNode:
+    """What an agent leaves when it goes."""
+    taint = {"key": "volcano.sh/offline-job-evicting", "effect": "NoSchedule"}
+    return replace(
+        found,
+        annotations={"volcano.sh/oversubscription-cpu": "900"},
+        taints=(taint,),
+        reported={"kubernetes.io/batch-cpu": "900"},
+    )
+
+
+def test_taints_of_others_stay() -> None:
+    after = installed()
+    other = {"key": "dedicated", "effect": "NoSchedule"}
+    nodes = tuple(replace(_left_behind(each), taints=(other, *_left_behind(each).taints)) for each in after.nodes)
+    found = removal_plan(replace(after, nodes=nodes), SPACE, GIVEN)
+    assert [each.taints for each in carried_out(replace(after, nodes=nodes), found.steps).nodes] == [(other,), (other,)]
+
+
+def test_agents_go_before_what_they_left_is_cleaned_and_the_journal_last() -> None:
+    after = installed()
+    after = replace(after, nodes=tuple(_left_behind(each) for each in after.nodes))
+    kinds = [step.target[0] for step in removal_plan(after, SPACE, GIVEN).steps]
+    assert kinds[:6] == ["DaemonSet", "DaemonSet", "Node", "Node", "Node", "Node"]
+    assert kinds[-1] == "ConfigMap"
+
+
+def test_labels_of_others_stay() -> None:
+    before = seen(node("n1", {COLOCATION: "true", OVERSUBSCRIPTION: "true"}), node("n2"))
+    after = carried_out(before, plan(before).steps)
+    after = carried_out(after, label(after).steps)
+    assert carried_out(after, removal_plan(after, SPACE, GIVEN).steps).nodes == before.nodes
+
+
+def test_taking_labels_away_needs_the_permission_too() -> None:
+    with pytest.raises(ClusterError, match=r"evicts the pods that use oversubscribed resources.*Nothing was changed"):
+        removal_plan(installed(), SPACE, UNSAID)
+
+
+def test_denied_the_labels_wait_and_the_journal_with_them() -> None:
+    after = installed()
+    found = removal_plan(after, SPACE, DENIED)
+    assert len(found.pending) == 2
+    left = carried_out(after, found.steps)
+    assert left.journal is not None
+    assert (left.daemon_sets, [each.labels[COLOCATION] for each in left.nodes]) == ((), ["true", "true"])
+    assert carried_out(left, removal_plan(left, SPACE, GIVEN).steps) == cluster()
+
+
+def test_a_run_that_was_cut_off_behind_its_journal_loses_nothing() -> None:
+    before = cluster(config_map=config_map(THEIRS))
+    steps = plan(before).steps
+    cut = carried_out(before, steps[: 1 + [step.target[2] for step in steps].index("volcano-colocation-agent")])
+    assert cut.text == THEIRS
+    done = carried_out(cut, plan(cut).steps)
+    assert carried_out(done, removal_plan(done, SPACE, GIVEN).steps) == before
+
+
+def test_what_others_wrote_between_two_runs_is_there_in_the_end() -> None:
+    after = installed(config_map=config_map(THEIRS))
+    text = json.dumps({**json.loads(after.text or ""), "hers": 1})
+    after = replace(after, config_map=config_map(text))
+    assert plan(after).steps == ()
+    again = carried_out(after, plan(after, options(watermarks={"cpu_high": 70})).steps)
+    left = carried_out(again, removal_plan(again, SPACE, GIVEN).steps)
+    assert json.loads(left.text or "") == {**json.loads(THEIRS), "hers": 1}
+
+
+def test_what_others_changed_of_ours_is_told_and_stays() -> None:
+    after = carried_out(cluster(), plan(cluster(), options(watermarks={"cpu_high": 70})).steps)
+    after = replace(after, config_map=config_map((after.text or "").replace("70", "75")))
+    found = removal_plan(after, SPACE, GIVEN)
+    assert [note.rpartition("; ")[2] for note in found.notes] == ["it stays"]
+    assert "75" in (carried_out(after, found.steps).text or "")
+
+
+@pytest.mark.parametrize("data", [{}, {"agent.json": "{}"}, {"agent.json": '{"schema": 9}'}])
+def test_a_journal_that_is_not_ours_is_refused(data: dict[str, str]) -> None:
+    with pytest.raises(ClusterError, match=r"volcano-colocation-agent is not what this version"):
+        read_journal({"data": data})
+
+
+def test_a_journal_is_read_as_it_was_written() -> None:
+    journal = installed(config_map=config_map(THEIRS)).journal
+    assert journal is not None
+    assert read_journal(written(journal, SPACE)) == journal
+    assert read_journal(None) is None
+    assert journal != Journal()
+
+
+def test_our_daemon_sets_carry_the_mark_by_which_they_are_known() -> None:
+    chosen = options()
+    found = daemon_set(pools(HOSTS, chosen)[0], chosen)
+    assert found["metadata"]["labels"][OWNER_LABEL] == OWNER
