@@ -19,7 +19,7 @@ def main(arguments: Sequence[str]) -> int:
     stage, *tests = arguments
     environment = stage_environment(os.environ, stage)
     # What failed last is another stage's as well, beside this one.
-    pytest = ("pytest", "-o", f"cache_dir=.cache/pytest-{stage}", *tests)
+    pytest = ("pytest", "--durations=0", "--durations-min=5", "-o", f"cache_dir=.cache/pytest-{stage}", *tests)
     return run(CHECKOUT, environment, Lab(CHECKOUT, environment), pytest)
 
 
