@@ -21,9 +21,9 @@ CPUS = 2
 
 @dataclass(frozen=True)
 class Stage:
-    """``share``: seconds it may take on two cores, caches cold; ``needs``: stages whose failure makes it pointless.
+    """``share``: seconds it may take on two cores, caches cold, beside what runs with it.
 
-    ``cpus``: how many it keeps busy; an emulated node keeps one.
+    ``needs``: stages whose failure makes it pointless; ``cpus``: how many it keeps busy; an emulated node keeps one.
     """
 
     name: str
@@ -50,10 +50,10 @@ def _faults(*cgroups: str) -> tuple[Command, ...]:
 
 
 STAGES = (
-    Stage("lab", 620, (("python", "tests/lab", "build"), ("python", "tests/lab", "cluster", "build")), cpus=1),
+    Stage("lab", 700, (("python", "tests/lab", "build"), ("python", "tests/lab", "cluster", "build")), cpus=1),
     Stage(
         "lint",
-        110,
+        150,
         (
             ("ruff", "check", "."),
             ("ruff", "format", "--check", "."),
@@ -66,20 +66,20 @@ STAGES = (
         ),
         cpus=1,
     ),
-    Stage("sanity", 170, (_part("sanity"),), cpus=1),
-    Stage("units-matrix", 250, (_part("matrix"),), cpus=1),
-    Stage("package", 40, (("pytest", "tests/package"),), cpus=1),
+    Stage("sanity", 250, (_part("sanity"),), cpus=1),
+    Stage("units-matrix", 300, (_part("matrix"),), cpus=1),
+    Stage("package", 60, (("pytest", "tests/package"),), cpus=1),
     Stage("units", 260, (("pytest", *ON_ALL_CPUS, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report"))),
     Stage("scenarios", 1500, (_part("install"), _part("scenarios")), needs=("lab",)),
     Stage(
         "system",
-        1000,
+        1400,
         (_part("install"), _part("system", "system", "tests/system", f"--ignore={KINDS}")),
         needs=("lab",),
         cpus=1,
     ),
-    Stage("kinds", 1000, (_part("install"), _part("system", "kinds", KINDS)), needs=("lab",), cpus=1),
-    Stage("faults", 400, (_part("install"), *_faults("v1", "v2")), needs=("lab",), cpus=1),
+    Stage("kinds", 1800, (_part("install"), _part("system", "kinds", KINDS)), needs=("lab",), cpus=1),
+    Stage("faults", 800, (_part("install"), *_faults("v1", "v2")), needs=("lab",), cpus=1),
 )
 
 

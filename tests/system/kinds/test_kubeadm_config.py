@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cluster's kubelet-config on a real API server: written once, as it was read, for its own hosts, and put back."""
+"""The cluster's kubelet-config on a real API server: written once, as it was read, for its own hosts, and put back.
+
+What is decided before the server is asked to write is tried in tests/unit/plugin_utils/kubeadm.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,6 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.cluster import Cluster
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import KEY, ClusterError
 from ansible_collections.volcano.colocation.tests.system.kinds.apiserver import (
-    FIELDS,
     JOURNAL,
     NAME,
     SIGNATURE,
@@ -88,15 +90,6 @@ def test_the_preflight_writes_nothing_and_counts_as_no_change(server: ApiServer)
     assert (server.text, server.config_map(JOURNAL)) == (TEXT, None)
 
 
-def test_a_node_whose_plan_was_not_carried_out_keeps_it(server: ApiServer) -> None:
-    """As after a run that was cut off; the next one writes."""
-    cut = {"a": observed("a"), "b": observed("b")}
-    cut["b"]["node_observed"].update(observation="0123456789abcdef", verdict="misaligned")
-    found = server.play("kubeadm", cut)
-    assert (found.said["changed"], server.text) == (False, TEXT)
-    assert found.said["reasons"] == ["b: its plan was not carried out"]
-
-
 def test_a_node_that_is_no_host_of_the_run_is_named_unless_told_otherwise(server: ApiServer) -> None:
     alone = {"a": observed("a")}
     found = server.play("kubeadm", alone)
@@ -126,10 +119,9 @@ def test_the_preflight_of_restore_writes_nothing_and_knows_the_cluster(server: A
     assert server.text == WRITTEN
 
 
-@pytest.mark.parametrize("entry", ["kubeadm_preflight", "kubeadm"])
-def test_the_kubeconfig_of_another_cluster_is_refused(server: ApiServer, entry: str) -> None:
+def test_the_kubeconfig_of_another_cluster_is_refused(server: ApiServer) -> None:
     other = {"a": observed("a"), "b": observed("b", boot_id="another", machine_id_sha256="another")}
-    found = server.play(entry, other, colocation_kubeadm_configmap=True)
+    found = server.play("kubeadm_preflight", other, colocation_kubeadm_configmap=True)
     assert found.run.code != 0
     assert "This cluster is not that of the play's hosts: b: the Node b has another machine id" in found.run.output
     assert (server.text, server.config_map(JOURNAL)) == (TEXT, None)
@@ -178,8 +170,6 @@ PATCH = rule("patch", "configmaps", NAME)
     ("name", "rules", "missing"),
     [
         ("none", [], "list nodes"),
-        ("nodes", [NODES], "get configmaps kubelet-config in kube-system"),
-        ("reads", [NODES, READ], "create or patch configmaps volcano-colocation in kube-system"),
         ("keeps", [NODES, READ, OURS, MAKE], "patch configmaps kubelet-config-1.20 in kube-system"),
     ],
 )
@@ -224,23 +214,6 @@ def test_a_server_that_does_not_answer_is_named(server: ApiServer) -> None:
     assert "Nothing was changed there." in found.run.output
 
 
-def test_a_text_that_does_not_parse_is_refused(server: ApiServer) -> None:
-    server.set_text("kind: KubeletConfiguration\nkind: twice\n")
-    found = server.play("kubeadm_preflight", BOTH)
-    assert found.run.code != 0
-    assert f"ConfigMap kube-system/{NAME}, key kubelet:2: duplicate key" in found.run.output
-
-
-def test_somebody_elses_change_since_is_a_conflict_of_restore(server: ApiServer) -> None:
-    server.play("kubeadm", BOTH)
-    server.set_text(WRITTEN.replace("systemd", "another"))
-    found = server.play("kubeadm_restore", BACK)
-    assert found.run.code != 0
-    assert "cgroupDriver was cgroupfs, the collection made it systemd, now it is another" in found.run.output
-    assert server.text == WRITTEN.replace("systemd", "another")
-    assert server.config_map(JOURNAL)
-
-
 def test_what_kubeadm_wrote_anew_goes_back_field_by_field(server: ApiServer) -> None:
     server.play("kubeadm", BOTH)
     server.set_text(WRITTEN.replace("# ask Ada before you change this\n", "") + "shutdownGracePeriod: 0s\n")
@@ -278,11 +251,3 @@ def test_who_was_faster_is_not_overwritten(server: ApiServer) -> None:
         cluster.replace(found, KEY, WRITTEN)
     assert "Nothing of it was overwritten. Run again" in str(refused.value)
     assert server.text == TEXT + "maxPods: 50\n"
-
-
-def test_what_the_hosts_do_not_agree_on_is_left_out(server: ApiServer) -> None:
-    more = [FIELDS[0], {"keys": ["systemReserved", "cpu"], "value": "1"}]
-    found = server.play("kubeadm", {"a": observed("a"), "b": observed("b", fields=more)})
-    assert [each["setting"] for each in found.said["changes"]] == ["cgroupDriver"]
-    assert [each["code"] for each in found.said["findings"]] == ["kubeadm-config-uneven"]
-    assert "systemReserved" not in server.text

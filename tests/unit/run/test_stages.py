@@ -38,10 +38,10 @@ def test_what_a_stage_needs_runs_before_it() -> None:
 
 def test_the_shares_fit_into_the_time_there_is() -> None:
     shares = {stage.name: stage.share for stage in STAGES}
-    assert sum(shares[name] for name in ("lint", "units", "sanity", "units-matrix", "package")) <= 15 * MINUTE
+    assert sum(shares[name] for name in ("lint", "units", "sanity", "units-matrix", "package")) <= 18 * MINUTE
     assert shares["lab"] <= 12 * MINUTE
     assert shares["scenarios"] <= 25 * MINUTE
-    assert sum(stage.share * stage.cpus for stage in STAGES) <= 70 * MINUTE * CPUS
+    assert sum(stage.share * stage.cpus for stage in STAGES) <= 80 * MINUTE * CPUS
 
 
 def test_no_stage_needs_more_than_there_is() -> None:
