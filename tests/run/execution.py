@@ -24,7 +24,7 @@ HEARTBEAT = 15.0
 LOOK = 0.1
 """Seconds between two looks at whether it is over."""
 
-PATIENCE = 2.5
+PATIENCE = 4.0
 """A stage that takes so many times its share is stopped: it hangs."""
 
 OVERRUN = "stopped: the stage took several times its share"
