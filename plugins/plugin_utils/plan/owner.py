@@ -15,12 +15,16 @@ from ..versions import minor
 from .edits import new_text
 from .kubeadm_patch import why_not
 from .kubelet_after import desired_fields
+from .kubelet_compare import same
 from .model import Change, Handout
 
 KUBEADM_FLAGS = "/var/lib/kubelet/kubeadm-flags.env"
 KUBESPRAY_FLAGS = "/etc/kubernetes/kubelet.env"
 PATCHES_SINCE, ONE_CONFIGMAP_SINCE = (1, 25), (1, 24)
 """kubeadm: --patches with the target kubeletconfiguration (kubernetes#110405); a ConfigMap for all versions."""
+
+OPENFUYAO = {"cpuManagerPolicy": "static", "kubeReserved.cpu": "0.5", "systemReserved.cpu": "0.5"}
+"""What openFuyao's volcano-config-service always writes, by the README of openFuyao/volcano-config-service."""
 
 KUBESPRAY = {
     "cgroupDriver": "kubelet_cgroup_driver",
@@ -110,12 +114,21 @@ def _tell_kubespray(keys: tuple[str, ...], value: Any, variables: dict[str, Any]
 
 
 def _openfuyao(facts: NodeFacts, profile: Profile) -> Handout:
+    wanted = {".".join(keys): (field, value) for field, keys, value in desired_fields(profile)}
+    advice = [
+        f"The profile has {name}: {value}, which it undoes: have the profile say {OPENFUYAO[name]}"
+        for name, (field, value) in wanted.items()
+        if name in OPENFUYAO and not same(field, OPENFUYAO[name], value)
+    ]
+    if "topologyManagerPolicy" in wanted:
+        advice.append(f"Choose {wanted['topologyManagerPolicy'][1]} there as the topology manager's policy")
     return Handout(
         "volcano-config-service",
         (facts.kubelet.config.path,),
-        note="openFuyao's volcano-config-service sets CPU manager policy, topology manager policy and reservations in"
-        " kubelet's main file itself. Give it the same values, or keep it off this node; the names of its settings are"
-        " not known here.",
+        note="openFuyao's volcano-config-service writes kubelet's main file itself when one of its NUMA policies is"
+        " switched: cpuManagerPolicy: static, half a CPU each of kubeReserved and systemReserved, and the topology"
+        " manager's policy that was chosen, which is the one setting that its README names."
+        f"{''.join(f' {each}.' for each in advice)} Or keep it off this node.",
     )
 
 

@@ -93,9 +93,28 @@ def test_a_node_without_owner_has_nobody_to_tell(tmp_path: Path) -> None:
     assert told(Node(tmp_path, "kubelet-1.28-dropin-by-variable"), WANTED) == {}
 
 
-def test_openfuyaos_service_is_named_without_names_that_are_not_known(tmp_path: Path) -> None:
+def beside_openfuyao(tmp_path: Path) -> Node:
     unit = {"Id": "volcano-config-service.service", "LoadState": "loaded", "ActiveState": "active"}
-    node = Node(tmp_path, "kubeadm", live={"services": {"units": {unit["Id"]: unit}}})
+    return Node(tmp_path, "kubeadm", live={"services": {"units": {unit["Id"]: unit}}})
+
+
+def test_openfuyaos_service_is_told_of_with_what_it_would_undo(tmp_path: Path) -> None:
+    node = beside_openfuyao(tmp_path)
+    wanted = {
+        "cpu_manager_policy": "none",
+        "topology_manager_policy": "restricted",
+        "system_reserved": {"cpu": "1"},
+        "kube_reserved": {"cpu": "500m"},
+    }
+    note = told(node, wanted)["volcano-config-service"]["note"]
+    assert "The profile has cpuManagerPolicy: none, which it undoes: have the profile say static." in note
+    assert "The profile has systemReserved.cpu: 1, which it undoes: have the profile say 0.5." in note
+    assert "Choose restricted there as the topology manager's policy." in note
+    assert "kubeReserved.cpu:" not in note
+
+
+def test_openfuyaos_service_is_named_with_no_variable_it_does_not_have(tmp_path: Path) -> None:
+    node = beside_openfuyao(tmp_path)
     found = told(node, WANTED)
     assert list(found) == ["kubeadm", "volcano-config-service"]
     assert (found["volcano-config-service"]["variables"], found["volcano-config-service"]["files"]) == ({}, {})
