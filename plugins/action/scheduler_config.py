@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 from ..plugin_utils.arguments import SCHEDULER_CONFIG
 from ..plugin_utils.controller.action import ColocationAction
+from ..plugin_utils.controller.local import here, kubeconfig_path
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.controller.scheduler_api import SchedulerApi
 from ..plugin_utils.facts.published_values import plain
@@ -24,21 +23,21 @@ from ..plugin_utils.scheduler.plan import SchedulerPlan, make_plan
 from ..plugin_utils.scheduler.restore import Return, make_return
 from ..plugin_utils.scheduler.wanted import read_wanted
 
+UNNAMED = "colocation_kubeconfig names no kubeconfig, and a scheduler is set up by its cluster's API server only"
+
 
 class ActionModule(ColocationAction):
     ARGUMENTS = SCHEDULER_CONFIG
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        # kubernetes.core runs with the Python that has its library, and keeps what it is given out of syslog.
-        here = {"ansible_python_interpreter": sys.executable, "ansible_no_target_syslog": True}
-        known = task_vars or {}
-        delegated = {name: {**each, **here} for name, each in (known.get("ansible_delegated_vars") or {}).items()}
-        return super().run(tmp, {**known, **here, "ansible_delegated_vars": delegated})
+        return super().run(tmp, here(task_vars or {}))
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         try:
             wanted = read_wanted(arguments)
-            api = SchedulerApi(node.execute, self._kubeconfig(arguments))
+            transport = self._connection.transport
+            path = kubeconfig_path(arguments["kubeconfig"], transport, "scheduler_config", UNNAMED)
+            api = SchedulerApi(node.execute, path)
             if arguments["state"] == "restored":
                 found = make_return(api.look_back(wanted.namespace), arguments["cluster_uid"])
                 self._put_back(api, found, wanted.namespace)
@@ -50,19 +49,6 @@ class ActionModule(ColocationAction):
             return {**told, "findings": published(plan.findings), "left_out": list(plan.left_out)}
         except ClusterError as error:
             return {"failed": True, "msg": str(error)}
-
-    def _kubeconfig(self, arguments: Mapping[str, Any]) -> str:
-        if self._connection.transport != "local":
-            raise ClusterError(
-                "scheduler_config runs on the controller, not on a node", "Give the task delegate_to: localhost."
-            )
-        path = os.path.abspath(arguments["kubeconfig"])
-        if not arguments["kubeconfig"] or not os.path.isfile(path):
-            raise ClusterError(
-                f"colocation_kubeconfig: {arguments['kubeconfig'] or 'nothing'} is no file",
-                "Nothing was changed. Give the path of a kubeconfig on the controller.",
-            )
-        return path
 
     def _write(self, api: SchedulerApi, plan: SchedulerPlan, namespace: str, version: str | None) -> None:
         if not plan.changes:

@@ -241,6 +241,5 @@ def test_a_faster_writer_wins_and_is_not_overwritten(kubeconfig: str) -> None:
 def test_a_kubeconfig_that_is_not_there_is_named() -> None:
     result = run(server(), {"kubeconfig": "/nowhere.conf", "cluster_uid": UID})
     assert result["msg"] == (
-        "colocation_kubeconfig: /nowhere.conf is no file. Nothing was changed."
-        " Give the path of a kubeconfig on the controller."
+        "/nowhere.conf is no file. Nothing was changed. Give the kubeconfig's path on the controller."
     )
