@@ -66,7 +66,7 @@ EXAMPLES = r"""
 - name: Go on waiting for a transaction, as the action plugins do
   volcano.colocation.node_transaction:
     action: wait
-    id: 20261121T013455-1a2b3c4d
+    id: 20261121T013455271828-1a2b3c4d
 """
 
 RETURN = r"""

@@ -94,6 +94,10 @@ def _twice(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
         )
 
 
+def _percentage(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 100
+
+
 def _usage(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
     """pkg/scheduler/plugins/usage/usage.go: what is no Go int counts as 0, and no node is below that."""
     for each in named(document, USAGE):
@@ -101,7 +105,7 @@ def _usage(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
         thresholds = arguments.get("thresholds") if isinstance(arguments, dict) else None
         given = thresholds if isinstance(thresholds, dict) else {}
         known = {name: value for name, value in given.items() if name in ("cpu", "mem")}
-        wrong = {name: value for name, value in known.items() if type(value) is not int or not 0 <= value <= 100}
+        wrong = {name: value for name, value in known.items() if not _percentage(value)}
         if wrong:
             yield Finding(
                 "scheduler-usage-threshold",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import platform
 import secrets
-import time
+from datetime import datetime, timezone
 from typing import Any
 
 from ...module_utils.cgroup.names import Driver, KubeletTree
@@ -28,8 +28,8 @@ KUBELET_HEALTHZ = "http://127.0.0.1:10248/healthz"
 
 
 def new_id() -> str:
-    """A name for one transaction, sortable by time."""
-    return f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
+    """A name for one transaction, sortable by time: two of one second, too."""
+    return f"{datetime.now(timezone.utc):%Y%m%dT%H%M%S%f}-{secrets.token_hex(4)}"
 
 
 def action(plan: Plan, need: Need) -> str:

@@ -66,9 +66,10 @@ def test_the_document_for_the_captured_mismatch() -> None:
     assert {**found, "id": "ID", "controller": "CONTROLLER"} == golden("documents", DIFFERING)
 
 
-def test_ids_are_unique_and_name_a_unit() -> None:
-    found = {new_id() for _each in range(50)}
-    assert len(found) == 50
+def test_ids_are_unique_in_the_order_of_time_and_name_a_unit() -> None:
+    found = [new_id() for _each in range(50)]
+    assert len(set(found)) == 50
+    assert [each.split("-")[0] for each in found] == sorted(each.split("-")[0] for each in found)
     assert all(each.replace("-", "").isalnum() for each in found)
 
 
