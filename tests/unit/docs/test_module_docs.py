@@ -21,6 +21,7 @@ from ansible_collections.volcano.colocation.plugins.modules import (
 from ansible_collections.volcano.colocation.plugins.plugin_utils import arguments
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import arguments as agent_arguments
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout import arguments as rollout_arguments
 
 COLLECTION = Path(__file__).parents[3]
 PACKAGE = "ansible_collections.volcano.colocation.plugins"
@@ -37,6 +38,7 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "kubeadm_config": arguments.KUBEADM_CONFIG,
     "kubelet_config": arguments.KUBELET_CONFIG,
     "node_align": arguments.NODE_ALIGN,
+    "node_drain": rollout_arguments.NODE_DRAIN,
     "node_facts": arguments.NODE_FACTS,
     "node_ledger": node_ledger.ARGUMENTS,
     "node_replay": arguments.NODE_REPLAY,
@@ -46,6 +48,8 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "node_table": arguments.NODE_TABLE,
     "node_transaction": node_transaction.ARGUMENTS,
     "qos_plan": arguments.QOS_PLAN,
+    "rollout_outlook": rollout_arguments.ROLLOUT_OUTLOOK,
+    "rollout_table": rollout_arguments.ROLLOUT_TABLE,
     "rubik_config": agent_arguments.RUBIK_CONFIG,
     "scheduler_config": arguments.SCHEDULER_CONFIG,
     "systemd_slice": systemd_slice.ARGUMENTS,

@@ -22,6 +22,7 @@ FIRST = {
     "agent": ("main", "verify"),
     "node": ("main", "observe", "assess", "replay", "restore"),
     "qos": ("main", "reserve", "verify"),
+    "rollout": ("main", "preflight"),
     "scheduler": ("main", "restore"),
 }
 NAMES = tuple(FIRST)

@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Controller half of node_drain, and all of it: a host's Node is drained, or opened again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from typing import Any
+
+from ..plugin_utils.controller.action import display
+from ..plugin_utils.controller.node_api import NodeApi
+from ..plugin_utils.controller.rollout_action import RolloutAction
+from ..plugin_utils.rollout.arguments import NODE_DRAIN
+from ..plugin_utils.rollout.cordon import is_ours
+from ..plugin_utils.rollout.drain import Clock, await_ready, drain, outlook, release
+from ..plugin_utils.rollout.shown import diff, published
+
+CLOCK = Clock(time.monotonic, time.sleep, lambda: f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}")
+
+
+class ActionModule(RolloutAction):
+    ARGUMENTS = NODE_DRAIN
+
+    def with_api(self, api: NodeApi, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        name = self.node_of(arguments["name"], api)
+        if arguments["state"] == "drained":
+            return {"node": name, **self._drained(api, name, arguments["timeout"])}
+        return {"node": name, **self._released(api, name, arguments)}
+
+    def _drained(self, api: NodeApi, name: str, timeout: float) -> dict[str, Any]:
+        if self._task.check_mode:
+            found = outlook(api.node(name), api.pods(name))
+        else:
+            found = drain(api, name, timeout, CLOCK, self._show)
+        if found.reason:
+            display.warning(f"{self.host} is not drained, and its cordon as it was: {found.reason}")
+        changed = bool(found.evicted) or found.cordoned
+        return {"changed": changed, "diff": [diff(found)] if changed else [], **published(found)}
+
+    def _released(self, api: NodeApi, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """In check mode nothing was closed: the drain's own outlook says what there would be to open."""
+        if self._task.check_mode:
+            closed = (self.known(arguments["name"]).get("rollout_drained") or {}).get("cordoned")
+            return {"changed": is_ours(api.node(name)) or bool(closed)}
+        timeout = arguments["timeout"]
+        ready = not timeout or await_ready(api, name, timeout, CLOCK, self._show)
+        changed = release(api, name)
+        if ready:
+            return {"changed": changed}
+        return {
+            "failed": True,
+            "changed": changed,
+            "msg": f"The Node {name} is not Ready {timeout} s after its node was changed. Its cordon is as it was."
+            f" Look at kubelet there, and at kubectl describe node {name}.",
+        }
+
+    def _show(self, told: str) -> None:
+        display.display(f"  {self.host}: {told}")

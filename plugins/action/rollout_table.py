@@ -1,0 +1,27 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Controller half of rollout_table, and all of it: where a rollout stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..plugin_utils.controller.action import display
+from ..plugin_utils.controller.node import Node
+from ..plugin_utils.controller.rollout_action import HostsAction
+from ..plugin_utils.rollout.arguments import ROLLOUT_TABLE
+from ..plugin_utils.rollout.table import row, table
+
+
+class ActionModule(HostsAction):
+    ARGUMENTS = ROLLOUT_TABLE
+
+    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        failed = arguments["failed"]
+        rows = [row(name, self.known(name), str(failed.get(name, ""))) for name in arguments["nodes"]]
+        if len(rows) < 2:
+            return {"changed": False, "table": ""}
+        shown = table(rows)
+        display.display(f"\n{shown}")
+        return {"changed": False, "table": shown}

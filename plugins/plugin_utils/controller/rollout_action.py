@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the rollout's action plugins do alike: read what hosts' tasks registered, and reach the API server."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+from ..kubeadm.model import ClusterError
+from ..rollout.pods import Rules
+from .action import ColocationAction
+from .builtins import untagged
+from .local import here, kubeconfig_path
+from .node import Node
+from .node_api import NodeApi
+from .node_identity import node_name
+
+UNNAMED = "colocation_drain is true, and colocation_kubeconfig names no kubeconfig"
+REGISTERED = ("node_observed", "node_aligned", "rollout_drained")
+"""What the roles' tasks register."""
+
+
+class HostsAction(ColocationAction):
+    """An action on the controller that knows the play's hosts."""
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        self._hosts = (task_vars or {}).get("hostvars", {})
+        return super().run(tmp, here(task_vars or {}))
+
+    def known(self, name: str) -> dict[str, Any]:
+        # Not hostvars[name]: that would template every variable of every host.
+        found = self._hosts.raw_get(name)
+        return {each: untagged(found.get(each)) for each in REGISTERED}
+
+
+class RolloutAction(HostsAction):
+    """One that asks the API server."""
+
+    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        rules = Rules(arguments["bare_pods"] == "evict", arguments["empty_dir"] == "evict")
+        try:
+            transport = self._connection.transport
+            path = kubeconfig_path(arguments["kubeconfig"], transport, self._task.resolved_action or "", UNNAMED)
+            return self.with_api(NodeApi(path, rules), arguments)
+        except ClusterError as error:
+            return {"failed": True, "msg": str(error)}
+
+    def node_of(self, name: str, api: NodeApi) -> str:
+        return node_name(name, self.known(name)["node_observed"], api)
+
+    @abstractmethod
+    def with_api(self, api: NodeApi, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The result; ClusterError where the cluster does not let us."""

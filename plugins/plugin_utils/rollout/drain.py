@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Draining a Node through evictions, and opening it again. Nothing is forced: what cannot go ends the attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ..kubeadm.model import ClusterError
+from .cordon import closing, is_cordoned, is_ours, is_ready, opening
+from .pods import Fate, Pod
+
+Object = Mapping[str, Any]
+SHOWN = 4
+ATTEMPTS = 5
+"""A kubelet reports to its Node every few seconds, so that a patch may have to be made anew."""
+
+
+class Api(Protocol):
+    """What a drain asks of an API server; every method raises ClusterError when there is no answer."""
+
+    def node(self, name: str) -> Object: ...
+
+    def pods(self, name: str) -> tuple[Pod, ...]: ...
+
+    def patch(self, name: str, body: Object) -> bool:
+        """False where somebody else was faster."""
+
+    def evict(self, pod: Pod) -> str:
+        """Why it may not go now; empty where it may."""
+
+
+@dataclass(frozen=True)
+class Clock:
+    """``now`` in seconds, ``stamp`` for people."""
+
+    now: Callable[[], float]
+    sleep: Callable[[float], None]
+    stamp: Callable[[], str]
+    pause: float = 5.0
+
+
+@dataclass(frozen=True)
+class Drained:
+    """``reason`` says why the Node is not drained, and is empty where it is; ``cordoned``: by us."""
+
+    reason: str
+    cordoned: bool
+    pods: tuple[Pod, ...]
+    evicted: tuple[str, ...] = ()
+
+
+def outlook(node: Object, pods: tuple[Pod, ...]) -> Drained:
+    """What a drain would come to, as far as that can be seen beforehand."""
+    going = tuple(map(str, of(pods, Fate.EVICT)))
+    return Drained(_stuck(pods), is_ours(node) or not is_cordoned(node), pods, going)
+
+
+def of(pods: tuple[Pod, ...], *fates: Fate) -> tuple[Pod, ...]:
+    return tuple(pod for pod in pods if pod.fate in fates)
+
+
+def _stuck(pods: tuple[Pod, ...]) -> str:
+    return _told(f"{pod}: {pod.why}" for pod in of(pods, Fate.STUCK))
+
+
+def _told(reasons: Any) -> str:
+    found = list(reasons)
+    more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+    return "; ".join([*found[:SHOWN], *more])
+
+
+def drain(api: Api, name: str, timeout: float, clock: Clock, show: Callable[[str], None]) -> Drained:
+    """Cordon the Node and evict its pods; opened again, and told why, where that does not succeed in time."""
+    first = api.pods(name)
+    reason = _stuck(first)
+    if reason:
+        return Drained(reason, cordoned=False, pods=first)
+    ours = _patched(api, name, lambda node: closing(node, clock.stamp()))
+    evicted: dict[str, str] = {}
+    try:
+        reason = _emptied(api, name, clock.now() + timeout, clock, show, evicted)
+    except ClusterError as error:
+        reason = f"{error}"
+    if reason and ours:
+        release(api, name)
+    return Drained(reason, ours and not reason, first, tuple(evicted.values()))
+
+
+def _emptied(
+    api: Api, name: str, deadline: float, clock: Clock, show: Callable[[str], None], evicted: dict[str, str]
+) -> str:
+    """Empty once no pod is left that has to go, else why some are. ``evicted``: by uid, those that were told to."""
+    while True:
+        pods = api.pods(name)
+        left = of(pods, Fate.EVICT, Fate.LEAVING)
+        if not left or _stuck(pods):
+            return _stuck(pods)
+        held = {}
+        for pod in of(left, Fate.EVICT):
+            reason = api.evict(pod)
+            if reason:
+                held[str(pod)] = reason
+            else:
+                evicted[pod.uid] = str(pod)
+        waits = _told(f"{pod}: {held.get(str(pod), 'has not ended yet')}" for pod in left)
+        if clock.now() >= deadline:
+            return waits
+        show(f"{len(left)} pod(s) left: {waits}")
+        clock.sleep(clock.pause)
+
+
+def release(api: Api, name: str) -> bool:
+    """Open what we closed; True where there was something to open."""
+    return _patched(api, name, opening, already=False)
+
+
+def await_ready(api: Api, name: str, timeout: float, clock: Clock, show: Callable[[str], None]) -> bool:
+    """Whether the Node is Ready in time."""
+    deadline = clock.now() + timeout
+    while not is_ready(api.node(name)):
+        if clock.now() >= deadline:
+            return False
+        show("its Node is not Ready yet")
+        clock.sleep(clock.pause)
+    return True
+
+
+def _patched(api: Api, name: str, patch: Callable[[Object], Object | None], *, already: bool = True) -> bool:
+    """Whether the Node is ours, once patched; ``already``: when there was nothing to patch, the mark decides."""
+    for _attempt in range(ATTEMPTS):
+        node = api.node(name)
+        body = patch(node)
+        if body is None:
+            return already and is_ours(node)
+        if api.patch(name, body):
+            return True
+    raise ClusterError(
+        f"The Node {name} was changed by others each time it was about to be",
+        "Look at what writes to it (kubectl get node --watch), and run again.",
+    )

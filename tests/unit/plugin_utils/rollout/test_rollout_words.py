@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Batches, outlook and table of a rollout, as the person who watches reads them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.batches import batches
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.drain import Drained
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.pods import Fate, Pod
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.shown import Outlook, diff, outlook_lines
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.table import row, table
+
+NAMES = [f"n{number}" for number in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "counts"),
+    [
+        ([1], [1] * 20),
+        (["1", "10%", "25%"], [1, 2, 5, 5, 5, 2]),
+        (["1%"], [1] * 20),
+        ([50], [20]),
+        (["100%"], [20]),
+    ],
+)
+def test_batches_are_those_of_serial(sizes: list[Any], counts: list[int]) -> None:
+    found = batches(NAMES, sizes)
+    assert [len(each) for each in found] == counts
+    assert [name for each in found for name in each] == NAMES
+
+
+def test_nobody_is_no_batch() -> None:
+    assert batches([], [1]) == ()
+
+
+@pytest.mark.parametrize("size", ["0", "0%", "-1", "101%", "half", "", "٣", "1.5", "10 %%"])
+def test_what_is_no_size_is_refused(size: str) -> None:
+    with pytest.raises(ProfileError, match="neither a number of nodes"):
+        batches(NAMES, [1, size])
+
+
+def one(name: str, fate: Fate, waits: str = "") -> Pod:
+    return Pod("default", name, name, fate, "why", waits)
+
+
+PODS = (one("a", Fate.EVICT), one("b", Fate.EVICT, "web"), one("d", Fate.STAY))
+GOING = Drained("", True, PODS, ("default/a", "default/b"))
+
+
+def test_the_outlook_names_every_node_in_its_batch() -> None:
+    found = {
+        "n1": Outlook("n1", "N1", True, GOING),
+        "n2": Outlook("n2", "N2", False, Drained("", True, ())),
+        "n3": Outlook("n3", "N3", True, Drained("default/x: no controller", False, PODS)),
+    }
+    assert list(outlook_lines([["n1"], ["n2", "n3"]], found)) == [
+        "batch 1 of 2",
+        "  n1: drained of 2 pod(s), then changed; 1 of them wait for their PodDisruptionBudget",
+        "batch 2 of 2",
+        "  n2: changed as it is, no pod has to leave",
+        "  n3: left out, it cannot be drained: default/x: no controller",
+    ]
+
+
+def test_a_diff_has_what_leaves_and_what_stays() -> None:
+    found = diff(GOING)
+    assert found["before"] == "schedulable\npod default/d\npod default/a\npod default/b\n"
+    assert found["after"] == "cordoned\npod default/d\n"
+    assert diff(Drained("", False, PODS, ()))["after"].startswith("cordoned by others\n")
+
+
+CHANGED = {"transaction": {"state": "committed"}, "changed": True, "plan": {"changes": [1, 2]}}
+BACK = {"transaction": {"state": "rolled-back"}, "failed": True, "msg": "It was put back.\nmore"}
+
+
+@pytest.mark.parametrize(
+    ("known", "state", "what"),
+    [
+        ({"node_aligned": None, "rollout_drained": None}, "not touched", ""),
+        ({"node_aligned": {"skipped": True, "changed": False}}, "not touched", ""),
+        ({"node_aligned": CHANGED}, "changed", "2 setting(s)"),
+        ({"node_aligned": {"changed": True, "plan": {"changes": [1]}}}, "would change", "1 setting(s)"),
+        ({"node_aligned": BACK}, "put back", "It was put back."),
+        ({"node_aligned": {"failed": True, "msg": "No."}}, "failed", "No."),
+        ({"node_aligned": {"unreachable": True, "msg": "x"}}, "lost contact", "what was begun there ends by itself"),
+        ({"node_aligned": {"skipped": True}, "rollout_drained": {"reason": "budget"}}, "not drained", "budget"),
+    ],
+)
+def test_what_became_of_a_node(known: dict[str, Any], state: str, what: str) -> None:
+    found = row("n", known)
+    assert found.state == state
+    assert found.what.startswith(what)
+
+
+def test_what_failed_after_the_change_is_told_as_well() -> None:
+    assert row("n", {"node_aligned": CHANGED}, "n is misaligned") == ("n", "failed", "n is misaligned")
+
+
+def test_the_table_has_the_worst_first_and_counts_the_rest() -> None:
+    rows = [row("ok", {"node_aligned": CHANGED}), row("bad", {"node_aligned": BACK}), row("far", {}), row("away", {})]
+    assert table(rows).splitlines() == [
+        "bad  put back  It was put back.",
+        "ok   changed   2 setting(s)",
+        "4 nodes in the rollout: 1 put back, 1 changed, 2 not touched",
+    ]
+
+
+def test_a_long_table_is_cut() -> None:
+    lines = table([row(f"n{number:03}", {"node_aligned": CHANGED}) for number in range(150)]).splitlines()
+    assert lines[100:] == ["and 50 more", "150 nodes in the rollout: 150 changed"]
