@@ -28,10 +28,10 @@ PROFILE = {
 }
 
 
-def lab(*arguments: str) -> str:
-    """A lab command's output; its progress goes to the test's own standard error."""
+def lab(*arguments: str, text: str | None = None) -> str:
+    """A lab command's output; its progress goes to the test's own standard error, ``text`` to its input."""
     argv = [sys.executable, str(ROOT / "tests" / "lab"), *arguments]
-    return subprocess.run(argv, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return subprocess.run(argv, check=True, stdout=subprocess.PIPE, text=True, input=text).stdout
 
 
 def throwaway(request: pytest.FixtureRequest, name: str, *spec: str) -> Iterator[Node]:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.tests.system import workload
 from ansible_collections.volcano.colocation.tests.system.node import Node, Run, lab, throwaway
 from ansible_collections.volcano.colocation.tests.system.pods import QOS_CLASSES, qos_classes
 
@@ -88,6 +89,42 @@ def flags(node: Node) -> list[str]:
     return node.shell("tr '\\0' '\\n' < /proc/$(pidof kubelet)/cmdline").splitlines()
 
 
+def draining(node: Node, *arguments: str, seconds: int) -> Run:
+    """A rollout, which leaves the cluster's kubelet-config alone."""
+    kubeconfig = json.loads(lab("cluster", "up", "--json"))["kubeconfig"]
+    return node.ansible(
+        "provision",
+        *arguments,
+        colocation_nri_unsupported="skip",
+        colocation_kubeconfig=kubeconfig,
+        colocation_kubeadm_configmap=False,
+        colocation_drain=True,
+        colocation_drain_timeout=seconds,
+    )
+
+
+def scheduling() -> tuple[str, str]:
+    """(unschedulable, our mark) of the Node; empty where it has none."""
+    template = "{.spec.unschedulable}|{.metadata.annotations.colocation\\.volcano\\.sh/cordoned}"
+    closed, _bar, mark = workload.kubectl("get", "node", NAME, "-o", f"jsonpath={template}").partition("|")
+    return closed, mark
+
+
+def test_a_node_whose_pods_may_not_leave_is_left_out_and_named(kubeadm: Node) -> None:
+    workload.start()
+    workload.keep(1)
+    (pod,) = workload.pods()
+    before, services = kubeadm.tree(), kubeadm.services()
+    run = draining(kubeadm, seconds=5)
+    assert run.code == 0, run.output
+    assert f"{NAME}: drained of 1 pod(s), then changed; 1 of them wait for their PodDisruptionBudget" in run.output
+    assert f"{NAME} is not drained, and its cordon as it was: default/{pod}: Cannot evict pod" in run.output
+    assert workload.pods() == [pod]
+    assert scheduling() == ("", "")
+    assert (kubeadm.tree(), kubeadm.services()) == (before, services)
+    workload.keep(0)
+
+
 def test_the_flag_that_overrides_the_driver_goes_and_the_other_stays(kubeadm: Node) -> None:
     assert "--cgroup-driver=cgroupfs" in flags(kubeadm)
     assert qos_classes(kubeadm.containers(), "cgroupfs") == QOS_CLASSES
@@ -100,8 +137,13 @@ def test_the_flag_that_overrides_the_driver_goes_and_the_other_stays(kubeadm: No
     assert "+KUBELET_EXTRA_ARGS=--max-pods=20" in predicted.output
     assert "--cgroup-driver=cgroupfs" in kubeadm.shell(f"cat {EXTRA}")
 
-    done = provision(kubeadm, "-v")
+    (pod,) = workload.pods()
+    done = draining(kubeadm, "-v", seconds=120)
     assert done.code == 0, done.output
+    assert pod not in workload.pods()
+    assert scheduling() == ("", "")
+    workload.wait_for(1)
+    workload.stop()
     verdict, detail = gate(done)["node ready"]
     assert (verdict, detail.startswith(f"Node {NAME} is Ready, as of ")) == ("passed", True)
     assert is_ready()
