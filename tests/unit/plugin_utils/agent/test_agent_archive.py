@@ -9,6 +9,7 @@ import hashlib
 import io
 import tarfile
 import tracemalloc
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -217,10 +218,8 @@ def test_a_large_layer_is_not_held_in_memory() -> None:
 def test_damage_never_ends_otherwise_than_in_a_refusal(damage: bytes, at: int) -> None:
     data = bytearray(single()[0])
     data[at : at + len(damage)] = damage
-    try:
-        read(bytes(data))
-    except ProfileError as error:
-        assert "Nothing was changed" in str(error)
+    with suppress(ProfileError):
+        assert read(bytes(data)).image == NAME
 
 
 @pytest.mark.parametrize(
