@@ -120,6 +120,11 @@ RUBIK_CONFIG: Spec = {
     "features": {"type": "list", "elements": "str", "choices": RUBIK_FEATURES, "default": ["preemption"]},
 }
 
+AGENT_TRIAL: Spec = {
+    **CLUSTER,
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+}
+
 AGENT_VERIFY: Spec = {
     **CLUSTER,
     "oversubscribed": {"type": "bool", "default": True},

@@ -13,6 +13,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.modules import (
     agent_image,
+    agent_pod,
     agent_probe,
     cgroup_qos,
     node_ledger,
@@ -32,7 +33,9 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "agent_archive": agent_arguments.AGENT_ARCHIVE,
     "agent_deploy": agent_arguments.AGENT_DEPLOY,
     "agent_image": agent_arguments.AGENT_IMAGE,
+    "agent_pod": agent_pod.ARGUMENTS,
     "agent_probe": agent_probe.ARGUMENTS,
+    "agent_trial": agent_arguments.AGENT_TRIAL,
     "agent_verify": agent_arguments.AGENT_VERIFY,
     "cgroup_qos": cgroup_qos.ARGUMENTS,
     "containerd_config": arguments.CONTAINERD_CONFIG,
