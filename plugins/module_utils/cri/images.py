@@ -35,6 +35,9 @@ class Use:
 class ImageClient(CriClient):
     """A runtime that is asked for its images as well."""
 
+    def __enter__(self) -> ImageClient:
+        return self
+
     def image(self, name: str) -> Image | None:
         """The image that kubelet would find under a name or an id; None when there is none."""
         return self._decode(self._ask("ImageStatus", _image_request(name)), _image_response)

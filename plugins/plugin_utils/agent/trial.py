@@ -74,7 +74,7 @@ class Reading:
                 "container": self.container,
                 "runtime": host.runtime or "",
                 "driver": host.driver.value if host.driver else "",
-                "cgroup_root": host.cgroup_root or "/",
+                "cgroup_root": f"/{host.cgroup_root.strip('/')}",
                 "expected": [each.published() for each in self.expected],
             },
         }
@@ -209,6 +209,8 @@ def _unready(trial: Trial, pod: Object | None) -> str:
     if conditions.get("Ready", {}).get("status") == "True" and parts and parts[0].get("containerID"):
         return ""
     states = (each.get("state") or {} for each in parts)
-    told = next((one for each in states for one in (each.get("waiting"), each.get("terminated")) if one), {})
+    told: Mapping[str, Any] = next(
+        (one for each in states for one in (each.get("waiting"), each.get("terminated")) if one), {}
+    )
     words = (told.get("reason"), told.get("message") or status.get("message"), status.get("reason"))
     return f"its pod is not Ready: {' '.join(filter(None, words)) or status.get('phase') or 'no reason given'}"

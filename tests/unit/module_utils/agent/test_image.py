@@ -170,8 +170,8 @@ def test_a_node_without_ctr_is_refused_and_k3s_has_its_own(tmp_path: Path) -> No
         assert on.imports()[0][0] == f"{rancher}/ctr"
 
 
-def container(**made: str) -> Made:
-    return Made("c" * 64, "s", "main", **made)
+def container(asked: str = "", reference: str = "", image: str = "") -> Made:
+    return Made("c" * 64, "s", "main", asked=asked, reference=reference, image=image)
 
 
 @pytest.mark.parametrize(
