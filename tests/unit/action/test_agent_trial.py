@@ -38,7 +38,9 @@ class Api:
         info = {"machineID": "machine-n1", "bootID": "boot-n1", "kubeletVersion": "v1.30.1"}
         allocatable = {"kubernetes.io/batch-cpu": "900"}
         metadata = {"name": "n1", "labels": {POOL: POOLED.name, COLOCATION: "true"}}
-        self.nodes = [{"metadata": metadata, "status": {"nodeInfo": info, "allocatable": allocatable}}]
+        self.nodes: list[dict[str, Any]] = [
+            {"metadata": metadata, "status": {"nodeInfo": info, "allocatable": allocatable}}
+        ]
         self.pods = [agent()]
 
     def __call__(self, module: str, arguments: dict[str, Any]) -> dict[str, Any]:
