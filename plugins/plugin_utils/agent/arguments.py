@@ -92,9 +92,37 @@ AGENT_DEPLOY: Spec = {
     "verbosity": {"type": "int", "default": 2},
 }
 
+AGENT_ARCHIVE: Spec = {
+    "path": {"type": "path", "required": True},
+    "image": {"type": "str", "required": True},
+    "digest": {"type": "str"},
+}
+AGENT_IMAGE: Spec = {
+    "image": {"type": "str"},
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "archive": {"type": "path"},
+    "sha256": {"type": "str"},
+    "holds": {
+        "type": "list",
+        "elements": "dict",
+        "default": [],
+        "options": {
+            "architecture": {"type": "str", "required": True},
+            "id": {"type": "str", "required": True},
+            "digests": {"type": "list", "elements": "str", "default": []},
+        },
+    },
+    "leaving": {"type": "list", "elements": "str", "default": []},
+}
+
 RUBIK_CONFIG: Spec = {
     "nodes": CLUSTER["nodes"],
     "features": {"type": "list", "elements": "str", "choices": RUBIK_FEATURES, "default": ["preemption"]},
+}
+
+AGENT_TRIAL: Spec = {
+    **CLUSTER,
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
 }
 
 AGENT_VERIFY: Spec = {

@@ -62,12 +62,12 @@ class AgentCluster(Cluster):
         """Those of the agent in its namespace."""
         return tuple(_typed("apps/v1", self._agents("list daemonsets", kind="DaemonSet", api_version="apps/v1")))
 
-    def pods(self) -> tuple[Object, ...]:
-        """The agent's pods."""
-        return tuple(self._agents("list pods", kind="Pod"))
+    def pods(self, app: str = NAME) -> tuple[Object, ...]:
+        """The agent's pods, or others of ours beside them."""
+        return tuple({**each, "kind": "Pod"} for each in _typed("v1", self._agents("list pods", app, kind="Pod")))
 
-    def _agents(self, what: str, **arguments: Any) -> list[dict[str, Any]]:
-        chosen = {"namespace": self.namespace, "label_selectors": [f"{APP_LABEL}={NAME}"]}
+    def _agents(self, what: str, app: str = NAME, **arguments: Any) -> list[dict[str, Any]]:
+        chosen = {"namespace": self.namespace, "label_selectors": [f"{APP_LABEL}={app}"]}
         return self._read(f"{what} in {self.namespace}", **chosen, **arguments)
 
     def _access(self) -> Iterator[Object]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import Run, checked, run, task
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.archives import NAME, single
 
 SNAPSHOTS = Path(__file__).parents[1] / "fixtures" / "snapshots"
 POOLS = [{"name": "a", "nodes": ["localhost"]}, {"name": "b", "nodes": ["all"]}]
@@ -19,6 +20,9 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("agent")
     kubeconfig = folder / "admin.conf"
     kubeconfig.write_text("apiVersion: v1\nkind: Config\n", encoding="utf-8")
+    archive = folder / "agent.tar"
+    archive.write_bytes(single()[0])
+    holds = [{"architecture": "pdp11", "id": "sha256:1"}]
     given = {"nodes": ["localhost"], "kubeconfig": str(kubeconfig), "label": False}
     facts = task("looked", "node_facts", snapshot=str(SNAPSHOTS / "trixie-v2-static.json"))
     return run(
@@ -40,6 +44,10 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Run:
             task("absent", "agent_deploy", **given, state="absent"),
             task("labels", "agent_deploy", **given, step="labels"),
             task("verify", "agent_verify", nodes=["localhost"], kubeconfig=str(kubeconfig)),
+            task("trial", "agent_trial", nodes=["localhost"], kubeconfig=str(kubeconfig)),
+            task("archive", "agent_archive", path=str(archive), image=NAME),
+            task("image", "agent_image", archive=str(archive), image=NAME, sha256="0", holds=holds),
+            task("pod", "agent_pod", uid="0/1", container="c", runtime="containerd", driver="systemd", expected=[]),
         ],
     )
 
@@ -49,6 +57,10 @@ def test_the_probe_tells_of_this_machine(lived: Run) -> None:
     assert probe["paths"] == {"/proc": "directory", "/nowhere": "missing"}
     assert probe["selinux"] in ("off", "permissive", "enforcing")
     assert probe["hostname"]
+
+
+def test_an_archive_is_read_here(lived: Run) -> None:
+    assert lived.results["archive"]["archive"]["image"] == NAME
 
 
 @pytest.mark.parametrize(
@@ -68,6 +80,9 @@ def test_the_probe_tells_of_this_machine(lived: Run) -> None:
         ("absent", "kubernetes.core.k8s_info was not found"),
         ("labels", "kubernetes.core.k8s_info was not found"),
         ("verify", "kubernetes.core.k8s_info was not found"),
+        ("trial", "kubernetes.core.k8s_info was not found"),
+        ("image", f"and the archive holds {NAME} for pdp11. Nothing was changed"),
+        ("pod", "'0/1' is no pod's UID"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_changed(lived: Run, name: str, message: str) -> None:

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.modules import (
+    agent_image,
+    agent_pod,
     agent_probe,
     cgroup_qos,
     node_ledger,
@@ -29,8 +31,12 @@ MODULES = tuple(sorted(path.stem for path in (COLLECTION / "plugins" / "modules"
 ACTIONS = tuple(sorted(path.stem for path in (COLLECTION / "plugins" / "action").glob("*.py")))
 
 SPECS: dict[str, Mapping[str, Any]] = {
+    "agent_archive": agent_arguments.AGENT_ARCHIVE,
     "agent_deploy": agent_arguments.AGENT_DEPLOY,
+    "agent_image": agent_arguments.AGENT_IMAGE,
+    "agent_pod": agent_pod.ARGUMENTS,
     "agent_probe": agent_probe.ARGUMENTS,
+    "agent_trial": agent_arguments.AGENT_TRIAL,
     "agent_verify": agent_arguments.AGENT_VERIFY,
     "cgroup_qos": cgroup_qos.ARGUMENTS,
     "containerd_config": arguments.CONTAINERD_CONFIG,
@@ -124,6 +130,10 @@ def test_documented_options_are_the_options_taken(module: str) -> None:
 @pytest.mark.parametrize("module", ACTIONS)
 def test_an_action_plugin_checks_its_documented_options(module: str) -> None:
     assert SPECS[module] == importlib.import_module(f"{PACKAGE}.action.{module}").ActionModule.ARGUMENTS
+
+
+def test_a_module_that_runs_on_both_sides_takes_the_same_on_both() -> None:
+    assert agent_image.ARGUMENTS == agent_arguments.AGENT_IMAGE
 
 
 @pytest.mark.parametrize("module", MODULES)

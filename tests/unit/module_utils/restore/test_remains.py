@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.module_utils.agent import image_record
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 from ansible_collections.volcano.colocation.plugins.module_utils.restore import remains
 from ansible_collections.volcano.colocation.plugins.module_utils.restore.evidence import evidence
@@ -102,6 +103,17 @@ def test_a_transaction_without_a_ledger_keeps_its_backups(image: Image) -> None:
     found = evidence(image.host)
     assert [(each["id"], each["files"]) for each in found["without_ledger"]] == [("t-1", ["/etc/keep"])]
     assert found["without_ledger"][0]["backups"] == f"{STATE}/transactions/t-1/backups"
+
+
+def test_the_note_of_imported_images_stays_for_the_agents_own_way_back(image: Image) -> None:
+    image.transact("t-1", {"path": FILE, "after": "a\n"})
+    image.transact("t-2", {"path": FILE, "remove": True})
+    imported = image_record.Entry("docker.io/volcanosh/vc-agent:v1.14.0", "sha256:" + "1" * 64)
+    image_record.save(image.host, [imported])
+    assert remains.clean(image.host) == [STATE]
+    assert os.listdir(image.host.path(STATE)) == ["images.json"]
+    assert image_record.load(image.host) == (imported,)
+    assert remains.removable(image.host) == []
 
 
 def test_a_roll_back_that_failed_keeps_its_backups(image: Image) -> None:

@@ -1,0 +1,34 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Controller half of agent_archive, and all of it: what an archive of images holds."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ..plugin_utils.agent.archive import ARCHIVE, DIGEST, read_archive
+from ..plugin_utils.agent.arguments import AGENT_ARCHIVE
+from ..plugin_utils.controller.action import ColocationAction
+from ..plugin_utils.controller.node import Node
+from ..plugin_utils.profile_error import ProfileError
+
+SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+class ActionModule(ColocationAction):
+    ARGUMENTS = AGENT_ARCHIVE
+
+    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        path, digest = os.path.abspath(arguments["path"]), arguments["digest"] or ""
+        if digest and not SHA256.fullmatch(digest):
+            raise ProfileError(DIGEST, f"{digest!r} is no digest such as sha256: and 64 digits of 0-9 and a-f")
+        try:
+            with open(path, "rb") as stream:
+                found = read_archive(stream, path, arguments["image"], digest)
+        except OSError as error:
+            message = f"{path}: {error.strerror or error}. Nothing was changed. It has to be a file on the controller"
+            raise ProfileError(ARCHIVE, message) from error
+        return {"changed": False, "archive": found.published()}

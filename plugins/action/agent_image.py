@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Controller half of agent_image: look on the node, and send the archive only if it is needed there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.errors import AnsibleConnectionFailure
+
+from ..plugin_utils.agent.archive import ARCHIVE
+from ..plugin_utils.agent.arguments import AGENT_IMAGE
+from ..plugin_utils.controller.action import ColocationAction
+from ..plugin_utils.controller.node import ConnectionLost, Node
+from ..plugin_utils.profile_error import ProfileError
+
+MODULE = "volcano.colocation.agent_image"
+NEEDED = ("image", "archive", "sha256", "holds")
+
+
+class ActionModule(ColocationAction):
+    ARGUMENTS = AGENT_IMAGE
+
+    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        if arguments["state"] == "absent":
+            return node.execute(MODULE, {"state": "absent", "leaving": arguments["leaving"]})
+        missing = [name for name in NEEDED if not arguments[name]]
+        if missing:
+            raise ProfileError(ARCHIVE, f"agent_image needs {', '.join(missing)}, as agent_archive tells them")
+        looked = node.execute(MODULE, {**arguments, "archive": None})
+        if looked.get("failed") or not looked.get("needed") or self._task.check_mode:
+            return looked
+        try:
+            return node.execute(MODULE, {**arguments, "archive": self._sent(arguments["archive"])})
+        except AnsibleConnectionFailure as error:
+            raise ConnectionLost(error) from error
+        finally:
+            self._remove_tmp_path(self._connection._shell.tmpdir)
+
+    def _sent(self, archive: str) -> str:
+        """Where the archive lies on the node: in Ansible's folder for this task, which is 0700 and the login user's."""
+        shell = self._connection._shell
+        if shell.tmpdir is None:
+            self._make_tmp_path()
+        path: str = shell.join_path(shell.tmpdir, "image.tar")
+        self._transfer_file(archive, path)
+        self._fixup_perms2((shell.tmpdir, path), execute=False)
+        return path

@@ -1,0 +1,77 @@
+#!/usr/bin/python
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Documentation of agent_archive; the action plugin does the work."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: agent_archive
+short_description: Tell what an archive holds of the Volcano agent's image
+version_added: 0.1.0
+description:
+  - Reads an OCI layout or what C(docker save) writes, as one tar that is not compressed, on the controller.
+  - Nothing of it is unpacked.
+  - Fails where it does not hold the image, is not whole, or where the image has another digest than O(digest).
+author:
+  - The volcano.colocation authors (@volcano-sh)
+extends_documentation_fragment:
+  - volcano.colocation.attributes
+  - volcano.colocation.attributes.action
+options:
+  path:
+    description: Path of the archive on the controller.
+    type: path
+    required: true
+  image:
+    description: Name of the image, with a tag and without a digest.
+    type: str
+    required: true
+  digest:
+    description:
+      - The digest that the image has to have, with C(sha256:) before it. That of the index, of the manifest or of the
+        configuration, which is the image's id; an archive in Docker's own format tells the last one only.
+    type: str
+attributes:
+  check_mode:
+    support: full
+    details: [It never changes anything.]
+  diff_mode:
+    support: none
+"""
+
+EXAMPLES = r"""
+- name: Read the archive
+  volcano.colocation.agent_archive:
+    path: /srv/images/vc-agent.tar
+    image: docker.io/volcanosh/vc-agent:v1.14.0
+  delegate_to: localhost
+  become: false
+  run_once: true
+  register: agent_archived
+"""
+
+RETURN = r"""
+archive:
+  description: What M(volcano.colocation.agent_image) works on.
+  returned: success
+  type: dict
+  contains:
+    path:
+      description: The absolute path of the archive.
+      type: str
+    sha256:
+      description: Of the file.
+      type: str
+    size:
+      description: Of the file, in bytes.
+      type: int
+    image:
+      description: The whole name of the image.
+      type: str
+    holds:
+      description: The images under that name, each with its C(architecture), its C(id) and all its C(digests).
+      type: list
+      elements: dict
+"""

@@ -1,0 +1,158 @@
+#!/usr/bin/python
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""The module that reads back what the Volcano agent wrote for a pod."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: agent_pod
+short_description: Read back from a node what the Volcano agent wrote for a pod (internal)
+version_added: 0.1.0
+description:
+  - Finds the cgroups of a pod and its container by their ids, and holds what stands in their files against what should.
+  - Internal to the collection; M(volcano.colocation.agent_trial) tells what to read. It does not fail for a value that
+    differs; RV(proven) tells.
+author:
+  - The volcano.colocation authors (@volcano-sh)
+extends_documentation_fragment:
+  - volcano.colocation.attributes
+options:
+  root:
+    description: Take every path below this folder, to examine a recorded tree.
+    type: path
+    default: /
+  uid:
+    description: The pod's UID.
+    type: str
+    required: true
+  container:
+    description: The id of its container.
+    type: str
+    required: true
+  runtime:
+    description: The runtime, whose name is part of a container's cgroup.
+    type: str
+    choices: [containerd, cri-o, docker]
+    required: true
+  driver:
+    description: kubelet's cgroup driver.
+    type: str
+    choices: [systemd, cgroupfs]
+    required: true
+  cgroup_root:
+    description: kubelet's C(cgroupRoot).
+    type: str
+    default: /
+  qos_class:
+    description: The pod's class.
+    type: str
+    choices: [guaranteed, burstable, besteffort]
+    default: burstable
+  expected:
+    description: What should stand where.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      feature:
+        description: The feature of the agent that writes it.
+        type: str
+        required: true
+      level:
+        description: Whose cgroup.
+        type: str
+        choices: [pod, container]
+        required: true
+      controller:
+        description: The controller whose hierarchy it is in on v1.
+        type: str
+        required: true
+      file:
+        description: The file.
+        type: str
+        required: true
+      wanted:
+        description: Its text.
+        type: str
+        required: true
+attributes:
+  check_mode:
+    support: full
+    details: [It never changes anything.]
+  diff_mode:
+    support: none
+"""
+
+EXAMPLES = r"""
+- name: Read a pod's weight
+  volcano.colocation.agent_pod:
+    uid: 66666666-7777-8888-9999-aaaaaaaaaaaa
+    container: 2b1f6c1f1d0a1d3f4e5c6b7a8d9e0f1a2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e
+    runtime: containerd
+    driver: systemd
+    expected:
+      - {feature: Resources, level: pod, controller: cpu, file: cpu.weight, wanted: "20"}
+"""
+
+RETURN = r"""
+values:
+  description:
+    - Each of O(expected) with its C(path), what was C(found), whether it is C(proven), and in C(reason) why that cannot
+      be told.
+  returned: success
+  type: list
+  elements: dict
+proven:
+  description: Whether all of them are.
+  returned: success
+  type: bool
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ..module_utils.agent.pod_values import Place, held_against
+from ..module_utils.cgroup.names import Driver, QosClass
+from ..module_utils.errors import ColocationError
+from ..module_utils.host import Host
+
+EXPECTED = {
+    "feature": {"type": "str", "required": True},
+    "level": {"type": "str", "choices": ["pod", "container"], "required": True},
+    "controller": {"type": "str", "required": True},
+    "file": {"type": "str", "required": True},
+    "wanted": {"type": "str", "required": True},
+}
+ARGUMENTS = {
+    "root": {"type": "path", "default": "/"},
+    "uid": {"type": "str", "required": True},
+    "container": {"type": "str", "required": True},
+    "runtime": {"type": "str", "choices": ["containerd", "cri-o", "docker"], "required": True},
+    "driver": {"type": "str", "choices": ["systemd", "cgroupfs"], "required": True},
+    "cgroup_root": {"type": "str", "default": "/"},
+    "qos_class": {"type": "str", "choices": ["guaranteed", "burstable", "besteffort"], "default": "burstable"},
+    "expected": {"type": "list", "elements": "dict", "required": True, "options": EXPECTED},
+}
+
+
+def main() -> None:
+    module = AnsibleModule(ARGUMENTS, supports_check_mode=True)
+    given = module.params
+    place = Place(
+        given["uid"],
+        given["container"],
+        given["runtime"],
+        Driver(given["driver"]),
+        given["cgroup_root"],
+        QosClass(given["qos_class"]),
+    )
+    try:
+        values = held_against(Host.below(given["root"]), place, given["expected"])
+    except ColocationError as error:
+        module.fail_json(msg=str(error))
+    module.exit_json(changed=False, values=values, proven=all(each["proven"] for each in values))
+
+
+if __name__ == "__main__":
+    main()

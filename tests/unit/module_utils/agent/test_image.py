@@ -1,0 +1,247 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An image from an archive on a node: imported when it is missing, left alone when it is there, taken away if ours."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.agent import image_record
+from ansible_collections.volcano.colocation.plugins.module_utils.agent.image_answer import absent, present
+from ansible_collections.volcano.colocation.plugins.module_utils.agent.runtime import architecture
+from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.lock import LockHeld, hold
+from ansible_collections.volcano.colocation.tests.unit.module_utils.agent.images import (
+    ID,
+    NAME,
+    OTHER_ID,
+    Image,
+    ImageNode,
+    ImageRuntime,
+    Made,
+    node,
+    refuses,
+)
+
+RECORD = "/var/lib/volcano-colocation/images.json"
+ARCHIVE = b"an archive"
+HOLDS = [{"architecture": "amd64", "id": ID, "digests": [ID]}]
+
+
+def bring(on: ImageNode, *, look: bool = False, machine: str = "x86_64", **given: Any) -> dict[str, Any]:
+    """What the module does on the node; with ``look`` what it does first, and in check mode."""
+    archive = None if look else str(on.write("/home/ansible/image.tar", ARCHIVE))
+    arguments = {"image": NAME, "holds": HOLDS, "archive": archive, "sha256": hashlib.sha256(ARCHIVE).hexdigest()}
+    return present(on.host, {**arguments, **given}, machine, on.clock)
+
+
+def record(on: ImageNode) -> list[dict[str, str]]:
+    path = Path(on.host.path(RECORD))
+    found: list[dict[str, str]] = json.loads(path.read_text())["images"] if path.exists() else []
+    return found
+
+
+def test_a_missing_image_is_imported_once(tmp_path: Path) -> None:
+    with node(tmp_path, ImageRuntime(deaf=3)) as on:
+        looked = bring(on, look=True)
+        assert not on.imports()
+        assert not Path(on.host.path("/var")).exists()
+        done = bring(on)
+        again = bring(on)
+    assert looked["changed"]
+    assert looked == done
+    assert done["image"] == {"name": NAME, "id": ID, "before": ""}
+    assert done["diff"]["after"] == f"{NAME} {ID}\n"
+    assert (again["changed"], again["image"]) == (False, {"name": NAME, "id": ID, "before": ID})
+    assert again["diff"]["before"] == again["diff"]["after"]
+    assert on.imports() == [
+        (
+            "/usr/bin/ctr",
+            *("--address", "/run/containerd/containerd.sock", "--namespace", "k8s.io"),
+            *(
+                "images",
+                "import",
+                "--base-name",
+                "docker.io/volcanosh/vc-agent",
+                on.host.path("/home/ansible/image.tar"),
+            ),
+        )
+    ]
+
+
+def test_what_was_imported_is_noted_for_root_only(tmp_path: Path) -> None:
+    with node(tmp_path, ImageRuntime()) as on:
+        bring(on)
+    assert record(on) == [{"name": NAME, "id": ID}]
+    modes = [stat.S_IMODE(Path(on.host.path(each)).stat().st_mode) for each in (RECORD, str(Path(RECORD).parent))]
+    assert modes == [0o600, 0o700]
+
+
+def test_an_image_that_was_there_is_not_ours(tmp_path: Path) -> None:
+    with node(tmp_path, ImageRuntime(images=[Image(ID, [NAME])])) as on:
+        assert not bring(on)["changed"]
+        assert absent(on.host, [], check=False) == {"changed": False, "removed": [], "kept": []}
+        assert on.runtime.images
+    assert not Path(on.host.path("/var")).exists()
+
+
+@pytest.mark.parametrize(
+    "there", [Image(OTHER_ID, [NAME]), Image(ID, ["docker.io/volcanosh/vc-agent:v1"])], ids=["another id", "no name"]
+)
+def test_name_and_id_both_count(tmp_path: Path, there: Image) -> None:
+    with node(tmp_path, ImageRuntime(images=[there])) as on:
+        before = there.id if NAME in there.tags else ""
+        done = bring(on)
+    assert done["image"] == {"name": NAME, "id": ID, "before": before}
+
+
+def test_the_ids_of_this_architecture_count(tmp_path: Path) -> None:
+    holds = [{"architecture": "arm64", "id": OTHER_ID, "digests": []}, *HOLDS]
+    with node(tmp_path, ImageRuntime(images=[Image(OTHER_ID, [NAME])])) as on:
+        assert bring(on, look=True, holds=holds, machine="x86_64")["needed"]
+        assert not bring(on, look=True, holds=holds, machine="aarch64")["needed"]
+        with pytest.raises(ColocationError, match=r"this node is arm64, and the archive holds .* for amd64\. Nothing"):
+            bring(on, look=True, machine="aarch64")
+    assert architecture("riscv64") == "riscv64"
+
+
+def test_a_file_that_changed_on_its_way_is_not_imported(tmp_path: Path) -> None:
+    with node(tmp_path, ImageRuntime()) as on:
+        with pytest.raises(ColocationError, match="it is not the file that was read on the controller"):
+            bring(on, sha256="0" * 64)
+        with pytest.raises(ColocationError, match="cannot be read"):
+            bring(on, archive="/nowhere/image.tar")
+        assert not on.imports()
+
+
+def test_a_failed_import_is_told_and_not_noted(tmp_path: Path) -> None:
+    said = r"could not import .*no space left on device\. See the log"
+    with node(tmp_path, ImageRuntime(), refuses) as on, pytest.raises(ColocationError, match=said):
+        bring(on)
+    assert not record(on)
+
+
+def test_an_import_that_the_runtime_never_tells_of_is_an_error_and_stays_noted(tmp_path: Path) -> None:
+    with node(tmp_path, ImageRuntime(deaf=10_000)) as on, pytest.raises(
+        ColocationError, match=rf"after 30 s {NAME} is not there by the CRI's word, in place of {ID}"
+    ):
+        bring(on)
+    assert record(on) == [{"name": NAME, "id": ID}]
+
+
+def test_two_at_once_do_not_import(tmp_path: Path) -> None:
+    with node(tmp_path, ImageRuntime()) as on, hold(on.host.path("/var/lib/volcano-colocation/lock"), "somebody"):
+        with pytest.raises(LockHeld, match="somebody"):
+            bring(on)
+        assert not on.imports()
+
+
+@pytest.mark.parametrize(
+    ("name", "by_hand"),
+    [("cri-o", "skopeo copy oci-archive:FILE"), ("docker", "docker load"), ("x", "its own program")],
+)
+def test_other_runtimes_are_refused_before_anything_is_sent(tmp_path: Path, name: str, by_hand: str) -> None:
+    with node(tmp_path, ImageRuntime(name=name)) as on, pytest.raises(
+        ColocationError, match=f"kubelet uses {name}, and archives are imported into containerd only"
+    ) as e:
+        bring(on, look=True)
+    assert by_hand in str(e.value)
+
+
+def test_what_was_loaded_by_hand_into_another_runtime_is_enough(tmp_path: Path) -> None:
+    with node(tmp_path, ImageRuntime(name="cri-o", images=[Image(ID, [NAME])], bare_ids=True)) as on:
+        assert not bring(on, look=True)["needed"]
+
+
+def test_a_node_without_ctr_is_refused_and_k3s_has_its_own(tmp_path: Path) -> None:
+    with node(tmp_path, ImageRuntime(), program="") as on:
+        with pytest.raises(ColocationError, match="there is no ctr beside containerd"):
+            bring(on, look=True)
+        rancher = "/var/lib/rancher/k3s/data/current/bin"
+        on.write(f"{rancher}/containerd")
+        on.write(f"{rancher}/ctr")
+        bring(on)
+        assert on.imports()[0][0] == f"{rancher}/ctr"
+
+
+def container(asked: str = "", reference: str = "", image: str = "") -> Made:
+    return Made("c" * 64, "s", "main", asked=asked, reference=reference, image=image)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [container(asked=NAME), container(reference=ID), container(image=ID), container(reference=ID[7:])],
+    ids=["by name", "by reference", "by id", "CRI-O"],
+)
+def test_an_image_that_a_container_uses_stays(tmp_path: Path, use: Made) -> None:
+    with node(tmp_path, ImageRuntime()) as on:
+        bring(on)
+        on.runtime.containers = [use]
+        kept = absent(on.host, [], check=False)
+        assert [each["reason"] for each in kept["kept"]] == ["the container main (cccccccccccc) uses it"]
+        assert not kept["changed"]
+        assert absent(on.host, ["main"], check=True)["removed"] == [NAME]
+        on.runtime.containers = [container(asked="docker.io/library/x:1", reference=OTHER_ID)]
+        predicted = absent(on.host, [], check=True)
+        assert on.runtime.images
+        done = absent(on.host, [], check=False)
+        again = absent(on.host, [], check=False)
+        assert not on.runtime.images
+    assert predicted == done
+    assert (done["removed"], done["diff"]["before"]) == ([NAME], f"{NAME} {ID}\n")
+    assert not again["changed"]
+    assert not Path(on.host.path(RECORD)).exists()
+
+
+def test_an_image_with_another_name_stays(tmp_path: Path) -> None:
+    with node(tmp_path, ImageRuntime()) as on:
+        bring(on)
+        on.runtime.images[0].digests.append("docker.io/volcanosh/vc-agent@" + OTHER_ID)
+        (kept,) = absent(on.host, [], check=False)["kept"]
+        assert kept["reason"].startswith("somebody gave it another name, docker.io/volcanosh/vc-agent@sha256:")
+        assert on.runtime.images
+    assert record(on)
+
+
+def test_what_somebody_else_put_in_its_place_is_theirs(tmp_path: Path) -> None:
+    with node(tmp_path, ImageRuntime()) as on:
+        bring(on)
+        on.runtime.images = [Image(OTHER_ID, [NAME])]
+        assert absent(on.host, [], check=False)["removed"] == [NAME]
+        assert on.runtime.images
+    assert not record(on)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "it is damaged"),
+        ('{"schema": 1, "images": [{"name": 7, "id": ""}]}', r"it is damaged \(images\[0\].name\)"),
+        ('{"schema": 2, "images": []}', "it has schema 2, and this version reads 1"),
+        ("[]", "it is damaged"),
+    ],
+)
+def test_a_record_that_cannot_be_relied_on_is_named(tmp_path: Path, text: str, said: str) -> None:
+    with node(tmp_path, ImageRuntime()) as on:
+        on.write(RECORD, text.encode())
+        with pytest.raises(ColocationError, match=said):
+            absent(on.host, [], check=False)
+        with pytest.raises(ColocationError, match=said):
+            bring(on)
+        assert not on.imports()
+
+
+def test_a_record_behind_a_link_is_not_read(tmp_path: Path) -> None:
+    with node(tmp_path, ImageRuntime()) as on:
+        on.write("/elsewhere", b'{"schema": 1, "images": []}')
+        folder = Path(on.host.path(RECORD)).parent
+        folder.mkdir(parents=True)
+        (folder / "images.json").symlink_to(on.host.path("/elsewhere"))
+        with pytest.raises(ColocationError, match="cannot read it"):
+            image_record.load(on.host)

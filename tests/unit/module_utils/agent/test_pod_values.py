@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A pod's cgroups are found by its ids, under each version and driver, and every value is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.agent.pod_values import Place, held_against
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver, QosClass
+from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
+from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import PODS, ROOT, UIDS, Tree
+
+CONTAINER = "c" * 64
+SCOPES = {"systemd": f"cri-containerd-{CONTAINER}.scope", "cgroupfs": CONTAINER}
+WEIGHT = {"v2": ("cpu.weight", "20"), "v1": ("cpu.shares", "204")}
+
+
+def place(driver: str, root: str = "/") -> Place:
+    return Place(UIDS["burstable"], CONTAINER, "containerd", Driver(driver), root, QosClass.BURSTABLE)
+
+
+def wanted(file: str, value: str, level: str = "container") -> dict[str, str]:
+    return {"feature": "Resources", "level": level, "controller": "cpu", "file": file, "wanted": value}
+
+
+@pytest.mark.parametrize("mode", ["v1", "v2"])
+@pytest.mark.parametrize("driver", ["systemd", "cgroupfs"])
+def test_values_of_pod_and_container_are_read(tmp_path: Path, mode: str, driver: str) -> None:
+    tree = Tree(tmp_path, mode, driver)
+    pod = PODS[driver]["burstable"]
+    tree.make(f"{pod}/{SCOPES[driver]}")
+    file, value = WEIGHT[mode]
+    tree.file(pod, file).write_text(f"{value}\n")
+    before = tree.snapshot()
+    expected = [wanted(file, value, "pod"), wanted(file, value)]
+    of_pod, of_container = held_against(tree.host, place(driver), expected, ROOT)
+    assert of_pod["proven"]
+    assert of_pod["path"].endswith(f"/{pod}/{file}")
+    assert (of_container["found"], of_container["proven"]) == ({"v1": "1024", "v2": "100"}[mode], False)
+    assert of_container["path"].endswith(f"/{pod}/{SCOPES[driver]}/{file}")
+    assert tree.snapshot() == before
+
+
+def test_blanks_of_the_kernel_do_not_count(tmp_path: Path) -> None:
+    tree = Tree(tmp_path, "v2", "systemd")
+    tree.file(PODS["systemd"]["burstable"], "cpu.max").write_text("20000 100000\n")
+    (found,) = held_against(tree.host, place("systemd"), [wanted("cpu.max", "20000 100000", "pod")], ROOT)
+    assert found["proven"]
+
+
+def test_what_is_not_there_has_its_reason(tmp_path: Path) -> None:
+    tree = Tree(tmp_path, "v2", "systemd")
+    expected = [wanted("cpu.weight", "20"), wanted("cpu.qos_level", "-1", "pod")]
+    container, level = held_against(tree.host, place("systemd"), expected, ROOT)
+    assert (container["reason"], container["proven"]) == ("there is no such cgroup", False)
+    assert (level["reason"], level["proven"]) == ("cannot be read: No such file or directory", False)
+
+
+def test_a_link_in_the_tree_is_not_followed(tmp_path: Path) -> None:
+    tree = Tree(tmp_path, "v2", "cgroupfs")
+    pod = tree.top / PODS["cgroupfs"]["burstable"]
+    (pod / CONTAINER).symlink_to(tree.top)
+    (found,) = held_against(tree.host, place("cgroupfs"), [wanted("cpu.weight", "100")], ROOT)
+    assert found["reason"] == "a symlink stands where a cgroup should be"
+
+
+def test_a_controller_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    tree = Tree(tmp_path, "v2", "systemd")
+    with pytest.raises(ColocationError, match="this node has no controller net_cls"):
+        held_against(tree.host, place("systemd"), [{**wanted("x", "1"), "controller": "net_cls"}], ROOT)
