@@ -51,9 +51,19 @@ class Seen:
 
     @property
     def release(self) -> tuple[int, int] | None:
-        """Volcano's, by the image's tag; None where that is no version, such as latest or a digest."""
-        name = self.image.rpartition("/")[2].partition("@")[0]
-        return minor(name.partition(":")[2])
+        """Volcano's, by the image's tag."""
+        return release_of(self.image)
+
+
+def release_of(image: str) -> tuple[int, int] | None:
+    """What an image's tag says; None where that is no version, such as latest or a digest."""
+    name = image.rpartition("/")[2].partition("@")[0]
+    return minor(name.partition(":")[2])
+
+
+def is_known(release: tuple[int, int] | None) -> bool:
+    """Whether what this collection says of Volcano holds for a release."""
+    return release is not None and release >= FIRST_AGENT
 
 
 def check_cluster(seen: Seen, uid: str, *, changing: bool) -> None:
