@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from ..kubeadm.model import ClusterError, ConfigMap
 from ..versions import minor
@@ -66,7 +66,14 @@ def is_known(release: tuple[int, int] | None) -> bool:
     return release is not None and release >= FIRST_AGENT
 
 
-def check_cluster(seen: Seen, uid: str, *, changing: bool) -> None:
+class OfCluster(Protocol):
+    """What was read of a cluster."""
+
+    @property
+    def uid(self) -> str: ...
+
+
+def check_cluster(seen: OfCluster, uid: str, *, changing: bool) -> None:
     """ClusterError where the kubeconfig leads to another cluster than is meant, or nobody said which is."""
     if uid and uid != seen.uid:
         raise ClusterError(
