@@ -183,6 +183,8 @@ def _nameless(path: str, item: Item) -> Iterator[str]:
             yield f"{path}:{item.line}: an object without {name}"
         elif "{{" in value:
             yield f"{path}:{item.line}: {name} is a template that was not rendered"
+    if not isinstance(known.get("namespace", ""), str):
+        yield f"{path}:{item.line}: metadata.namespace is no text; write it in quotes"
 
 
 def _scopes(items: Iterable[Item]) -> dict[tuple[str, str], bool]:

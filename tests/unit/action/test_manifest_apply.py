@@ -288,7 +288,9 @@ def test_missing_verbs_are_named_before_the_first_change(apply: Task_, check: bo
 
 
 def test_apis_that_the_server_does_not_have_are_named_with_their_lines(apply: Task_) -> None:
-    apply.text = TEXT.replace("apiVersion: batch/v1", "apiVersion: batch/v9").replace("\nkind: Queue\n", "\nkind: Job\n")
+    apply.text = TEXT.replace("apiVersion: batch/v1", "apiVersion: batch/v9").replace(
+        "\nkind: Queue\n", "\nkind: Job\n"
+    )
     told = apply()["msg"]
     assert f"does not have {apply.folder}/volcano.yaml:111: Job in batch/v9" in told
     assert apply.cluster.writes == []

@@ -21,6 +21,7 @@ from ansible_collections.volcano.colocation.plugins.modules import (
 from ansible_collections.volcano.colocation.plugins.plugin_utils import arguments
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import arguments as agent_arguments
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.arguments import MANIFEST_APPLY
 
 COLLECTION = Path(__file__).parents[3]
 PACKAGE = "ansible_collections.volcano.colocation.plugins"
@@ -36,6 +37,7 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "crio_config": arguments.CRIO_CONFIG,
     "kubeadm_config": arguments.KUBEADM_CONFIG,
     "kubelet_config": arguments.KUBELET_CONFIG,
+    "manifest_apply": MANIFEST_APPLY,
     "node_align": arguments.NODE_ALIGN,
     "node_facts": arguments.NODE_FACTS,
     "node_ledger": node_ledger.ARGUMENTS,

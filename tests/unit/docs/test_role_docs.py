@@ -22,7 +22,7 @@ FIRST = {
     "agent": ("main", "verify"),
     "node": ("main", "observe", "assess", "replay", "restore"),
     "qos": ("main", "reserve", "verify"),
-    "scheduler": ("main", "restore"),
+    "scheduler": ("main", "install", "uninstall", "restore"),
 }
 NAMES = tuple(FIRST)
 
