@@ -53,7 +53,8 @@ class ActionModule(ColocationAction):
         seen = api.look(name, document)
         check_cluster(seen, arguments["cluster_uid"], changing=False)
         plan = make_plan(document, seen, name, path, adopt=arguments["adopt"])
-        check_cluster(seen, arguments["cluster_uid"], changing=bool(plan.changes))
+        changed = bool(plan.changes) or plan.inventory != seen.inventory
+        check_cluster(seen, arguments["cluster_uid"], changing=changed)
         version = self._begin(api, name, plan, seen)
         later = _later(plan.changes)
         self._carry_out(api, tuple(each for each in plan.changes if each not in later), patience)
@@ -63,14 +64,15 @@ class ActionModule(ColocationAction):
             self._carry_out(api, later, patience)
             jobs = jobs_done(document.items, seen.inventory.jobs)
             if jobs != seen.inventory.jobs:
+                check_cluster(seen, arguments["cluster_uid"], changing=True)
                 api.note(name, replace(plan.inventory, jobs=jobs), version)
         else:
             self._carry_out(api, later, patience)
-        return {**_told(plan), "images": list(document.images), "left_out": list(document.left_out)}
+        return {**_told(plan), "changed": changed, "images": list(document.images), "left_out": list(document.left_out)}
 
     def _begin(self, api: ManifestApi, name: str, plan: ManifestPlan, seen: Seen) -> str | None:
         """The inventory is there before the first object, so that a run that is cut off loses nothing."""
-        if not plan.changes:
+        if not plan.changes and plan.inventory == seen.inventory:
             return seen.version
         deed = Deed.CHANGE if seen.version else Deed.CREATE
         api.demand(needs(plan.changes, None, place(name), deed, Deed.CHANGE))
@@ -154,5 +156,5 @@ def _redacted(change: ObjectChange) -> dict[str, str]:
 def _told(plan: ManifestPlan) -> dict[str, Any]:
     changes = [{"object": each.ref.place, "action": each.deed.value} for each in plan.changes]
     edits = [_redacted(each) for each in plan.changes]
-    told = {"changed": bool(changes), "diff": edits, "changes": changes, "kept": plan.kept, "left": plan.left}
+    told = {"diff": edits, "changes": changes, "kept": plan.kept, "left": plan.left}
     return dict(plain(told))

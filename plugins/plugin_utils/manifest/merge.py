@@ -72,8 +72,6 @@ def _same_quantity(found: Any, wanted: Any) -> bool:
 def _mapping(live: Manifest, wanted: Manifest, last: Manifest, place: str, told: Merged) -> dict[str, Any]:
     change: dict[str, Any] = {}
     for key, value in wanted.items():
-        if _says(key, live.get(key), value):
-            continue
         found = _value(live.get(key, ABSENT), value, last.get(key, ABSENT), f"{place}{key}", told)
         if found is not ABSENT:
             change[key] = found
@@ -86,17 +84,25 @@ def _mapping(live: Manifest, wanted: Manifest, last: Manifest, place: str, told:
 
 
 def _value(live: Any, wanted: Any, last: Any, place: str, told: Merged) -> Any:
-    """What a patch has to say of a field that is not as wanted; ABSENT where nothing."""
+    """What a patch has to say of one field; ABSENT where nothing."""
     if isinstance(live, Mapping) and isinstance(wanted, Mapping):
         return _mapping(live, wanted, last if isinstance(last, Mapping) else {}, f"{place}.", told) or ABSENT
     if _named(live) and _named(wanted):
         return _list(live, wanted, last if _named(last) else [], place, told)
+    if _is_right(live, wanted, place):
+        return ABSENT
     if last is not ABSENT and _same(last, wanted):
         told.kept.append(place)
         return ABSENT
     if last is not ABSENT and live is not ABSENT and not is_as_wanted(live, last):
         told.conflicts.append(place)
     return wanted
+
+
+def _is_right(live: Any, wanted: Any, place: str) -> bool:
+    """A value that is no mapping, by the key of the mapping that it is in."""
+    above = place.rpartition(".")[0].rpartition(".")[2]
+    return _says(above, {"": live}, {"": wanted}) if live is not ABSENT else not wanted
 
 
 def _dropped(live: Any, last: Any, place: str, told: Merged) -> Any:

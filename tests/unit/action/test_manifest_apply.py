@@ -309,6 +309,62 @@ def test_a_run_that_is_cut_off_is_completed_by_the_next_and_can_be_taken_away(ap
     assert apply.cluster.state() == before
 
 
+def test_a_lost_inventory_is_written_anew(apply: Task_) -> None:
+    before = apply.cluster.state()
+    apply()
+    del apply.cluster.objects["ConfigMap", "kube-system", "volcano-colocation-manifest-volcano"]
+    again = apply()
+    assert (again["changed"], again["changes"]) == (True, [])
+    assert not apply()["changed"]
+    apply.remove(remove_crds=True)
+    assert apply.cluster.state() == before
+
+
+def test_a_schema_is_shown_by_its_digest_and_a_field_that_goes_as_gone(apply: Task_) -> None:
+    apply()
+    old, new = "x-kubernetes-preserve-unknown-fields: true", "x-kubernetes-preserve-unknown-fields: false"
+    apply.text = TEXT.replace(old, new, 1).replace("  replicas: 1\n", "", 1)
+    schema, replicas = apply()["diff"]
+    assert "openAPIV3Schema: sha256:" in schema["before"]
+    assert "preserve-unknown" not in str(schema)
+    assert replicas["before_header"] == f"Deployment {SPACE}/volcano-admission"
+    assert (replicas["before"], replicas["after"]) == ("spec:\n  replicas: 1\n", "{}\n")
+
+
+def test_what_a_manifest_says_in_other_words_is_noted(apply: Task_) -> None:
+    apply()
+    apply.text = TEXT.replace("cpu: 1000m", "cpu: 1")
+    (edit,) = apply()["diff"]
+    assert "colocation.volcano.sh/manifest-applied: sha256:" in edit["before"]
+    assert edit["before"] != edit["after"]
+    assert not apply()["changed"]
+
+
+def test_a_job_of_others_is_made_anew_when_it_is_taken_over(apply: Task_) -> None:
+    job = {"metadata": {"name": "volcano-admission-init", "namespace": SPACE}, "spec": {"backoffLimit": 1}}
+    apply.cluster.add({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
+    apply.cluster.add({"apiVersion": "batch/v1", "kind": "Job", **job})
+    assert f"made by others: Job {SPACE}/volcano-admission-init" in apply()["msg"]
+    taken = objects(apply(adopt=True))
+    assert [each for each in taken if " Job " in each] == [
+        f"delete Job {SPACE}/volcano-admission-init",
+        f"create Job {SPACE}/volcano-admission-init",
+    ]
+    assert not apply()["changed"]
+
+
+def test_an_object_that_lost_our_mark_is_not_taken_away(apply: Task_) -> None:
+    apply()
+    found = apply.cluster.get("Service", "volcano-admission-service", SPACE)
+    assert found
+    apply.cluster.add({**found, "metadata": {"name": "volcano-admission-service", "namespace": SPACE}})
+    left = apply.remove(remove_crds=True)["left"]
+    assert left == [
+        f"Service {SPACE}/volcano-admission-service: it is not ours any more",
+        f"Namespace {SPACE}: it also has Service volcano-admission-service",
+    ]
+
+
 def test_crds_stay_and_can_go_later(apply: Task_) -> None:
     before = apply.cluster.state()
     apply()
