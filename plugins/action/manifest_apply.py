@@ -24,6 +24,7 @@ from ..plugin_utils.manifest.removal import Permission, make_removal
 from ..plugin_utils.manifest.seen import Seen
 from ..plugin_utils.redact import redact_text
 from ..plugin_utils.scheduler.deeds import Deed, ObjectChange, needs
+from ..plugin_utils.scheduler.objects import Ref
 from ..plugin_utils.scheduler.seen import check_cluster
 
 UNNAMED = "colocation_kubeconfig names no kubeconfig, and a manifest is brought to a cluster by its API server only"
@@ -81,7 +82,7 @@ class ActionModule(ColocationAction):
         return api.note(name, plan.inventory, seen.version)
 
     def _carry_out(self, api: ManifestApi, changes: tuple[ObjectChange, ...], patience: Patience) -> None:
-        crds = []
+        crds: list[Ref] = []
         for each in changes:
             if self._task.check_mode and not each.dry:
                 continue
