@@ -92,11 +92,11 @@ def _unready(found: Object, pod: Object) -> str:
     if ready.get("status") == "True":
         return ""
     parts = (*(told.get("initContainerStatuses") or ()), *(told.get("containerStatuses") or ()))
-    why = next(filter(None, map(_held_up, parts)), "")
+    why = next(filter(None, map(held_up, parts)), "")
     return f"the agent is not Ready: {why or ready.get('message') or told.get('phase') or 'no reason given'}"
 
 
-def _held_up(status: Mapping[str, Any]) -> str:
+def held_up(status: Mapping[str, Any]) -> str:
     """What keeps a container from running; empty for one that runs or has done its work."""
     for state in ("waiting", "terminated"):
         told = (status.get("state") or {}).get(state) or {}

@@ -4,26 +4,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from ..kubeadm.model import ClusterError, ConfigMap
+from ..kubeadm.model import ConfigMap
 from ..scheduler import journal
 from ..scheduler.admission import GROUP, MUTATING, VALIDATING, VERSIONS
 from ..scheduler.conf import Metrics
-from ..scheduler.deeds import Deed, Need, ObjectChange, TextChange
+from ..scheduler.deeds import TextChange
 from ..scheduler.metrics_source import Place, missing, place_of
 from ..scheduler.objects import Manifest, Ref
 from ..scheduler.priority_classes import API as CLASSES
 from ..scheduler.queues import API as QUEUES
 from ..scheduler.seen import CRDS, Seen
 from ..scheduler.wanted import Wanted
-from .cluster import INFO, UNTOUCHED, WRITE, Cluster
+from .objects_api import ObjectsApi
 
 CRD = "apiextensions.k8s.io/v1"
 
 
-class SchedulerApi(Cluster):
+class SchedulerApi(ObjectsApi):
     """One API server, and what of it the scheduler is about."""
 
     def look(self, wanted: Wanted) -> Seen:
@@ -64,14 +64,6 @@ class SchedulerApi(Cluster):
             others=tuple(each for each in others if each is not None),
         )
 
-    def _uid(self) -> str:
-        for each in self._read("get namespaces kube-system", kind="Namespace", name="kube-system"):
-            return str(each["metadata"]["uid"])
-        raise ClusterError(
-            f"The API server of {self.kubeconfig} has no namespace kube-system, or shows none",
-            f"{UNTOUCHED}. It tells clusters apart: let the kubeconfig's user get it.",
-        )
-
     def _policies(self, wanted: Wanted) -> tuple[dict[str, tuple[str, ...]], tuple[Manifest, ...]]:
         """(versions that the server has of each kind that is asked for, the policies and bindings of the newest)."""
         versions: dict[str, tuple[str, ...]] = {}
@@ -93,51 +85,6 @@ class SchedulerApi(Cluster):
         place = place_of(metrics) if metrics else None
         return missing(place, self._found(place.ref)) if isinstance(place, Place) else None
 
-    def _found(self, ref: Ref) -> dict[str, Any] | None:
-        """One object; None where it, or its whole API, is not there."""
-        what = f"get {ref.resource} {ref.name}" + (f" in {ref.namespace}" if ref.namespace else "")
-        where = {"namespace": ref.namespace} if ref.namespace else {}
-        asked = {"api_version": ref.api_version, "kind": ref.kind, "name": ref.name, **where}
-        return next(iter(self._asked(what, asked) or ()), None)
-
-    def _listed(self, api_version: str, kind: str) -> list[dict[str, Any]] | None:
-        """All objects of a kind; None where the server does not know it in this version."""
-        return self._asked(f"list {Ref(api_version, kind, '').resource}", {"api_version": api_version, "kind": kind})
-
-    def _asked(self, what: str, arguments: dict[str, Any]) -> list[dict[str, Any]] | None:
-        answer = self._run(INFO, what, arguments)
-        found: list[dict[str, Any]] | None = answer["resources"] if answer.get("api_found", True) else None
-        # Objects of a list come without the kind that they are of.
-        kind = {"apiVersion": arguments["api_version"], "kind": arguments["kind"]}
-        return None if found is None else [{**each, **kind} for each in found]
-
-    def demand(self, needs: Iterable[Need]) -> None:
-        """ClusterError with every verb that the user does not have."""
-        lacks = [need for need in needs if not self._may(need)]
-        if lacks:
-            raise ClusterError(
-                f"The user of {self.kubeconfig} may not {'; '.join(map(str, lacks))}",
-                f"{UNTOUCHED}. Grant it, docs/scheduler.md lists all verbs.",
-            )
-
-    def _may(self, need: Need) -> bool:
-        attributes = {
-            "verb": need.verb,
-            "group": need.group,
-            "resource": need.resource,
-            "namespace": need.namespace or "",
-            "name": need.name or "",
-        }
-        review = {
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SelfSubjectAccessReview",
-            "metadata": {},
-            "spec": {"resourceAttributes": attributes},
-        }
-        answer = self._run(WRITE, "create selfsubjectaccessreviews", {"definition": review})
-        # A client that cannot do dry runs answers a check itself, and has nothing to say.
-        return bool(answer["result"].get("status", {}).get("allowed", True))
-
     def note(self, namespace: str, kept: journal.Journal, version: str | None) -> None:
         """Write the journal, if it is still as it was read."""
         ref = Ref("v1", "ConfigMap", journal.NAME, namespace)
@@ -153,22 +100,6 @@ class SchedulerApi(Cluster):
         header = change.ref.header(resourceVersion=change.found.version)
         what = f"patch configmaps {change.ref.name} in {change.ref.namespace}"
         self._write(what, {**header, "data": {change.key: change.after}}, state="patched")
-
-    def carry_out(self, change: ObjectChange) -> None:
-        """One request; the server refuses a change of another version than was read."""
-        states = {Deed.CREATE: "present", Deed.CHANGE: "patched", Deed.DELETE: "absent"}
-        what = f"{change.deed.value} {change.ref.resource} {change.ref.name}"
-        self._write(what, change.manifest, state=states[change.deed])
-
-    def _failure(self, what: str, answer: Mapping[str, Any]) -> ClusterError:
-        message = " ".join(str(answer.get(key) or "") for key in ("msg", "reason"))
-        if '"code":403' in message or "Forbidden" in message:
-            told = str(answer.get("msg") or "").strip().splitlines()[-1:] or ["no reason given"]
-            return ClusterError(
-                f"The user of {self.kubeconfig} may not {what}, or an admission refuses it: {told[0]}",
-                f"{UNTOUCHED} there. Grant the verb, docs/scheduler.md lists all, or look at what refuses it.",
-            )
-        return super()._failure(what, answer)
 
 
 def _config_map(found: Mapping[str, Any] | None) -> ConfigMap | None:

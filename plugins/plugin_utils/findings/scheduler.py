@@ -10,7 +10,7 @@ from typing import Any
 
 from ..scheduler.actions import KNOWN, WANTED, read_actions
 from ..scheduler.conf import USAGE, Usage, named, plugins
-from ..scheduler.seen import FIRST_AGENT
+from ..scheduler.seen import FIRST_AGENT, is_known
 from ..scheduler.watermarks import Watermarks
 from .model import Effect, Finding, Severity
 
@@ -155,7 +155,7 @@ def _reclaim(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
 
 def release(found: tuple[int, int] | None, image: str) -> tuple[Finding, ...]:
     """A scheduler of which nobody can say that it knows all this."""
-    if found is not None and found >= FIRST_AGENT:
+    if is_known(found):
         return ()
     first = ".".join(map(str, FIRST_AGENT))
     told = "is older than the first with an agent" if found else "cannot be told from its image's tag"

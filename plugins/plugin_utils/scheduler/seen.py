@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from ..kubeadm.model import ClusterError, ConfigMap
 from ..versions import minor
@@ -51,12 +51,29 @@ class Seen:
 
     @property
     def release(self) -> tuple[int, int] | None:
-        """Volcano's, by the image's tag; None where that is no version, such as latest or a digest."""
-        name = self.image.rpartition("/")[2].partition("@")[0]
-        return minor(name.partition(":")[2])
+        """Volcano's, by the image's tag."""
+        return release_of(self.image)
 
 
-def check_cluster(seen: Seen, uid: str, *, changing: bool) -> None:
+def release_of(image: str) -> tuple[int, int] | None:
+    """What an image's tag says; None where that is no version, such as latest or a digest."""
+    name = image.rpartition("/")[2].partition("@")[0]
+    return minor(name.partition(":")[2])
+
+
+def is_known(release: tuple[int, int] | None) -> bool:
+    """Whether what this collection says of Volcano holds for a release."""
+    return release is not None and release >= FIRST_AGENT
+
+
+class OfCluster(Protocol):
+    """What was read of a cluster."""
+
+    @property
+    def uid(self) -> str: ...
+
+
+def check_cluster(seen: OfCluster, uid: str, *, changing: bool) -> None:
     """ClusterError where the kubeconfig leads to another cluster than is meant, or nobody said which is."""
     if uid and uid != seen.uid:
         raise ClusterError(

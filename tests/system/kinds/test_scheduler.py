@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The role scheduler on a real API server: refused, shown, done, nothing left to do, and put back. In this order.
+"""The role scheduler on a real API server: refused, installed, shown, done, put back, taken away. In this order.
 
 Volcano itself is not there: its CRDs and its Deployment are stand-ins with upstream's names and fields.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from collections.abc import Iterator
@@ -105,6 +106,20 @@ def deployment(image: str) -> dict[str, Any]:
     }
 
 
+def access() -> list[dict[str, Any]]:
+    """A binding before the role that it binds, and an account: what no stand-in needs, and every manifest has."""
+    account = {"kind": "ServiceAccount", "name": "volcano-scheduler", "namespace": SPACE}
+    rbac, name = "rbac.authorization.k8s.io", {"name": "volcano-scheduler-stand-in"}
+    role = {"apiGroup": rbac, "kind": "ClusterRole", **name}
+    rules = [{"apiGroups": [GROUP], "resources": ["queues"], "verbs": ["get", "list"]}]
+    head = {"apiVersion": f"{rbac}/v1", "metadata": name}
+    return [
+        {**head, "kind": "ClusterRoleBinding", "roleRef": role, "subjects": [account]},
+        {**head, "kind": "ClusterRole", "rules": rules},
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": account["name"], "namespace": SPACE}},
+    ]
+
+
 def volcano() -> list[dict[str, Any]]:
     conf = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": MAP, "namespace": SPACE}, "data": {KEY: TEXT}}
     groups = crd("podgroups", "PodGroup", "Namespaced", {"queue": {"type": "string"}})
@@ -114,9 +129,25 @@ def volcano() -> list[dict[str, Any]]:
 @pytest.fixture(scope="module", name="server")
 def _server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
     server = up(tmp_path_factory.mktemp("scheduler"))
-    server.kubectl("create", "namespace", SPACE)
     yield server
     lab("cluster", "down")
+
+
+def manifest(server: ApiServer) -> dict[str, Any]:
+    """The variables of an installation whose queue comes before its CRD, and whose namespace nobody has made."""
+    queue = {"apiVersion": f"{GROUP}/{STORED}", "kind": "Queue", "metadata": {"name": "brought"}, "spec": {"weight": 1}}
+    text = "\n---\n".join(map(json.dumps, [queue, *access(), *volcano()]))
+    path = server.folder / "volcano.yaml"
+    path.write_text(text)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return {"colocation_volcano_manifest": str(path), "colocation_volcano_manifest_sha256": digest}
+
+
+def everything(server: ApiServer) -> set[str]:
+    """The names of all that a manifest may make."""
+    kinds = "namespaces,crds,clusterroles,clusterrolebindings,configmaps,deployments.apps,serviceaccounts"
+    found = server.kubectl("get", kinds, "-A", "-o", "name").split()
+    return {each for each in found if "volcano" in each or "brought" in each}
 
 
 def play(server: ApiServer, *arguments: str, entry: str = "main", **variables: Any) -> Run:
@@ -165,8 +196,26 @@ def test_a_cluster_without_volcano_is_refused_and_all_that_is_missing_is_named(s
     for each in ("queues.scheduling.volcano.sh", f"Deployment {SPACE}/volcano-scheduler", f"ConfigMap {SPACE}/{MAP}"):
         assert each in run.output
     assert get(server, "priorityclass", CLASSES[0]) is None
-    server.kubectl("apply", "-f", "-", text=json.dumps({"apiVersion": "v1", "kind": "List", "items": volcano()}))
-    server.kubectl("wait", "--for=condition=established", "crd", "--all", "--timeout=60s")
+
+
+def test_volcano_is_installed_from_a_manifest_and_then_there_is_nothing_left_to_do(server: ApiServer) -> None:
+    wanted = {**manifest(server), "colocation_cluster_uid": uid(server)}
+    before = everything(server)
+    other = play(server, entry="install", **{**wanted, "colocation_volcano_manifest_sha256": "0" * 64})
+    assert other.code != 0
+    assert "has the sha256" in other.output
+    checked = play(server, "--check", "--diff", entry="install", **wanted)
+    assert checked.code == 0, checked.output
+    assert everything(server) == before
+
+    done = play(server, "--diff", entry="install", **wanted)
+    assert done.code == 0, done.output
+    assert changes(done) == changes(checked) != set()
+    assert get(server, f"queues.{GROUP}", "brought")["spec"] == {"weight": 1}
+    assert text(server) == TEXT
+
+    again = play(server, entry="install", **wanted)
+    assert (again.code, again.recap("localhost")["changed"]) == (0, 0), again.output
 
 
 @pytest.mark.parametrize(
@@ -220,3 +269,27 @@ def test_check_then_the_run_then_nothing_then_back(server: ApiServer) -> None:
     assert state(server) == before
     assert text(server) == TEXT
     assert play(server, entry="restore", colocation_cluster_uid=uid(server)).recap("localhost")["changed"] == 0
+
+
+def test_what_was_written_since_outlives_the_next_installation(server: ApiServer) -> None:
+    wanted = {**WANTED, **manifest(server), "colocation_cluster_uid": uid(server)}
+    assert play(server, **wanted).code == 0
+    written = text(server)
+    assert written != TEXT
+    again = play(server, **wanted)
+    assert (again.code, again.recap("localhost")["changed"]) == (0, 0), again.output
+    assert f"ConfigMap {SPACE}/{MAP}: data.{KEY}" in again.output
+    assert text(server) == written
+    assert play(server, entry="restore", colocation_cluster_uid=uid(server)).code == 0
+
+
+def test_nothing_is_left_when_all_is_taken_away(server: ApiServer) -> None:
+    wanted = {"colocation_cluster_uid": uid(server), "colocation_volcano_remove_crds": True}
+    held = everything(server)
+    shown = play(server, "--check", entry="uninstall", **wanted)
+    assert (shown.code, shown.recap("localhost")["changed"]) == (0, 1), shown.output
+    assert everything(server) == held
+    gone = play(server, entry="uninstall", **wanted)
+    assert gone.code == 0, gone.output
+    assert everything(server) == set()
+    assert play(server, entry="uninstall", **wanted).recap("localhost")["changed"] == 0

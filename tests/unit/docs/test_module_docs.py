@@ -23,6 +23,7 @@ from ansible_collections.volcano.colocation.plugins.modules import (
 from ansible_collections.volcano.colocation.plugins.plugin_utils import arguments
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import arguments as agent_arguments
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.arguments import MANIFEST_APPLY
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout import arguments as rollout_arguments
 
 COLLECTION = Path(__file__).parents[3]
@@ -43,6 +44,7 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "crio_config": arguments.CRIO_CONFIG,
     "kubeadm_config": arguments.KUBEADM_CONFIG,
     "kubelet_config": arguments.KUBELET_CONFIG,
+    "manifest_apply": MANIFEST_APPLY,
     "node_align": arguments.NODE_ALIGN,
     "node_drain": rollout_arguments.NODE_DRAIN,
     "node_facts": arguments.NODE_FACTS,

@@ -23,7 +23,7 @@ FIRST = {
     "node": ("main", "observe", "assess", "replay", "restore"),
     "qos": ("main", "reserve", "verify"),
     "rollout": ("main", "preflight"),
-    "scheduler": ("main", "restore"),
+    "scheduler": ("main", "install", "uninstall", "restore"),
 }
 NAMES = tuple(FIRST)
 

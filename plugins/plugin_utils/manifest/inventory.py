@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which objects were made of a manifest, in a ConfigMap of kube-system: it is there before, and after, all of them.
+
+It is written before anything else is, so that a run that is cut off loses nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ..kubeadm.model import NAMESPACE, ClusterError
+from ..scheduler.objects import Ref
+
+ENTRY = "inventory.json"
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """``jobs`` has the fingerprints of Jobs that are done: a server may take them away then, and none is run again."""
+
+    refs: tuple[Ref, ...] = ()
+    jobs: Mapping[str, str] = field(default_factory=dict)
+
+    def has(self, ref: Ref) -> bool:
+        return any(each.same(ref) for each in self.refs)
+
+    def written(self) -> dict[str, str]:
+        """The ConfigMap's data."""
+        document = {"schema": SCHEMA, "objects": [asdict(each) for each in self.refs], "jobs": dict(self.jobs)}
+        return {ENTRY: json.dumps(document, indent=1)}
+
+
+def place(name: str) -> Ref:
+    """Where the inventory of a manifest is."""
+    return Ref("v1", "ConfigMap", f"volcano-colocation-manifest-{name}", NAMESPACE)
+
+
+def read_inventory(found: Mapping[str, Any] | None) -> Inventory:
+    """The inventory of a ConfigMap, empty where there is none; ClusterError for one that is not ours."""
+    if found is None:
+        return Inventory()
+    try:
+        document = json.loads(found["data"][ENTRY])
+        if document["schema"] != SCHEMA:
+            raise ValueError(f"schema {document['schema']!r}, this version reads {SCHEMA}")
+        return Inventory(tuple(Ref(**each) for each in document["objects"]), dict(document["jobs"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ClusterError(
+            f"{Ref.of(found).place} is not what this version of the collection keeps there"
+            f" ({type(error).__name__}: {error})",
+            "Nothing was changed. Look at who wrote it, and take it away if it is nobody's.",
+        ) from error
+
+
+def joined(known: Iterable[Ref], new: Iterable[Ref]) -> tuple[Ref, ...]:
+    """Each object once, in the version that it was last written in."""
+    found = {(each.group, each.kind, each.namespace, each.name): each for each in (*known, *new)}
+    return tuple(found.values())

@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How an object is told to be ours: annotations with the manifest's name and what it last said of the object.
+
+The definition is packed, because all annotations of an object together may have 256 KiB (apimachinery
+pkg/api/validation/objectmeta.go), and CRDs are large. Of a Secret it holds digests.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from ..kubeadm.model import ClusterError
+from ..scheduler.objects import Manifest, Ref, body
+
+NAME = "colocation.volcano.sh/manifest"
+APPLIED = "colocation.volcano.sh/manifest-applied"
+ADOPTED = "colocation.volcano.sh/manifest-adopted"
+MARKS = (NAME, APPLIED, ADOPTED)
+LARGEST = 1 << 24
+"""Bytes. No API server takes an object of this size."""
+
+
+def notes(live: Manifest) -> Mapping[str, str]:
+    found: Mapping[str, str] = (live.get("metadata") or {}).get("annotations") or {}
+    return found
+
+
+def owner(live: Manifest) -> str:
+    """The name of the manifest that an object is of; empty for one that others made."""
+    return notes(live).get(NAME, "")
+
+
+def is_adopted(live: Manifest) -> bool:
+    return ADOPTED in notes(live)
+
+
+def said(manifest: Manifest) -> dict[str, Any]:
+    """What a manifest or an object says beside its name; secrets as digests, and without our marks."""
+    found = body(manifest)
+    metadata = {key: dict(each or {}) for key, each in (found.get("metadata") or {}).items()}
+    for mark in MARKS:
+        metadata.get("annotations", {}).pop(mark, None)
+    found["metadata"] = metadata
+    if manifest.get("kind") == "Secret":
+        found["data"] = {key: _digest(str(each)) for key, each in (found.get("data") or {}).items()}
+    return found
+
+
+def marks(manifest: Manifest, name: str, *, adopted: bool) -> dict[str, str]:
+    """The annotations of an object that is written."""
+    own = {NAME: name, APPLIED: pack(said(manifest))}
+    return {**own, ADOPTED: "true"} if adopted else own
+
+
+def last_said(live: Manifest) -> dict[str, Any]:
+    """What the manifest said of an object when it was last written; ClusterError for a mark that is not ours."""
+    try:
+        packed = base64.b64decode(notes(live).get(APPLIED, ""), validate=True)
+        unpacker = zlib.decompressobj()
+        found = json.loads(unpacker.decompress(packed, LARGEST))
+        if not isinstance(found, dict):
+            raise ValueError("no mapping")
+        return found
+    except (binascii.Error, zlib.error, ValueError) as error:
+        raise ClusterError(
+            f"The annotation {APPLIED} of {Ref.of(live).place} is not what this version of the collection writes",
+            "Nothing was changed. Look at who wrote it. Without the annotation"
+            f" {NAME} the object is somebody else's, and colocation_volcano_adopt takes it over.",
+        ) from error
+
+
+def pack(document: Mapping[str, Any]) -> str:
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def fingerprint(manifest: Manifest) -> str:
+    """What a manifest says, as a short text."""
+    return _digest(json.dumps(said(manifest), sort_keys=True))
+
+
+def _digest(text: str) -> str:
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"

@@ -1,0 +1,189 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a manifest and what was read to the requests that are still needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from ..kubeadm.model import ClusterError
+from ..scheduler.deeds import ObjectChange
+from ..scheduler.objects import Manifest, Ref
+from ..scheduler.seen import served_versions
+from .document import Document, Item
+from .inventory import Inventory, joined
+from .marks import fingerprint, is_adopted, last_said, owner, said
+from .merge import Merged, is_as_wanted, merge
+from .order import BINDINGS, rank
+from .seen import Seen, key
+from .shown import altered, gone, made
+
+
+@dataclass(frozen=True)
+class ManifestPlan:
+    """Requests in their order. ``kept``: fields that somebody has changed since, which stay. ``left``: what stays."""
+
+    changes: tuple[ObjectChange, ...] = ()
+    inventory: Inventory = field(default_factory=Inventory)
+    kept: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+@dataclass
+class _Work:
+    """What has been found so far; ``new`` are objects that a dry run of a later one would need."""
+
+    name: str
+    adopt: bool
+    changes: list[ObjectChange] = field(default_factory=list)
+    owned: list[Ref] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+    conflicts: list[str] = field(default_factory=list)
+
+
+def make_plan(document: Document, seen: Seen, name: str, path: str, *, adopt: bool) -> ManifestPlan:
+    """The plan; ClusterError with all that stands against it, before the first change."""
+    items = with_namespaces(document, seen)
+    _check_served(items, seen, path)
+    work = _Work(name, adopt)
+    for each in items:
+        _item(each, items, seen, work)
+    _check_others(work)
+    refs = joined(seen.inventory.refs, work.owned)
+    wanted = {key(each.ref) for each in items}
+    left = tuple(
+        f"{each.place}: the manifest has it no longer"
+        for each in seen.inventory.refs
+        if key(each) not in wanted and seen.found(each) is not None
+    )
+    return ManifestPlan(tuple(work.changes), replace(seen.inventory, refs=refs), tuple(work.kept), left)
+
+
+def with_namespaces(document: Document, seen: Seen) -> tuple[Item, ...]:
+    """The manifest's objects, and the namespaces that it takes for granted and nobody has made."""
+    own = {each.ref.name for each in document.items if each.ref.kind == "Namespace"}
+    named = dict.fromkeys(each.ref.namespace for each in document.items if each.ref.namespace)
+    missing = [each for each in named if each not in own and is_missing(seen, each)]
+    space = [Item(0, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": each}}) for each in missing]
+    return tuple(sorted((*space, *document.items), key=lambda each: rank(each.ref)))
+
+
+def is_missing(seen: Seen, namespace: str) -> bool:
+    return seen.found(Ref("v1", "Namespace", namespace)) is None or _is_ours(seen, namespace)
+
+
+def _is_ours(seen: Seen, namespace: str) -> bool:
+    """One that we made for this manifest goes on being wanted, though the manifest does not say it."""
+    return seen.inventory.has(Ref("v1", "Namespace", namespace))
+
+
+def _check_served(items: Iterable[Item], seen: Seen, path: str) -> None:
+    own = {sort for each in items for sort in _defined(each.manifest)}
+    lacks = [
+        f"{path}:{each.line}: {each.ref.kind} in {each.ref.api_version}"
+        for each in items
+        if key(each.ref) in seen.unserved and (each.ref.api_version, each.ref.kind) not in own
+    ]
+    if lacks:
+        raise ClusterError(
+            f"The API server does not have {', '.join(lacks)}",
+            "Nothing was changed. Take a manifest that is made for this Kubernetes, or install what defines it first.",
+        )
+
+
+def _defined(manifest: Manifest) -> list[tuple[str, str]]:
+    """(apiVersion, kind) of the custom resources that a CRD brings."""
+    if manifest["kind"] != "CustomResourceDefinition":
+        return []
+    spec = manifest["spec"]
+    return [(f"{spec['group']}/{version}", spec["names"]["kind"]) for version in served_versions(manifest)]
+
+
+def _item(item: Item, items: tuple[Item, ...], seen: Seen, work: _Work) -> None:
+    manifest, ref = item.manifest, item.ref
+    live = seen.found(ref)
+    if live is None:
+        if is_job(ref) and seen.inventory.jobs.get(ref.place) == fingerprint(manifest):
+            work.owned.append(ref)
+            return
+        work.changes.append(made(manifest, work.name, dry=_can_be_tried(item, items, seen)))
+        work.owned.append(ref)
+    elif owner(live) == work.name:
+        work.owned.append(ref)
+        _ours(item, live, work)
+    elif not is_as_wanted(said(live), said(manifest)):
+        _others(item, live, work)
+
+
+def _can_be_tried(item: Item, items: tuple[Item, ...], seen: Seen) -> bool:
+    """Whether a dry run of making it can be judged: it cannot where it needs what this run only makes."""
+    ref = item.ref
+    if ref.namespace and seen.found(Ref("v1", "Namespace", ref.namespace)) is None:
+        return False
+    if ref.kind in BINDINGS:
+        role = item.manifest.get("roleRef") or {}
+        names = {(each.ref.kind, each.ref.name) for each in items if seen.found(each.ref) is None}
+        return (role.get("kind"), role.get("name")) not in names
+    return key(ref) not in seen.unserved
+
+
+def _ours(item: Item, live: Manifest, work: _Work) -> None:
+    wanted, last = said(item.manifest), last_said(live)
+    if is_job(item.ref):
+        if wanted != last:
+            _job_again(item, live, work)
+        return
+    merged = merge(said(live), wanted, last)
+    _tell(item.ref, merged, work)
+    if merged.change or wanted != last:
+        work.changes.append(altered(live, item.manifest, merged.change, work.name, adopted=is_adopted(live)))
+
+
+def _job_again(item: Item, live: Manifest, work: _Work) -> None:
+    """A Job's pod cannot be changed: kubernetes pkg/apis/batch/validation/validation.go."""
+    work.changes += [gone(live), made(item.manifest, work.name, dry=False)]
+
+
+def is_job(ref: Ref) -> bool:
+    return (ref.group, ref.kind) == ("batch", "Job")
+
+
+def _tell(ref: Ref, merged: Merged, work: _Work) -> None:
+    work.kept += [f"{ref.place}: {each}" for each in merged.kept]
+    if not work.adopt:
+        work.conflicts += [f"{ref.place}: {each}" for each in merged.conflicts]
+
+
+def _others(item: Item, live: Manifest, work: _Work) -> None:
+    if not work.adopt:
+        work.foreign.append(item.ref.place)
+        return
+    work.owned.append(item.ref)
+    if is_job(item.ref):
+        _job_again(item, live, work)
+        return
+    merged = merge(said(live), said(item.manifest), {})
+    work.changes.append(altered(live, item.manifest, merged.change, work.name, adopted=True))
+
+
+def _check_others(work: _Work) -> None:
+    if work.foreign:
+        raise ClusterError(
+            f"These are there, differ from the manifest and were made by others: {', '.join(work.foreign)}",
+            "Nothing was changed. Remove them with what made them, or set colocation_volcano_adopt: true to take them"
+            " over as the manifest has them.",
+        )
+    if work.conflicts:
+        raise ClusterError(
+            f"The manifest changes what somebody else has changed, too: {', '.join(work.conflicts)}",
+            "Nothing was changed. Put these back first (the role's entry restore does so for the scheduler's"
+            " ConfigMap), or set colocation_volcano_adopt: true to have them as the manifest says.",
+        )
+
+
+def jobs_done(items: Iterable[Item], known: Mapping[str, str]) -> dict[str, str]:
+    """The fingerprints of all Jobs of a manifest, to be noted when they are done."""
+    done = {each.ref.place: fingerprint(each.manifest) for each in items if is_job(each.ref)}
+    return {**known, **done}

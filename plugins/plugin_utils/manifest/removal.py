@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The way back: what was made of a manifest goes in the opposite order, what was there before stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from ..kubeadm.model import ClusterError
+from ..scheduler.deeds import ObjectChange
+from ..scheduler.objects import Manifest, Ref
+from .images import pod_spec
+from .inventory import Inventory
+from .marks import is_adopted, owner
+from .order import Stage, rank, stage
+from .plan import ManifestPlan
+from .seen import Seen, key
+from .shown import gone, released
+
+USES: Mapping[str, tuple[str, str]] = {
+    "jobs.batch.volcano.sh": ("batch.volcano.sh", "Job"),
+    "podgroups.scheduling.volcano.sh": ("scheduling.volcano.sh", "PodGroup"),
+}
+"""CRDs whose objects are somebody's work, which nobody would schedule any more."""
+RESIDENTS: tuple[tuple[str, str], ...] = (
+    *(("v1", kind) for kind in ("Pod", "ConfigMap", "Secret", "Service", "PersistentVolumeClaim")),
+    *(("apps/v1", kind) for kind in ("Deployment", "DaemonSet", "StatefulSet")),
+    ("batch/v1", "Job"),
+)
+"""What somebody would miss if its namespace went."""
+_ELECTION = "control-plane.alpha.kubernetes.io/leader"
+
+
+@dataclass(frozen=True)
+class Permission:
+    """``crds`` go with all their custom resources; ``in_use``: even while there are Volcano's Jobs and PodGroups."""
+
+    crds: bool = False
+    in_use: bool = False
+
+
+def make_removal(seen: Seen, name: str, permission: Permission) -> ManifestPlan:
+    """What goes; ClusterError where it is still in use."""
+    if seen.in_use and not permission.in_use:
+        first = ", ".join(each.place for each in seen.in_use[:3])
+        raise ClusterError(
+            f"Volcano has work: {len(seen.in_use)} Jobs and PodGroups, such as {first}",
+            "Nothing was changed. Let them end or delete them, or set colocation_volcano_remove_in_use: true; nobody"
+            " schedules them then.",
+        )
+    ours = {key(each): live for each in seen.inventory.refs if (live := _owned(each, seen, name))}
+    changes: list[ObjectChange] = []
+    left: list[str] = []
+    stays: list[Ref] = []
+    for ref in sorted(seen.inventory.refs, key=rank, reverse=True):
+        live = ours.get(key(ref))
+        if live is None:
+            if seen.found(ref) is not None:
+                left.append(f"{ref.place}: it is not ours any more")
+        elif is_adopted(live):
+            changes.append(released(live))
+            left.append(f"{ref.place}: it was there before")
+        elif reason := _why_it_stays(ref, seen, ours, permission):
+            left.append(f"{ref.place}: {reason}")
+            stays.append(ref)
+        else:
+            changes.append(gone(live))
+    refs = tuple(each for each in seen.inventory.refs if each in stays)
+    return ManifestPlan(tuple(changes), Inventory(refs), left=tuple(left))
+
+
+def _owned(ref: Ref, seen: Seen, name: str) -> Manifest | None:
+    live = seen.found(ref)
+    return live if live is not None and owner(live) == name else None
+
+
+def _why_it_stays(
+    ref: Ref, seen: Seen, ours: Mapping[tuple[str, str, str | None, str], Manifest], permission: Permission
+) -> str:
+    if stage(ref) is Stage.CRDS and not permission.crds:
+        return "its custom resources would go with it (colocation_volcano_remove_crds)"
+    if stage(ref) is Stage.NAMESPACES:
+        others = list(_others(ref.name, seen.residents, ours))
+        if others:
+            return f"it also has {', '.join(others[:5])}" + (f" and {len(others) - 5} more" if len(others) > 5 else "")
+    return ""
+
+
+def _others(
+    namespace: str, residents: Iterable[Manifest], ours: Mapping[tuple[str, str, str | None, str], Manifest]
+) -> Iterator[str]:
+    """What is in a namespace beside what we made, what our workloads made and what the server makes itself."""
+    mounted = {
+        (volume.get("secret") or {}).get("secretName")
+        for live in ours.values()
+        if live["metadata"].get("namespace") == namespace
+        for volume in pod_spec(live).get("volumes") or ()
+    }
+    for each in residents:
+        ref = Ref.of(each)
+        taken = key(ref) in ours and not is_adopted(each)
+        generated = ref.kind == "Secret" and ref.name in mounted
+        if ref.namespace == namespace and not (taken or generated or _is_the_servers(each)):
+            yield f"{ref.kind} {ref.name}"
+
+
+def _is_the_servers(resident: Manifest) -> bool:
+    metadata = resident["metadata"]
+    if metadata.get("ownerReferences") or _ELECTION in (metadata.get("annotations") or {}):
+        return True
+    if resident["kind"] == "ConfigMap":
+        return bool(metadata["name"] in ("kube-root-ca.crt", "openshift-service-ca.crt"))
+    return resident["kind"] == "Secret" and resident.get("type") == "kubernetes.io/service-account-token"

@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What was read of a cluster before anything is planned for a manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..scheduler.objects import Manifest, Ref
+from .inventory import Inventory
+
+Key = tuple[str, str, str | None, str]
+
+
+def key(ref: Ref) -> Key:
+    """An object whatever the version of its API."""
+    return ref.group, ref.kind, ref.namespace, ref.name
+
+
+@dataclass(frozen=True)
+class Seen:
+    """``uid`` is the cluster's. ``objects`` are those that are there, ``unserved`` those whose API the server has not.
+
+    ``version`` is the inventory's resourceVersion, None where there is none. ``in_use``: custom resources that would
+    be nobody's. ``residents``: what is in the namespaces that would go.
+    """
+
+    uid: str
+    inventory: Inventory = field(default_factory=Inventory)
+    version: str | None = None
+    objects: Mapping[Key, Manifest] = field(default_factory=dict)
+    unserved: frozenset[Key] = frozenset()
+    in_use: tuple[Ref, ...] = ()
+    residents: tuple[Manifest, ...] = ()
+
+    def found(self, ref: Ref) -> Manifest | None:
+        return self.objects.get(key(ref))

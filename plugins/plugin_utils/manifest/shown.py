@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What writing an object is shown as, and what is sent: no diff has a secret, or thousands of lines of a schema."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..scheduler.deeds import Deed, ObjectChange, changed
+from ..scheduler.objects import Manifest, Ref, patched, projected
+from ..secrets import MARK
+from .marks import APPLIED, MARKS, marks, notes, said
+
+
+def made(manifest: Manifest, name: str, *, dry: bool) -> ObjectChange:
+    """An object that is not there."""
+    sent = _marked(manifest, marks(manifest, name, adopted=False))
+    return ObjectChange(Ref.of(manifest), Deed.CREATE, sent, None, _shown(manifest, said(manifest)), dry)
+
+
+def altered(live: Manifest, manifest: Manifest, change: Manifest, name: str, *, adopted: bool) -> ObjectChange:
+    """An object that is to say more, or something else. ``change`` is a merge patch of what is said."""
+    own = marks(manifest, name, adopted=adopted)
+    sent = changed(Ref.of(manifest), live, _plain(manifest, change), {})
+    sent = replace(sent, manifest=_marked(sent.manifest, own))
+    if not change:
+        return replace(sent, before=_noted(notes(live)), after=_noted(own))
+    now = said(live)
+    before, after = projected(now, change), projected(patched(now, change), change)
+    return replace(sent, before=_shown(manifest, before), after=_shown(manifest, after, before))
+
+
+def gone(live: Manifest) -> ObjectChange:
+    """An object that is taken away."""
+    ref = Ref.of(live)
+    return ObjectChange(ref, Deed.DELETE, ref.header(), _shown(live, said(live)), None)
+
+
+def released(live: Manifest) -> ObjectChange:
+    """An object that was others' before, and is theirs again."""
+    own = {mark: None for mark in MARKS if mark in notes(live)}
+    sent = changed(Ref.of(live), live, {"metadata": {"annotations": own}}, {})
+    return replace(sent, before=_noted(notes(live)), after={})
+
+
+def _marked(manifest: Manifest, own: Mapping[str, str]) -> dict[str, Any]:
+    metadata = manifest["metadata"]
+    return {**manifest, "metadata": {**metadata, "annotations": {**(metadata.get("annotations") or {}), **own}}}
+
+
+def _plain(manifest: Manifest, change: Manifest) -> dict[str, Any]:
+    """The change with a Secret's values in place of their digests."""
+    if manifest["kind"] != "Secret" or "data" not in change:
+        return dict(change)
+    values = manifest.get("data") or {}
+    return {**change, "data": {key: each if each is None else values[key] for key, each in change["data"].items()}}
+
+
+def _shown(manifest: Manifest, document: Manifest, before: Manifest | None = None) -> dict[str, Any]:
+    found = {name: each for name, each in document.items() if each not in ({}, None)}
+    if manifest["kind"] == "Secret":
+        found = _covered(found, (before or {}).get("data") or {})
+    if manifest["kind"] == "CustomResourceDefinition":
+        found = _short(found)
+    return {name: each for name, each in found.items() if name != "metadata" or any(each.values())}
+
+
+def _covered(document: Manifest, before: Manifest) -> dict[str, Any]:
+    """A Secret without its values. kubectl keeps them in an annotation, too."""
+    shown: dict[str, Any] = {name: document[name] for name in ("type", "immutable") if name in document}
+    labels = (document.get("metadata") or {}).get("labels")
+    if labels:
+        shown["metadata"] = {"labels": labels}
+    if "data" in document:
+        shown["data"] = {name: _hidden(each, before.get(name)) for name, each in document["data"].items()}
+    return shown
+
+
+def _hidden(value: Any, before: Any) -> str:
+    return MARK if before in (None, value) else f"{MARK}, another value"
+
+
+def _short(value: Any) -> Any:
+    """Schemas by their digests."""
+    if isinstance(value, Mapping):
+        return {name: _digest(each) if name == "openAPIV3Schema" else _short(each) for name, each in value.items()}
+    return [_short(each) for each in value] if isinstance(value, list) else value
+
+
+def _digest(value: Any) -> str:
+    return f"sha256:{hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()}"
+
+
+def _noted(found: Mapping[str, str]) -> dict[str, Any]:
+    """Where only what we note of an object changes."""
+    own = {mark: _digest(found[mark]) if mark == APPLIED else found[mark] for mark in MARKS if mark in found}
+    return {"metadata": {"annotations": own}}
