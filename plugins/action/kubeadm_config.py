@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..plugin_utils.arguments import KUBEADM_CONFIG
-from ..plugin_utils.controller.action import ColocationAction
 from ..plugin_utils.controller.builtins import untagged
 from ..plugin_utils.controller.cluster import Cluster
-from ..plugin_utils.controller.local import here, kubeconfig_path
+from ..plugin_utils.controller.cluster_action import ClusterAction
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.facts.published_values import plain
 from ..plugin_utils.findings.kubeadm import published
@@ -23,26 +22,20 @@ from ..plugin_utils.kubeadm.plan import ClusterPlan, make_cluster_plan
 from ..plugin_utils.kubeadm.restore import Return, make_return
 from ..plugin_utils.redact import redact_text
 
+UNNAMED = "colocation_kubeadm_configmap is true, and colocation_kubeconfig names no kubeconfig"
 REGISTERED = ("node_observed", "node_aligned", "node_restore_planned", "node_restored")
 """What the role's phases register."""
 
 
-class ActionModule(ColocationAction):
+class ActionModule(ClusterAction):
     ARGUMENTS = KUBEADM_CONFIG
-
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        self._hosts = (task_vars or {}).get("hostvars", {})
-        return super().run(tmp, here(task_vars or {}))
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         try:
-            return self._work(Cluster(node.execute, self._kubeconfig(arguments)), arguments)
+            path = self.kubeconfig(arguments, UNNAMED)
+            return self._work(Cluster(self.requests(path), path), arguments)
         except ClusterError as error:
             return {"failed": True, "msg": str(error)}
-
-    def _kubeconfig(self, arguments: Mapping[str, Any]) -> str:
-        unnamed = "colocation_kubeadm_configmap is true, and colocation_kubeconfig names no kubeconfig"
-        return kubeconfig_path(arguments["kubeconfig"], self._connection.transport, "kubeadm_config", unnamed)
 
     def _work(self, cluster: Cluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
         permission = Permission(arguments["configmap"])
@@ -96,5 +89,5 @@ class ActionModule(ColocationAction):
 
     def _registered(self, name: str) -> dict[str, Any]:
         # Not hostvars[name]: that would template every variable of every host.
-        known = self._hosts.raw_get(name)
+        known = self.hostvars.raw_get(name)
         return {each: untagged(known.get(each)) for each in REGISTERED}

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..plugin_utils.controller.action import ColocationAction, display
-from ..plugin_utils.controller.local import here, kubeconfig_path
+from ..plugin_utils.controller.action import display
+from ..plugin_utils.controller.cluster_action import ClusterAction
 from ..plugin_utils.controller.manifest_api import ManifestApi, Patience
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.facts.published_values import plain
@@ -30,18 +30,14 @@ from ..plugin_utils.scheduler.seen import check_cluster
 UNNAMED = "colocation_kubeconfig names no kubeconfig, and a manifest is brought to a cluster by its API server only"
 
 
-class ActionModule(ColocationAction):
+class ActionModule(ClusterAction):
     ARGUMENTS = MANIFEST_APPLY
-
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        return super().run(tmp, here(task_vars or {}))
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         try:
-            transport = self._connection.transport
-            path = kubeconfig_path(arguments["kubeconfig"], transport, "manifest_apply", UNNAMED)
+            path = self.kubeconfig(arguments, UNNAMED)
             patience = Patience(arguments["timeout"], node.sleep, self._tell)
-            api = ManifestApi(node.execute, path)
+            api = ManifestApi(self.requests(path), path)
             if arguments["state"] == "absent":
                 return self._take_away(api, arguments, patience)
             return self._bring(api, arguments, patience)

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..plugin_utils.arguments import SCHEDULER_CONFIG
-from ..plugin_utils.controller.action import ColocationAction
-from ..plugin_utils.controller.local import here, kubeconfig_path
+from ..plugin_utils.controller.cluster_action import ClusterAction
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.controller.scheduler_api import SchedulerApi
 from ..plugin_utils.facts.published_values import plain
@@ -26,18 +25,14 @@ from ..plugin_utils.scheduler.wanted import read_wanted
 UNNAMED = "colocation_kubeconfig names no kubeconfig, and a scheduler is set up by its cluster's API server only"
 
 
-class ActionModule(ColocationAction):
+class ActionModule(ClusterAction):
     ARGUMENTS = SCHEDULER_CONFIG
-
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        return super().run(tmp, here(task_vars or {}))
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         try:
             wanted = read_wanted(arguments)
-            transport = self._connection.transport
-            path = kubeconfig_path(arguments["kubeconfig"], transport, "scheduler_config", UNNAMED)
-            api = SchedulerApi(node.execute, path)
+            path = self.kubeconfig(arguments, UNNAMED)
+            api = SchedulerApi(self.requests(path), path)
             if arguments["state"] == "restored":
                 found = make_return(api.look_back(wanted.namespace), arguments["cluster_uid"])
                 self._put_back(api, found, wanted.namespace)

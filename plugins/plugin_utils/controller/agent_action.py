@@ -12,22 +12,20 @@ from ..agent.host import AgentHost, known_host, read_host
 from ..agent.seen import LiveNode
 from ..kubeadm.identity import matched
 from ..kubeadm.model import ClusterError, Host
-from .action import ColocationAction
 from .agent_cluster import AgentCluster
 from .builtins import untagged
-from .local import here, kubeconfig_path
+from .cluster_action import ClusterAction
 from .node import Node
 
 UNNAMED = "colocation_kubeconfig names no kubeconfig, and the agent is brought to a cluster by its API server only"
 
 
-class HostsAction(ColocationAction):
+class HostsAction(ClusterAction):
     """An action on the controller, once for all hosts of a play."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        self._hosts = (task_vars or {}).get("hostvars", {})
         self._groups = (task_vars or {}).get("groups", {})
-        return super().run(tmp, here(task_vars or {}))
+        return super().run(tmp, task_vars)
 
     def groups(self) -> dict[str, Sequence[str]]:
         """The inventory's groups with their hosts."""
@@ -44,7 +42,7 @@ class HostsAction(ColocationAction):
 
     def _told(self, name: str) -> tuple[Any, Any]:
         # Not hostvars[name]: that would template every variable of every host.
-        known = self._hosts.raw_get(name)
+        known = self.hostvars.raw_get(name)
         facts = (known.get("ansible_facts") or {}).get("colocation")
         probed = known.get("agent_probed") or {}
         return untagged(facts), untagged(probed.get("probe"))
@@ -55,10 +53,9 @@ class AgentAction(HostsAction):
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         try:
-            transport = self._connection.transport
-            path = kubeconfig_path(arguments["kubeconfig"], transport, self._task.resolved_action or "", UNNAMED)
+            path = self.kubeconfig(arguments, UNNAMED)
             cluster = AgentCluster(
-                node.execute, path, namespace=arguments["namespace"], dry_run=bool(self._task.check_mode)
+                self.requests(path), path, namespace=arguments["namespace"], dry_run=bool(self._task.check_mode)
             )
             return self.with_cluster(cluster, arguments)
         except ClusterError as error:

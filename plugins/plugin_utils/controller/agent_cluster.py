@@ -13,9 +13,8 @@ from ..agent.names import APP_LABEL, CONFIG_MAP, NAME
 from ..agent.objects import CONFIG_API, CONFIG_KIND, access
 from ..agent.seen import AgentSeen, LiveNode, Object, live_node, named, ref
 from ..agent.steps import Step, Verb
-from ..kubeadm.model import ClusterError
-from .cluster import INFO, WRITE, Cluster, cluster_node
-from .node_status import patch_node_status
+from .cluster import Cluster, cluster_node
+from .requests import LOOK, WRITE
 
 AGENTS_LEAVE = 180
 """Seconds that pods of a DaemonSet may take to end."""
@@ -23,14 +22,15 @@ AGENTS_LEAVE = 180
 WAYS: Mapping[Verb, Mapping[str, Any]] = {
     Verb.CREATE: {"state": "present"},
     Verb.REPLACE: {"state": "present", "force": True},
-    Verb.MERGE: {"state": "patched", "merge_type": ["merge"]},
+    Verb.MERGE: {"state": "patched"},
     Verb.DELETE: {"state": "absent"},
+    Verb.STATUS: {"state": "patched", "subresource": "status"},
 }
 
 
 @dataclass(frozen=True)
 class AgentCluster(Cluster):
-    """One API server. ``dry_run`` as in check mode, where kubernetes.core sends each request as a dry run."""
+    """One API server. ``dry_run``: its requests are dry runs."""
 
     otherwise: str = ""
     namespace: str = "volcano-system"
@@ -85,7 +85,7 @@ class AgentCluster(Cluster):
 
     def _configurations(self) -> tuple[Object, ...] | None:
         """None where the API server does not know the kind. Others were read before, so that it answers at all."""
-        answer = self._run(INFO, "list colocationconfigurations", {"api_version": CONFIG_API, "kind": CONFIG_KIND})
+        answer = self._run(LOOK, "list colocationconfigurations", {"api_version": CONFIG_API, "kind": CONFIG_KIND})
         if not answer.get("api_found", True):
             return None
         return tuple(_typed(CONFIG_API, answer["resources"]))
@@ -102,20 +102,8 @@ class AgentCluster(Cluster):
 
     def send(self, step: Step) -> None:
         """One step."""
-        if step.verb is Verb.STATUS:
-            self._send_status(step)
-            return
         what = f"{step.verb.value} {named(step.target)}"
         self._run(WRITE, what, {"definition": step.body, **WAYS[step.verb], **_waiting(step)})
-
-    def _send_status(self, step: Step) -> None:
-        name = step.target[2]
-        try:
-            patch_node_status(self.kubeconfig, name, step.body, dry_run=self.dry_run)
-        except ClusterError:
-            raise
-        except Exception as error:  # The client has several families of them, and is not imported here.
-            raise self._failure(f"patch nodes/status {name}", {"msg": str(error)}) from error
 
 
 def _typed(api: str, found: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

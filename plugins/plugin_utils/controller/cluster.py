@@ -1,31 +1,28 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The controller's way to an API server: modules of kubernetes.core, which run on the controller itself."""
+"""The controller's way to an API server: what is asked of it, and what is said when it does not answer as hoped."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-
-from ansible.errors import AnsibleError
 
 from ..kubeadm import journal
 from ..kubeadm.model import CONFIG_MAP, NAMESPACE, ClusterError, ClusterNode, ConfigMap
 from ..kubeadm.seen import Seen
 from ..versions import minor
-from .node import Executor
+from .requests import LOOK, WRITE, Requests
+from .rest import CONFLICT, REFUSED
 
-INFO, WRITE = "kubernetes.core.k8s_info", "kubernetes.core.k8s"
 UNTOUCHED = "Nothing was changed"
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """One API server. In check mode kubernetes.core has it carry out each request as a dry run."""
+    """One API server, by the requests that lead to it. In check mode each that writes is a dry run."""
 
-    execute: Executor
+    ask: Requests
     kubeconfig: str
     untouched: str = UNTOUCHED
     otherwise: str = ", or set colocation_kubeadm_configmap to false to write nothing to the cluster"
@@ -68,7 +65,7 @@ class Cluster:
         self._write(f"patch configmaps {found.name} in {NAMESPACE}", wanted, state="patched")
 
     def _read(self, what: str, **arguments: Any) -> list[dict[str, Any]]:
-        answer = self._run(INFO, what, {"api_version": "v1", **arguments})
+        answer = self._run(LOOK, what, {"api_version": "v1", **arguments})
         if not answer.get("api_found", True):
             raise ClusterError(
                 f"The API server of {self.kubeconfig} could not be asked: {answer.get('msg', 'no answer')}",
@@ -78,36 +75,22 @@ class Cluster:
         return found
 
     def _write(self, what: str, wanted: Mapping[str, Any], **arguments: Any) -> None:
-        self._run(WRITE, what, {"definition": wanted, "merge_type": ["merge"], **arguments})
+        self._run(WRITE, what, {"definition": wanted, **arguments})
 
-    def _run(self, module: str, what: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        try:
-            answer = self.execute(module, {"kubeconfig": self.kubeconfig, **arguments})
-        except AnsibleError as error:
-            if module not in str(error):
-                raise
-            raise ClusterError(
-                f"{module} was not found, and an API server is only asked by kubernetes.core",
-                f"{self.untouched}. Install it on the controller: ansible-galaxy collection install kubernetes.core",
-            ) from error
+    def _run(self, asked: str, what: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        answer = self.ask(asked, arguments)
         if answer.get("failed"):
             raise self._failure(what, answer)
         return answer
 
     def _failure(self, what: str, answer: Mapping[str, Any]) -> ClusterError:
-        message = " ".join(str(answer.get(key) or "") for key in ("msg", "reason", "module_stderr", "exception"))
-        if "required Python library" in message:
-            return ClusterError(
-                "kubernetes.core needs the Python library kubernetes on the controller",
-                f"{self.untouched}. Install it for the Python that runs ansible:"
-                f" {sys.executable} -m pip install kubernetes",
-            )
-        if '"code":403' in message or "Forbidden" in message:
+        status = answer.get("status")
+        if status in REFUSED:
             return ClusterError(
                 f"The user of {self.kubeconfig} may not {what}",
                 f"{self.untouched}. Grant it{self.otherwise}.",
             )
-        if '"code":409' in message or "Conflict" in message:
+        if status == CONFLICT:
             return ClusterError(
                 f"Could not {what}: somebody else changed it after it was read",
                 "Nothing of it was overwritten. Run again, which reads it anew.",

@@ -19,8 +19,8 @@ from ..manifest.seen import Seen, key
 from ..scheduler.deeds import Deed, ObjectChange
 from ..scheduler.objects import Manifest, Ref
 from ..scheduler.seen import served_versions
-from .cluster import WRITE
 from .objects_api import ObjectsApi
+from .requests import WRITE
 
 POLL = 5
 """Seconds between two looks at what is waited for."""
@@ -99,7 +99,7 @@ class ManifestApi(ObjectsApi):
         header = ref.header(**({"resourceVersion": version} if version else {}))
         verb = "patch" if version else "create"
         what = f"{verb} configmaps {ref.name} in {ref.namespace}"
-        arguments = {"definition": {**header, "data": inventory.written()}, "merge_type": ["merge"]}
+        arguments = {"definition": {**header, "data": inventory.written()}}
         return _version(self._run(WRITE, what, arguments).get("result"))
 
     def take_away(self, name: str) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 from ..kubeadm.model import ClusterError
 from ..scheduler.deeds import Deed, Need, ObjectChange
 from ..scheduler.objects import Ref
-from .cluster import INFO, UNTOUCHED, WRITE, Cluster
+from .cluster import UNTOUCHED, Cluster
+from .requests import LOOK, WRITE
+from .rest import REFUSED
 
 
 class ObjectsApi(Cluster):
@@ -36,7 +38,7 @@ class ObjectsApi(Cluster):
         return self._asked(f"list {Ref(api_version, kind, '').resource}", {"api_version": api_version, "kind": kind})
 
     def _asked(self, what: str, arguments: dict[str, Any]) -> list[dict[str, Any]] | None:
-        answer = self._run(INFO, what, arguments)
+        answer = self._run(LOOK, what, arguments)
         found: list[dict[str, Any]] | None = answer["resources"] if answer.get("api_found", True) else None
         # Objects of a list come without the kind that they are of.
         kind = {"apiVersion": arguments["api_version"], "kind": arguments["kind"]}
@@ -66,8 +68,7 @@ class ObjectsApi(Cluster):
             "spec": {"resourceAttributes": attributes},
         }
         answer = self._run(WRITE, "create selfsubjectaccessreviews", {"definition": review})
-        # A client that cannot do dry runs answers a check itself, and has nothing to say.
-        return bool(answer["result"].get("status", {}).get("allowed", True))
+        return bool((answer["result"].get("status") or {}).get("allowed"))
 
     def carry_out(self, change: ObjectChange) -> None:
         """One request; the server refuses a change of another version than was read."""
@@ -76,8 +77,7 @@ class ObjectsApi(Cluster):
         self._write(what, change.manifest, state=states[change.deed])
 
     def _failure(self, what: str, answer: Mapping[str, Any]) -> ClusterError:
-        message = " ".join(str(answer.get(key) or "") for key in ("msg", "reason"))
-        if '"code":403' in message or "Forbidden" in message:
+        if answer.get("status") in REFUSED:
             told = str(answer.get("msg") or "").strip().splitlines()[-1:] or ["no reason given"]
             return ClusterError(
                 f"The user of {self.kubeconfig} may not {what}, or an admission refuses it: {told[0]}",

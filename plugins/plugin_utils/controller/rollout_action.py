@@ -10,9 +10,8 @@ from typing import Any
 
 from ..kubeadm.model import ClusterError
 from ..rollout.pods import Rules
-from .action import ColocationAction
 from .builtins import untagged
-from .local import here, kubeconfig_path
+from .cluster_action import ClusterAction
 from .node import Node
 from .node_api import NodeApi
 from .node_identity import node_name
@@ -22,16 +21,12 @@ REGISTERED = ("node_observed", "node_aligned", "rollout_drained")
 """What the roles' tasks register."""
 
 
-class HostsAction(ColocationAction):
-    """An action on the controller that knows the play's hosts."""
-
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        self._hosts = (task_vars or {}).get("hostvars", {})
-        return super().run(tmp, here(task_vars or {}))
+class HostsAction(ClusterAction):
+    """An action that reads what was registered."""
 
     def known(self, name: str) -> dict[str, Any]:
         # Not hostvars[name]: that would template every variable of every host.
-        found = self._hosts.raw_get(name)
+        found = self.hostvars.raw_get(name)
         return {each: untagged(found.get(each)) for each in REGISTERED}
 
 
@@ -41,9 +36,7 @@ class RolloutAction(HostsAction):
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         rules = Rules(arguments["bare_pods"] == "evict", arguments["empty_dir"] == "evict")
         try:
-            transport = self._connection.transport
-            path = kubeconfig_path(arguments["kubeconfig"], transport, self._task.resolved_action or "", UNNAMED)
-            return self.with_api(NodeApi(path, rules), arguments)
+            return self.with_api(NodeApi(self.kubeconfig(arguments, UNNAMED), rules), arguments)
         except ClusterError as error:
             return {"failed": True, "msg": str(error)}
 

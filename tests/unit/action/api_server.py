@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What kubernetes.core's two modules answer for an API server in memory, for the module that asks them.
+"""What requests come to on an API server in memory, for the module that makes them.
 
 It keeps objects, versions and dry runs as a server does, and judges nothing. What a real server says is tried on one.
 """
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.requests import LOOK
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.objects import Ref, patched
 
 Answer = dict[str, Any]
@@ -44,7 +45,7 @@ class Server:
         return found
 
     def execute(self, module: str, arguments: Mapping[str, Any], *, dry: bool) -> Answer:
-        if module == "kubernetes.core.k8s_info":
+        if module == LOOK:
             return self._read(arguments)
         definition = copy.deepcopy(arguments["definition"])
         if definition["kind"] == "SelfSubjectAccessReview":
@@ -69,7 +70,7 @@ class Server:
         found = self.get(ref.kind, ref.name, ref.namespace)
         version = definition["metadata"].pop("resourceVersion", None)
         if found and version not in (None, found["metadata"]["resourceVersion"]):
-            return {"failed": True, "msg": 'Failed to patch object: {"reason":"Conflict","code":409}'}
+            return {"failed": True, "status": 409, "msg": "Failed to patch: it has been modified"}
         if dry:
             return {"result": definition}
         if self.cut is not None:

@@ -19,6 +19,7 @@ from ansible.template import Templar
 from ansible_collections.volcano.colocation.plugins.action import agent_trial
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.daemon_set import daemon_set
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import APP_LABEL, COLOCATION, POOL
+from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.requests import LOOK, Requests
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent import agents
 
 CHOSEN = agents.options()
@@ -44,7 +45,7 @@ class Api:
         self.pods = [agent()]
 
     def __call__(self, module: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        if module == "kubernetes.core.k8s_info":
+        if module == LOOK:
             kinds = {"Node": self.nodes, "Pod": self.pods, "DaemonSet": []}
             found = [each for each in kinds[arguments["kind"]] if self._selected(each, arguments)]
             return {"api_found": True, "resources": copy.deepcopy(found)}
@@ -89,8 +90,8 @@ def _kubeconfig(tmp_path: Path) -> str:
 
 def run(api: Api, kubeconfig: str, **given: Any) -> dict[str, Any]:
     class InProcess(agent_trial.ActionModule):
-        def _execute_module(self, module_name: str, module_args: dict[str, Any], **_others: Any) -> dict[str, Any]:
-            return api(module_name, module_args)
+        def requests(self, _kubeconfig: str) -> Requests:
+            return api
 
     task = Task()
     task.action = "volcano.colocation.agent_trial"

@@ -9,6 +9,7 @@ import importlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from ansible.playbook.task import Task
 from ansible.plugins.loader import connection_loader
 from ansible.template import Templar
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.requests import Requests
 from ansible_collections.volcano.colocation.tests.unit.action.manifest_server import SECRET, Cluster
 
 FIXTURES = Path(__file__).parents[1] / "plugin_utils" / "manifest" / "fixtures"
@@ -59,8 +61,8 @@ def _run(found: Cluster, given: Mapping[str, Any], *, check: bool, wait: Callabl
     ).ActionModule
 
     class OnServer(plugin):  # type: ignore[misc,valid-type]
-        def _execute_module(self, module_name: str, module_args: Mapping[str, Any], **_others: Any) -> dict[str, Any]:
-            return found.execute(module_name, module_args, dry=self._task.check_mode)
+        def requests(self, _kubeconfig: str) -> Requests:
+            return partial(found.execute, dry=self._task.check_mode)
 
         def work(self, node: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
             node.sleep = lambda _seconds: wait()

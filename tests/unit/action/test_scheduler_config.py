@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from ansible.plugins.loader import connection_loader
 from ansible.template import Templar
 
 from ansible_collections.volcano.colocation.plugins.modules import scheduler_config
+from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.requests import Requests
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.seen import CRDS
 from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.clusters import (
@@ -62,8 +64,8 @@ def run(found: Server, arguments: Mapping[str, Any], *, check: bool = False) -> 
     ).ActionModule
 
     class OnServer(plugin):  # type: ignore[misc,valid-type]
-        def _execute_module(self, module_name: str, module_args: Mapping[str, Any], **_others: Any) -> dict[str, Any]:
-            return found.execute(module_name, module_args, dry=self._task.check_mode)
+        def requests(self, _kubeconfig: str) -> Requests:
+            return partial(found.execute, dry=self._task.check_mode)
 
     task = Task()
     task.args, task.check_mode, task.diff = dict(arguments), check, True

@@ -2,17 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is asked of an API server for the agent, and what is said when it does not answer as hoped.
 
-The answers are those of kubernetes.core's modules; what a real server says is for tests on the lab's cluster.
+What a real server says is for tests on the lab's cluster.
 """
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,6 +24,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.steps imp
     node_labels,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.agent_cluster import AgentCluster
+from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.requests import LOOK
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import ClusterError
 
 SPACE = "volcano-system"
@@ -40,7 +37,7 @@ NODE = {
     },
 }
 SET = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d", "namespace": SPACE}}
-FORBIDDEN = {"failed": True, "msg": 'Failed: {"kind":"Status","reason":"Forbidden","code":403}'}
+FORBIDDEN = {"failed": True, "status": 403, "msg": "Failed to read: forbidden"}
 
 
 @dataclass
@@ -52,7 +49,7 @@ class Server:
     sent: list[dict[str, Any]] = field(default_factory=list)
 
     def __call__(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        if name == "kubernetes.core.k8s_info":
+        if name == LOOK:
             key = (arguments["kind"], arguments.get("name"))
             if key[0] == self.refuses:
                 return FORBIDDEN
@@ -116,6 +113,7 @@ STEPS = (
     merge({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": SPACE}}, "", ""),
     Step(Verb.REPLACE, SET, None, None),
     delete(SET),
+    Step(Verb.STATUS, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}, "status": {}}, None, None),
 )
 
 
@@ -127,8 +125,8 @@ def test_each_step_is_sent_in_its_way() -> None:
     ]
     assert ways == [
         {"state": "present"},
-        {"state": "patched", "merge_type": ["merge"]},
-        {"state": "patched", "merge_type": ["merge"]},
+        {"state": "patched"},
+        {"state": "patched"},
         {"state": "present", "force": True},
         {
             "state": "absent",
@@ -136,6 +134,7 @@ def test_each_step_is_sent_in_its_way() -> None:
             "wait": True,
             "wait_timeout": 180,
         },
+        {"state": "patched", "subresource": "status"},
     ]
     assert [each["definition"]["kind"] for each in server.sent] == [step.target[0] for step in STEPS]
 
@@ -143,7 +142,7 @@ def test_each_step_is_sent_in_its_way() -> None:
 def test_a_dry_run_leaves_out_what_needs_a_namespace_that_is_not_there() -> None:
     server = Server()
     cluster(server, dry_run=True).carry_out(STEPS)
-    assert [each["definition"]["kind"] for each in server.sent] == ["Namespace", "Node"]
+    assert [each["definition"]["kind"] for each in server.sent] == ["Namespace", "Node", "Node"]
 
 
 def test_a_step_that_fails_says_what_was_done_before() -> None:
@@ -151,86 +150,9 @@ def test_a_step_that_fails_says_what_was_done_before() -> None:
         cluster(Server(refuses="ConfigMap")).carry_out(STEPS)
     assert str(refused.value) == (
         "The user of /k.conf may not patch ConfigMap volcano-system/c."
-        " 2 of 5 steps were done before it, and a further run goes on. Grant it."
+        " 2 of 6 steps were done before it, and a further run goes on. Grant it."
     )
     with pytest.raises(
         ClusterError, match=r"may not create Namespace volcano-system\. Nothing was changed\. Grant it\."
     ):
         cluster(Server(refuses="Namespace")).carry_out(STEPS)
-
-
-class Api(BaseHTTPRequestHandler):
-    """Keeps what it gets, and answers as an API server does."""
-
-    asked: list[dict[str, Any]]
-    code = 200
-
-    def do_PATCH(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.asked.append({"path": self.path, "type": self.headers["Content-Type"], "body": body})
-        self.send_response(self.code)
-        self.send_header("Content-Type", "application/json")
-        self.end_headers()
-        answer = {"kind": "Node", "metadata": {"name": "n1"}} if self.code == 200 else {"code": self.code}
-        self.wfile.write(json.dumps(answer, separators=(",", ":")).encode())
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Nothing."""
-
-
-@pytest.fixture
-def api(tmp_path: Path) -> Iterator[tuple[type[Api], str]]:
-    class Kept(Api):
-        asked: list[dict[str, Any]] = []  # noqa: RUF012 - one list for one test
-
-    server = HTTPServer(("127.0.0.1", 0), Kept)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    path = tmp_path / "kubeconfig"
-    path.write_text(
-        json.dumps(
-            {
-                "apiVersion": "v1",
-                "kind": "Config",
-                "current-context": "x",
-                "contexts": [{"name": "x", "context": {"cluster": "x", "user": "x"}}],
-                "clusters": [{"name": "x", "cluster": {"server": f"http://127.0.0.1:{server.server_port}"}}],
-                "users": [{"name": "x", "user": {}}],
-            }
-        ),
-        encoding="utf-8",
-    )
-    yield Kept, str(path)
-    server.shutdown()
-    server.server_close()
-
-
-GONE = Step(
-    Verb.STATUS,
-    {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": "n1"},
-        "status": {"capacity": {"kubernetes.io/batch-cpu": None}},
-    },
-    None,
-    None,
-)
-
-
-@pytest.mark.parametrize(("dry_run", "path"), [(False, "/status"), (True, "/status?dryRun=All")])
-def test_reported_resources_are_taken_out_of_the_subresource(
-    api: tuple[type[Api], str], dry_run: bool, path: str
-) -> None:
-    handler, kubeconfig = api
-    replace(cluster(Server()), kubeconfig=kubeconfig, dry_run=dry_run).send(GONE)
-    (asked,) = handler.asked
-    assert asked["path"] == f"/api/v1/nodes/n1{path}"
-    assert asked["type"] in ("application/strategic-merge-patch+json", "application/merge-patch+json")
-    assert asked["body"]["status"] == {"capacity": {"kubernetes.io/batch-cpu": None}}
-
-
-def test_a_missing_verb_of_the_subresource_is_named(api: tuple[type[Api], str]) -> None:
-    handler, kubeconfig = api
-    handler.code = 403
-    with pytest.raises(ClusterError, match=r"may not patch nodes/status n1\. Nothing was changed\."):
-        replace(cluster(Server()), kubeconfig=kubeconfig).send(GONE)

@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Requests to an API server by the Python client of Kubernetes, which knows kubeconfigs; answers are plain JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..kubeadm.model import ClusterError
+
+Object = Mapping[str, Any]
+Query = Sequence[tuple[str, str]]
+SILENT = 0
+"""The status of a request that nobody answered."""
+GONE, CONFLICT, TOO_MANY = 404, 409, 429
+REFUSED = (401, 403)
+TIMEOUT = (10, 30)
+"""Seconds to connect, and for an answer."""
+MERGE = "application/merge-patch+json"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """``body`` is the object, or what the server says of the request."""
+
+    status: int
+    body: Object
+
+    @property
+    def good(self) -> bool:
+        return 200 <= self.status < 300
+
+    @property
+    def message(self) -> str:
+        return str(self.body.get("message") or self.body.get("reason") or "no reason given").strip()
+
+
+class Rest:
+    """One API server."""
+
+    def __init__(self, kubeconfig: str) -> None:
+        try:
+            from kubernetes import client, config
+        except ImportError as error:
+            raise ClusterError(
+                "The Python library kubernetes is needed on the controller to ask an API server",
+                "Nothing was changed. Install it for the Python that runs ansible:"
+                f" {sys.executable} -m pip install kubernetes",
+            ) from error
+        self._refused: type[Exception] = client.ApiException
+        try:
+            self._client = config.new_client_from_config(kubeconfig)
+        except config.ConfigException as error:
+            raise ClusterError(
+                f"{kubeconfig} is no kubeconfig: {error}", "Nothing was changed. Give the path of one."
+            ) from error
+
+    def request(self, method: str, path: str, *, query: Query = (), body: Object | None = None) -> Answer:
+        """A patch is a JSON merge patch (RFC 7386)."""
+        try:
+            found = self._client.call_api(
+                path,
+                method,
+                query_params=list(query),
+                header_params={
+                    "Accept": "application/json",
+                    "Content-Type": MERGE if method == "PATCH" else "application/json",
+                },
+                body=body,
+                auth_settings=["BearerToken"],
+                _preload_content=False,
+                _return_http_data_only=True,
+                _request_timeout=TIMEOUT,
+            )
+        except self._refused as error:
+            status = int(getattr(error, "status", SILENT) or SILENT)
+            return Answer(status, _parsed(getattr(error, "body", "") or str(getattr(error, "reason", ""))))
+        except Exception as error:  # urllib3 has several families of them, and is not imported here.
+            return Answer(SILENT, {"message": next(iter(str(error).splitlines()), "no answer")})
+        return Answer(int(found.status), _parsed(found.data))
+
+
+def _parsed(text: str | bytes) -> Object:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {"message": text.decode(errors="replace") if isinstance(text, bytes) else text}
+    return found if isinstance(found, dict) else {"message": str(found)}
