@@ -230,7 +230,7 @@ options:
     type: int
     default: 2
 requirements:
-  - the collection kubernetes.core and the Python library kubernetes on the controller
+  - the Python library kubernetes on the controller
 attributes:
   check_mode:
     support: full

@@ -42,7 +42,7 @@ options:
     choices: [present, absent]
     default: present
 requirements:
-  - the collection kubernetes.core and the Python library kubernetes on the controller
+  - the Python library kubernetes on the controller
 attributes:
   check_mode:
     support: full

@@ -39,7 +39,7 @@ options:
     type: bool
     default: true
 requirements:
-  - the collection kubernetes.core and the Python library kubernetes on the controller
+  - the Python library kubernetes on the controller
 attributes:
   check_mode:
     support: full

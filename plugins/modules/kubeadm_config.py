@@ -49,7 +49,7 @@ options:
     elements: str
     required: true
 requirements:
-  - the collection kubernetes.core and the Python library kubernetes on the controller
+  - the Python library kubernetes on the controller
 attributes:
   check_mode:
     support: full

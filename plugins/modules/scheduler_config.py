@@ -239,7 +239,7 @@ options:
             description: Labels of the nodes that they may run on, as C(nodeSelector), which holds beside any affinity.
             type: dict
 requirements:
-  - the collection kubernetes.core and the Python library kubernetes on the controller
+  - the Python library kubernetes on the controller
 attributes:
   check_mode:
     support: full

@@ -19,9 +19,6 @@ DEV = CACHE / "dev"
 INSTALLED = CACHE / "collections"
 """The collection as a user has it: built, then installed from the tarball."""
 
-OTHERS = CACHE / "galaxy"
-"""Collections of others, by tests/setup."""
-
 
 def nodes_of(stage: str) -> Path:
     """Where the lab keeps the nodes of a stage: neither those of a stage beside it nor a developer's are its own."""

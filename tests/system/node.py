@@ -109,7 +109,7 @@ def ansible(playbook: str, folder: Path, *arguments: str, **variables: Any) -> R
     """Run a playbook, from ``folder``, with the installed collection."""
     environment = {
         **os.environ,
-        "ANSIBLE_COLLECTIONS_PATH": f"{ROOT / '.cache' / 'collections'}:{ROOT / '.cache' / 'galaxy'}",
+        "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".cache" / "collections"),
         "ANSIBLE_HOME": str(ROOT / ".cache" / "ansible"),
         "ANSIBLE_NOCOLOR": "1",
         "COLUMNS": "1000",

@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Requests to an API server by the Python client of Kubernetes, which knows kubeconfigs; answers are plain JSON."""
+"""Requests to an API server; answers are plain JSON.
+
+The Python client of Kubernetes reads the kubeconfig, has the certificates and tokens, and the pool of connections. Its
+own call_api is not used: its arguments are others since release 36.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from ..kubeadm.model import ClusterError
 
@@ -18,7 +23,7 @@ SILENT = 0
 """The status of a request that nobody answered."""
 GONE, CONFLICT, TOO_MANY = 404, 409, 429
 REFUSED = (401, 403)
-TIMEOUT = (10, 30)
+TIMEOUT = 30.0
 """Seconds to connect, and for an answer."""
 MERGE = "application/merge-patch+json"
 
@@ -44,14 +49,13 @@ class Rest:
 
     def __init__(self, kubeconfig: str) -> None:
         try:
-            from kubernetes import client, config
+            from kubernetes import config
         except ImportError as error:
             raise ClusterError(
                 "The Python library kubernetes is needed on the controller to ask an API server",
                 "Nothing was changed. Install it for the Python that runs ansible:"
                 f" {sys.executable} -m pip install kubernetes",
             ) from error
-        self._refused: type[Exception] = client.ApiException
         try:
             self._client = config.new_client_from_config(kubeconfig)
         except config.ConfigException as error:
@@ -61,32 +65,29 @@ class Rest:
 
     def request(self, method: str, path: str, *, query: Query = (), body: Object | None = None) -> Answer:
         """A patch is a JSON merge patch (RFC 7386)."""
+        settings = self._client.configuration
+        place = f"{settings.host}{path}" + (f"?{urlencode(query)}" if query else "")
+        kind = MERGE if method == "PATCH" else "application/json"
+        # With a plugin of the kubeconfig this is where a token is renewed.
+        tokens = {each["key"]: each["value"] for each in settings.auth_settings().values() if each["value"]}
         try:
-            found = self._client.call_api(
-                path,
+            found = self._client.rest_client.pool_manager.request(
                 method,
-                query_params=list(query),
-                header_params={
-                    "Accept": "application/json",
-                    "Content-Type": MERGE if method == "PATCH" else "application/json",
-                },
-                body=body,
-                auth_settings=["BearerToken"],
-                _preload_content=False,
-                _return_http_data_only=True,
-                _request_timeout=TIMEOUT,
+                place,
+                body=None if body is None else json.dumps(body),
+                headers={"Accept": "application/json", "Content-Type": kind, **tokens},
+                timeout=TIMEOUT,
+                retries=False,
+                redirect=False,
             )
-        except self._refused as error:
-            status = int(getattr(error, "status", SILENT) or SILENT)
-            return Answer(status, _parsed(getattr(error, "body", "") or str(getattr(error, "reason", ""))))
         except Exception as error:  # urllib3 has several families of them, and is not imported here.
             return Answer(SILENT, {"message": next(iter(str(error).splitlines()), "no answer")})
         return Answer(int(found.status), _parsed(found.data))
 
 
-def _parsed(text: str | bytes) -> Object:
+def _parsed(text: bytes) -> Object:
     try:
         found = json.loads(text)
     except ValueError:
-        return {"message": text.decode(errors="replace") if isinstance(text, bytes) else text}
+        return {"message": text.decode(errors="replace")}
     return found if isinstance(found, dict) else {"message": str(found)}

@@ -8,15 +8,14 @@ What is decided before the server is asked to write is tried in tests/unit/plugi
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.cluster import Cluster
+from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.requests import Objects
+from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.rest import Rest
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import KEY, ClusterError
 from ansible_collections.volcano.colocation.tests.system.kinds.apiserver import (
     JOURNAL,
@@ -30,7 +29,7 @@ from ansible_collections.volcano.colocation.tests.system.kinds.apiserver import 
     restored,
     up,
 )
-from ansible_collections.volcano.colocation.tests.system.node import BIN, ROOT, lab
+from ansible_collections.volcano.colocation.tests.system.node import lab
 
 BOTH = {"a": observed("a"), "b": observed("b")}
 BACK = {"a": restored("a"), "b": restored("b")}
@@ -222,28 +221,8 @@ def test_what_kubeadm_wrote_anew_goes_back_field_by_field(server: ApiServer) -> 
     assert server.text == (TEXT.replace("   # ask Ada before you change this", "") + "shutdownGracePeriod: 0s\n")
 
 
-def adhoc(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The module as kubeadm_config has it run."""
-    done = subprocess.run(
-        [str(BIN / "ansible"), "localhost", "-m", name, "-a", json.dumps(arguments)],
-        env={
-            **os.environ,
-            "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".cache" / "galaxy"),
-            "ANSIBLE_NOCOLOR": "1",
-            "ANSIBLE_PYTHON_INTERPRETER": sys.executable,
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    # HOST | SUCCESS => {...}, or HOST | FAILED! => {...}
-    said, _arrow, result = done.stdout.partition(" => ")
-    found: dict[str, Any] = json.loads(result)
-    return {**found, "failed": "FAILED" in said}
-
-
 def test_who_was_faster_is_not_overwritten(server: ApiServer) -> None:
-    cluster = Cluster(adhoc, server.kubeconfig)
+    cluster = Cluster(Objects(Rest(server.kubeconfig), dry_run=False), server.kubeconfig)
     found = cluster.seen().config_map
     assert found
     server.set_text(TEXT + "maxPods: 50\n")

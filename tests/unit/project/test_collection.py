@@ -50,7 +50,7 @@ def test_the_oldest_release_that_is_admitted_is_tested() -> None:
 
 
 def test_nothing_else_is_installed_with_the_collection() -> None:
-    """kubernetes.core would make an offline installation fail."""
+    """Another collection would make an offline installation fail."""
     assert load("galaxy.yml")["dependencies"] == {}
 
 
