@@ -47,7 +47,10 @@ class Objects:
             return {"api_found": True, "resources": []}
         if not found.good:
             return _failed("read", found)
-        return {"api_found": True, "resources": [found.body] if name else list(found.body["items"])}
+        # Members of a list come without what they are.
+        header = {"apiVersion": asked["api_version"], "kind": asked["kind"]}
+        members = [found.body] if name else found.body["items"] or ()
+        return {"api_found": True, "resources": [{**header, **each} for each in members]}
 
     def _write(self, definition: Mapping[str, Any], state: str = "present", **options: Any) -> dict[str, Any]:
         metadata = definition["metadata"]
@@ -87,8 +90,10 @@ class Objects:
         wait_timeout: float = 120,
         **_others: Any,
     ) -> dict[str, Any]:
-        body = {"apiVersion": "v1", "kind": "DeleteOptions", **(delete_options or {})}
-        found = self._rest.request("DELETE", path, query=self._query, body=body)
+        # With a body the API server does not look for options anywhere else.
+        dry = {"dryRun": ["All"]} if self._dry_run else {}
+        body = {"apiVersion": "v1", "kind": "DeleteOptions", **(delete_options or {}), **dry}
+        found = self._rest.request("DELETE", path, body=body)
         if found.status == GONE:
             return {"result": {}}
         if not found.good:

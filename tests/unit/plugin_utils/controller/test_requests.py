@@ -35,10 +35,9 @@ class Server:
         self.sent: tuple[str, Any] = ("", None)
         self.says: dict[str, int] = {}
         self.kinds = dict(KINDS)
-        self.lingers = 0
 
     def answer(self, method: str, place: str, kind: str, body: Any) -> tuple[int, dict[str, Any]]:
-        path, _mark, query = place.partition("?")
+        path = place.partition("?")[0]
         self.log.append(f"{method} {place}")
         self.sent = (kind, body) if body else self.sent
         if method in self.says:
@@ -53,9 +52,7 @@ class Server:
             return 200, {"items": [each for at, each in self.objects.items() if at.startswith(path)]}
         if found is None:
             return 404, {"message": f"{path} not found"}
-        if method == "DELETE" and "dryRun" not in query:
-            if self.lingers:
-                self.lingers -= 1
+        if method == "DELETE" and "dryRun" not in body:
             del self.objects[path]
         return 200, body if method in ("PUT", "PATCH") else found
 
@@ -112,6 +109,12 @@ def test_a_list_is_of_all_namespaces_or_of_one(server: Server, rest: Rest) -> No
     ]
 
 
+def test_members_of_a_list_are_told_with_their_kind(server: Server, rest: Rest) -> None:
+    server.objects["/api/v1/nodes/n1"] = {"metadata": {"name": "n1"}}
+    found = objects(rest)(LOOK, {"api_version": "v1", "kind": "Node"})["resources"]
+    assert found == [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}]
+
+
 def test_what_is_not_there_is_no_failure(rest: Rest) -> None:
     ask = objects(rest)
     assert ask(LOOK, {"api_version": "v1", "kind": "Node", "name": "n"}) == {"api_found": True, "resources": []}
@@ -158,7 +161,10 @@ def test_a_patch_may_be_of_a_subresource(server: Server, rest: Rest) -> None:
 def test_a_dry_run_says_so_in_every_request_that_writes(server: Server, rest: Rest, state: str) -> None:
     server.objects[f"{MAPS}/c"] = FOUND
     objects(rest, dry_run=True)(WRITE, {"definition": FOUND, "state": state})
-    assert server.log[-1].endswith("?dryRun=All")
+    if state == "absent":
+        assert server.sent[1]["dryRun"] == ["All"], "where a server looks for it if there is a body"
+    else:
+        assert server.log[-1].endswith("?dryRun=All")
     assert server.objects
 
 
