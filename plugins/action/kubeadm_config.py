@@ -88,6 +88,5 @@ class ActionModule(ClusterAction):
         return read_restored(name, known["node_restored"] or planned)
 
     def _registered(self, name: str) -> dict[str, Any]:
-        # Not hostvars[name]: that would template every variable of every host.
-        known = self.hostvars.raw_get(name)
+        known = self.known(name)
         return {each: untagged(known.get(each)) for each in REGISTERED}

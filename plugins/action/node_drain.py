@@ -42,7 +42,7 @@ class ActionModule(RolloutAction):
     def _released(self, api: NodeApi, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """In check mode nothing was closed: the drain's own outlook says what there would be to open."""
         if self._task.check_mode:
-            closed = (self.known(arguments["name"]).get("rollout_drained") or {}).get("cordoned")
+            closed = (self.registered(arguments["name"]).get("rollout_drained") or {}).get("cordoned")
             return {"changed": is_ours(api.node(name)) or bool(closed)}
         timeout = arguments["timeout"]
         ready = not timeout or await_ready(api, name, timeout, CLOCK, self._show)

@@ -21,7 +21,7 @@ class ActionModule(RolloutAction):
     ARGUMENTS = ROLLOUT_OUTLOOK
 
     def with_api(self, api: NodeApi, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        observed = {name: self.known(name)["node_observed"] or {} for name in arguments["nodes"]}
+        observed = {name: self.registered(name)["node_observed"] or {} for name in arguments["nodes"]}
         queued = [name for name, each in observed.items() if "observation" in each]
         together = batches(queued, arguments["batches"])
         api.demand()

@@ -41,8 +41,7 @@ class HostsAction(ClusterAction):
         return [known_host(name, *self._told(name)) for name in names]
 
     def _told(self, name: str) -> tuple[Any, Any]:
-        # Not hostvars[name]: that would template every variable of every host.
-        known = self.hostvars.raw_get(name)
+        known = self.known(name)
         facts = (known.get("ansible_facts") or {}).get("colocation")
         probed = known.get("agent_probed") or {}
         return untagged(facts), untagged(probed.get("probe"))

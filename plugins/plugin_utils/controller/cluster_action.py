@@ -21,6 +21,11 @@ class ClusterAction(ColocationAction):
         self.hostvars = (task_vars or {}).get("hostvars", {})
         return super().run(tmp, task_vars)
 
+    def known(self, name: str) -> Mapping[str, Any]:
+        """What is known of a host, untemplated: hostvars[name] would template every variable of every host."""
+        found: Mapping[str, Any] = self.hostvars.raw_get(name)
+        return found
+
     def requests(self, kubeconfig: str) -> Requests:
         """The way to the API server; in check mode what writes is a dry run."""
         return Objects(Rest(kubeconfig), dry_run=bool(self._task.check_mode))

@@ -24,9 +24,8 @@ REGISTERED = ("node_observed", "node_aligned", "rollout_drained")
 class HostsAction(ClusterAction):
     """An action that reads what was registered."""
 
-    def known(self, name: str) -> dict[str, Any]:
-        # Not hostvars[name]: that would template every variable of every host.
-        found = self.hostvars.raw_get(name)
+    def registered(self, name: str) -> dict[str, Any]:
+        found = self.known(name)
         return {each: untagged(found.get(each)) for each in REGISTERED}
 
 
@@ -41,7 +40,7 @@ class RolloutAction(HostsAction):
             return {"failed": True, "msg": str(error)}
 
     def node_of(self, name: str, api: NodeApi) -> str:
-        return node_name(name, self.known(name)["node_observed"], api)
+        return node_name(name, self.registered(name)["node_observed"], api)
 
     @abstractmethod
     def with_api(self, api: NodeApi, arguments: Mapping[str, Any]) -> dict[str, Any]:
