@@ -8,10 +8,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..plugin_utils.controller.action import display
+from ..plugin_utils.controller.cluster import cluster_node
 from ..plugin_utils.controller.node_api import NodeApi
+from ..plugin_utils.controller.rest import Object
 from ..plugin_utils.controller.rollout_action import RolloutAction
+from ..plugin_utils.kubeadm.hosts import read_host
+from ..plugin_utils.kubeadm.identity import matched
 from ..plugin_utils.rollout.arguments import ROLLOUT_OUTLOOK
 from ..plugin_utils.rollout.batches import batches
+from ..plugin_utils.rollout.budgets import Budget
 from ..plugin_utils.rollout.cordon import is_ours
 from ..plugin_utils.rollout.drain import outlook
 from ..plugin_utils.rollout.shown import Outlook, outlook_lines, published
@@ -19,31 +24,34 @@ from ..plugin_utils.rollout.shown import Outlook, outlook_lines, published
 
 class ActionModule(RolloutAction):
     ARGUMENTS = ROLLOUT_OUTLOOK
+    _budgets: tuple[Budget, ...] | None = None
 
     def with_api(self, api: NodeApi, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        observed = {name: self.registered(name)["node_observed"] or {} for name in arguments["nodes"]}
-        queued = [name for name, each in observed.items() if "observation" in each]
+        observed = {name: self.registered(name)["node_observed"] for name in arguments["nodes"]}
+        seen = {name: each for name, each in observed.items() if each}
+        queued = [name for name, each in seen.items() if "observation" in each]
         together = batches(queued, arguments["batches"])
         api.demand()
-        found: dict[str, Outlook] = {}
-        marked: list[str] = []
-        for name, each in observed.items():
-            if not each:
-                continue
-            node = api.node(self.node_of(name, api))
-            if is_ours(node):
-                marked.append(name)
-            if name in queued:
-                needed = "drain" in each["plan"]["needs"]
-                pods = api.pods(node["metadata"]["name"]) if needed else ()
-                found[name] = Outlook(name, node["metadata"]["name"], needed, outlook(node, pods))
+        nodes = {each["metadata"]["name"]: each for each in api.nodes()}
+        hosts = [read_host(name, each, None, planned=True) for name, each in seen.items()]
+        owners = matched(hosts, [cluster_node(each) for each in nodes.values()])
+        found = {
+            name: self._outlook(name, nodes[node], seen[name], api) for node, name in owners.items() if name in queued
+        }
         if found:
             display.display("\n" + "\n".join(outlook_lines(together, found)))
         return {
             "changed": False,
-            "marked": marked,
+            "marked": [name for node, name in owners.items() if is_ours(nodes[node])],
             "nodes": [
                 {"host": each.host, "node": each.node, "needed": each.needed, **published(each.drained)}
                 for each in found.values()
             ],
         }
+
+    def _outlook(self, name: str, node: Object, observed: Mapping[str, Any], api: NodeApi) -> Outlook:
+        needed = "drain" in observed["plan"]["needs"]
+        if needed and self._budgets is None:
+            self._budgets = api.budgets()
+        where = node["metadata"]["name"]
+        return Outlook(name, where, needed, outlook(node, api.pods(where, self._budgets) if needed else ()))

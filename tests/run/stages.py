@@ -53,7 +53,7 @@ STAGES = (
     Stage("lab", 700, (("python", "tests/lab", "build"), ("python", "tests/lab", "cluster", "build")), cpus=1),
     Stage(
         "lint",
-        150,
+        200,
         (
             ("ruff", "check", "."),
             ("ruff", "format", "--check", "."),
@@ -66,20 +66,20 @@ STAGES = (
         ),
         cpus=1,
     ),
-    Stage("sanity", 250, (_part("sanity"),), cpus=1),
+    Stage("sanity", 270, (_part("sanity"),), cpus=1),
     Stage("units-matrix", 300, (_part("matrix"),), cpus=1),
     Stage("package", 60, (("pytest", "tests/package"),), cpus=1),
-    Stage("units", 260, (("pytest", *ON_ALL_CPUS, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report"))),
+    Stage("units", 320, (("pytest", *ON_ALL_CPUS, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report"))),
     Stage("scenarios", 1500, (_part("install"), _part("scenarios")), needs=("lab",)),
     Stage(
         "system",
-        1400,
+        1900,
         (_part("install"), _part("system", "system", "tests/system", f"--ignore={KINDS}")),
         needs=("lab",),
         cpus=1,
     ),
     Stage("kinds", 1800, (_part("install"), _part("system", "kinds", KINDS)), needs=("lab",), cpus=1),
-    Stage("faults", 800, (_part("install"), *_faults("v1", "v2")), needs=("lab",), cpus=1),
+    Stage("faults", 500, (_part("install"), *_faults("v1", "v2")), needs=("lab",), cpus=1),
 )
 
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ..kubeadm.model import ClusterError
-from ..rollout.budgets import read_budgets
+from ..rollout.budgets import Budget, read_budgets
 from ..rollout.pods import Pod, Rules, judge
 from .rest import CONFLICT, GONE, REFUSED, SILENT, TOO_MANY, Answer, Object, Query, Rest
 
@@ -54,12 +54,16 @@ class NodeApi:
         answer = self._rest.request("GET", f"{NODES}/{name}")
         return None if answer.status == GONE else self._judged(f"get nodes {name}", answer)
 
-    def pods(self, name: str) -> tuple[Pod, ...]:
-        _eviction, policy = self._policy()
+    def pods(self, name: str, budgets: tuple[Budget, ...] | None = None) -> tuple[Pod, ...]:
+        """Those of a Node, under the budgets as they are now unless some are given."""
         found = self._ask("list pods", "/api/v1/pods", (("fieldSelector", f"spec.nodeName={name}"),))["items"]
+        return judge(found, self.budgets() if budgets is None else budgets, self._rules)
+
+    def budgets(self) -> tuple[Budget, ...]:
+        """Those of the whole cluster."""
+        _eviction, policy = self._policy()
         where = f"/apis/policy/{policy}/poddisruptionbudgets"
-        budgets = read_budgets(self._ask("list poddisruptionbudgets", where)["items"], policy)
-        return judge(found, budgets, self._rules)
+        return read_budgets(self._ask("list poddisruptionbudgets", where)["items"], policy)
 
     def patch(self, name: str, body: Object) -> bool:
         answer = self._rest.request("PATCH", f"{NODES}/{name}", body=body)
