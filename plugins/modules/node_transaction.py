@@ -70,6 +70,10 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+begun:
+  description: False where O(action=wait) found no transaction of that id.
+  returned: failure
+  type: bool
 transaction:
   description:
     - The answer of the transaction, or how far it is.
@@ -155,6 +159,8 @@ def main() -> None:
         module.exit_json(skipped=True, msg="a transaction is not carried out in check mode")
     try:
         transaction = answer(module.params)
+    except launch.NotBegun as error:
+        module.fail_json(msg=str(error), begun=False)
     except ColocationError as error:
         module.fail_json(msg=str(error))
     module.exit_json(changed=transaction["state"] not in UNCHANGED, transaction=transaction)

@@ -35,6 +35,10 @@ class NotStarted(ColocationError):
     """The engine could not be started, or ended without an answer."""
 
 
+class NotBegun(NotStarted):
+    """There is no such transaction on the node."""
+
+
 def start(host: Host, plan: Plan, text: str, seconds: float) -> dict[str, Any]:
     """Begin a transaction, wait for it up to ``seconds``, return its answer.
 
@@ -67,7 +71,7 @@ def wait(host: Host, transaction: str, seconds: float) -> dict[str, Any]:
     """
     store, clock = Store(host), Clock()
     if not store.exists(transaction):
-        raise NotStarted(f"there is no transaction {transaction} on this node", "Start one with a plan")
+        raise NotBegun(f"there is no transaction {transaction} on this node", "Start one with a plan")
     deadline = clock.monotonic() + seconds
     next_look = clock.monotonic() + UNIT_POLL
     relaunched = False

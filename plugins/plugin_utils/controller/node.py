@@ -103,9 +103,13 @@ class Node:
         """Carry a transaction document out and wait for its end. The node works on when the connection is cut."""
         self.usage.module_executions += 1
         where = {"id": document["id"], "root": self.root, "wait": POLL_SECONDS}
-        state = self._answer(
-            self.execute(TRANSACTION_MODULE, {**where, "action": "start", "plan": json.dumps(document)})
-        )
+        try:
+            state = self._answer(
+                self.execute(TRANSACTION_MODULE, {**where, "action": "start", "plan": json.dumps(document)})
+            )
+        except ConnectionLost as lost:
+            progress({"state": "contact lost", "step": "look whether anything was begun"})
+            state = self._begun(where, lost)
         while state["state"] == "applying":
             progress(state)
             state = self._poll(where)
@@ -130,6 +134,15 @@ class Node:
             message = f"Transaction {state.get('id')} could not be undone. {node}".rstrip()
             raise NodeFailure({"failed": True, "msg": message, "transaction": state})
         return {"id": state["id"], "state": state["state"]}
+
+    def _begun(self, where: Mapping[str, Any], lost: ConnectionLost) -> dict[str, Any]:
+        """How far it is whose start nobody answered; the loss itself where nothing was begun."""
+        try:
+            return self._poll(where)
+        except NodeFailure as failure:
+            if failure.result.get("begun") is False:
+                raise lost from None
+            raise
 
     def _poll(self, where: Mapping[str, Any]) -> dict[str, Any]:
         """The state after a while; a node that cannot be reached for some minutes is given up on."""

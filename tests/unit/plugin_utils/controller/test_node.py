@@ -124,11 +124,25 @@ def test_a_node_that_stays_away_is_given_up_on() -> None:
     assert len(slept) == LOST_CONNECTION_RETRIES - 1
 
 
-def test_a_connection_that_fails_at_the_start_is_told_at_once() -> None:
-    node, slept = driven(Script(LOST))
-    with pytest.raises(ConnectionLost):
+def test_an_answer_that_is_lost_at_the_start_is_asked_for_again() -> None:
+    script = Script(LOST, LOST, state("applying"), state("rolled-back"))
+    node, slept = driven(script)
+    seen: list[str] = []
+    assert node.transact(PLAN, lambda each: seen.append(each["state"]))["state"] == "rolled-back"
+    assert [arguments["action"] for _name, arguments in script.asked] == ["start", "wait", "wait", "wait"]
+    assert (seen, slept) == (["contact lost", "applying", "rolled-back"], [POLL_SECONDS])
+
+
+def test_a_connection_that_is_lost_before_anything_was_begun_is_told_as_such() -> None:
+    node, _slept = driven(Script(LOST, {"failed": True, "msg": "there is no transaction", "begun": False}))
+    with pytest.raises(ConnectionLost, match="No route to host"):
         node.transact(PLAN, lambda _each: None)
-    assert slept == []
+
+
+def test_what_else_fails_after_a_loss_is_told() -> None:
+    node, _slept = driven(Script(LOST, {"failed": True, "msg": "the engine ends without an answer"}))
+    with pytest.raises(NodeFailure, match="the engine ends without an answer"):
+        node.transact(PLAN, lambda _each: None)
 
 
 @pytest.mark.parametrize("before", [[], [state("applying")]])
