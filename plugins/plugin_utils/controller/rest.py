@@ -12,6 +12,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
@@ -48,6 +49,11 @@ class Rest:
     """One API server."""
 
     def __init__(self, kubeconfig: str) -> None:
+        self._kubeconfig = kubeconfig
+
+    @cached_property
+    def _client(self) -> Any:
+        """Made by the first request: what else is wrong is said without a cluster."""
         try:
             from kubernetes import config
         except ImportError as error:
@@ -57,10 +63,10 @@ class Rest:
                 f" {sys.executable} -m pip install kubernetes",
             ) from error
         try:
-            self._client = config.new_client_from_config(kubeconfig)
+            return config.new_client_from_config(self._kubeconfig)
         except config.ConfigException as error:
             raise ClusterError(
-                f"{kubeconfig} is no kubeconfig: {error}", "Nothing was changed. Give the path of one."
+                f"{self._kubeconfig} is no kubeconfig: {error}", "Nothing was changed. Give the path of one."
             ) from error
 
     def request(self, method: str, path: str, *, query: Query = (), body: Object | None = None) -> Answer:

@@ -77,13 +77,13 @@ def test_a_file_that_is_no_kubeconfig(tmp_path: Path) -> None:
     path = tmp_path / "kubeconfig"
     path.write_text("apiVersion: v1\n", encoding="utf-8")
     with pytest.raises(ClusterError, match="is no kubeconfig"):
-        NodeApi(str(path), Rules())
+        NodeApi(str(path), Rules()).demand()
 
 
 def test_without_the_client_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "kubernetes", None)
     with pytest.raises(ClusterError, match="The Python library kubernetes is needed"):
-        NodeApi("x", Rules())
+        NodeApi("x", Rules()).demand()
 
 
 def test_a_host_is_found_among_the_nodes(tmp_path: Path) -> None:

@@ -51,6 +51,17 @@ def budget(name: str = "web", allowed: int = 1, **selector: Any) -> Object:
     }
 
 
+def node_object(annotations: Mapping[str, str] | None = None, *, cordoned: bool = False, ready: bool = True) -> Object:
+    return {
+        "metadata": {"name": "n1", "resourceVersion": "7", "annotations": dict(annotations or {})},
+        "spec": {"unschedulable": True} if cordoned else {},
+        "status": {
+            "nodeInfo": {"bootID": "boot", "machineID": "m", "kubeletVersion": "v1.30.0"},
+            "conditions": [{"type": "Ready", "status": "True" if ready else "Unknown"}],
+        },
+    }
+
+
 @dataclass
 class ApiServer:
     """``allowed``: disruptions left; ``lingers``: looks at the pods until one that was evicted has ended."""
@@ -62,7 +73,7 @@ class ApiServer:
     conflicts: int = 0
     policy: tuple[str, ...] = ("v1", "v1beta1")
     refuses: dict[str, int] = field(default_factory=dict)
-    node: Object = field(default_factory=lambda: node_object())
+    node: Object = field(default_factory=node_object)
     log: list[str] = field(default_factory=list)
     version: int = 7
 
@@ -120,17 +131,6 @@ class ApiServer:
         self.node["metadata"].update(annotations=kept, resourceVersion=str(self.version))
         self.node["spec"] = {key: value for key, value in spec.items() if value is not None}
         return 200, self.node
-
-
-def node_object(annotations: Mapping[str, str] | None = None, *, cordoned: bool = False, ready: bool = True) -> Object:
-    return {
-        "metadata": {"name": "n1", "resourceVersion": "7", "annotations": dict(annotations or {})},
-        "spec": {"unschedulable": True} if cordoned else {},
-        "status": {
-            "nodeInfo": {"bootID": "boot", "machineID": "m", "kubeletVersion": "v1.30.0"},
-            "conditions": [{"type": "Ready", "status": "True" if ready else "Unknown"}],
-        },
-    }
 
 
 @contextmanager

@@ -160,7 +160,11 @@ def test_a_kubelet_that_reports_meanwhile_is_no_conflict(reach: Any, passing: Ti
 @pytest.mark.parametrize("status", [404, 409])
 def test_a_pod_that_has_gone_or_is_another_one_by_now_is_no_trouble(reach: Any, passing: Time, status: int) -> None:
     server = ApiServer([pod("a")], refuses={"/eviction": status})
-    passing.due[5.0] = lambda: server.pods.clear()
+
+    def gone() -> None:
+        server.pods = []
+
+    passing.due[5.0] = gone
     found = drained(reach(server), passing)
     assert (found.reason, found.evicted) == ("", ())
 
