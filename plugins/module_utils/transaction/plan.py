@@ -57,10 +57,11 @@ class Service:
 
 @dataclass(frozen=True)
 class Sandboxes:
-    """The runtime's socket, and whether all sandboxes have to go (a driver change)."""
+    """The runtime's socket, whether all sandboxes have to go (a driver change), and the trees of kubelet's pods."""
 
     endpoint: str
     stop: bool
+    cgroups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -230,7 +231,8 @@ def _service(section: Section | None) -> Service | None:
 def _sandboxes(section: Section | None) -> Sandboxes | None:
     if section is None:
         return None
-    sandboxes = Sandboxes(section.text("endpoint"), section.choice("action", ("stop", "leave")) == "stop")
+    stop = section.choice("action", ("stop", "leave")) == "stop"
+    sandboxes = Sandboxes(section.text("endpoint"), stop, _cgroups(section, "cgroups"))
     section.finish()
     return sandboxes
 

@@ -9,8 +9,11 @@ from ..cri.errors import CriFailure
 from ..cri.messages import ContainerState, SandboxState
 from ..errors import ColocationError
 from .node import Node
+from .plan import Sandboxes
+from .stale_cgroups import occupants
 
 REMOVE_TIMEOUT = 300.0
+SETTLE_TIMEOUT = 30.0
 CALL_TIMEOUT = 90.0
 PAUSE = 1.0
 
@@ -33,8 +36,21 @@ def running_pods(client: CriClient) -> dict[str, int]:
     return pods
 
 
-def remove_all(node: Node, endpoint: str) -> int:
-    """Stop and remove every sandbox; the number of removals. kubelet must be stopped, or it makes new ones."""
+def remove_all(node: Node, wanted: Sandboxes) -> int:
+    """Stop and remove every sandbox; the number of removals. kubelet must be stopped, or it makes new ones.
+
+    A sandbox in the making when kubelet ended is in no list. The runtime takes it back, which is waited for: were the
+    runtime stopped meanwhile, its processes would stay for good.
+    """
+    removed = _remove_listed(node, wanted.endpoint)
+    deadline = node.clock.monotonic() + SETTLE_TIMEOUT
+    while occupants(node.host, wanted.cgroups) and node.clock.monotonic() < deadline:
+        node.clock.sleep(PAUSE)
+        removed += _remove_listed(node, wanted.endpoint)
+    return removed
+
+
+def _remove_listed(node: Node, endpoint: str) -> int:
     deadline = node.clock.monotonic() + REMOVE_TIMEOUT
     removed = 0
     while True:

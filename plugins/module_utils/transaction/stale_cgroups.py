@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from typing import Iterator
+from typing import Iterable, Iterator
 
 from ..cgroup.hierarchy import MOUNTINFO
 from ..cgroup.mounts import cgroup_mounts, visible
@@ -30,9 +30,9 @@ def remove(node: Node, name: str) -> str:
     found = trees(host, name)
     if not found:
         return f"{name}: none"
-    occupied = sorted(set().union(*(processes(host, tree) for tree in found)))
+    occupied = occupants(host, [name])
     if occupied:
-        return f"{name}: left alone, process {occupied[0]} is in it"
+        return f"{name}: left alone, process {min(occupied)} is in it"
     if name.endswith(".slice") and show(node, os.path.basename(name)).runs:
         stop(node, os.path.basename(name))
     # systemd knows nothing of cpuset, hugetlb and the like on v1: what runc made there is still there.
@@ -40,6 +40,11 @@ def remove(node: Node, name: str) -> str:
         remove_tree(host, tree)
     left = trees(host, name)
     return f"{name}: cannot be removed from {', '.join(left)}" if left else f"{name}: removed"
+
+
+def occupants(host: Host, names: Iterable[str]) -> set[int]:
+    """Pids in the trees of these names."""
+    return set().union(*(processes(host, tree) for name in names for tree in trees(host, name)))
 
 
 def processes(host: Host, tree: str) -> set[int]:

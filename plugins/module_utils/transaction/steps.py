@@ -85,7 +85,7 @@ def _remove_sandboxes(work: Work) -> str:
     if wanted is None:
         return ""
     try:
-        return f"{sandboxes.remove_all(work.node, wanted.endpoint)} sandboxes removed"
+        return f"{sandboxes.remove_all(work.node, wanted)} sandboxes removed"
     except CriFailure:
         if work.journal.before["runtime_runs"]:
             raise

@@ -25,6 +25,8 @@ from .model import Need, Plan
 
 SCHEMA = 1
 KUBELET_HEALTHZ = "http://127.0.0.1:10248/healthz"
+Place = tuple[Driver | None, str]
+"""kubelet's driver and its cgroupRoot."""
 
 
 def new_id() -> str:
@@ -66,14 +68,13 @@ def _driver_after(facts: NodeFacts, plan: Plan, profile: Profile) -> Driver | No
     return profile.cgroup_driver
 
 
-def _trees(facts: NodeFacts, plan: Plan, profile: Profile) -> tuple[list[str], list[str]]:
-    """(stale, fresh) trees of pods of a kubelet that changes its driver or its cgroupRoot."""
+def _places(facts: NodeFacts, plan: Plan, profile: Profile) -> tuple[Place, Place]:
+    """Where kubelet has its pods before and after."""
     changed = {change.keys[0] for change in plan.changes if change.keys}
-    if not {"cgroupDriver", CGROUP_ROOT.key} & changed:
-        return [], []
     root = cgroup_root(facts.kubelet)
     wanted = profile.cgroup_root if CGROUP_ROOT.key in changed else None
-    return trees((facts.kubelet.cgroup_driver, root), (_driver_after(facts, plan, profile), wanted or root))
+    after = _driver_after(facts, plan, profile) if {"cgroupDriver", CGROUP_ROOT.key} & changed else None
+    return (facts.kubelet.cgroup_driver, root), (after or facts.kubelet.cgroup_driver, wanted or root)
 
 
 def cgroup_root(kubelet: KubeletFacts) -> str:
@@ -82,17 +83,19 @@ def cgroup_root(kubelet: KubeletFacts) -> str:
     return str(setting.value) if setting else "/"
 
 
-def trees(before: tuple[Driver | None, str], after: tuple[Driver | None, str]) -> tuple[list[str], list[str]]:
-    """(stale, fresh) trees of pods for a driver and cgroupRoot before and after; empty where one is unknown."""
-    if before[0] is None or after[0] is None:
-        return [], []
+def pod_trees(before: Place, after: Place) -> list[str]:
+    """The trees of pods before and after, once if they are the same; none where one is unknown."""
     try:
-        stale = KubeletTree(before[0], before[1]).pods()
-        fresh = KubeletTree(after[0], after[1]).pods()
+        return list(dict.fromkeys(KubeletTree(driver, root).pods() for driver, root in (before, after) if driver))
     except ColocationError:
         # No kubelet starts with such a root, so there is no tree of it.
-        return [], []
-    return ([stale], [fresh]) if stale != fresh else ([], [])
+        return []
+
+
+def trees(before: Place, after: Place) -> tuple[list[str], list[str]]:
+    """(stale, fresh) trees of pods; empty where nothing moves."""
+    found = pod_trees(before, after)
+    return (found[:1], found[1:]) if len(found) > 1 else ([], [])
 
 
 def _gate(facts: NodeFacts, plan: Plan, profile: Profile, timeout: int) -> dict[str, Any]:
@@ -125,7 +128,8 @@ def transaction_document(
     facts: NodeFacts, plan: Plan, profile: Profile, edits: tuple[FileEdit, ...], timeout: int
 ) -> dict[str, Any]:
     """The document for node_transaction: files, services, checkpoint, sandboxes and the gate."""
-    stale, fresh = _trees(facts, plan, profile)
+    before, after = _places(facts, plan, profile)
+    stale, fresh = trees(before, after)
     return {
         "schema": SCHEMA,
         "id": new_id(),
@@ -141,6 +145,7 @@ def transaction_document(
         "sandboxes": {
             "endpoint": facts.runtime.endpoint,
             "action": "stop" if Need.DRAIN in plan.needs else "leave",
+            "cgroups": pod_trees(before, after),
         },
         "stale_cgroups": stale,
         "fresh_cgroups": fresh,

@@ -10,7 +10,7 @@ from typing import Any
 from ...module_utils.cgroup.names import Driver
 from ..facts.model import NodeFacts
 from ..plan.checkpoints import moved_checkpoints
-from ..plan.document import KUBELET_HEALTHZ, SCHEMA, action, cgroup_root, new_id, trees
+from ..plan.document import KUBELET_HEALTHZ, SCHEMA, Place, action, cgroup_root, new_id, pod_trees, trees
 from ..plan.kubelet_place import kubelet_unit
 from ..plan.member import member
 from ..plan.model import Change, Need, Plan
@@ -50,7 +50,8 @@ def _services(files: Files, before: NodeFacts, after: NodeFacts, timeout: int) -
         return {}
     kubelet = {"unit": kubelet_unit(before), "action": action(plan, Need.RESTART_KUBELET)}
     checkpoints = moved_checkpoints(before, plan, profile_of(after))
-    stale, fresh = _trees(before, after) if Need.DRAIN in plan.needs else ([], [])
+    moves = (_place(before), _place(after))
+    stale, fresh = trees(*moves) if Need.DRAIN in plan.needs else ([], [])
     return {
         "services": {
             "kubelet": kubelet if before.kubelet.running or Need.RESTART_KUBELET in plan.needs else None,
@@ -60,6 +61,7 @@ def _services(files: Files, before: NodeFacts, after: NodeFacts, timeout: int) -
         "sandboxes": {
             "endpoint": before.runtime.endpoint,
             "action": "stop" if Need.DRAIN in plan.needs else "leave",
+            "cgroups": pod_trees(*moves),
         },
         "stale_cgroups": stale,
         "fresh_cgroups": fresh,
@@ -67,11 +69,8 @@ def _services(files: Files, before: NodeFacts, after: NodeFacts, timeout: int) -
     }
 
 
-def _trees(before: NodeFacts, after: NodeFacts) -> tuple[list[str], list[str]]:
-    return trees(
-        (before.kubelet.cgroup_driver, cgroup_root(before.kubelet)),
-        (after.kubelet.cgroup_driver, cgroup_root(after.kubelet)),
-    )
+def _place(facts: NodeFacts) -> Place:
+    return facts.kubelet.cgroup_driver, cgroup_root(facts.kubelet)
 
 
 def _plan(files: Files) -> Plan:

@@ -366,7 +366,7 @@ def document(simulation: Simulation, transaction: str = "t-1", **changes: Any) -
             "runtime": {"unit": CONTAINERD, "action": "restart"},
         },
         "checkpoints": [CHECKPOINT, "/var/lib/kubelet/memory_manager_state"],
-        "sandboxes": {"endpoint": "unix://" + ENDPOINT, "action": "stop"},
+        "sandboxes": {"endpoint": "unix://" + ENDPOINT, "action": "stop", "cgroups": ["kubepods", "kubepods.slice"]},
         "stale_cgroups": ["kubepods"],
         "fresh_cgroups": ["kubepods.slice"],
         "gate": {

@@ -43,7 +43,8 @@ def test_crio_is_restarted_between_two_stops_of_kubelet(tmp_path: Path) -> None:
     whole, files = documents(tmp_path, "1.30.3", cgroup_driver="cgroupfs")
     assert whole["services"]["runtime"] == {"unit": "crio.service", "action": "restart"}
     assert whole["services"]["kubelet"]["action"] == "restart"
-    assert whole["sandboxes"] == {"endpoint": "unix:///var/run/crio/crio.sock", "action": "stop"}
+    endpoint, cgroups = "unix:///var/run/crio/crio.sock", ["kubepods.slice", "kubepods"]
+    assert whole["sandboxes"] == {"endpoint": endpoint, "action": "stop", "cgroups": cgroups}
     assert (whole["stale_cgroups"], whole["fresh_cgroups"]) == (["kubepods.slice"], ["kubepods"])
     # CRI-O has one driver for all handlers and tells no configuration of them.
     assert (whole["gate"]["cgroup_driver"], whole["gate"]["runtime_handlers"]) == ("cgroupfs", {})

@@ -113,7 +113,11 @@ def test_the_transaction_is_the_way_back() -> None:
     # The policy was none before.
     assert found["checkpoints"] == [CHECKPOINT]
     assert found["forget"] == [CHECKPOINT]
-    assert found["sandboxes"] == {"endpoint": "unix:///run/containerd/containerd.sock", "action": "stop"}
+    assert found["sandboxes"] == {
+        "endpoint": "unix:///run/containerd/containerd.sock",
+        "action": "stop",
+        "cgroups": ["kubepods.slice"],
+    }
     assert found["gate"]["cpu_manager"] == {"path": CHECKPOINT, "policy": "none"}
     assert found["gate"]["runtime_handlers"] == {"runc": False}
     assert found["gate"]["timeout"] == 300
