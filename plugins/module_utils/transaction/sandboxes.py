@@ -4,10 +4,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import Iterator
+
 from ..cri.client import CriClient
 from ..cri.errors import CriFailure
 from ..cri.messages import ContainerState, SandboxState
 from ..errors import ColocationError
+from ..host import Host
 from .node import Node
 from .plan import Sandboxes
 from .stale_cgroups import occupants
@@ -15,6 +19,7 @@ from .stale_cgroups import occupants
 REMOVE_TIMEOUT = 300.0
 SETTLE_TIMEOUT = 30.0
 CALL_TIMEOUT = 90.0
+CRI_NAMESPACE = "k8s.io"
 PAUSE = 1.0
 
 
@@ -44,10 +49,29 @@ def remove_all(node: Node, wanted: Sandboxes) -> int:
     """
     removed = _remove_listed(node, wanted.endpoint)
     deadline = node.clock.monotonic() + SETTLE_TIMEOUT
-    while occupants(node.host, wanted.cgroups) and node.clock.monotonic() < deadline:
+    while _is_made(node.host, wanted.cgroups) and node.clock.monotonic() < deadline:
         node.clock.sleep(PAUSE)
         removed += _remove_listed(node, wanted.endpoint)
     return removed
+
+
+def _is_made(host: Host, cgroups: tuple[str, ...]) -> bool:
+    """Whether a sandbox is in the making: containerd starts a shim first, and the shim what is in the pod's cgroup.
+
+    containerd runtime/v2/shim/util.go Command: -namespace; pkg/cri/constants K8sContainerdNamespace.
+    """
+    return bool(occupants(host, cgroups)) or any(map(_is_shim, _command_lines(host)))
+
+
+def _is_shim(words: list[str]) -> bool:
+    return "/containerd-shim" in words[0] and CRI_NAMESPACE in words
+
+
+def _command_lines(host: Host) -> Iterator[list[str]]:
+    for name in host.list("/proc"):
+        if name.isdigit():
+            with suppress(OSError):
+                yield host.read(f"/proc/{name}/cmdline").split("\0")
 
 
 def _remove_listed(node: Node, endpoint: str) -> int:

@@ -68,6 +68,26 @@ def test_it_is_waited_for_until_the_runtime_has_taken_it_back(
     assert clock.gone == 3.0
 
 
+def test_so_is_one_that_has_no_process_in_its_cgroup_yet(
+    simulation: Simulation, clock: Timetable, processes: Path
+) -> None:
+    processes.unlink()
+    simulation.write("/proc/4711/cmdline", "/usr/bin/containerd-shim-runc-v2\0-namespace\0k8s.io\0-id\0abc\0")
+    clock.due[3.0] = Path(simulation.host.path("/proc/4711/cmdline")).unlink
+    assert removed(simulation, clock) == 0
+    assert clock.gone == 3.0
+
+
+@pytest.mark.parametrize("words", ["containerd-shim-runc-v2\0-namespace\0moby\0", "vi\0k8s.io\0", ""])
+def test_another_process_is_not_waited_for(
+    simulation: Simulation, clock: Timetable, processes: Path, words: str
+) -> None:
+    processes.unlink()
+    simulation.write("/proc/4711/cmdline", words and f"/usr/bin/{words}")
+    assert removed(simulation, clock) == 0
+    assert clock.gone == 0.0
+
+
 def test_one_that_comes_to_be_after_all_is_removed(simulation: Simulation, clock: Timetable, processes: Path) -> None:
     clock.due[2.0] = lambda: simulation.runtime.sandboxes.append(Sandbox("s1", "web"))
     clock.due[4.0] = processes.unlink
