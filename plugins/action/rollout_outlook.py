@@ -42,7 +42,8 @@ class ActionModule(RolloutAction):
             display.display("\n" + "\n".join(outlook_lines(together, found)))
         return {
             "changed": False,
-            "marked": [name for node, name in owners.items() if is_ours(nodes[node])],
+            "marked": [name for node, name in owners.items() if is_ours(nodes[node]) and not _was_cut_off(seen[name])],
+            "to_drain": [each.host for each in found.values() if each.needed],
             "nodes": [
                 {"host": each.host, "node": each.node, "needed": each.needed, **published(each.drained)}
                 for each in found.values()
@@ -50,8 +51,13 @@ class ActionModule(RolloutAction):
         }
 
     def _outlook(self, name: str, node: Object, observed: Mapping[str, Any], api: NodeApi) -> Outlook:
-        needed = "drain" in observed["plan"]["needs"]
+        needed = _was_cut_off(observed) or "drain" in observed["plan"]["needs"]
         if needed and self._budgets is None:
             self._budgets = api.budgets()
         where = node["metadata"]["name"]
         return Outlook(name, where, needed, outlook(node, api.pods(where, self._budgets) if needed else ()))
+
+
+def _was_cut_off(observed: Mapping[str, Any]) -> bool:
+    """What has to be done there after it is undone is not known yet."""
+    return bool(observed["facts"]["unfinished_transactions"])

@@ -54,7 +54,12 @@ EXAMPLES = r"""
 
 RETURN = r"""
 marked:
-  description: Hosts whose Nodes are still cordoned by a rollout that was cut off.
+  description: Hosts whose Nodes are still cordoned by a rollout that was cut off, save where a change was.
+  returned: success
+  type: list
+  elements: str
+to_drain:
+  description: Hosts whose pods have to leave, because their change needs it, or because one was cut off there.
   returned: success
   type: list
   elements: str
@@ -71,7 +76,7 @@ nodes:
       description: The name of its Node.
       type: str
     needed:
-      description: Whether pods have to leave for its change.
+      description: Whether pods have to leave.
       type: bool
     drained:
       description: Whether it can be drained.

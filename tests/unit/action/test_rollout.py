@@ -126,3 +126,24 @@ def test_a_node_that_is_aligned_is_opened_if_a_killed_run_left_it_closed(tmp_pat
     assert status == 0, output
     assert (server.node["spec"], server.node["metadata"]["annotations"]) == ({}, {})
     assert "/eviction" not in "".join(server.log)
+
+
+LEFT_CLOSED = {"name": "Change", "ansible.builtin.fail": {"msg": "No."}, "when": "not rollout_drained.cordoned"}
+
+
+def test_a_node_that_is_to_be_changed_is_opened_until_its_turn(tmp_path: Path) -> None:
+    """The rollout may stop before."""
+    server = ApiServer([pod("a")], node=node_object({OURS: "earlier"}, cordoned=True))
+    status, output = run(tmp_path, server, LEFT_CLOSED)
+    assert status == 0, output
+    assert [each.rpartition("/")[2] for each in server.log] == ["n1", "n1", "eviction", "n1"]
+    assert (server.node["spec"], server.node["metadata"]["annotations"]) == ({}, {})
+
+
+def test_a_node_whose_change_was_cut_off_stays_closed_until_its_turn(tmp_path: Path) -> None:
+    """And is drained, although nobody knows yet what it needs."""
+    server = ApiServer([pod("a")], node=node_object({OURS: "earlier"}, cordoned=True))
+    status, output = run(tmp_path, server, node_observed=observed(needs=(), cut_off=["t1"]))
+    assert status == 0, output
+    assert [each.rpartition("/")[2] for each in server.log] == ["eviction", "n1"]
+    assert (server.node["spec"], server.node["metadata"]["annotations"]) == ({}, {})

@@ -19,12 +19,15 @@ from typing import Any
 Object = dict[str, Any]
 
 
-def observed(needs: Sequence[str] = ("drain", "restart kubelet"), **identity: Any) -> Object:
+def observed(
+    needs: Sequence[str] = ("drain", "restart kubelet"), *, cut_off: Sequence[str] = (), **identity: Any
+) -> Object:
     """What the entry observe of the role node registers on the host of the Node, as far as it is read here."""
     known = {"names": ["n1"], "machine_id_sha256": None, "boot_id": "boot", "kubeadm": True, "main_file": True}
     return {
         "observation": "x",
         "plan": {"needs": list(needs), "pending": [], "refusals": []},
+        "facts": {"unfinished_transactions": list(cut_off)},
         "kubeadm": {**known, "fields": [], **identity},
     }
 
