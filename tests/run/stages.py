@@ -67,9 +67,9 @@ STAGES = (
         cpus=1,
     ),
     Stage("sanity", 270, (_part("sanity"),), cpus=1),
-    Stage("units-matrix", 400, (_part("matrix"),), cpus=1),
+    Stage("units-matrix", 430, (_part("matrix"),), cpus=1),
     Stage("package", 60, (("pytest", "tests/package"),), cpus=1),
-    Stage("units", 320, (("pytest", *ON_ALL_CPUS, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report"))),
+    Stage("units", 330, (("pytest", *ON_ALL_CPUS, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report"))),
     Stage("scenarios", 1500, (_part("install"), _part("scenarios")), needs=("lab",)),
     Stage(
         "system",
