@@ -18,6 +18,8 @@ from .stale_cgroups import occupants
 
 REMOVE_TIMEOUT = 300.0
 SETTLE_TIMEOUT = 30.0
+QUIET = 10.0
+"""Seconds without a change after which what is left is no sandbox in the making, but what the runtime once lost."""
 CALL_TIMEOUT = 90.0
 CRI_NAMESPACE = "k8s.io"
 PAUSE = 1.0
@@ -48,30 +50,35 @@ def remove_all(node: Node, wanted: Sandboxes) -> int:
     runtime stopped meanwhile, its processes would stay for good.
     """
     removed = _remove_listed(node, wanted.endpoint)
-    deadline = node.clock.monotonic() + SETTLE_TIMEOUT
-    while _is_made(node.host, wanted.cgroups) and node.clock.monotonic() < deadline:
+    made = _in_the_making(node.host, wanted.cgroups)
+    now = node.clock.monotonic()
+    deadline, quiet = now + SETTLE_TIMEOUT, now + QUIET
+    while made and node.clock.monotonic() < min(deadline, quiet):
         node.clock.sleep(PAUSE)
         removed += _remove_listed(node, wanted.endpoint)
+        before, made = made, _in_the_making(node.host, wanted.cgroups)
+        if made != before:
+            quiet = node.clock.monotonic() + QUIET
     return removed
 
 
-def _is_made(host: Host, cgroups: tuple[str, ...]) -> bool:
-    """Whether a sandbox is in the making: containerd starts a shim first, and the shim what is in the pod's cgroup.
+def _in_the_making(host: Host, cgroups: tuple[str, ...]) -> set[int]:
+    """Processes of sandboxes that are in no list: containerd starts a shim first, and the shim what is in the cgroup.
 
     containerd runtime/v2/shim/util.go Command: -namespace; pkg/cri/constants K8sContainerdNamespace.
     """
-    return bool(occupants(host, cgroups)) or any(map(_is_shim, _command_lines(host)))
+    return occupants(host, cgroups) | {pid for pid, words in _command_lines(host) if _is_shim(words)}
 
 
 def _is_shim(words: list[str]) -> bool:
     return "/containerd-shim" in words[0] and CRI_NAMESPACE in words
 
 
-def _command_lines(host: Host) -> Iterator[list[str]]:
+def _command_lines(host: Host) -> Iterator[tuple[int, list[str]]]:
     for name in host.list("/proc"):
         if name.isdigit():
             with suppress(OSError):
-                yield host.read(f"/proc/{name}/cmdline").split("\0")
+                yield int(name), host.read(f"/proc/{name}/cmdline").split("\0")
 
 
 def _remove_listed(node: Node, endpoint: str) -> int:
