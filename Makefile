@@ -39,7 +39,7 @@ sanity: setup
 	@$(RUN).sanity $(if $(TEST),--test $(TEST))
 
 scenario: setup
-	@$(RUN).install && $(RUN).scenarios $(NAME)
+	@$(RUN).install && $(RUN).scenarios scenarios $(NAME)
 
 demo: setup
 	@$(PYTHON) tests/demo

@@ -54,9 +54,9 @@ RUNTIME_UNITS = {"lab-pods.service": "/etc/systemd/system/lab-pods.service"}
 CNI = {
     "cniVersion": "0.4.0",
     "name": "lab",
-    "plugins": [{"type": "host-local"}],
+    "plugins": [{"type": "ptp", "ipam": {"type": "host-local", "ranges": [[{"subnet": "10.244.0.0/24"}]]}}],
 }
-"""The lab's pods use the node's own network; without this one the runtime says that its network is not ready."""
+"""A pod without the node's own network sees its node, and nothing else. The lab's own pods use the node's."""
 
 UPDATED = ("etc/.updated", "var/.updated")
 """Newer than /usr, so that systemd rebuilds no caches at boot (ConditionNeedsUpdate=, systemd.unit(5))."""

@@ -39,7 +39,9 @@ class Lab:
         return answer.stderr + answer.stdout if answer.returncode == NO_ANSWER else ""
 
     def down(self) -> None:
+        """Nodes and control plane."""
         self._call("down", "--all")
+        self._call("cluster", "down")
 
     def _call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the Molecule scenarios, two at a time; names of some may be given.
+"""Runs Molecule scenarios: those that are named, else all that have one node. As many at a time as make two nodes.
 
-The node of a scenario that failed is left up, for the runner to read its journal. Where the node itself went silent,
-which an emulated one may do for reasons of the machine it runs on, that is shown and the scenario gets one more node.
+The nodes of a scenario that failed are left up, for the runner to read their journals. Where a node itself went silent,
+which an emulated one may do for reasons of the machine it runs on, that is shown and the scenario gets new nodes once.
 """
 
 from __future__ import annotations
@@ -21,17 +21,19 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import yaml
+
 from .nodes import Lab
 from .places import CHECKOUT, stage_environment
 
-AT_A_TIME = 2
+NODES_AT_A_TIME = 2
 """One more emulated node than CPUs to spare makes both time out."""
 
 PATIENCE = 2000.0
 """Seconds for a scenario; beside another one it takes 500 to 900 on two CPUs, and 1400 were seen on a busy machine."""
 
-NODES = 2
-"""How many nodes a scenario may use up."""
+TRIES = 2
+"""How often a scenario may begin."""
 
 TAIL = 60
 
@@ -41,7 +43,7 @@ Silence = Callable[[str], str]
 
 @dataclass(frozen=True)
 class Result:
-    """How a scenario went; ``tail`` is the end of its output when it failed, ``lost`` counts nodes that went silent."""
+    """How a scenario went. ``tail``: the end of its output if it failed; ``lost``: runs in which a node went silent."""
 
     name: str
     passed: bool
@@ -50,11 +52,17 @@ class Result:
     lost: int = 0
 
 
-def main(names: Sequence[str]) -> int:
-    chosen = names or scenarios(CHECKOUT)
-    environment = stage_environment(os.environ, "scenarios")
+def main(arguments: Sequence[str]) -> int:
+    """The name of the stage, then those of scenarios."""
+    stage, *names = arguments
+    nodes = scenarios(CHECKOUT)
+    chosen = names or [name for name in nodes if len(nodes[name]) == 1]
+    if unknown := set(chosen) - set(nodes):
+        print(f"no scenario is called {', '.join(sorted(unknown))}; there are: {' '.join(nodes)}")
+        return 1
+    environment = stage_environment(os.environ, stage)
     lab = Lab(CHECKOUT, environment)
-    with ThreadPoolExecutor(AT_A_TIME) as pool:
+    with ThreadPoolExecutor(NODES_AT_A_TIME // max(len(nodes[name]) for name in chosen)) as pool:
         results = list(pool.map(partial(run_scenario, CHECKOUT, environment, lab.silence), chosen))
     for result in results:
         if not result.passed:
@@ -65,24 +73,31 @@ def main(names: Sequence[str]) -> int:
 
 
 def summary(result: Result) -> str:
-    lost = f" ({result.lost} node went silent before; see above)" if result.lost else ""
+    lost = " (a node went silent before; see above)" if result.lost else ""
     return f"{result.name}: {'passed' if result.passed else 'FAILED'} in {result.seconds:.0f} s{lost}"
 
 
-def scenarios(checkout: Path) -> list[str]:
-    return sorted(path.parent.name for path in (checkout / "molecule").glob("*/molecule.yml"))
+def scenarios(checkout: Path) -> dict[str, list[str]]:
+    """The nodes of each scenario, by its name."""
+    return {path.parent.name: _nodes(path) for path in sorted((checkout / "molecule").glob("*/molecule.yml"))}
+
+
+def _nodes(scenario: Path) -> list[str]:
+    platforms = yaml.safe_load(scenario.read_text(encoding="utf-8"))["platforms"]
+    return [each["name"] for each in platforms]
 
 
 def run_scenario(checkout: Path, environment: Mapping[str, str], silence: Silence, name: str) -> Result:
-    """The whole sequence of a scenario, once more when its node went silent; the node goes only when it passed."""
+    """The whole sequence of a scenario, once more when a node went silent; its nodes go only when it passed."""
     began = time.monotonic()
-    for lost in range(NODES):
+    nodes = scenarios(checkout)[name]
+    for lost in range(TRIES):
         tail: deque[str] = deque(maxlen=TAIL)
         passed = _sequence(name, checkout, environment, tail)
-        said = "" if passed or lost == NODES - 1 else silence(name)
+        said = "" if passed or lost == TRIES - 1 else "\n".join(filter(None, map(silence, nodes)))
         if not said:
             break
-        print(f"{name}: its node went silent; once more with a new one. What it was at:\n{said}", flush=True)
+        print(f"{name}: a node went silent; once more with new ones. What it was at:\n{said}", flush=True)
     return Result(name, passed, time.monotonic() - began, "\n".join(tail), lost)
 
 

@@ -70,7 +70,7 @@ STAGES = (
     Stage("units-matrix", 430, (_part("matrix"),), cpus=1),
     Stage("package", 60, (("pytest", "tests/package"),), cpus=1),
     Stage("units", 330, (("pytest", *ON_ALL_CPUS, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report"))),
-    Stage("scenarios", 1500, (_part("install"), _part("scenarios")), needs=("lab",)),
+    Stage("scenarios", 1500, (_part("install"), _part("scenarios", "scenarios")), needs=("lab",)),
     Stage(
         "system",
         1900,

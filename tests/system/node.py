@@ -8,12 +8,14 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -107,6 +109,26 @@ class Node:
 
 def ansible(playbook: str, folder: Path, *arguments: str, **variables: Any) -> Run:
     """Run a playbook, from ``folder``, with the installed collection."""
+    with _started(playbook, folder, arguments, variables, subprocess.PIPE) as process:
+        said, _nothing = process.communicate()
+    return Run(process.returncode, said)
+
+
+@contextmanager
+def begun(playbook: str, folder: Path, *arguments: str, **variables: Any) -> Iterator[Path]:
+    """What such a run says, while it runs; in the end it is killed with all that it has started."""
+    path = folder / "begun.log"
+    with path.open("w") as said, _started(playbook, folder, arguments, variables, said) as process:
+        try:
+            yield path
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _started(
+    playbook: str, folder: Path, arguments: Sequence[str], variables: dict[str, Any], output: int | IO[str]
+) -> subprocess.Popen[str]:
+    """In a process group of its own, and the stage's session."""
     environment = {
         **os.environ,
         "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".cache" / "collections"),
@@ -114,14 +136,13 @@ def ansible(playbook: str, folder: Path, *arguments: str, **variables: Any) -> R
         "ANSIBLE_NOCOLOR": "1",
         "COLUMNS": "1000",
     }
-    done = subprocess.run(
+    return subprocess.Popen(
         [str(BIN / "ansible-playbook"), "-e", json.dumps(variables), *arguments, playbook],
         cwd=folder,
         env=environment,
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
+        stdout=output,
         stderr=subprocess.STDOUT,
         text=True,
-        check=False,
+        preexec_fn=os.setpgrp,
     )
-    return Run(done.returncode, done.stdout)

@@ -19,32 +19,41 @@ def kubectl(*words: str) -> str:
     return lab("cluster", "kubectl", "--", *words)
 
 
-def start() -> None:
-    """One pod, on whichever Node takes it, of an image that every node of the lab has."""
+def start(replicas: int = 1) -> None:
+    """Pods of an image that every node of the lab has, on as many Nodes as there are."""
+    labels = {"app": NAME}
     container = {
         "name": "main",
         "image": "localhost/lab/busybox:1",
         "imagePullPolicy": "Never",
         "command": ["/bin/sh", "-c", SCRIPT],
     }
+    apart = {"labelSelector": {"matchLabels": labels}, "topologyKey": "kubernetes.io/hostname"}
+    preferred = [{"weight": 100, "podAffinityTerm": apart}]
     spec = {
+        "affinity": {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}},
         "hostNetwork": True,
         "terminationGracePeriodSeconds": 2,
         "automountServiceAccountToken": False,
         "containers": [container],
     }
-    labels = {"app": NAME}
-    apply("apps/v1", "Deployment", {"replicas": 1, **_selecting(labels), "template": _template(labels, spec)})
-    wait_for(1)
+    apply("apps/v1", "Deployment", {"replicas": replicas, **_selecting(labels), "template": _template(labels, spec)})
+    wait_for(replicas)
 
 
 def keep(least: int) -> None:
     """The budget: how many pods have to be there."""
     apply("policy/v1beta1", "PodDisruptionBudget", {"minAvailable": least, **_selecting({"app": NAME})})
     deadline = time.monotonic() + SECONDS
-    while (budget().get("disruptionsAllowed"), budget().get("desiredHealthy")) != (1 - least, least):
+    while not _is_counted(least):
         assert time.monotonic() < deadline, budget()
         time.sleep(2)
+
+
+def _is_counted(least: int) -> bool:
+    found = budget()
+    wanted = max(found.get("currentHealthy", 0) - least, 0)
+    return (found.get("desiredHealthy"), found.get("disruptionsAllowed")) == (least, wanted)
 
 
 def budget() -> dict[str, Any]:
@@ -54,7 +63,20 @@ def budget() -> dict[str, Any]:
 
 def pods() -> list[str]:
     """Names of the pods that are there, running or not."""
-    return kubectl("get", "pods", "-l", f"app={NAME}", "-o", "jsonpath={.items[*].metadata.name}").split()
+    return list(places())
+
+
+def places() -> dict[str, str]:
+    """{name of a pod: its Node, '' while it has none}."""
+    found = json.loads(kubectl("get", "pods", "-l", f"app={NAME}", "-o", "json"))["items"]
+    return {each["metadata"]["name"]: each["spec"].get("nodeName", "") for each in found}
+
+
+def scheduling(node: str) -> tuple[str, str]:
+    """(unschedulable, our mark) of a Node; empty where it has none."""
+    template = "{.spec.unschedulable}|{.metadata.annotations.colocation\\.volcano\\.sh/cordoned}"
+    closed, _bar, mark = kubectl("get", "node", node, "-o", f"jsonpath={template}").partition("|")
+    return closed, mark
 
 
 def wait_for(count: int) -> None:

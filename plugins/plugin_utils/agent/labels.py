@@ -14,7 +14,7 @@ from .journal import Journal, written
 from .names import COLOCATION, OVERSUBSCRIPTION
 from .pools import NOTHING_DONE, Pool
 from .seen import AgentSeen, LiveNode
-from .steps import Plan, Step, merge, node_labels
+from .steps import Plan, Step, Verb, merge, node_labels
 
 ON = "true"
 SWITCHES = (COLOCATION, OVERSUBSCRIPTION)
@@ -114,7 +114,10 @@ def _is_ours(node: LiveNode, key: str, before: str | None) -> bool:
 
 
 def _noted(seen: AgentSeen, journal: Journal, namespace: str) -> Iterator[Step]:
-    """The journal, before what it speaks of."""
-    if journal != seen.journal:
+    """The journal, before what it speaks of. A dry run has not made it."""
+    if seen.journal is None:
         body = written(journal, namespace)
-        yield merge(body, written(seen.journal, namespace) if seen.journal else None, body)
+        yield Step(Verb.CREATE, body, None, body)
+    elif journal != seen.journal:
+        body = written(journal, namespace)
+        yield merge(body, written(seen.journal, namespace), body)

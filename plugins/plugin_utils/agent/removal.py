@@ -61,10 +61,15 @@ def _left(node: LiveNode) -> list[dict[str, Any]]:
 
 
 def _patch(node: LiveNode, labels: Mapping[str, str | None]) -> dict[str, Any]:
-    """Taints are written as a whole list, so that the version that was read has to be the one that is replaced."""
+    """Taints are written as a whole list, so that the version that was read has to be the one that is replaced.
+
+    Only then: kubelet writes to its Node all the time.
+    """
     annotations = {key: None for key in REPORTED if key in node.annotations}
-    body = _named(node, labels=dict(labels), annotations=annotations, resourceVersion=node.version)
-    return body if len(_left(node)) == len(node.taints) else {**body, "spec": {"taints": _left(node)}}
+    keys = {"labels": dict(labels), "annotations": annotations}
+    if len(_left(node)) == len(node.taints):
+        return _named(node, **keys)
+    return {**_named(node, **keys, resourceVersion=node.version), "spec": {"taints": _left(node)}}
 
 
 def _old(node: LiveNode, labels: Mapping[str, str | None]) -> dict[str, Any]:

@@ -103,13 +103,6 @@ def draining(node: Node, *arguments: str, seconds: int) -> Run:
     )
 
 
-def scheduling() -> tuple[str, str]:
-    """(unschedulable, our mark) of the Node; empty where it has none."""
-    template = "{.spec.unschedulable}|{.metadata.annotations.colocation\\.volcano\\.sh/cordoned}"
-    closed, _bar, mark = workload.kubectl("get", "node", NAME, "-o", f"jsonpath={template}").partition("|")
-    return closed, mark
-
-
 def test_a_node_whose_pods_may_not_leave_is_left_out_and_named(kubeadm: Node) -> None:
     workload.start()
     workload.keep(1)
@@ -120,7 +113,7 @@ def test_a_node_whose_pods_may_not_leave_is_left_out_and_named(kubeadm: Node) ->
     assert f"{NAME}: drained of 1 pod(s), then changed; 1 of them wait for their PodDisruptionBudget" in run.output
     assert f"{NAME} is not drained, and its cordon as it was: default/{pod}: Cannot evict pod" in run.output
     assert workload.pods() == [pod]
-    assert scheduling() == ("", "")
+    assert workload.scheduling(NAME) == ("", "")
     assert (kubeadm.tree(), kubeadm.services()) == (before, services)
     workload.keep(0)
 
@@ -141,7 +134,7 @@ def test_the_flag_that_overrides_the_driver_goes_and_the_other_stays(kubeadm: No
     done = draining(kubeadm, "-v", seconds=120)
     assert done.code == 0, done.output
     assert pod not in workload.pods()
-    assert scheduling() == ("", "")
+    assert workload.scheduling(NAME) == ("", "")
     workload.wait_for(1)
     workload.stop()
     verdict, detail = gate(done)["node ready"]

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -27,8 +28,16 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     molecule.parent.mkdir()
     molecule.write_text(MOLECULE)
     molecule.chmod(0o755)
+    for name in ("good", "bad", "unlucky"):
+        scenario(tmp_path, name, f"{name}-1", f"{name}-2")
     monkeypatch.setenv("PATH", os.pathsep.join([str(molecule.parent), os.environ["PATH"]]))
     return tmp_path
+
+
+def scenario(checkout: Path, name: str, *nodes: str) -> None:
+    path = checkout / "molecule" / name / "molecule.yml"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"platforms": [{"name": node} for node in nodes]}))
 
 
 def calls(checkout: Path) -> list[str]:
@@ -40,7 +49,8 @@ def answers(_name: str) -> str:
 
 
 def is_silent(name: str) -> str:
-    return f"{name} hangs"
+    """One of two."""
+    return f"{name} hangs" if name.endswith("-2") else ""
 
 
 def test_a_scenario_that_passes_is_destroyed(checkout: Path) -> None:
@@ -61,8 +71,8 @@ def test_a_node_that_went_silent_is_replaced_once(checkout: Path, capsys: pytest
     result = run_scenario(checkout, os.environ, is_silent, "unlucky")
     assert (result.passed, result.lost) == (True, 1)
     assert [line.split()[0] for line in calls(checkout)] == ["destroy", "test"] * 2 + ["destroy"]
-    assert "unlucky hangs" in capsys.readouterr().out
-    assert "1 node went silent" in summary(result)
+    assert "unlucky-2 hangs" in capsys.readouterr().out
+    assert "a node went silent" in summary(result)
 
 
 def test_silence_twice_is_a_failure(checkout: Path) -> None:
@@ -72,8 +82,7 @@ def test_silence_twice_is_a_failure(checkout: Path) -> None:
 
 
 def test_every_folder_with_a_scenario_is_one(tmp_path: Path) -> None:
-    for name in ("v2", "v1", "shared"):
-        (tmp_path / "molecule" / name).mkdir(parents=True)
-    for name in ("v2", "v1"):
-        (tmp_path / "molecule" / name / "molecule.yml").touch()
-    assert scenarios(tmp_path) == ["v1", "v2"]
+    (tmp_path / "molecule" / "shared").mkdir(parents=True)
+    scenario(tmp_path, "v2", "v2")
+    scenario(tmp_path, "both", "one", "two")
+    assert scenarios(tmp_path) == {"both": ["one", "two"], "v2": ["v2"]}

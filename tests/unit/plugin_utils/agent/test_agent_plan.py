@@ -319,6 +319,9 @@ def test_the_journal_comes_before_the_labels_it_speaks_of() -> None:
     journal = read_journal(found.steps[0].body)
     assert journal is not None
     assert journal.labels["n1"] == {COLOCATION: "false", OVERSUBSCRIPTION: None}
+    # In check mode nobody has made it before.
+    assert found.steps[0].verb is Verb.CREATE
+    assert label(replace(off, journal=Journal())).steps[0].verb is Verb.MERGE
 
 
 THEIRS = '{"globalConfig": {"cpuBurstConfig": {"enable": false}}, "x": 1}'
@@ -344,6 +347,19 @@ def _left_behind(found: LiveNode) -> LiveNode:
         taints=(taint,),
         reported={"kubernetes.io/batch-cpu": "900"},
     )
+
+
+def test_only_a_change_of_taints_depends_on_the_version_that_was_read() -> None:
+    """kubelet writes to its Node all the time."""
+    after = installed()
+    tainted, other = (_left_behind(after.nodes[0]), after.nodes[1])
+    steps = removal_plan(replace(after, nodes=(tainted, other)), SPACE, GIVEN).steps
+    versions = {
+        step.target[2]: step.body["metadata"].get("resourceVersion")
+        for step in steps
+        if step.target[0] == "Node" and step.verb is Verb.MERGE
+    }
+    assert versions == {tainted.name: tainted.version, other.name: None}
 
 
 def test_taints_of_others_stay() -> None:

@@ -145,6 +145,15 @@ def test_a_dry_run_leaves_out_what_needs_a_namespace_that_is_not_there() -> None
     assert [each["definition"]["kind"] for each in server.sent] == ["Namespace", "Node", "Node"]
 
 
+def test_so_does_one_whose_namespace_an_earlier_dry_run_would_have_made() -> None:
+    server = Server()
+    cluster(server, dry_run=True).carry_out(STEPS[1:])
+    assert [each["definition"]["kind"] for each in server.sent] == ["Node", "Node"]
+    there = Server({("Namespace", SPACE): resources({"kind": "Namespace", "metadata": {"name": SPACE}})})
+    cluster(there, dry_run=True).carry_out(STEPS[1:])
+    assert len(there.sent) == len(STEPS) - 1
+
+
 def test_a_step_that_fails_says_what_was_done_before() -> None:
     with pytest.raises(ClusterError) as refused:
         cluster(Server(refuses="ConfigMap")).carry_out(STEPS)

@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The role agent with an image from an archive, on the nodes that the rollout has left aligned. In this order."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.system import stand_in
+from ansible_collections.volcano.colocation.tests.system.cluster import Cluster
+from ansible_collections.volcano.colocation.tests.system.node import Node, Run
+from ansible_collections.volcano.colocation.tests.system.workload import kubectl
+
+LABEL = "volcano.sh/colocation"
+LABELLED = "app.kubernetes.io/name=volcano-agent"
+DRIVERS = {"cluster-v1": "cgroupfs", "cluster-v2": "systemd"}
+TREES = {
+    "cluster-v1": "/host/sys/fs/cgroup/cpu/kubepods/besteffort/pod",
+    "cluster-v2": "/host/sys/fs/cgroup/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod",
+}
+
+
+@pytest.fixture(scope="module", name="given")
+def _given(cluster: Cluster) -> dict[str, Any]:
+    path = cluster.folder / "vc-agent.tar"
+    stand_in.archive(cluster.second, path)
+    return {
+        "colocation_agent_image": stand_in.IMAGE,
+        "colocation_agent_image_archive": str(path),
+        "colocation_agent_features": ["Resources", "CPUQoS", "CPUBurst", "MemoryQoSV2"],
+        "colocation_agent_label": True,
+    }
+
+
+@pytest.fixture(name="nodes", params=("cluster-v1", "cluster-v2"))
+def _node(request: pytest.FixtureRequest, cluster: Cluster) -> Node:
+    return {node.name: node for node in (cluster.first, cluster.second)}[request.param]
+
+
+def images(node: Node) -> list[str]:
+    return [name for name in node.shell("ctr -n k8s.io images list -q").splitlines() if "vc-agent" in name]
+
+
+def labels(node: str) -> dict[str, str]:
+    found: dict[str, str] = json.loads(kubectl("get", "node", node, "-o", "json"))["metadata"]["labels"]
+    return {key: value for key, value in found.items() if "volcano" in key}
+
+
+def deploy(cluster: Cluster, given: dict[str, Any], *arguments: str, **variables: Any) -> Run:
+    return cluster.ansible("cluster", *arguments, **{**given, **variables})
+
+
+def test_check_mode_brings_nothing(cluster: Cluster, given: dict[str, Any]) -> None:
+    before = kubectl("get", "namespaces", "-o", "name")
+    run = deploy(cluster, given, "--check", "--diff")
+    assert run.code == 0, run.output
+    assert "kind: DaemonSet" in run.output
+    assert kubectl("get", "namespaces", "-o", "name") == before
+    for node in (cluster.first, cluster.second):
+        assert (images(node), labels(node.name)) == ([], {})
+
+
+def test_the_agent_is_ready_where_its_pods_are(cluster: Cluster, given: dict[str, Any]) -> None:
+    """The run itself proves it: Ready on each Node, with the cgroup root of a running pod."""
+    run = deploy(cluster, given)
+    assert run.code == 0, run.output
+    for node in (cluster.first, cluster.second):
+        assert images(node) == [stand_in.IMAGE]
+        assert labels(node.name)[LABEL] == "true"
+
+
+def test_it_was_given_what_its_node_needs(nodes: Node) -> None:
+    told = stand_in.said(nodes, "volcano-agent")
+    assert told["user"] == ["1000"]
+    assert f"CGROUP_DRIVER={DRIVERS[nodes.name]}" in told["environment"]
+    assert f"KUBE_NODE_NAME={nodes.name}" in told["environment"]
+    features = {"cluster-v1": "Resources,CPUBurst", "cluster-v2": "Resources,CPUBurst,MemoryQoSV2"}[nodes.name]
+    assert f"--supported-features={features}" in told["argument"]
+    mounted = {line.split()[4]: line.split()[5].split(",")[0] for line in told["mount"]}
+    assert (mounted["/host/sys/fs"], mounted["/host/proc/stat"], mounted["/var/lib/kubelet"]) == ("rw", "ro", "ro")
+    # It sees the live cgroups of the node's pods through its mount, where its driver and root lead it.
+    assert [path for path in told["pod"] if path.startswith(TREES[nodes.name])]
+    assert f"cgroupDriver: {DRIVERS[nodes.name]}" in told["kubelet"]
+    assert stand_in.said(nodes, "volcano-agent-init")["user"] == ["0"]
+
+
+def test_its_own_pod_is_not_one_that_it_throttles(nodes: Node) -> None:
+    assert "burstable" in nodes.shell("cat /proc/$(pidof httpd)/cgroup")
+
+
+def test_a_second_run_changes_nothing(cluster: Cluster, given: dict[str, Any]) -> None:
+    run = deploy(cluster, given)
+    assert run.code == 0, run.output
+    for node in (cluster.first, cluster.second):
+        assert run.recap(node.name)["changed"] == 0
+
+
+def test_an_agent_that_writes_nothing_is_found_out(cluster: Cluster, given: dict[str, Any]) -> None:
+    """The probe pod's values are read back, and the stand-in has written none."""
+    run = deploy(cluster, given, colocation_agent_probe=True)
+    assert run.code != 0, run.output
+    assert "the agent did not write " in run.output
+    assert kubectl("get", "pods", "-n", "volcano-system", "-l", LABELLED, "-o", "name").count("pod/") == 2
+
+
+def test_nothing_of_it_stays(cluster: Cluster, given: dict[str, Any]) -> None:
+    run = deploy(cluster, given, colocation_agent_state="absent")
+    assert run.code == 0, run.output
+    assert not kubectl("get", "daemonset,configmap,pod", "-n", "volcano-system", "-l", LABELLED, "-o", "name")
+    for node in (cluster.first, cluster.second):
+        assert (images(node), labels(node.name)) == ([], {})

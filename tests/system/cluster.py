@@ -1,0 +1,39 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Two nodes of the lab's cluster, and Ansible against both of them as a user runs it."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .node import Node, Run, ansible, begun
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """``inventory`` is Molecule's, with the profile of each node."""
+
+    first: Node
+    second: Node
+    inventory: str
+    kubeconfig: str
+    folder: Path
+
+    def ansible(self, playbook: str, *arguments: str, **variables: Any) -> Run:
+        return ansible(*self._named(playbook), *arguments, **self._known(variables))
+
+    def begun(self, playbook: str, *arguments: str, **variables: Any) -> AbstractContextManager[Path]:
+        return begun(*self._named(playbook), *arguments, **self._known(variables))
+
+    def state(self) -> dict[str, tuple[str, str]]:
+        """Files and processes of each node."""
+        return {node.name: (node.tree(), node.services()) for node in (self.first, self.second)}
+
+    def _named(self, playbook: str) -> tuple[str, Path, str, str]:
+        return f"volcano.colocation.{playbook}", self.folder, "-i", self.inventory
+
+    def _known(self, variables: dict[str, Any]) -> dict[str, Any]:
+        return {"colocation_kubeconfig": self.kubeconfig, **variables}
