@@ -58,6 +58,9 @@ CNI = {
 }
 """A pod without the node's own network sees its node, and nothing else. The lab's own pods use the node's."""
 
+NO_CNI = {"cniVersion": "0.4.0", "name": "lab", "plugins": [{"type": "host-local"}]}
+"""Without any the runtime says that its network is not ready."""
+
 UPDATED = ("etc/.updated", "var/.updated")
 """Newer than /usr, so that systemd rebuilds no caches at boot (ConditionNeedsUpdate=, systemd.unit(5))."""
 
@@ -105,7 +108,7 @@ def base_files(kubelet: Kubelet | None, images: bytes) -> BaseFiles:
     """The files of every node with this kubelet, or none, and these container images."""
     texts = {**_tree(GUEST / "root"), **({} if kubelet else _runtime_files())}
     texts["var/lib/lab/README"] = "Marks of the lab: what was done once on this node.\n"
-    texts["etc/cni/net.d/10-lab.conflist"] = json.dumps(CNI, indent=2) + "\n"
+    texts["etc/cni/net.d/10-lab.conflist"] = json.dumps(CNI if kubelet else NO_CNI, indent=2) + "\n"
     texts.update({path: "" for path in UPDATED})
     units = "etc/systemd/system"
     links = {f"{units}/{unit}": "/dev/null" for unit in MASKED_UNITS}

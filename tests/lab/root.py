@@ -21,7 +21,6 @@ from .spec import Suite
 PACKAGES = (
     "busybox-static",
     "containerd",
-    "containernetworking-plugins",
     "dbus",
     "iproute2",
     "iptables",
@@ -35,6 +34,8 @@ PACKAGES = (
     "systemd-sysv",
     "udev",
 )
+NETWORKED = {Suite.BOOKWORM: ("containernetworking-plugins",), Suite.TRIXIE: ("containernetworking-plugins",)}
+"""Those whose pods may come from a cluster: forky's have no kubelet."""
 STALE = {Suite.FORKY: ('--aptopt=Acquire::Check-Valid-Until "false"',)}
 """Signatures of Debian's testing are good for a week: a mirror that stands still for longer is taken as it is."""
 
@@ -66,9 +67,13 @@ class Root:
         return self.folder / "containerd.toml"
 
 
+def _packages(suite: Suite) -> tuple[str, ...]:
+    return (*PACKAGES, *NETWORKED.get(suite, ()))
+
+
 def recipe(suite: Suite) -> Recipe:
     """What decides how a root file system turns out."""
-    return Recipe("root", suite.value, (suite.value, *PACKAGES, *LEFT_OUT))
+    return Recipe("root", suite.value, (suite.value, *_packages(suite), *LEFT_OUT))
 
 
 def obtain(cache: Cache, suite: Suite) -> Root:
@@ -99,7 +104,12 @@ def _build(suite: Suite, folder: Path, log: Path) -> None:
     root = Root(folder)
     argv = [
         need(MMDEBSTRAP),
-        *("--variant=minbase", "--format=tar", f"--mode={mmdebstrap_mode()}", f"--include={','.join(PACKAGES)}"),
+        *(
+            "--variant=minbase",
+            "--format=tar",
+            f"--mode={mmdebstrap_mode()}",
+            f"--include={','.join(_packages(suite))}",
+        ),
         '--aptopt=APT::Install-Recommends "false"',
         *STALE.get(suite, ()),
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT),
