@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import ssl
 import subprocess
 import threading
@@ -283,7 +282,6 @@ def kubelet_server(folder: Path, answer: bytes) -> Iterator[tuple[str, int]]:
         thread.join()
 
 
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the server's certificate")
 def test_configz_over_tls(tmp_path: Path) -> None:
     body = json.dumps({"kubeletconfig": {"cgroupDriver": "systemd", "staticPodURLHeader": {"X": ["secret"]}}})
     with kubelet_server(tmp_path, OK + body.encode()) as address:
@@ -291,7 +289,6 @@ def test_configz_over_tls(tmp_path: Path) -> None:
     assert found == {"status": 200, "config": {"cgroupDriver": "systemd"}}
 
 
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the server's certificate")
 def test_an_answer_without_an_end_is_cut_off(tmp_path: Path) -> None:
     with kubelet_server(tmp_path, OK + b"[" * (LIMIT + 70_000)) as address:
         found = configz(address)

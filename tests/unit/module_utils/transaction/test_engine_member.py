@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 from typing import Any, Iterator
 
@@ -36,8 +35,6 @@ from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.
     Simulation,
     document,
 )
-
-pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")
 
 PATH = "/etc/kubernetes/kubelet.conf"
 TOKEN = "hunter2.token-of-kubelet"

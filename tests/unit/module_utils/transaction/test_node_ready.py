@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import time
 from pathlib import Path
 from typing import Any, Iterator
@@ -29,8 +28,6 @@ from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.
     stamp,
 )
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import KUBELET, Simulation
-
-pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")
 
 PATH = "/etc/kubernetes/kubelet.conf"
 MEMBER = Member(NODE, PATH)
