@@ -83,8 +83,7 @@ def _absent(host: Host, request: Request) -> Mapping[str, str]:
 
 
 def _processes(host: Host, name: str) -> tuple[int, ...]:
-    trees = stale_cgroups.trees(host, slices.path(name))
-    return tuple(sorted(set().union(*(stale_cgroups.processes(host, tree) for tree in trees))))
+    return tuple(sorted(stale_cgroups.occupants(host, [slices.path(name)])))
 
 
 def _nested(host: Host, name: str) -> tuple[str, ...]:
