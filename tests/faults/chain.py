@@ -23,6 +23,7 @@ from .node import FaultNode, NotInjected
 from .outcome import Outcome, Verdict
 from .places import LOGS
 from .rows import NODES, Row
+from .silence import NodeSilent
 
 JOURNALS = f"{STATE}/transactions/*/journal.json"
 FAILURES = (AssertionError, CalledProcessError, HasHung)
@@ -52,6 +53,9 @@ class Chain:
             outcome = injection.outcome()
         except NotInjected as reason:
             self._throw_away(Outcome(row.name, Verdict.NOT_INJECTED, wrong=(str(reason),)))
+        except NodeSilent as reason:
+            keep_evidence(self.name, row.name)
+            self._throw_away(Outcome(row.name, Verdict.NOT_INJECTED, wrong=(str(reason),)))
         except FAILURES as error:
             self._throw_away(Outcome(row.name, Verdict.LOST, wrong=(str(error) or type(error).__name__,)))
         except (OSError, TypeError, ValueError) as error:
@@ -70,11 +74,16 @@ class Chain:
             self.close()
 
     def close(self) -> None:
-        """One more run, which meets nothing and has to leave the node aligned; then the node is thrown away."""
+        """One more run, which meets nothing and has to leave the node aligned; then the node is thrown away.
+
+        Rows whose node goes silent in it are tried again, too.
+        """
         if self.node is not None and self.waiting:
             last, outcome = self.waiting[-1]
             try:
                 self._keep_all(*_aligned(self.node, last, End(outcome.end)))
+            except NodeSilent:
+                keep_evidence(self.name, last.row.name)
             except FAILURES as error:
                 self._keep_all("", [f"the next run: {str(error) or type(error).__name__}"])
         self.waiting, self.node = [], None
@@ -112,11 +121,17 @@ def _aligned(node: FaultNode, last: Injection, end: End) -> tuple[str, list[str]
 
 
 def keep_evidence(name: str, row: str) -> None:
-    """What the node logged, and the journals of its transactions, beside what Ansible said."""
+    """What the node logged, and the journals of its transactions, beside what Ansible said.
+
+    Of a node that does not answer it is what QEMU and the kernel say: the lab ends with an error then.
+    """
     LOGS.mkdir(parents=True, exist_ok=True)
     for what, command in (("node", ("journal", name)), ("journals", ("ssh", name, "--", f"cat {JOURNALS}"))):
-        with suppress(CalledProcessError):
-            (LOGS / f"{row}-{what}.log").write_text(lab(*command), encoding="utf-8")
+        try:
+            said = lab(*command)
+        except CalledProcessError as error:
+            said = str(error.stdout)
+        (LOGS / f"{row}-{what}.log").write_text(said, encoding="utf-8")
 
 
 def node_name(cgroup: str) -> str:

@@ -19,6 +19,7 @@ from .node import FaultNode, Held, NotInjected
 from .outcome import Outcome, Verdict
 from .picture import Picture
 from .rows import Row
+from .silence import NodeSilent
 from .table import PUT_BACK
 
 RUN_LIMIT = 2400.0
@@ -87,7 +88,7 @@ class Injection:
                     self._strike(strike, run.done)
                 return run.result(timeout=RUN_LIMIT)
             except (NotInjected, AssertionError, CalledProcessError, HasHung):
-                self._end_run(run)
+                self.end_run(run)
                 raise
 
     def _strike(self, strike: Strike, is_over: Callable[[], bool]) -> None:
@@ -124,10 +125,15 @@ class Injection:
         self._from_outside(fault.mend_outside)
         return self.node.settled_picture(before)
 
-    def _end_run(self, run: Future[Run]) -> None:
-        if not run.done():
+    def end_run(self, run: Future[Run]) -> None:
+        """NodeSilent when that is what the run has ended with."""
+        if run.done():
+            error = run.exception()
+            if isinstance(error, NodeSilent):
+                raise error
+        else:
             self.node.down()
-        run.exception()
+            run.exception()
 
 
 def warned(run: Run) -> str:

@@ -11,13 +11,16 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..lab import ssh
 from ..system.node import ROOT, Node, Run, lab
 from .judge import settled
 from .picture import Picture, parse_picture
 from .places import GUEST, LOGS
+from .silence import NodeSilent, Silence
 
 LAB = ROOT / "tests" / "lab"
 PATH = "export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin; "
@@ -47,9 +50,10 @@ class Held:
 
 @dataclass(frozen=True)
 class FaultNode:
-    """One lab node. Whatever ssh fails with is an AssertionError, as in the system tests."""
+    """One lab node. Whatever ssh fails with is an AssertionError, as in the system tests; NodeSilent ends a wait."""
 
     node: Node
+    silence: Silence
 
     @classmethod
     def boot(cls, name: str, spec: tuple[str, ...], folder: Path) -> FaultNode:
@@ -57,7 +61,8 @@ class FaultNode:
         try:
             lab("down", name)
             lab("up", name, *spec)
-            return cls(Node(name, lab("inventory", name).strip(), folder))
+            inventory = Path(lab("inventory", name).strip())
+            return cls(Node(name, str(inventory), folder), Silence(partial(ssh.answers, _port(inventory, name))))
         except subprocess.CalledProcessError as error:
             raise NotInjected(f"the lab gave no node: {error}") from error
 
@@ -67,7 +72,7 @@ class FaultNode:
     def provision(self, name: str, timeout: int | None = None) -> Run:
         """Run the playbook; what it says is kept under that name."""
         wished = {**PROFILE, **({} if timeout is None else {"colocation_health_timeout": timeout})}
-        run = self.node.ansible("provision", **wished)
+        run = self.node.ansible("provision", look=self.silence.look, **wished)
         LOGS.mkdir(parents=True, exist_ok=True)
         (LOGS / f"{name}.log").write_text(run.output, encoding="utf-8")
         return run
@@ -84,6 +89,7 @@ class FaultNode:
                 found = self.picture()
             except AssertionError:
                 # It boots, or its port is closed.
+                self.silence.look()
                 if found is None and time.monotonic() > deadline:
                     raise
             if time.monotonic() > deadline or (found is not None and settled(before, found)):
@@ -109,13 +115,22 @@ class FaultNode:
         return held
 
     def reset(self) -> None:
-        lab("reset", self.node.name, "--wait", "ssh")
+        self._restart("reset")
 
     def reboot(self) -> None:
-        lab("reboot", self.node.name, "--wait", "ssh")
+        self._restart("reboot")
 
     def down(self) -> None:
         lab("down", self.node.name)
+
+    def _restart(self, verb: str) -> None:
+        """NodeSilent when the node does not come back within the lab's patience."""
+        try:
+            lab(verb, self.node.name, "--wait", "ssh")
+        except subprocess.CalledProcessError as error:
+            if self.silence.answers():
+                raise
+            raise NodeSilent(f"the node went silent: it did not come back ({verb})") from error
 
     def _program(self, name: str) -> str:
         return self.shell(self._command(name))
@@ -123,3 +138,9 @@ class FaultNode:
     def _command(self, name: str, *arguments: str) -> str:
         """A program of ours, to be run on the node without being put there."""
         return shlex.join(["python3", "-c", (GUEST / name).read_text(encoding="utf-8"), *arguments])
+
+
+def _port(inventory: Path, name: str) -> int:
+    """Where the node's ssh is, by the lab's inventory."""
+    hosts = json.loads(inventory.read_text(encoding="utf-8"))["all"]["children"]["lab"]["hosts"]
+    return int(hosts[name]["ansible_port"])

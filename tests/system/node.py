@@ -11,7 +11,7 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,10 @@ PROFILE = {
     "colocation_allow_disruption": True,
     "colocation_report_folder": "",
 }
+LOOK_SECONDS = 15.0
+
+Look = Callable[[], None]
+"""What is done now and then while a playbook runs."""
 
 
 def lab(*arguments: str, text: str | None = None) -> str:
@@ -100,18 +104,32 @@ class Node:
         """Cgroup paths of pods, once for each container that runs in one."""
         return sorted(path.rsplit("/", 1)[0] for path in self.containers())
 
-    def ansible(self, playbook: str, *arguments: str, **variables: Any) -> Run:
+    def ansible(self, playbook: str, *arguments: str, look: Look | None = None, **variables: Any) -> Run:
         """Run one of the collection's playbooks with the tests' profile and ``variables`` on top."""
-        return ansible(
-            f"volcano.colocation.{playbook}", self.folder, "-i", self.inventory, *arguments, **{**PROFILE, **variables}
-        )
+        given = {**PROFILE, **variables}
+        playbook = f"volcano.colocation.{playbook}"
+        return ansible(playbook, self.folder, "-i", self.inventory, *arguments, look=look, **given)
 
 
-def ansible(playbook: str, folder: Path, *arguments: str, **variables: Any) -> Run:
-    """Run a playbook, from ``folder``, with the installed collection."""
+def ansible(playbook: str, folder: Path, *arguments: str, look: Look | None = None, **variables: Any) -> Run:
+    """Run a playbook, from ``folder``, with the installed collection. What ``look`` raises meanwhile kills the run."""
     with _started(playbook, folder, arguments, variables, subprocess.PIPE) as process:
-        said, _nothing = process.communicate()
+        try:
+            said = _said(process, look)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
     return Run(process.returncode, said)
+
+
+def _said(process: subprocess.Popen[str], look: Look | None) -> str:
+    """All that it prints until its end."""
+    while look:
+        try:
+            return process.communicate(timeout=LOOK_SECONDS)[0]
+        except subprocess.TimeoutExpired:
+            look()
+    return process.communicate()[0]
 
 
 @contextmanager

@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ansible_collections.volcano.colocation.tests.system.node import Node
 
-QOS = {"colocation_qos": {"be": {"cpu_quota": "60%", "memory_high": "80%"}}}
+QOS: dict[str, Any] = {"colocation_qos": {"be": {"cpu_quota": "60%", "memory_high": "80%"}}}
 KUBELET = "/var/lib/kubelet/config.yaml"
 FOLDERS = "/etc /var/lib/kubelet"
 # Of the pods only volumes and logs are there, made anew with them.

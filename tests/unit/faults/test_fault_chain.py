@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -15,6 +17,7 @@ from ansible_collections.volcano.colocation.tests.faults.injection import Inject
 from ansible_collections.volcano.colocation.tests.faults.node import FaultNode
 from ansible_collections.volcano.colocation.tests.faults.outcome import Outcome, Verdict
 from ansible_collections.volcano.colocation.tests.faults.rows import ROWS, Row
+from ansible_collections.volcano.colocation.tests.faults.silence import NodeSilent, Silence
 from ansible_collections.volcano.colocation.tests.system.node import Node, Run
 
 UNDONE = "[WARNING]: an earlier transaction was undone when it booted"
@@ -43,7 +46,7 @@ def _runs(monkeypatch: pytest.MonkeyPatch) -> dict[str, Run]:
 
 
 def chained(tmp_path: Path, kept: list[Outcome]) -> Chain:
-    return Chain("v2", tmp_path, kept.append, FaultNode(Node("faults-v2", "", tmp_path)))
+    return Chain("v2", tmp_path, kept.append, FaultNode(Node("faults-v2", "", tmp_path), Silence(lambda: True)))
 
 
 def test_the_next_row_s_run_tells_of_the_one_before(tmp_path: Path, runs: dict[str, Run]) -> None:
@@ -65,3 +68,55 @@ def test_a_run_that_does_not_say_what_was_undone_loses_the_row_before(tmp_path: 
         carrier.carry_out(row)
     assert [each.verdict for each in kept] == [Verdict.LOST]
     assert kept[0].wrong == ("the next run did not say: was undone when it booted",)
+
+
+@pytest.fixture(name="evidence")
+def _evidence(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Rows of which what their node said was kept."""
+    rows: list[str] = []
+    monkeypatch.setattr(chain, "keep_evidence", lambda _name, row: rows.append(row))
+    return rows
+
+
+def silent(*_arguments: object) -> NoReturn:
+    raise NodeSilent("it went silent")
+
+
+def test_a_node_that_goes_silent_tells_nothing_of_its_row(
+    tmp_path: Path, runs: dict[str, Run], evidence: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not runs
+    kept: list[Outcome] = []
+    carrier = chained(tmp_path, kept)
+    monkeypatch.setattr(Injection, "outcome", silent)
+    carrier.carry_out(CUTS[0])
+    assert [(each.verdict, each.wrong) for each in kept] == [(Verdict.NOT_INJECTED, ("it went silent",))]
+    assert evidence == [CUTS[0].name]
+    assert carrier.node is None
+
+
+def test_rows_whose_node_goes_silent_in_their_next_run_are_left_to_be_tried_again(
+    tmp_path: Path, runs: dict[str, Run], evidence: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[Outcome] = []
+    carrier = chained(tmp_path, kept)
+    runs[CUTS[0].name] = Run(2, "")
+    carrier.carry_out(CUTS[0])
+    monkeypatch.setattr(FaultNode, "provision", silent)
+    carrier.close()
+    assert kept == []
+    assert evidence == [CUTS[0].name]
+    assert (carrier.node, carrier.waiting) == (None, [])
+
+
+def test_what_a_silent_node_is_at_is_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lab(command: str, *_arguments: str) -> str:
+        if command == "journal":
+            raise subprocess.CalledProcessError(3, "lab", output="VM: running")
+        return "{}"
+
+    monkeypatch.setattr(chain, "LOGS", tmp_path)
+    monkeypatch.setattr(chain, "lab", lab)
+    chain.keep_evidence("faults-v2", "row")
+    assert (tmp_path / "row-node.log").read_text() == "VM: running"
+    assert (tmp_path / "row-journals.log").read_text() == "{}"
