@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from subprocess import CalledProcessError
 
+from ..lab.silence import NodeSilent
 from ..system.node import Run, lab
 from .commands import STATE
 from .fault import End
@@ -23,7 +24,6 @@ from .node import FaultNode, NotInjected
 from .outcome import Outcome, Verdict
 from .places import LOGS
 from .rows import NODES, Row
-from .silence import NodeSilent
 
 JOURNALS = f"{STATE}/transactions/*/journal.json"
 FAILURES = (AssertionError, CalledProcessError, HasHung)

@@ -11,6 +11,7 @@ from concurrent.futures import TimeoutError as HasHung
 from dataclasses import dataclass, field
 from subprocess import CalledProcessError
 
+from ..lab.silence import NodeSilent
 from ..system.node import Run
 from .commands import CLEAR
 from .fault import Outside, Strike
@@ -19,7 +20,6 @@ from .node import FaultNode, Held, NotInjected
 from .outcome import Outcome, Verdict
 from .picture import Picture
 from .rows import Row
-from .silence import NodeSilent
 from .table import PUT_BACK
 
 RUN_LIMIT = 2400.0

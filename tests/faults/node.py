@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from ..lab import ssh
+from ..lab.silence import NodeSilent, Silence
 from ..system.node import ROOT, Node, Run, lab
 from .judge import settled
 from .picture import Picture, parse_picture
 from .places import GUEST, LOGS
-from .silence import NodeSilent, Silence
 
 LAB = ROOT / "tests" / "lab"
 PATH = "export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin; "

@@ -29,6 +29,12 @@ class Lab:
         answer = self._call("list", "--json")
         return tuple(node["name"] for node in json.loads(answer.stdout)) if answer.returncode == 0 else ()
 
+    def ports(self) -> dict[str, int]:
+        """Where ssh of the nodes whose VM runs has to answer."""
+        answer = self._call("list", "--json")
+        nodes = json.loads(answer.stdout) if answer.returncode == 0 else ()
+        return {node["name"]: node["ssh"]["port"] for node in nodes if node["running"]}
+
     def journal(self, name: str) -> str:
         answer = self._call("journal", name)
         return answer.stdout + answer.stderr
@@ -37,6 +43,10 @@ class Lab:
         """What a node is at that is up and does not answer; '' for every other node."""
         answer = self._call("journal", name)
         return answer.stderr + answer.stdout if answer.returncode == NO_ANSWER else ""
+
+    def end(self, name: str) -> None:
+        """Take one node down."""
+        self._call("down", name)
 
     def down(self) -> None:
         """Nodes and control plane."""

@@ -25,6 +25,7 @@ import yaml
 
 from .nodes import Lab
 from .places import CHECKOUT, stage_environment
+from .watch import Watch
 
 NODES_AT_A_TIME = 2
 """One more emulated node than CPUs to spare makes both time out."""
@@ -61,9 +62,9 @@ def main(arguments: Sequence[str]) -> int:
         print(f"no scenario is called {', '.join(sorted(unknown))}; there are: {' '.join(nodes)}")
         return 1
     environment = stage_environment(os.environ, stage)
-    lab = Lab(CHECKOUT, environment)
-    with ThreadPoolExecutor(NODES_AT_A_TIME // max(len(nodes[name]) for name in chosen)) as pool:
-        results = list(pool.map(partial(run_scenario, CHECKOUT, environment, lab.silence), chosen))
+    workers = NODES_AT_A_TIME // max(len(nodes[name]) for name in chosen)
+    with Watch(Lab(CHECKOUT, environment)) as watch, ThreadPoolExecutor(workers) as pool:
+        results = list(pool.map(partial(run_scenario, CHECKOUT, environment, watch.silence), chosen))
     for result in results:
         if not result.passed:
             print(f"--- {result.name}\n{result.tail}")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from .nodes import Lab
 from .places import CHECKOUT, stage_environment
+from .watch import Watch
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -25,15 +26,18 @@ def main(arguments: Sequence[str]) -> int:
 
 def run(checkout: Path, environment: Mapping[str, str], lab: Lab, pytest: Sequence[str]) -> int:
     """pytest's exit status, the second one's if there had to be a second."""
-    status = subprocess.call(pytest, cwd=checkout, env=environment)
-    silent = {name: said for name in (lab.names() if status else ()) if (said := lab.silence(name))}
-    if not silent:
-        return status
-    for name, said in silent.items():
-        print(f"node {name} went silent; what failed is run again on a new one. What it was at:\n{said}", flush=True)
-    lab.down()
-    again = [*pytest, "--last-failed", "--last-failed-no-failures", "none"]
-    return subprocess.call(again, cwd=checkout, env=environment)
+    with Watch(lab) as watch:
+        status = subprocess.call(pytest, cwd=checkout, env=environment)
+        silent = watch.silent() if status else {}
+        if not silent:
+            return status
+        for name, said in silent.items():
+            print(
+                f"node {name} went silent; what failed is run again on a new one. What it was at:\n{said}", flush=True
+            )
+        lab.down()
+        again = [*pytest, "--last-failed", "--last-failed-no-failures", "none"]
+        return subprocess.call(again, cwd=checkout, env=environment)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from ansible_collections.volcano.colocation.tests.faults.injection import Inject
 from ansible_collections.volcano.colocation.tests.faults.node import FaultNode
 from ansible_collections.volcano.colocation.tests.faults.outcome import Outcome, Verdict
 from ansible_collections.volcano.colocation.tests.faults.rows import ROWS, Row
-from ansible_collections.volcano.colocation.tests.faults.silence import NodeSilent, Silence
+from ansible_collections.volcano.colocation.tests.lab.silence import NodeSilent, Silence
 from ansible_collections.volcano.colocation.tests.system.node import Node, Run
 
 UNDONE = "[WARNING]: an earlier transaction was undone when it booted"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A node that does not answer for long is given up, and the run that waits for it is ended."""
+"""The run that waits for a node that went silent is ended."""
 
 from __future__ import annotations
 
@@ -15,34 +15,9 @@ from ansible_collections.volcano.colocation.tests.faults import node as fault_no
 from ansible_collections.volcano.colocation.tests.faults.injection import Injection
 from ansible_collections.volcano.colocation.tests.faults.node import FaultNode
 from ansible_collections.volcano.colocation.tests.faults.rows import ROWS
-from ansible_collections.volcano.colocation.tests.faults.silence import LIMIT, NodeSilent, Silence
+from ansible_collections.volcano.colocation.tests.lab.silence import NodeSilent, Silence
 from ansible_collections.volcano.colocation.tests.system import node
 from ansible_collections.volcano.colocation.tests.system.node import Node, Run
-
-
-def told(*looks: tuple[float, bool]) -> None:
-    """Look at these times, with these answers."""
-    now, answers = (iter(values) for values in zip(*looks, strict=True))
-    times = [next(now)]
-
-    def answer() -> bool:
-        return next(answers)
-
-    silence = Silence(answer, lambda: times[0])
-    while True:
-        silence.look()
-        times[0] = next(now, -1)
-        if times[0] < 0:
-            return
-
-
-def test_a_node_is_silent_when_no_look_was_answered_for_so_long() -> None:
-    with pytest.raises(NodeSilent, match="has not answered"):
-        told((0, True), (10, False), (20, False), (11 + LIMIT, False))
-
-
-def test_an_answer_begins_anew() -> None:
-    told((0, False), (LIMIT - 1, False), (LIMIT, True), (LIMIT + 1, False), (2 * LIMIT, False))
 
 
 def test_what_a_look_raises_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

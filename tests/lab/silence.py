@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 LIMIT = 400.0
-"""Seconds; a boot takes less, and so does the row that closes the node's port."""
+"""Seconds; a boot takes less, and so does the test that closes a node's port."""
 
 
 class NodeSilent(Exception):

@@ -1,0 +1,34 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A node that does not answer for long has gone silent."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.lab.silence import LIMIT, NodeSilent, Silence
+
+
+def told(*looks: tuple[float, bool]) -> None:
+    """Look at these times, with these answers."""
+    now, answers = (iter(values) for values in zip(*looks, strict=True))
+    times = [next(now)]
+
+    def answer() -> bool:
+        return next(answers)
+
+    silence = Silence(answer, lambda: times[0])
+    while True:
+        silence.look()
+        times[0] = next(now, -1)
+        if times[0] < 0:
+            return
+
+
+def test_a_node_is_silent_when_no_look_was_answered_for_so_long() -> None:
+    with pytest.raises(NodeSilent, match="has not answered"):
+        told((0, True), (10, False), (20, False), (11 + LIMIT, False))
+
+
+def test_an_answer_begins_anew() -> None:
+    told((0, False), (LIMIT - 1, False), (LIMIT, True), (LIMIT + 1, False), (2 * LIMIT, False))
