@@ -45,7 +45,7 @@ class ActionModule(RolloutAction):
             closed = (self.registered(arguments["name"]).get("rollout_drained") or {}).get("cordoned")
             return {"changed": is_ours(api.node(name)) or bool(closed)}
         timeout = arguments["timeout"]
-        ready = not timeout or await_ready(api, name, timeout, CLOCK, self._show)
+        ready = not timeout or not self._was_ready(name) or await_ready(api, name, timeout, CLOCK, self._show)
         changed = release(api, name)
         if ready:
             return {"changed": changed}
@@ -55,6 +55,14 @@ class ActionModule(RolloutAction):
             "msg": f"The Node {name} is not Ready {timeout} s after its node was changed. Its cordon is as it was."
             f" Look at kubelet there, and at kubectl describe node {name}.",
         }
+
+    def _was_ready(self, node: str) -> bool:
+        """Before the rollout; a Node that was not is not waited for, since the change is not what keeps it."""
+        outlook = self.registered(self.host)["rollout_outlook"] or {}
+        found = next((each["ready"] for each in outlook.get("nodes", ()) if each["node"] == node), True)
+        if not found:
+            display.warning(f"The Node {node} was not Ready before the rollout: that it is now was not waited for.")
+        return bool(found)
 
     def _show(self, told: str) -> None:
         display.display(f"  {self.host}: {told}")

@@ -12,12 +12,12 @@ from ..plugin_utils.controller.cluster import cluster_node
 from ..plugin_utils.controller.node_api import NodeApi
 from ..plugin_utils.controller.rest import Object
 from ..plugin_utils.controller.rollout_action import RolloutAction
-from ..plugin_utils.kubeadm.hosts import read_host
+from ..plugin_utils.kubeadm.hosts import NOT_SEEN, read_host
 from ..plugin_utils.kubeadm.identity import matched
 from ..plugin_utils.rollout.arguments import ROLLOUT_OUTLOOK
 from ..plugin_utils.rollout.batches import batches
 from ..plugin_utils.rollout.budgets import Budget
-from ..plugin_utils.rollout.cordon import is_ours
+from ..plugin_utils.rollout.cordon import is_ours, is_ready
 from ..plugin_utils.rollout.drain import outlook
 from ..plugin_utils.rollout.shown import Outlook, outlook_lines, published
 
@@ -28,13 +28,14 @@ class ActionModule(RolloutAction):
 
     def with_api(self, api: NodeApi, arguments: Mapping[str, Any]) -> dict[str, Any]:
         observed = {name: self.registered(name)["node_observed"] for name in arguments["nodes"]}
-        seen = {name: each for name, each in observed.items() if each}
+        hosts = [read_host(name, each, None, planned=True) for name, each in observed.items()]
+        # A host that cannot be reached or looked at is out of the play, and Ansible names it.
+        seen = {host.name: observed[host.name] for host in hosts if host.lacks != NOT_SEEN}
         queued = [name for name, each in seen.items() if "observation" in each]
         together = batches(queued, arguments["batches"])
         api.demand()
         nodes = {each["metadata"]["name"]: each for each in api.nodes()}
-        hosts = [read_host(name, each, None, planned=True) for name, each in seen.items()]
-        owners = matched(hosts, [cluster_node(each) for each in nodes.values()])
+        owners = matched([host for host in hosts if host.name in seen], [cluster_node(each) for each in nodes.values()])
         found = {
             name: self._outlook(name, nodes[node], seen[name], api) for node, name in owners.items() if name in queued
         }
@@ -45,7 +46,13 @@ class ActionModule(RolloutAction):
             "marked": [name for node, name in owners.items() if is_ours(nodes[node]) and not _was_cut_off(seen[name])],
             "to_drain": [each.host for each in found.values() if each.needed],
             "nodes": [
-                {"host": each.host, "node": each.node, "needed": each.needed, **published(each.drained)}
+                {
+                    "host": each.host,
+                    "node": each.node,
+                    "needed": each.needed,
+                    "ready": is_ready(nodes[each.node]),
+                    **published(each.drained),
+                }
                 for each in found.values()
             ],
         }

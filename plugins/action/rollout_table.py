@@ -20,7 +20,7 @@ class ActionModule(HostsAction):
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         failed = arguments["failed"]
         rows = [row(name, self.registered(name), str(failed.get(name, ""))) for name in arguments["nodes"]]
-        if len(rows) < 2:
+        if not rows:
             return {"changed": False, "table": ""}
         shown = table(rows)
         display.display(f"\n{shown}")

@@ -78,6 +78,9 @@ nodes:
     needed:
       description: Whether pods have to leave.
       type: bool
+    ready:
+      description: Whether its Node is Ready.
+      type: bool
     drained:
       description: Whether it can be drained.
       type: bool

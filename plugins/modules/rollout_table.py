@@ -11,7 +11,7 @@ module: rollout_table
 short_description: Show where a rollout stands (internal)
 version_added: 0.1.0
 description:
-  - Prints what became of each node so far, the worst first, and how many were not touched. Nothing for a single node.
+  - Prints what became of each node so far, the worst first, and how many were not touched.
   - Works on the controller only, on what the roles have registered of the hosts. Internal to the playbook C(provision).
 author:
   - The volcano.colocation authors (@volcano-sh)
@@ -25,7 +25,7 @@ options:
     elements: str
     required: true
   failed:
-    description: Why hosts have failed, by their names, where no result that they registered tells.
+    description: Why hosts have failed, by their names; what a result that they registered tells comes first.
     type: dict
     default: {}
 attributes:
@@ -45,7 +45,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 table:
-  description: The table as it was printed, empty for a single node.
+  description: The table as it was printed, empty without nodes.
   returned: success
   type: str
 """

@@ -17,7 +17,7 @@ from .node_api import NodeApi
 from .node_identity import node_name
 
 UNNAMED = "colocation_drain is true, and colocation_kubeconfig names no kubeconfig"
-REGISTERED = ("node_observed", "node_aligned", "rollout_drained")
+REGISTERED = ("node_observed", "node_aligned", "rollout_outlook", "rollout_drained", "rollout_opened")
 """What the roles' tasks register."""
 
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 ORDER = ("failed", "put back", "lost contact", "not drained", "would change", "changed", "not touched")
@@ -21,7 +21,7 @@ class Row(NamedTuple):
 def row(name: str, known: Mapping[str, Any], failure: str = "") -> Row:
     """The line of a node, from what its tasks registered. ``failure``: what else of its part has failed."""
     aligned, drained = known.get("node_aligned") or {}, known.get("rollout_drained") or {}
-    failure = str(aligned.get("msg", "")) if aligned.get("failed") else failure
+    failure = next(_failures(known), failure)
     if aligned.get("unreachable"):
         return Row(name, "lost contact", "what was begun there ends by itself; run again")
     if drained.get("reason"):
@@ -32,6 +32,19 @@ def row(name: str, known: Mapping[str, Any], failure: str = "") -> Row:
         return Row(name, "not touched")
     count = f"{len((aligned.get('plan') or {}).get('changes', ()))} setting(s)"
     return Row(name, "changed" if "transaction" in aligned else "would change", count)
+
+
+def _failures(known: Mapping[str, Any]) -> Iterator[str]:
+    """In the order in which a node meets them."""
+    for name in ("rollout_drained", "node_aligned", "rollout_opened"):
+        found = known.get(name) or {}
+        if found.get("failed"):
+            yield str(found.get("msg") or "no reason given")
+    aligned = known.get("node_aligned") or {}
+    observed = (known.get("node_observed") or {}).get("plan") or {}
+    # As the entry verify of the role node has it.
+    if "transaction" in aligned and aligned.get("verdict", "aligned") != "aligned" and not observed.get("pending"):
+        yield f"it is {aligned['verdict']} after its change"
 
 
 def _failed(aligned: Mapping[str, Any]) -> str:
@@ -48,4 +61,5 @@ def table(rows: Iterable[Row]) -> str:
     more = [f"and {len(shown) - SHOWN} more"] if len(shown) > SHOWN else []
     counts = Counter(each.state for each in found)
     sums = ", ".join(f"{counts[state]} {state}" for state in ORDER if counts[state])
-    return "\n".join([*lines, *more, f"{len(found)} nodes in the rollout: {sums}"])
+    nodes = "1 node" if len(found) == 1 else f"{len(found)} nodes"
+    return "\n".join([*lines, *more, f"{nodes} in the rollout: {sums}"])

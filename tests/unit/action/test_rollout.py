@@ -13,6 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+import yaml
+
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.cordon import OURS
 from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import environment
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rollout.cluster import (
@@ -24,39 +27,47 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rollout.clus
 )
 
 PLAYBOOK = (sys.executable, "-m", "ansible", "playbook", "--diff", "play.yml", "-i", "hosts.yml")
-ROLE = "volcano.colocation.rollout"
+PROVISION = Path(__file__).resolve().parents[3] / "playbooks" / "provision.yml"
+Task = dict[str, Any]
 
 
-def entry(name: str) -> dict[str, Any]:
-    return {"name": name, "ansible.builtin.include_role": {"name": ROLE, "tasks_from": name}}
+def named(tasks: list[Task], name: str) -> Task:
+    return next(task for task in tasks if task["name"] == name)
 
 
-def play(*change: dict[str, Any]) -> list[dict[str, Any]]:
-    """As provision has it."""
-    return [
-        {"hosts": "all", "gather_facts": False, "tasks": [entry("preflight")]},
-        {
-            "hosts": "all",
-            "gather_facts": False,
-            "serial": 1,
-            "vars": {"colocation_drain": True},
-            "tasks": [
-                {"block": [entry("drain"), *change, entry("release")], "rescue": [entry("failed")]},
-                entry("summary"),
-            ],
-        },
+def play(*change: Task) -> list[dict[str, Any]]:
+    """The plays of provision, with ``change`` in place of align and verify."""
+    slices, observe, rollout, *_rest = yaml.safe_load(PROVISION.read_text(encoding="utf-8"))
+    block = named(rollout["tasks"], "Change the node, and leave its cordon as it was")["block"]
+    align, verify = named(block, "Align"), named(block, "Verify")
+    block[block.index(align)] = {"name": "Align", "block": [*change, *SETTLED], "when": align["when"]}
+    block.remove(verify)
+    first = {**slices, "tasks": [named(slices["tasks"], "Require sizes of batches")], "become": False}
+    looks = [
+        named(observe["tasks"], name)
+        for name in ("Look at what has to leave the nodes", "Queue the nodes that have a plan")
     ]
+    return [first, {**observe, "tasks": looks, "become": False}, {**rollout, "become": False}]
 
 
-def run(folder: Path, server: ApiServer, *change: dict[str, Any], **variables: Any) -> tuple[int, str]:
+SETTLED = ({"name": "Settle", "ansible.builtin.debug": {"msg": "it has ended"}},)
+
+
+def run(folder: Path, server: ApiServer, *change: Task, **variables: Any) -> tuple[int, str]:
+    """One host, which is drained. ``check``: in check mode; ``hosts``: in place of that one, by their names."""
     (folder / "ansible.cfg").touch()
     (folder / "play.yml").write_text(json.dumps(play(*change)), encoding="utf-8")
-    hosts = {"n1": {"node_observed": observed()}}
-    inventory = {"all": {"hosts": hosts, "vars": {"ansible_connection": "local", **variables.pop("inventory", {})}}}
+    hosts = variables.pop("hosts", {"n1": {"node_observed": observed()}})
+    inventory = {"all": {"hosts": hosts, "vars": {"ansible_connection": "local"}}}
     (folder / "hosts.yml").write_text(json.dumps(inventory), encoding="utf-8")
     check = ["--check"] if variables.pop("check", False) else []
     with serving(server, folder) as path:
-        given = {"ansible_python_interpreter": sys.executable, "colocation_kubeconfig": str(path), **variables}
+        given = {
+            "ansible_python_interpreter": sys.executable,
+            "colocation_kubeconfig": str(path),
+            "colocation_drain": True,
+            **variables,
+        }
         done = subprocess.run(
             [*PLAYBOOK, *check, "-e", json.dumps(given)],
             cwd=folder,
@@ -147,3 +158,101 @@ def test_a_node_whose_change_was_cut_off_stays_closed_until_its_turn(tmp_path: P
     assert status == 0, output
     assert [each.rpartition("/")[2] for each in server.log] == ["eviction", "n1"]
     assert (server.node["spec"], server.node["metadata"]["annotations"]) == ({}, {})
+
+
+def test_a_node_that_was_not_ready_before_is_not_waited_for(tmp_path: Path) -> None:
+    server = ApiServer([pod("a")], node=node_object(ready=False))
+    status, output = run(tmp_path, server)
+    assert status == 0, output
+    assert "The Node n1 was not Ready before the rollout" in output
+    assert server.node["spec"] == {}
+
+
+def test_a_host_that_cannot_be_reached_holds_nobody_up(tmp_path: Path) -> None:
+    hosts = {"n1": {"node_observed": observed()}, "n2": {"node_observed": {"unreachable": True, "msg": "timed out"}}}
+    status, output = run(tmp_path, ApiServer([pod("a")]), hosts=hosts)
+    assert status == 0, output
+    assert "n1: drained of 1 pod(s), then changed" in output
+
+
+CHANGED = {"transaction": {"state": "committed"}, "verdict": "aligned", "plan": {"changes": [1]}}
+FAILED = {"failed": True, "msg": "It was put back.", "transaction": {"state": "rolled-back"}}
+CHANGE = (
+    {"name": "Change", "ansible.builtin.set_fact": {"node_aligned": "{{ becomes }}"}},
+    {
+        "name": "Fail",
+        "ansible.builtin.fail": {"msg": "{{ becomes.msg }}"},
+        "when": "becomes.failed | default(false)",
+    },
+)
+
+
+def three(**becomes: dict[str, Any]) -> dict[str, Any]:
+    seen = {"observation": "x"}
+    return {name: {"becomes": becomes.get(name, CHANGED), "node_observed": seen} for name in ("n1", "n2", "n3")}
+
+
+def rolled(folder: Path, **given: Any) -> tuple[int, str]:
+    """Without a drain."""
+    return run(folder, ApiServer(), *CHANGE, colocation_drain=False, **given)
+
+
+def test_one_that_fails_stops_the_batches_after_its_own_and_one_table_tells_of_all(tmp_path: Path) -> None:
+    hosts = three(n1=FAILED, n2={"failed": True, "msg": "No."})
+    status, output = rolled(tmp_path, hosts=hosts, colocation_rollout=[2, 1])
+    assert status == 2, output
+    assert output.count("3 nodes in the rollout: 1 failed, 1 put back, 1 not touched") == 1, output
+    assert "n1  put back  It was put back." in output
+
+
+def test_below_the_threshold_the_rollout_goes_on_and_its_summary_tells_who_failed(tmp_path: Path) -> None:
+    status, output = rolled(
+        tmp_path, hosts=three(n1=FAILED), colocation_rollout=[2, 1], colocation_max_fail_percentage=50
+    )
+    assert status == 2, output
+    assert output.rpartition("3 nodes in the rollout: ")[2].startswith("1 put back, 2 changed"), output
+
+
+def test_contact_that_is_lost_counts_as_a_failure_without_a_drain_too(tmp_path: Path) -> None:
+    nobody = {
+        "ansible_connection": "ssh",
+        "ansible_host": "127.0.0.1",
+        "ansible_port": 1,
+        "ansible_python_interpreter": "x",
+    }
+    reach = {"name": "Align", "ansible.builtin.command": "true", "register": "node_aligned"}
+    hosts = {name: {"node_observed": {"observation": "x"}} for name in ("n1", "n2", "n3")}
+    hosts["n2"].update(nobody)
+    status, output = run(tmp_path, ApiServer(), reach, hosts=hosts, colocation_drain=False, colocation_rollout=[2, 1])
+    assert status == 2, output
+    assert "n2  lost contact  what was begun there ends by itself; run again" in output
+    assert "1 not touched" in output
+    assert "n2 could not be reached for its change, or was lost in the middle of it" in output
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"colocation_rollout": [1, 0]},
+        {"colocation_rollout": ["-1"]},
+        {"colocation_rollout": ["0%"]},
+        {"colocation_rollout": ["half"]},
+        {"colocation_rollout": []},
+        {"colocation_serial": 0},
+        {"colocation_max_fail_percentage": "101"},
+    ],
+)
+def test_what_ansible_would_take_for_all_nodes_at_once_is_refused_before_anything(
+    tmp_path: Path, given: dict[str, Any]
+) -> None:
+    status, output = rolled(tmp_path, hosts=three(), **given)
+    assert status == 2, output
+    assert "Nothing was changed. colocation_rollout" in output
+    assert "[Change" not in output
+
+
+@pytest.mark.parametrize("given", [{"colocation_rollout": [1, "10%", "100%"]}, {"colocation_rollout": "3"}, {}])
+def test_sizes_that_are_taken(tmp_path: Path, given: dict[str, Any]) -> None:
+    status, output = rolled(tmp_path, hosts=three(), **given)
+    assert status == 0, output
+    assert "3 nodes in the rollout: 3 changed" in output

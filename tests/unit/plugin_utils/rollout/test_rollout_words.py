@@ -101,6 +101,24 @@ def test_what_failed_after_the_change_is_told_as_well() -> None:
     assert row("n", {"node_aligned": CHANGED}, "n is misaligned") == ("n", "failed", "n is misaligned")
 
 
+@pytest.mark.parametrize(
+    ("known", "state", "what"),
+    [
+        ({"rollout_drained": {"failed": True, "msg": "no answer"}}, "failed", "no answer"),
+        ({"node_aligned": CHANGED, "rollout_opened": {"failed": True, "msg": "not Ready"}}, "failed", "not Ready"),
+        ({"node_aligned": {**CHANGED, "verdict": "misaligned"}}, "failed", "it is misaligned after its change"),
+        ({"node_aligned": {**CHANGED, "verdict": "aligned"}}, "changed", "2 setting(s)"),
+        (
+            {"node_aligned": {**CHANGED, "verdict": "misaligned"}, "node_observed": {"plan": {"pending": ["nri"]}}},
+            "changed",
+            "2 setting(s)",
+        ),
+    ],
+)
+def test_a_failure_after_the_change_is_known_without_being_told(known: dict[str, Any], state: str, what: str) -> None:
+    assert row("n", known) == ("n", state, what)
+
+
 def test_the_table_has_the_worst_first_and_counts_the_rest() -> None:
     rows = [row("ok", {"node_aligned": CHANGED}), row("bad", {"node_aligned": BACK}), row("far", {}), row("away", {})]
     assert table(rows).splitlines() == [
@@ -108,6 +126,10 @@ def test_the_table_has_the_worst_first_and_counts_the_rest() -> None:
         "ok   changed   2 setting(s)",
         "4 nodes in the rollout: 1 put back, 1 changed, 2 not touched",
     ]
+
+
+def test_one_node_has_a_table() -> None:
+    assert table([row("n1", {"node_aligned": CHANGED})]).splitlines()[-1] == "1 node in the rollout: 1 changed"
 
 
 def test_a_long_table_is_cut() -> None:
