@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible import constants
 
 from ..plugin_utils.arguments import NODE_ALIGN
-from ..plugin_utils.controller import observation
+from ..plugin_utils.controller import meanwhile, observation
 from ..plugin_utils.controller.action import ColocationAction
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.controller.outcome import (
@@ -28,7 +28,7 @@ from ..plugin_utils.findings.verdict import all_findings, judge
 from ..plugin_utils.kubeadm.hosts import described as of_the_cluster
 from ..plugin_utils.kubelet_options import seconds
 from ..plugin_utils.plan.document import transaction_document
-from ..plugin_utils.plan.edits import file_edits
+from ..plugin_utils.plan.edits import FileEdit, file_edits
 from ..plugin_utils.plan.model import Plan
 from ..plugin_utils.plan.node import make_plan
 from ..plugin_utils.profile import Profile, parse_profile
@@ -69,12 +69,17 @@ class ActionModule(ColocationAction):
             result["observation"] = observation.keep(constants.DEFAULT_LOCAL_TMP, snapshot)
         elif plan.changes:
             document = transaction_document(facts, plan, profile, edits, arguments["health_timeout"])
-            result.update(self._carry_out(node, document, profile, arguments))
+            result.update(self._carry_out(node, document, edits, profile, arguments))
         result["usage"] = node.usage.published()
         return result
 
     def _carry_out(
-        self, node: Node, document: Mapping[str, Any], profile: Profile, arguments: Mapping[str, Any]
+        self,
+        node: Node,
+        document: Mapping[str, Any],
+        edits: Iterable[FileEdit],
+        profile: Profile,
+        arguments: Mapping[str, Any],
     ) -> dict[str, Any]:
         transaction = node.transact(document, self.show_progress)
         self.tell_of_boot(transaction)
@@ -85,7 +90,7 @@ class ActionModule(ColocationAction):
                 "changed": not untouched,
                 "diff": [],
                 "transaction": transaction,
-                "msg": failure_message(transaction),
+                "msg": failure_message(transaction) + meanwhile.told(node, edits, transaction),
             }
         facts = interpret(node.snapshot())
         left = make_plan(facts, profile, allow_disruption=arguments["allow_disruption"])

@@ -19,6 +19,7 @@ from ..plan.refusals.catalogue import refusals
 from ..plan.refusals.ledger import ledger_refusals
 from ..plan.refusals.model import Rule
 from ..profile import Profile, parse_profile
+from . import meanwhile
 from .action import ColocationAction
 from .node import Node
 from .outcome import diffs, failure_message, refusal_message
@@ -66,7 +67,8 @@ class FilesAction(ColocationAction):
             transaction = node.transact(files_document(edits, needed, facts), self.show_progress)
             self.tell_of_boot(transaction)
             if transaction["state"] != "committed":
-                return {"failed": True, "msg": failure_message(transaction), "transaction": transaction}
+                message = failure_message(transaction) + meanwhile.told(node, edits, transaction)
+                return {"failed": True, "msg": message, "transaction": transaction}
         result["usage"] = node.usage.published()
         return result
 

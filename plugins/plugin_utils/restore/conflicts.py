@@ -4,16 +4,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterator
 
 from ...module_utils.transaction.store import STATE_FOLDER
-from ..redact import redact_text
+from ..difference import difference
 from .model import FILE_SECTIONS, QOS, SLICES, Conflict, Content, Evidence, Standing, Target
 
 FORGET = f"remove its entry from {STATE_FOLDER}/ledger.json"
-SHOWN_LINES = 60
-"""Of a difference; more is no help at three in the morning."""
 
 
 def conflicts(evidence: Evidence, sections: Collection[str]) -> tuple[Conflict, ...]:
@@ -62,7 +59,12 @@ def _foreign(target: Target) -> Conflict:
         target.path,
         f"{_what(target.committed, target.found)} by someone else since transaction {target.last}",
         f"Undo that change, or {back}, or {FORGET} to keep it; then run this again. {_without(target.section)}",
-        _difference(target),
+        difference(
+            target.committed.text if target.committed else None,
+            target.found.text if target.found else None,
+            f"{target.path} as {target.last} left it",
+            f"{target.path} now",
+        ),
     )
 
 
@@ -81,21 +83,3 @@ def _what(committed: Content | None, found: Content | None) -> str:
             values = "" if name == "attributes" else f" from {one} to {other}"
             parts.append(f"its {name} {'were' if name == 'attributes' else 'was'} changed{values}")
     return ", ".join(parts)
-
-
-def _difference(target: Target) -> str:
-    one = redact_text(target.committed.text) if target.committed else ""
-    other = redact_text(target.found.text) if target.found else ""
-    lines = list(
-        difflib.unified_diff(
-            one.splitlines(),
-            other.splitlines(),
-            f"{target.path} as {target.last} left it",
-            f"{target.path} now",
-            lineterm="",
-        )
-    )
-    if not lines and target.committed and target.found and target.committed.text != target.found.text:
-        return "(what differs is hidden here, because it looks like a secret)"
-    more = [f"({len(lines) - SHOWN_LINES} more lines)"] if len(lines) > SHOWN_LINES else []
-    return "\n".join([*lines[:SHOWN_LINES], *more])

@@ -221,7 +221,7 @@ def test_contact_that_is_lost_counts_as_a_failure_without_a_drain_too(tmp_path: 
         "ansible_python_interpreter": "x",
     }
     reach = {"name": "Align", "ansible.builtin.command": "true", "register": "node_aligned"}
-    hosts = {name: {"node_observed": {"observation": "x"}} for name in ("n1", "n2", "n3")}
+    hosts: dict[str, Any] = {name: {"node_observed": {"observation": "x"}} for name in ("n1", "n2", "n3")}
     hosts["n2"].update(nobody)
     status, output = run(tmp_path, ApiServer(), reach, hosts=hosts, colocation_drain=False, colocation_rollout=[2, 1])
     assert status == 2, output
