@@ -10,6 +10,7 @@ from typing import Any
 from ..plugin_utils.agent.arguments import AGENT_DEPLOY
 from ..plugin_utils.agent.helm import Helm, helm
 from ..plugin_utils.agent.labels import Permission, label_plan, unlabel_plan
+from ..plugin_utils.agent.needs import Need, needs, plan_needs, proof_needs
 from ..plugin_utils.agent.options import parse_options
 from ..plugin_utils.agent.plan import make_plan, node_pools
 from ..plugin_utils.agent.pools import Pool, make_pools
@@ -19,23 +20,29 @@ from ..plugin_utils.agent.steps import Plan
 from ..plugin_utils.controller.agent_action import AgentAction, owners
 from ..plugin_utils.controller.agent_cluster import AgentCluster
 
+Ahead = tuple[Plan, tuple[Need, ...]]
+"""A plan, and what the role's later tasks need beside it."""
+
 
 class ActionModule(AgentAction):
     ARGUMENTS = AGENT_DEPLOY
 
     def with_cluster(self, cluster: AgentCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
         permission = Permission(arguments["label"])
+        if arguments["step"] == "objects":
+            cluster.demand(plan_needs(arguments["namespace"]))
         if arguments["state"] == "absent":
-            plan = self._way_back(cluster, arguments, permission)
-            cluster.carry_out(plan.steps)
-            return published(plan, (), Helm())
-        pools, values, plan = self._way_there(cluster, arguments, permission)
+            pools: Sequence[Pool] = ()
+            values, (plan, later) = Helm(), self._way_back(cluster, arguments, permission)
+        else:
+            pools, values, (plan, later) = self._way_there(cluster, arguments, permission)
+        cluster.demand((*needs(plan.steps), *later))
         cluster.carry_out(plan.steps)
         return published(plan, pools, values)
 
     def _way_there(
         self, cluster: AgentCluster, arguments: Mapping[str, Any], permission: Permission
-    ) -> tuple[Sequence[Pool], Helm, Plan]:
+    ) -> tuple[Sequence[Pool], Helm, Ahead]:
         options = parse_options(arguments, self.groups())
         hosts = self.agent_hosts(arguments["nodes"], options.cni_config)
         pools = make_pools(hosts, options.pools, options.features, options.release)
@@ -44,16 +51,23 @@ class ActionModule(AgentAction):
         if arguments["step"] == "labels":
             seen = cluster.nodes_seen()
             places = node_pools(pools, owners(identities, seen.nodes))
-            return pools, values, label_plan(seen, places, pools, permission, options.namespace)
+            return pools, values, (label_plan(seen, places, pools, permission, options.namespace), ())
         seen = cluster.agent_seen()
-        return pools, values, make_plan(options, pools, owners(identities, seen.nodes), seen, permission)
+        found = owners(identities, seen.nodes)
+        plan = make_plan(options, pools, found, seen, permission)
+        labels = label_plan(seen, node_pools(pools, found), pools, permission, options.namespace)
+        proof = proof_needs(options.namespace, trial=arguments["probe"])
+        return pools, values, (plan, (*needs(labels.steps), *proof))
 
-    def _way_back(self, cluster: AgentCluster, arguments: Mapping[str, Any], permission: Permission) -> Plan:
+    def _way_back(self, cluster: AgentCluster, arguments: Mapping[str, Any], permission: Permission) -> Ahead:
         identities = self.known_hosts(arguments["nodes"])
         if arguments["step"] == "labels":
             seen = cluster.nodes_seen()
             owners(identities, seen.nodes)
-            return unlabel_plan(seen, permission)
+            return unlabel_plan(seen, permission), ()
         seen = cluster.agent_seen()
         owners(identities, seen.nodes)
-        return removal_plan(seen, arguments["namespace"], permission)
+        labels = needs(unlabel_plan(seen, permission).steps)
+        # Agents that lose the labels are watched while they clean up.
+        watched = proof_needs(arguments["namespace"]) if labels else ()
+        return removal_plan(seen, arguments["namespace"], permission), (*labels, *watched)

@@ -59,6 +59,12 @@ options:
       - Not set, a change that is needed is refused before the first one. V(false) leaves the labels and reports them as
         pending.
     type: bool
+  probe:
+    description:
+      - Whether M(volcano.colocation.agent_trial) is to follow. The verbs that it takes are asked for too then, so that
+        one that is missing is named before the first change.
+    type: bool
+    default: false
   image:
     description: The agent's image. Its tag tells the release, which decides what a node can have.
     type: str

@@ -51,6 +51,7 @@ AGENT_DEPLOY: Spec = {
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "step": {"type": "str", "choices": ["objects", "labels"], "default": "objects"},
     "label": {"type": "bool"},
+    "probe": {"type": "bool", "default": False},
     "image": {"type": "str", "default": "docker.io/volcanosh/vc-agent:v1.14.0"},
     "version": {"type": "str"},
     "pull_policy": {"type": "str", "choices": ["Always", "IfNotPresent", "Never"], "default": "IfNotPresent"},
