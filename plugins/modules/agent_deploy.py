@@ -49,8 +49,10 @@ options:
     description:
       - V(objects) is everything but the labels that turn the agent on.
       - V(labels) sets C(volcano.sh/colocation) and C(volcano.sh/oversubscription), or takes away those that it set.
+      - V(values) only tells the pools, and the values for upstream's chart. No API server is asked, so that it does not
+        matter whether the chart was installed already.
     type: str
-    choices: [objects, labels]
+    choices: [objects, labels, values]
     default: objects
   label:
     description:
