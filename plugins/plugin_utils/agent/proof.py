@@ -133,7 +133,7 @@ def _cgroup(host: AgentHost, pod: Object) -> tuple[str, str]:
 
 
 def _why_no_batch_cpu(node: LiveNode, agent: str, pod: Object | None) -> str:
-    missing = f"{BATCH_CPU} is not among its resources"
+    missing = f"{BATCH_CPU} is not among its allocatable resources"
     if node.labels.get(OVERSUBSCRIPTION) != ON:
         return f"{missing}: the Node has no label {OVERSUBSCRIPTION}={ON}"
     if agent or pod is None:

@@ -66,7 +66,8 @@ def test_all_as_it_should_be() -> None:
 def test_where_nothing_is_all_is_told() -> None:
     assert proof(node("n1"), pods=()).reasons == (
         "the Node has no label colocation.volcano.sh/pool",
-        "kubernetes.io/batch-cpu is not among its resources: the Node has no label volcano.sh/oversubscription=true",
+        "kubernetes.io/batch-cpu is not among its allocatable resources:"
+        " the Node has no label volcano.sh/oversubscription=true",
     )
     assert proof(sets=()).agent == f"there is no DaemonSet for its pool {POOLED.name}"
     assert proof(pods=()).agent == "no pod of the agent is on it"
@@ -193,7 +194,7 @@ def test_the_cgroup_is_that_of_the_running_pods_environment_and_flags() -> None:
 
 def test_why_nothing_is_offered() -> None:
     bare = node("n1", LABELS)
-    missing = "kubernetes.io/batch-cpu is not among its resources"
+    missing = "kubernetes.io/batch-cpu is not among its allocatable resources"
     assert proof(bare).batch_cpu_reason == f"{missing}: the agent has not reported it; its log says why"
     assert proof(bare, pods=(pod("False"),)).batch_cpu_reason == f"{missing}: no agent works there"
     chosen = rolling(features=["Eviction"])

@@ -34,7 +34,8 @@ NODE = {
     "spec": {"taints": [{"key": "x", "effect": "NoSchedule"}]},
     "status": {
         "nodeInfo": {"bootID": "b", "machineID": "m", "kubeletVersion": "v1.30.1"},
-        "capacity": {"cpu": "2", "kubernetes.io/batch-cpu": "900"},
+        "capacity": {"cpu": "2", "kubernetes.io/batch-cpu": "900", "kubernetes.io/batch-memory": "7"},
+        "allocatable": {"cpu": "2", "kubernetes.io/batch-cpu": "800"},
     },
 }
 SET = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d", "namespace": SPACE}}
@@ -81,11 +82,19 @@ def test_all_that_a_plan_needs_is_read() -> None:
     seen = cluster(Server(answers)).agent_seen()
     (node,) = seen.nodes
     assert (node.name, node.identity.boot_id, node.labels, node.version) == ("n1", "b", {"zone": "a"}, "7")
-    assert node.reported == {"kubernetes.io/batch-cpu": "900"}
+    assert node.reported == {"kubernetes.io/batch-cpu": "800"}
+    assert node.listed == {"kubernetes.io/batch-cpu": "800", "kubernetes.io/batch-memory": "7"}
     assert set(seen.objects) == {("DaemonSet", SPACE, "d"), ("Role", SPACE, "r")}
     assert seen.daemon_sets[0]["apiVersion"] == "apps/v1"
     assert seen.journal == Journal(labels={"n1": {"a": None}})
     assert (seen.namespace, seen.config_map, seen.configurations) == (False, None, None)
+
+
+def test_what_is_in_the_capacity_only_is_none_that_a_pod_can_have() -> None:
+    status = {**NODE["status"], "allocatable": {"cpu": "2"}}
+    (node,) = cluster(Server({("Node", None): resources({**NODE, "status": status})})).nodes()
+    assert node.reported == {}
+    assert set(node.listed) == {"kubernetes.io/batch-cpu", "kubernetes.io/batch-memory"}
 
 
 def test_a_crd_without_objects_is_there() -> None:
