@@ -16,6 +16,8 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent import
 
 SNAPSHOTS = Path(__file__).parents[1] / "fixtures" / "snapshots"
 ALIGNED = "bookworm-v1-aligned"
+PROGRAMS = "programs"
+"""Of a test's folder: what lies there is found before the machine's own."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,11 @@ def play(folder: Path, *entries: str, check: bool = False, probe: dict[str, Any]
     (folder / "agent.yml").write_text(json.dumps(tasks), encoding="utf-8")
     variables = {"ansible_python_interpreter": sys.executable, "ansible_become": False, **given}
     words = ["-i", "hosts.json", "-e", json.dumps(variables), "--diff", *(["--check"] if check else [])]
+    known = environment(folder)
     done = subprocess.run(
         [sys.executable, "-m", "ansible", "playbook", "agent.yml", *words],
         cwd=folder,
-        env={**environment(folder), "PATH": given.get("path", environment(folder)["PATH"])},
+        env={**known, "PATH": f"{folder / PROGRAMS}:{known['PATH']}"},
         capture_output=True,
         text=True,
         timeout=300,

@@ -66,11 +66,13 @@ def test_agents_that_cannot_be_watched_or_do_not_clean_up_hold_nothing_up(
     server = working()
     if pods:
         server.says["list pods"] = pods
+    (tmp_path / "switches.conf").write_text("vm.memcg_qos_enable = 1\n", encoding="utf-8")
     done = absent(tmp_path, server)
     assert done.code == 0, done.output
     assert f"{told} What they leave is taken away now." in done.output
     assert server.get("daemonsets", f"volcano-agent-{POOLED.name}", SPACE) is None
     assert server.get("configmaps", "volcano-colocation-agent", SPACE) is None
+    assert not (tmp_path / "switches.conf").exists()
     node = server.get("nodes", "n1")
     assert node
     assert (node["metadata"]["labels"], node["status"]["capacity"], node["status"]["allocatable"]) == ({}, {}, {})
