@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.daemon_set import daemon_set
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.journal import Journal, written
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import COLOCATION, POOL
-from ansible_collections.volcano.colocation.tests.unit.action.agent_role import Played, play
+from ansible_collections.volcano.colocation.tests.unit.action.agent_role import Played, Step, play
 from ansible_collections.volcano.colocation.tests.unit.action.agent_server import AgentServer, serving
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent import agents
 
@@ -44,7 +44,7 @@ def absent(folder: Path, server: AgentServer) -> Played:
     with serving(server, folder) as path:
         return play(
             folder,
-            "absent",
+            Step("back", "absent"),
             colocation_agent_state="absent",
             colocation_agent_label=True,
             colocation_agent_timeout=10,
@@ -68,7 +68,7 @@ def test_agents_that_cannot_be_watched_or_do_not_clean_up_hold_nothing_up(
         server.says["list pods"] = pods
     (tmp_path / "switches.conf").write_text("vm.memcg_qos_enable = 1\n", encoding="utf-8")
     done = absent(tmp_path, server)
-    assert done.code == 0, done.output
+    assert not done.failed("back"), done.output
     assert f"{told} What they leave is taken away now." in done.output
     assert server.get("daemonsets", f"volcano-agent-{POOLED.name}", SPACE) is None
     assert server.get("configmaps", "volcano-colocation-agent", SPACE) is None

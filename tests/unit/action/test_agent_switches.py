@@ -9,12 +9,12 @@ it is called with.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.unit.action.agent_role import PROGRAMS, Played, play
+from ansible_collections.volcano.colocation.tests.unit.action.agent_role import PROGRAMS, Look, Played, Step, play
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the file belongs to root")
 
@@ -23,67 +23,87 @@ KEEP, DROP = (
     "Let the kernel's switches be what they are by default from the next boot on",
 )
 SWITCHES = ["vm.memcg_qos_enable", "kernel.sched_prio_load_balance_enabled"]
+FILE = "90-agent.conf"
 TEXT = """# Written by the role agent of volcano.colocation.
 vm.memcg_qos_enable = 1
 kernel.sched_prio_load_balance_enabled = 1
 """
 
 
-class Machine:
-    """A folder with the file and the program."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.file, self.log = folder, folder / "90-agent.conf", folder / "sysctl.log"
-        program = folder / PROGRAMS / "sysctl"
-        program.parent.mkdir()
-        program.write_text(f'#!/bin/sh\necho "$@" >> {self.log}\n', encoding="utf-8")
-        program.chmod(0o755)
-
-    @property
-    def loads(self) -> int:
-        return len(self.log.read_text().splitlines()) if self.log.exists() else 0
-
-    def run(self, given: list[str], *, check: bool = False, state: str = "present", **probe: Any) -> Played:
-        """With these features for the host's pool; all that are wanted are given to the other one."""
-        pools = [{"hosts": ["n2"], "features": ["CPUQoS", "MemoryQoS"]}, {"hosts": ["n1"], "features": given}]
-        done = play(
-            self.folder,
-            "switches",
-            check=check,
-            probe={"switches": SWITCHES, **probe},
-            colocation_agent_state=state,
-            colocation_agent_features=["CPUQoS", "MemoryQoS"],
-            agent_planned={"pools": pools},
-            agent_switches_file=str(self.file),
-        )
-        assert done.code == 0, done.output
-        return done
+NOTES = "sysctl.log"
 
 
-@pytest.fixture(name="machine")
-def _machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path)
+def step(name: str, given: list[str], *, check: bool = False, state: str = "present") -> Step:
+    """With these features for the host's pool; all that are wanted are given to the other one."""
+    pools = [{"hosts": ["n2"], "features": ["CPUQoS", "MemoryQoS"]}, {"hosts": ["n1"], "features": given}]
+    return Step(name, "switches", {"agent_planned": {"pools": pools}, "colocation_agent_state": state}, check)
 
 
-def test_they_come_once_and_go_with_the_feature(machine: Machine) -> None:
-    assert (machine.run(["CPUQoS"], check=True).changed, machine.file.exists(), machine.loads) == ([KEEP], False, 0)
-    assert machine.run(["CPUQoS"]).changed == [KEEP]
-    assert machine.file.read_text(encoding="utf-8") == TEXT
-    assert (machine.file.stat().st_mode & 0o777, machine.loads) == (0o644, 1)
-    assert machine.log.read_text() == f"--load {machine.file}\n"
-    assert (machine.run(["MemoryQoS"]).changed, machine.loads) == ([], 1)
-
-    assert (machine.run(["Eviction"], check=True).changed, machine.file.exists()) == ([DROP], True)
-    assert (machine.run(["Eviction"]).changed, machine.file.exists()) == ([DROP], False)
-    assert (machine.run(["Eviction"]).changed, machine.loads) == ([], 1)
-
-
-def test_the_way_back_takes_them_away(machine: Machine) -> None:
-    machine.file.write_text(TEXT, encoding="utf-8")
-    assert (machine.run(["CPUQoS"], state="absent", check=True).changed, machine.file.exists()) == ([DROP], True)
-    assert (machine.run(["CPUQoS"], state="absent").changed, machine.file.exists()) == ([DROP], False)
-    assert machine.run(["CPUQoS"], state="absent").changed == []
+def run(folder: Path, *steps: Step | Look, switches: Sequence[str] = SWITCHES) -> Played:
+    program = folder / PROGRAMS / "sysctl"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$@" >> {folder / NOTES}\n', encoding="utf-8")
+    program.chmod(0o755)
+    return play(
+        folder,
+        *steps,
+        probe={"switches": list(switches)},
+        colocation_agent_features=["CPUQoS", "MemoryQoS"],
+        agent_switches_file=str(folder / FILE),
+    )
 
 
-def test_a_kernel_without_them_gets_none(machine: Machine) -> None:
-    assert (machine.run(["CPUQoS"], switches=[]).changed, machine.file.exists(), machine.loads) == ([], False, 0)
+def test_they_come_once_and_go_with_the_feature_or_the_agent(tmp_path: Path) -> None:
+    file = tmp_path / FILE
+    done = run(
+        tmp_path,
+        step("left off", ["Eviction"]),
+        step("shown", ["CPUQoS"], check=True),
+        Look("not yet", file),
+        step("kept", ["CPUQoS"]),
+        Look("there", file),
+        step("again", ["MemoryQoS"]),
+        step("drop shown", ["Eviction"], check=True),
+        Look("still", file),
+        step("dropped", ["Eviction"]),
+        Look("gone", file),
+        step("dropped again", ["Eviction"]),
+        step("anew", ["CPUQoS"]),
+        step("absent", ["CPUQoS"], state="absent"),
+        step("absent again", ["CPUQoS"], state="absent"),
+    )
+    assert {name: done.changed(name) for name in done.steps if name} == {
+        "left off": [],
+        "shown": [KEEP],
+        "not yet": [],
+        "kept": [KEEP],
+        "there": [],
+        "again": [],
+        "drop shown": [DROP],
+        "still": [],
+        "dropped": [DROP],
+        "gone": [],
+        "dropped again": [],
+        "anew": [KEEP],
+        "absent": [DROP],
+        "absent again": [],
+    }
+    seen = {name: "there" in done.said(name).partition("msg")[2] for name in ("not yet", "there", "still", "gone")}
+    assert seen == {"not yet": False, "there": True, "still": True, "gone": False}
+    assert not file.exists()
+    assert (tmp_path / NOTES).read_text(encoding="utf-8") == f"--load {file}\n" * 2
+
+
+def test_what_is_kept_is_what_the_kernel_has(tmp_path: Path) -> None:
+    file = tmp_path / FILE
+    done = run(tmp_path, step("kept", ["CPUQoS"]))
+    assert done.changed("kept") == [KEEP]
+    assert file.read_text(encoding="utf-8") == TEXT
+    assert file.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_kernel_without_them_gets_none(tmp_path: Path) -> None:
+    done = run(tmp_path, step("none", ["CPUQoS"]), switches=())
+    assert done.changed("none") == []
+    assert not (tmp_path / FILE).exists()
+    assert not (tmp_path / NOTES).exists()

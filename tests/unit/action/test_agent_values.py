@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from ansible_collections.volcano.colocation.tests.unit.action.agent_role import Played, play
+from ansible_collections.volcano.colocation.tests.unit.action.agent_role import Look, Step, play
 from ansible_collections.volcano.colocation.tests.unit.action.agent_server import AgentServer, serving
 
 WRITE = "Write values for upstream's chart"
@@ -29,31 +29,23 @@ def chart() -> AgentServer:
 def test_with_the_charts_own_agent_there_the_values_are_rendered_again(tmp_path: Path) -> None:
     server = chart()
     values = tmp_path / "values.yaml"
-
-    def run(entry: str = "present", *, check: bool = False, **given: object) -> Played:
-        return play(tmp_path, entry, check=check, colocation_kubeconfig=str(path), **given)
-
+    wanted = {"colocation_agent_values_file": str(values), "colocation_kubeconfig": "/nowhere.conf"}
+    fewer = {**wanted, "colocation_agent_features": ["Eviction"]}
     with serving(server, tmp_path) as path:
-        asked = {"colocation_agent_values_file": str(values), "colocation_agent_port": 3300}
-        shown = run(check=True, **asked)
-        assert (shown.code, shown.changed, values.exists()) == (0, [WRITE], False), shown.output
-        first = run(**asked)
-        assert (first.code, first.changed) == (0, [WRITE]), first.output
-        assert yaml.safe_load(values.read_text())["custom"]["colocation_enable"] is True
-        again = run(**asked)
-        assert (again.code, again.changed) == (0, []), again.output
-        other = run(**{**asked, "colocation_agent_features": ["Eviction"]})
-        assert (other.code, other.changed) == (0, [WRITE]), other.output
-        assert yaml.safe_load(values.read_text())["custom"]["agent_supported_features"] == "Eviction"
-        assert (server.log, server.reviewed) == ([], [])
-
-        own = run(colocation_agent_label=False)
-        assert own.code != 0
-        assert (
-            "Another agent is meant for the same nodes: DaemonSet volcano-system/volcano-agent (vc-agent)" in own.output
+        done = play(
+            tmp_path,
+            Step("shown", "present", wanted, check=True),
+            Look("then", values),
+            Step("first", "present", wanted),
+            Step("again", "present", wanted),
+            Step("fewer", "present", fewer),
+            Step("proof", "verify", wanted),
+            Step("own", "present", {"colocation_agent_label": False, "colocation_kubeconfig": str(path)}),
         )
-        assert server.log == []
-
-        proof = run("verify", **asked)
-        assert proof.code != 0
-        assert "colocation_agent_values_file leaves the agent to upstream's chart" in proof.output
+    assert (done.changed("shown"), "gone" in done.said("then")) == ([WRITE], True)
+    assert (done.changed("first"), done.changed("again"), done.changed("fewer")) == ([WRITE], [], [WRITE])
+    assert yaml.safe_load(values.read_text())["custom"]["agent_supported_features"] == "Eviction"
+    assert "colocation_agent_values_file leaves the agent to upstream's chart" in done.failed("proof")
+    other = "Another agent is meant for the same nodes: DaemonSet volcano-system/volcano-agent (vc-agent)"
+    assert other in done.failed("own")
+    assert server.log == []
