@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..plugin_utils.agent.arguments import AGENT_TRIAL
+from ..plugin_utils.agent.needs import proof_needs
 from ..plugin_utils.agent.proof import Agents
 from ..plugin_utils.agent.trial import TRIAL, begun, ended, readings, trials
 from ..plugin_utils.controller.agent_action import AgentAction, owners
@@ -30,6 +31,9 @@ class ActionModule(AgentAction):
         tried = trials({node: hosts[host] for node, host in found.items()}, nodes, agents)
         pods = cluster.pods(TRIAL)
         steps = tuple(begun(tried, pods, arguments["namespace"]))
+        if steps:
+            # A pod that could be made and not be deleted would stay.
+            cluster.demand(proof_needs(arguments["namespace"], trial=True))
         cluster.carry_out(steps)
         return {
             "changed": bool(steps),

@@ -49,8 +49,10 @@ options:
     description:
       - V(objects) is everything but the labels that turn the agent on.
       - V(labels) sets C(volcano.sh/colocation) and C(volcano.sh/oversubscription), or takes away those that it set.
+      - V(values) only tells the pools, and the values for upstream's chart. No API server is asked, so that it does not
+        matter whether the chart was installed already.
     type: str
-    choices: [objects, labels]
+    choices: [objects, labels, values]
     default: objects
   label:
     description:
@@ -59,6 +61,12 @@ options:
       - Not set, a change that is needed is refused before the first one. V(false) leaves the labels and reports them as
         pending.
     type: bool
+  probe:
+    description:
+      - Whether M(volcano.colocation.agent_trial) is to follow. The verbs that it takes are asked for too then, so that
+        one that is missing is named before the first change.
+    type: bool
+    default: false
   image:
     description: The agent's image. Its tag tells the release, which decides what a node can have.
     type: str

@@ -11,9 +11,9 @@ module: agent_verify
 short_description: Tell whether the Volcano agent works on its Nodes
 version_added: 0.1.0
 description:
-  - Holds what the API server has against what facts say of each host, that its DaemonSet has a pod of the wanted image
-    there that is Ready, that the cgroup in which this pod looks for others is the one they are in, and that the Node
-    reports C(kubernetes.io/batch-cpu).
+  - Holds what the API server has against what facts say of each host, that a pod of its DaemonSet's present
+    template is there and Ready, that the cgroup in which this pod looks for others is the one they are in, and that the
+    Node reports C(kubernetes.io/batch-cpu).
   - Works on the facts and the probe of the hosts, as M(volcano.colocation.agent_deploy) does. It never changes
     anything, and does not fail for what is not proven; RV(proven) and RV(lacking) tell.
 author:

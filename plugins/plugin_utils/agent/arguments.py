@@ -49,8 +49,9 @@ CLUSTER: Spec = {
 AGENT_DEPLOY: Spec = {
     **CLUSTER,
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
-    "step": {"type": "str", "choices": ["objects", "labels"], "default": "objects"},
+    "step": {"type": "str", "choices": ["objects", "labels", "values"], "default": "objects"},
     "label": {"type": "bool"},
+    "probe": {"type": "bool", "default": False},
     "image": {"type": "str", "default": "docker.io/volcanosh/vc-agent:v1.14.0"},
     "version": {"type": "str"},
     "pull_policy": {"type": "str", "choices": ["Always", "IfNotPresent", "Never"], "default": "IfNotPresent"},

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...module_utils.cgroup.names import Driver, KubeletTree
 from .feature import Feature
+from .former import former
 from .host import AgentHost
 from .labels import ON
 from .names import BATCH_CPU, NAME, OVERSUBSCRIPTION, POOL
@@ -83,10 +84,11 @@ def _unready(found: Object, pod: Object) -> str:
     """Why the pod is not the one that is wanted, or not Ready."""
     if (found.get("status") or {}).get("observedGeneration", 0) < found["metadata"].get("generation", 0):
         return "the DaemonSet's last change has not been taken up yet"
-    wanted = [each["image"] for each in found["spec"]["template"]["spec"]["containers"]]
-    images = [each["image"] for each in pod["spec"]["containers"]]
-    if images != wanted:
-        return f"its pod still has the image {', '.join(images)}"
+    if pod["metadata"].get("deletionTimestamp"):
+        return "the pod on it is on its way out"
+    other = former(found, pod)
+    if other:
+        return f"the pod on it is still the former one ({other})"
     told = pod.get("status") or {}
     ready: Mapping[str, Any] = next((each for each in told.get("conditions") or () if each["type"] == "Ready"), {})
     if ready.get("status") == "True":
@@ -131,7 +133,7 @@ def _cgroup(host: AgentHost, pod: Object) -> tuple[str, str]:
 
 
 def _why_no_batch_cpu(node: LiveNode, agent: str, pod: Object | None) -> str:
-    missing = f"{BATCH_CPU} is not among its resources"
+    missing = f"{BATCH_CPU} is not among its allocatable resources"
     if node.labels.get(OVERSUBSCRIPTION) != ON:
         return f"{missing}: the Node has no label {OVERSUBSCRIPTION}={ON}"
     if agent or pod is None:

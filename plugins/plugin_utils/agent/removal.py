@@ -46,10 +46,10 @@ def _nodes(seen: AgentSeen, off: Mapping[str, Mapping[str, str | None]], *, keep
         old, new = _old(node, labels), _new(node, labels)
         if old != new:
             yield merge(_patch(node, labels), old, new)
-        if node.reported:
-            gone = dict.fromkeys(node.reported)
+        if node.listed:
+            gone = dict.fromkeys(node.listed)
             body = {**_named(node), "status": {"capacity": gone, "allocatable": gone}}
-            yield Step(Verb.STATUS, body, {"status": dict(node.reported)}, {"status": {}})
+            yield Step(Verb.STATUS, body, {"status": dict(node.listed)}, {"status": {}})
 
 
 def _named(node: LiveNode, **metadata: Any) -> dict[str, Any]:

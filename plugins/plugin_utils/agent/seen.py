@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..kubeadm.model import ClusterNode
@@ -19,7 +19,10 @@ Ref = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class LiveNode:
-    """A Node; ``reported`` are the agent's resources that it has, ``identity`` tells which machine it is."""
+    """A Node; ``identity`` tells which machine it is.
+
+    ``reported`` are the agent's resources that pods can have of it, ``listed`` those of its status, capacity included.
+    """
 
     identity: ClusterNode
     labels: Mapping[str, str]
@@ -27,6 +30,7 @@ class LiveNode:
     taints: tuple[Object, ...]
     reported: Mapping[str, str]
     version: str
+    listed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -65,15 +69,20 @@ def named(found: Ref) -> str:
 
 def live_node(found: Object, identity: ClusterNode) -> LiveNode:
     metadata, status = found["metadata"], found.get("status") or {}
-    amounts = {**(status.get("capacity") or {}), **(status.get("allocatable") or {})}
+    allocatable = status.get("allocatable") or {}
     return LiveNode(
         identity,
         metadata.get("labels") or {},
         metadata.get("annotations") or {},
         tuple((found.get("spec") or {}).get("taints") or ()),
-        {name: str(amounts[name]) for name in (BATCH_CPU, BATCH_MEMORY) if name in amounts},
+        _batch(allocatable),
         metadata.get("resourceVersion", ""),
+        _batch({**(status.get("capacity") or {}), **allocatable}),
     )
+
+
+def _batch(amounts: Object) -> dict[str, str]:
+    return {name: str(amounts[name]) for name in (BATCH_CPU, BATCH_MEMORY) if name in amounts}
 
 
 def config_map_ref(namespace: str) -> Ref:

@@ -5,16 +5,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..agent import journal
 from ..agent.names import APP_LABEL, CONFIG_MAP, NAME
+from ..agent.needs import Need
 from ..agent.objects import CONFIG_API, CONFIG_KIND, access
 from ..agent.seen import AgentSeen, LiveNode, Object, live_node, named, ref
 from ..agent.steps import Step, Verb
-from .cluster import Cluster, cluster_node
-from .requests import LOOK, WRITE
+from ..kubeadm.model import ClusterError
+from .cluster import UNTOUCHED, Cluster, cluster_node
+from .requests import LOOK, REVIEW, WRITE
+from .rest import REFUSED
 
 AGENTS_LEAVE = 180
 """Seconds that pods of a DaemonSet may take to end."""
@@ -32,7 +35,6 @@ WAYS: Mapping[Verb, Mapping[str, Any]] = {
 class AgentCluster(Cluster):
     """One API server. ``dry_run``: its requests are dry runs."""
 
-    otherwise: str = ""
     namespace: str = "volcano-system"
     dry_run: bool = False
 
@@ -89,6 +91,48 @@ class AgentCluster(Cluster):
         if not answer.get("api_found", True):
             return None
         return tuple(_typed(CONFIG_API, answer["resources"]))
+
+    def demand(self, needs: Iterable[Need]) -> None:
+        """ClusterError with every verb that the user does not have."""
+        named_ones: dict[Need, list[Need]] = {}
+        for each in needs:
+            named_ones.setdefault(each.of_all, []).append(each)
+        lacks: list[Need] = []
+        for of_all, found in named_ones.items():
+            if not self._may(of_all):
+                missing = [each for each in found if not each.name or not self._may(each)]
+                lacks += [of_all] if len(missing) == len(found) else missing
+        if lacks:
+            raise ClusterError(
+                f"The user of {self.kubeconfig} may not {'; '.join(map(str, lacks))}",
+                f"{UNTOUCHED}. Grant it; docs/agent.md lists all verbs.",
+            )
+
+    def _may(self, need: Need) -> bool:
+        review = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": REVIEW,
+            "metadata": {},
+            "spec": {"resourceAttributes": asdict(need)},
+        }
+        answer = self._run(WRITE, "create selfsubjectaccessreviews", {"definition": review})
+        return bool((answer["result"].get("status") or {}).get("allowed"))
+
+    def _failure(self, what: str, answer: Mapping[str, Any]) -> ClusterError:
+        """With the server's words: admission, quotas and namespaces that are on their way out answer with 403 too."""
+        if answer.get("status") not in REFUSED:
+            return super()._failure(what, answer)
+        told = (str(answer.get("msg") or "").strip().splitlines() or ["no reason given"])[-1]
+        asked, _blank, target = what.partition(" ")
+        verb = answer.get("verb", asked)
+        # What is only looked at no admission refuses.
+        judged, look = (", or an admission refuses it", ", or look at what refuses it")
+        if verb in ("get", "list"):
+            judged = look = ""
+        return ClusterError(
+            f"The user of {self.kubeconfig} may not {verb} {target}{judged}: {told}",
+            f"{self.untouched}. Grant the verb, docs/agent.md lists all{look}.",
+        )
 
     def carry_out(self, steps: Sequence[Step]) -> None:
         """Send each step; ClusterError says how many were done before the one that failed."""

@@ -30,7 +30,10 @@ class Objects:
         self._kinds: dict[str, dict[str, tuple[str, bool]]] = {}
 
     def __call__(self, asked: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The objects, or the one that was written; ``failed`` with ``msg`` and ``status`` where the server refuses."""
+        """The objects, or the one that was written; ``failed`` with ``msg`` and ``status`` where the server refuses.
+
+        ``verb``: it already refused to let the object be looked at that was to be written.
+        """
         return self._look(arguments) if asked == LOOK else self._write(**arguments)
 
     def _look(self, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,7 +73,7 @@ class Objects:
         if live.status == GONE:
             return self._sent("POST", place, definition)
         if not live.good:
-            return _failed("read", live)
+            return {**_failed("read", live), "verb": "get"}
         if options.get("force"):
             version = {"resourceVersion": live.body["metadata"]["resourceVersion"], **metadata}
             return self._sent("PUT", f"{place}/{name}", {**definition, "metadata": version})

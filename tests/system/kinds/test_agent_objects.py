@@ -12,6 +12,13 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import (
+    BATCH_CPU,
+    BATCH_MEMORY,
+    REPORTED,
+    TAINT,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.rest import Rest
 from ansible_collections.volcano.colocation.tests.system.kinds.apiserver import PYTHON, ApiServer, up
 from ansible_collections.volcano.colocation.tests.system.node import Run, ansible, lab
 
@@ -88,6 +95,25 @@ def told_drivers(server: ApiServer) -> list[str]:
     return [one["value"] for agent in agents for one in agent["env"] if one["name"] == "CGROUP_DRIVER"]
 
 
+def worked(server: ApiServer, name: str) -> None:
+    """Leave on a Node what an agent writes there: the taint, its annotations, and what it offers."""
+    node = json.loads(server.kubectl("get", "node", name, "-o", "json"))
+    taints = [*node["spec"].get("taints", []), {"key": TAINT, "effect": "NoSchedule"}]
+    patch = {"metadata": {"annotations": dict.fromkeys(REPORTED, "900")}, "spec": {"taints": taints}}
+    server.kubectl("patch", "node", name, "--type=merge", "-p", json.dumps(patch))
+    offered = {"cpu": "4", BATCH_CPU: "900", BATCH_MEMORY: "1024"}
+    # kubectl patches a subresource from 1.24 on.
+    body = {"status": {"capacity": offered, "allocatable": offered}}
+    answer = Rest(server.kubeconfig).request("PATCH", f"/api/v1/nodes/{name}/status", body=body)
+    assert answer.good, answer.message
+
+
+def amounts(server: ApiServer, name: str) -> list[dict[str, str]]:
+    """What a Node has, and what pods can have of it."""
+    status = json.loads(server.kubectl("get", "node", name, "-o", "json"))["status"]
+    return [status.get("capacity", {}), status.get("allocatable", {})]
+
+
 def changed(run: Run) -> bool:
     assert run.code == 0, run.output
     return run.recap("a")["changed"] > 0
@@ -110,8 +136,16 @@ def test_objects_and_labels_come_once_and_go_as_they_came(server: ApiServer) -> 
     assert labelled["Node a"][0].items() > installed["Node a"][0].items()
     assert not changed(deploy(server, step="labels"))
 
+    worked(server, "a")
     assert changed(deploy(server, step="labels", state="absent"))
+    left = state(server)
+    _labels, annotations, _shown, spec = left["Node a"]
+    assert {*REPORTED} <= {*annotations}
+    assert [each["key"] for each in spec["taints"]] == [TAINT]
+    assert [{*each} for each in amounts(server, "a")] == [{"cpu", BATCH_CPU, BATCH_MEMORY}] * 2
     assert changed(deploy(server, "--check", state="absent"))
+    assert state(server) == left
     assert changed(deploy(server, state="absent"))
     assert state(server) == before
+    assert amounts(server, "a") == [{"cpu": "4"}, {"cpu": "4"}]
     assert not changed(deploy(server, state="absent"))

@@ -43,6 +43,7 @@ class Api:
             {"metadata": metadata, "status": {"nodeInfo": info, "allocatable": allocatable}}
         ]
         self.pods = [agent()]
+        self.denied = ""
 
     def __call__(self, module: str, arguments: dict[str, Any]) -> dict[str, Any]:
         if module == LOOK:
@@ -50,6 +51,8 @@ class Api:
             found = [each for each in kinds[arguments["kind"]] if self._selected(each, arguments)]
             return {"api_found": True, "resources": copy.deepcopy(found)}
         body = arguments["definition"]
+        if body["kind"] == "SelfSubjectAccessReview":
+            return {"result": {"status": {"allowed": body["spec"]["resourceAttributes"]["verb"] != self.denied}}}
         assert (body["kind"], body["metadata"]["namespace"]) == ("Pod", "volcano-system")
         self.pods = [each for each in self.pods if each["metadata"]["name"] != body["metadata"]["name"]]
         if arguments["state"] == "present":
@@ -117,6 +120,15 @@ def test_a_pod_lives_as_long_as_it_is_read(kubeconfig: str) -> None:
     assert run(api, kubeconfig, state="absent")["changes"] == [f"delete Pod volcano-system/{NAME}"]
     assert [each["metadata"]["labels"][APP_LABEL] for each in api.pods] == ["volcano-agent"]
     assert not run(api, kubeconfig, state="absent")["changed"]
+
+
+def test_no_pod_is_made_that_could_not_be_deleted(kubeconfig: str) -> None:
+    api = Api()
+    api.denied = "delete"
+    result = run(api, kubeconfig)
+    assert result["failed"]
+    assert "may not delete pods in volcano-system. Nothing was changed." in result["msg"]
+    assert len(api.pods) == 1
 
 
 def test_another_cluster_gets_no_pod(kubeconfig: str) -> None:

@@ -113,6 +113,7 @@ def _patched(found: LiveNode, step: Step) -> LiveNode:
         annotations=joined(found.annotations, metadata.get("annotations")),
         taints=tuple(step.body.get("spec", {}).get("taints", found.taints)),
         reported=joined(found.reported, step.body.get("status", {}).get("allocatable")),
+        listed=joined(found.listed, step.body.get("status", {}).get("capacity")),
     )
 
 
@@ -346,6 +347,7 @@ def _left_behind(found: LiveNode) -> LiveNode:
         annotations={"volcano.sh/oversubscription-cpu": "900"},
         taints=(taint,),
         reported={"kubernetes.io/batch-cpu": "900"},
+        listed={"kubernetes.io/batch-cpu": "900", "kubernetes.io/batch-memory": "1"},
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.journal import Journal, written
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.needs import Need, needs
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.objects import namespace
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.steps import (
     Step,
@@ -33,7 +34,8 @@ NODE = {
     "spec": {"taints": [{"key": "x", "effect": "NoSchedule"}]},
     "status": {
         "nodeInfo": {"bootID": "b", "machineID": "m", "kubeletVersion": "v1.30.1"},
-        "capacity": {"cpu": "2", "kubernetes.io/batch-cpu": "900"},
+        "capacity": {"cpu": "2", "kubernetes.io/batch-cpu": "900", "kubernetes.io/batch-memory": "7"},
+        "allocatable": {"cpu": "2", "kubernetes.io/batch-cpu": "800"},
     },
 }
 SET = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d", "namespace": SPACE}}
@@ -80,11 +82,19 @@ def test_all_that_a_plan_needs_is_read() -> None:
     seen = cluster(Server(answers)).agent_seen()
     (node,) = seen.nodes
     assert (node.name, node.identity.boot_id, node.labels, node.version) == ("n1", "b", {"zone": "a"}, "7")
-    assert node.reported == {"kubernetes.io/batch-cpu": "900"}
+    assert node.reported == {"kubernetes.io/batch-cpu": "800"}
+    assert node.listed == {"kubernetes.io/batch-cpu": "800", "kubernetes.io/batch-memory": "7"}
     assert set(seen.objects) == {("DaemonSet", SPACE, "d"), ("Role", SPACE, "r")}
     assert seen.daemon_sets[0]["apiVersion"] == "apps/v1"
     assert seen.journal == Journal(labels={"n1": {"a": None}})
     assert (seen.namespace, seen.config_map, seen.configurations) == (False, None, None)
+
+
+def test_what_is_in_the_capacity_only_is_none_that_a_pod_can_have() -> None:
+    status = {**NODE["status"], "allocatable": {"cpu": "2"}}
+    (node,) = cluster(Server({("Node", None): resources({**NODE, "status": status})})).nodes()
+    assert node.reported == {}
+    assert set(node.listed) == {"kubernetes.io/batch-cpu", "kubernetes.io/batch-memory"}
 
 
 def test_a_crd_without_objects_is_there() -> None:
@@ -104,7 +114,10 @@ def test_a_crd_without_objects_is_there() -> None:
 def test_a_missing_verb_is_named(kind: str, what: str) -> None:
     with pytest.raises(ClusterError) as refused:
         cluster(Server(refuses=kind)).agent_seen()
-    assert str(refused.value) == f"The user of /k.conf may not {what}. Nothing was changed. Grant it."
+    assert str(refused.value) == (
+        f"The user of /k.conf may not {what}: Failed to read: forbidden."
+        " Nothing was changed. Grant the verb, docs/agent.md lists all."
+    )
 
 
 STEPS = (
@@ -158,10 +171,39 @@ def test_a_step_that_fails_says_what_was_done_before() -> None:
     with pytest.raises(ClusterError) as refused:
         cluster(Server(refuses="ConfigMap")).carry_out(STEPS)
     assert str(refused.value) == (
-        "The user of /k.conf may not patch ConfigMap volcano-system/c."
-        " 2 of 6 steps were done before it, and a further run goes on. Grant it."
+        "The user of /k.conf may not patch ConfigMap volcano-system/c, or an admission refuses it: Failed to read:"
+        " forbidden. 2 of 6 steps were done before it, and a further run goes on."
+        " Grant the verb, docs/agent.md lists all, or look at what refuses it."
     )
-    with pytest.raises(
-        ClusterError, match=r"may not create Namespace volcano-system\. Nothing was changed\. Grant it\."
-    ):
+    with pytest.raises(ClusterError, match=r"may not create Namespace volcano-system, or .*\. Nothing was changed\. "):
         cluster(Server(refuses="Namespace")).carry_out(STEPS)
+
+
+def test_what_the_steps_take() -> None:
+    assert [str(each) for each in needs(STEPS)] == [
+        f"get namespaces {SPACE}",
+        "create namespaces",
+        "patch nodes n1",
+        f"patch configmaps c in {SPACE}",
+        f"get daemonsets.apps d in {SPACE}",
+        f"update daemonsets.apps d in {SPACE}",
+        f"delete daemonsets.apps d in {SPACE}",
+        "patch nodes/status n1",
+    ]
+
+
+def test_a_verb_that_is_granted_by_name_is_enough() -> None:
+    asked = []
+
+    def ask(_name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        attributes = arguments["definition"]["spec"]["resourceAttributes"]
+        asked.append(attributes["name"])
+        return {"result": {"status": {"allowed": attributes["name"] == "a"}}}
+
+    api = AgentCluster(ask, "/k.conf")
+    api.demand([Need("patch", "", "nodes", name="a")])
+    assert asked == ["", "a"]
+    with pytest.raises(ClusterError, match=r"may not patch nodes b\. Nothing was changed\. Grant it; docs/agent\.md"):
+        api.demand([Need("patch", "", "nodes", name=each) for each in ("a", "b")])
+    with pytest.raises(ClusterError, match=r"may not patch nodes; list pods in x\. "):
+        api.demand([Need("patch", "", "nodes", name="b"), Need("list", "", "pods", namespace="x")])

@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The way back, once the labels went: whatever becomes of the wait for the agents, the objects go and it is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.daemon_set import daemon_set
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.journal import Journal, written
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import COLOCATION, POOL
+from ansible_collections.volcano.colocation.tests.unit.action.agent_role import Played, Step, play
+from ansible_collections.volcano.colocation.tests.unit.action.agent_server import AgentServer, serving
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent import agents
+
+SPACE = "volcano-system"
+CHOSEN = agents.options()
+POOLED = agents.pools([agents.host("n1", agents.V1)], CHOSEN)[0]
+REPORTED = {"kubernetes.io/batch-cpu": "900"}
+
+
+def working() -> AgentServer:
+    """A cluster in which the agent works on n1, and offers something."""
+    server = AgentServer()
+    info = {"machineID": "machine-n1", "bootID": "boot-n1", "kubeletVersion": "v1.30.1"}
+    status = {"nodeInfo": info, "capacity": REPORTED, "allocatable": REPORTED}
+    labels = {POOL: POOLED.name, COLOCATION: "true"}
+    server.add("nodes", {"kind": "Node", "metadata": {"name": "n1", "labels": labels}, "status": status})
+    server.add("configmaps", written(Journal(labels={"n1": {COLOCATION: None}}), SPACE))
+    found: dict[str, Any] = agents.served(daemon_set(POOLED, CHOSEN))
+    found["status"] = {"observedGeneration": 1, "desiredNumberScheduled": 1, "updatedNumberScheduled": 1}
+    server.add("daemonsets", found)
+    template = found["spec"]["template"]
+    metadata = {**template["metadata"], "name": "a", "namespace": SPACE}
+    ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+    server.add("pods", {"metadata": metadata, "spec": {**template["spec"], "nodeName": "n1"}, "status": ready})
+    return server
+
+
+def absent(folder: Path, server: AgentServer) -> Played:
+    with serving(server, folder) as path:
+        return play(
+            folder,
+            Step("back", "absent"),
+            colocation_agent_state="absent",
+            colocation_agent_label=True,
+            colocation_agent_timeout=10,
+            colocation_kubeconfig=str(path),
+            agent_switches_file=str(folder / "switches.conf"),
+        )
+
+
+@pytest.mark.parametrize(
+    ("pods", "told"),
+    [
+        ((500, {"message": "etcdserver: leader changed"}), "etcdserver: leader changed."),
+        (None, "After 10 s agents still offered resources on n1."),
+    ],
+)
+def test_agents_that_cannot_be_watched_or_do_not_clean_up_hold_nothing_up(
+    pods: tuple[int, dict[str, Any]] | None, told: str, tmp_path: Path
+) -> None:
+    server = working()
+    if pods:
+        server.says["list pods"] = pods
+    (tmp_path / "switches.conf").write_text("vm.memcg_qos_enable = 1\n", encoding="utf-8")
+    done = absent(tmp_path, server)
+    assert not done.failed("back"), done.output
+    assert f"{told} What they leave is taken away now." in done.output
+    assert server.get("daemonsets", f"volcano-agent-{POOLED.name}", SPACE) is None
+    assert server.get("configmaps", "volcano-colocation-agent", SPACE) is None
+    assert not (tmp_path / "switches.conf").exists()
+    node = server.get("nodes", "n1")
+    assert node
+    assert (node["metadata"]["labels"], node["status"]["capacity"], node["status"]["allocatable"]) == ({}, {}, {})

@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The kernel's switches for QoS levels: kept in a file on nodes that are given a feature with them, gone on others.
+
+No kernel that the tests run on has them: the probe's answer is made up, and a program in the place of sysctl notes what
+it is called with.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.unit.action.agent_role import PROGRAMS, Look, Played, Step, play
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the file belongs to root")
+
+KEEP, DROP = (
+    "Keep the kernel's switches for QoS levels on",
+    "Let the kernel's switches be what they are by default from the next boot on",
+)
+SWITCHES = ["vm.memcg_qos_enable", "kernel.sched_prio_load_balance_enabled"]
+FILE = "90-agent.conf"
+TEXT = """# Written by the role agent of volcano.colocation.
+vm.memcg_qos_enable = 1
+kernel.sched_prio_load_balance_enabled = 1
+"""
+
+
+NOTES = "sysctl.log"
+
+
+def step(name: str, given: list[str], *, check: bool = False, state: str = "present") -> Step:
+    """With these features for the host's pool; all that are wanted are given to the other one."""
+    pools = [{"hosts": ["n2"], "features": ["CPUQoS", "MemoryQoS"]}, {"hosts": ["n1"], "features": given}]
+    return Step(name, "switches", {"agent_planned": {"pools": pools}, "colocation_agent_state": state}, check)
+
+
+def run(folder: Path, *steps: Step | Look, switches: Sequence[str] = SWITCHES) -> Played:
+    program = folder / PROGRAMS / "sysctl"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$@" >> {folder / NOTES}\n', encoding="utf-8")
+    program.chmod(0o755)
+    return play(
+        folder,
+        *steps,
+        probe={"switches": list(switches)},
+        colocation_agent_features=["CPUQoS", "MemoryQoS"],
+        agent_switches_file=str(folder / FILE),
+    )
+
+
+def test_they_come_once_and_go_with_the_feature_or_the_agent(tmp_path: Path) -> None:
+    file = tmp_path / FILE
+    done = run(
+        tmp_path,
+        step("left off", ["Eviction"]),
+        step("shown", ["CPUQoS"], check=True),
+        Look("not yet", file),
+        step("kept", ["CPUQoS"]),
+        Look("there", file),
+        step("again", ["MemoryQoS"]),
+        step("drop shown", ["Eviction"], check=True),
+        Look("still", file),
+        step("dropped", ["Eviction"]),
+        Look("gone", file),
+        step("dropped again", ["Eviction"]),
+        step("anew", ["CPUQoS"]),
+        step("absent", ["CPUQoS"], state="absent"),
+        step("absent again", ["CPUQoS"], state="absent"),
+    )
+    assert {name: done.changed(name) for name in done.steps if name} == {
+        "left off": [],
+        "shown": [KEEP],
+        "not yet": [],
+        "kept": [KEEP],
+        "there": [],
+        "again": [],
+        "drop shown": [DROP],
+        "still": [],
+        "dropped": [DROP],
+        "gone": [],
+        "dropped again": [],
+        "anew": [KEEP],
+        "absent": [DROP],
+        "absent again": [],
+    }
+    seen = {name: "there" in done.said(name).partition("msg")[2] for name in ("not yet", "there", "still", "gone")}
+    assert seen == {"not yet": False, "there": True, "still": True, "gone": False}
+    assert not file.exists()
+    assert (tmp_path / NOTES).read_text(encoding="utf-8") == f"--load {file}\n" * 2
+
+
+def test_what_is_kept_is_what_the_kernel_has(tmp_path: Path) -> None:
+    file = tmp_path / FILE
+    done = run(tmp_path, step("kept", ["CPUQoS"]))
+    assert done.changed("kept") == [KEEP]
+    assert file.read_text(encoding="utf-8") == TEXT
+    assert file.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_kernel_without_them_gets_none(tmp_path: Path) -> None:
+    done = run(tmp_path, step("none", ["CPUQoS"]), switches=())
+    assert done.changed("none") == []
+    assert not (tmp_path / FILE).exists()
+    assert not (tmp_path / NOTES).exists()
