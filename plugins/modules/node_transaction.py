@@ -110,6 +110,10 @@ transaction:
       type: list
       elements: dict
       returned: success
+    limit:
+      description: Seconds after which systemd has ended an engine that hangs, counted from its start.
+      type: float
+      returned: while it is at work, once its steps have begun
     recovered:
       description:
         - The transaction that had been cut off and was undone first.

@@ -8,13 +8,11 @@ from . import boot, gate
 from .files import Saved, content_sha256
 from .finding import Finding, Verdict
 from .journal import State
+from .limits import PATIENCE
 from .services import ServiceError, show
 from .steps import STEPS, Step
 from .wording import in_words
 from .work import Work, go_on
-
-PATIENCE = 2
-"""Time limits of the gate to wait for the old state: nothing is left to be tried after it, and slow is not broken."""
 
 
 def roll_back(work: Work, reason: str) -> None:

@@ -11,10 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import Step
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.work import Work
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.bench import Bench
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import break_step, carry_out
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     Healthz,
     Simulation,
+    document,
     misaligned,
 )
 
@@ -43,3 +47,22 @@ def simulation(root: Path) -> Iterator[Simulation]:
     healthz.close()
     if simulated.server is not None:
         simulated.server.close()
+
+
+class Crash(BaseException):
+    """The process is gone."""
+
+
+@pytest.fixture
+def cut_off(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> Simulation:
+    """A node whose engine was killed after it had written the files."""
+
+    def crash(step: Step, work: Work) -> str:
+        step.do(work)
+        raise Crash
+
+    with monkeypatch.context() as patched:
+        break_step(patched, "write files", crash)
+        with pytest.raises(Crash):
+            carry_out(simulation, document(simulation))
+    return simulation

@@ -14,36 +14,15 @@ from ansible_collections.volcano.colocation.plugins.module_utils.transaction.rec
     Unfinished,
     Way,
 )
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import Step
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.work import Work
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import break_step, carry_out
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     KUBELET,
     KUBELET_CONFIG,
     Simulation,
-    document,
 )
-
-
-class Crash(BaseException):
-    """The process is gone."""
 
 
 def silent(_line: str) -> None:
     return
-
-
-@pytest.fixture
-def cut_off(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> Simulation:
-    def crash(step: Step, work: Work) -> str:
-        step.do(work)
-        raise Crash
-
-    with monkeypatch.context() as patched:
-        break_step(patched, "write files", crash)
-        with pytest.raises(Crash):
-            carry_out(simulation, document(simulation))
-    return simulation
 
 
 def test_it_goes_on_where_it_ended(cut_off: Simulation) -> None:
