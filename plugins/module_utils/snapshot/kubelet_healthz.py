@@ -27,6 +27,12 @@ def reached(address: str) -> str:
     return LOOPBACK if address in WILDCARDS or not HOST.match(address) else address
 
 
+def port_of(text: str) -> int:
+    """The port that a setting means; kubelet does not start with one that is none."""
+    number = int(text) if text.isdecimal() and len(text) < 6 else PORT
+    return number if number < 65536 else PORT
+
+
 def url(address: str, port: int) -> str | None:
     """The URL of /healthz; None where kubelet listens nowhere."""
     host = reached(address)
@@ -40,7 +46,7 @@ def place(words: list[str], texts: Iterable[str]) -> tuple[str, int] | None:
     said = dict(found for text in texts for found in _FIELD.findall(text))
     port = option(words, FLAGS[0]) or said.get("healthzPort", "")
     address = option(words, FLAGS[1]) or said.get("healthzBindAddress", "")
-    number = int(port) if port.isdecimal() and len(port) < 6 else PORT
+    number = port_of(port)
     return (reached(address), number) if number else None
 
 
@@ -56,6 +62,6 @@ def healthz(address: tuple[str, int], timeout: float = 3.0) -> str | None:
                 if not piece:
                     break
                 answer += piece
-    except (OSError, OverflowError):
+    except (OSError, ValueError):
         return None
     return answer.partition(b"\r\n\r\n")[2].decode("utf-8", "replace").strip()

@@ -8,16 +8,13 @@ cmd/kubelet/app/server.go, which listens nowhere with port 0.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from ...module_utils.snapshot.kubelet_healthz import url
+from ...module_utils.snapshot.kubelet_healthz import port_of, url
 from ..kubelet_fields import HEALTHZ_BIND_ADDRESS, HEALTHZ_PORT, KubeletField, Version
 from .kubelet_layers import setting_in_force, shown
 from .kubelet_model import Flag
 from .model import ConfigFile
-
-_NUMBER = re.compile(r"[0-9]{1,5}")
 
 
 def healthz_url(
@@ -29,5 +26,4 @@ def healthz_url(
         setting = setting_in_force(field, main, dropins, found, version)
         return shown(setting.value) if setting else str(field.default)
 
-    port = value(HEALTHZ_PORT)
-    return url(value(HEALTHZ_BIND_ADDRESS), int(port if _NUMBER.fullmatch(port) else str(HEALTHZ_PORT.default)))
+    return url(value(HEALTHZ_BIND_ADDRESS), port_of(value(HEALTHZ_PORT)))

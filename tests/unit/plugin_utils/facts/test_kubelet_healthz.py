@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_healthz import place
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_healthz import healthz, place
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_flags import flags
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_healthz import healthz_url
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import ConfigFile
@@ -38,6 +38,7 @@ def url(main: dict[str, Any], *words: str, dropins: tuple[dict[str, Any], ...] =
         ({"healthzPort": 10348}, "http://127.0.0.1:10348/healthz"),
         ({"healthzPort": None, "healthzBindAddress": ""}, DEFAULT),
         ({"healthzPort": 0}, None),
+        ({"healthzPort": 65536}, DEFAULT),
         ({"healthzBindAddress": "192.0.2.7"}, "http://192.0.2.7:10248/healthz"),
         ({"healthzBindAddress": "0.0.0.0"}, DEFAULT),  # noqa: S104 - nobody listens
         ({"healthzBindAddress": "::"}, DEFAULT),
@@ -65,6 +66,11 @@ def test_what_the_node_looks_for_before_anything_is_interpreted() -> None:
     assert place(["kubelet", "--healthz-port=1", "--healthz-bind-address", "::1"], [file]) == ("::1", 1)
     assert place(["kubelet", "--healthz-port=0"], [file]) is None
     assert place([], ["healthzPort: often\n"]) == ("127.0.0.1", 10248)
+    assert place([], ["healthzPort: 99999\n"]) == ("127.0.0.1", 10248)
+
+
+def test_a_name_that_cannot_be_resolved_is_nobody() -> None:
+    assert healthz(("a..b", 10248), 1.0) is None
 
 
 def test_a_kubelet_that_answers_nowhere_is_not_called_ill() -> None:
