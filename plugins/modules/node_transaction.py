@@ -44,7 +44,7 @@ options:
     description: The plan as JSON text. Required for O(action=start).
     type: str
   id:
-    description: The id of a transaction. Required for O(action=wait).
+    description: The id of a transaction, of letters, digits and dashes. Required for O(action=wait).
     type: str
   wait:
     description: How many seconds to wait for the end of the transaction before answering that it is at work.
@@ -110,6 +110,10 @@ transaction:
       type: list
       elements: dict
       returned: success
+    limit:
+      description: Seconds after which systemd has ended an engine that hangs, counted from its start.
+      type: float
+      returned: while it is at work, once its steps have begun
     recovered:
       description:
         - The transaction that had been cut off and was undone first.

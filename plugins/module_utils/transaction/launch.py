@@ -14,25 +14,27 @@ from . import engine, install, recovery
 from .answer import refusal
 from .clock import Clock
 from .journal import Journal, unfinished
+from .limits import STOP_TIMEOUT, life_time, run_time
 from .lock import LockHeld, hold
 from .node import Node
-from .plan import Plan
+from .plan import ID, Plan, parse
 from .preflight import Refused, require_systemd
 from .recovery import Way
-from .rollback import PATIENCE
 from .services import ServiceError, show
-from .store import RESULT, Store
+from .store import LAUNCHES, RESULT, Store
 
 POLL = 0.2
 UNIT_POLL = 2.0
-STOP_TIMEOUT = 900
-GATES = 1 + PATIENCE
-MARGIN = 1800.0
-"""Seconds beside the time limits of the gates after which systemd ends an engine that hangs."""
+RELAUNCHES = 3
+"""How often an engine is started again that ended without an answer, over the whole transaction."""
 
 
 class NotStarted(ColocationError):
     """The engine could not be started, or ended without an answer."""
+
+
+class UnknownId(ColocationError):
+    """What was asked for is not the name of any transaction, and might be a path."""
 
 
 class NotBegun(NotStarted):
@@ -56,7 +58,7 @@ def start(host: Host, plan: Plan, text: str, seconds: float) -> dict[str, Any]:
         return engine.execute(_node(host), store, plan.id, _silent)
     try:
         require_systemd(Node(host))
-        _launch(host, plan.id, _limit(plan))
+        _launch(host, plan.id, run_time(_gate_timeout(plan)))
     except (ColocationError, OSError) as error:
         answer = refusal(plan.id, "begin", error, None)
         store.finish(plan.id, answer)
@@ -67,14 +69,17 @@ def start(host: Host, plan: Plan, text: str, seconds: float) -> dict[str, Any]:
 def wait(host: Host, transaction: str, seconds: float) -> dict[str, Any]:
     """The answer of a transaction, or how far it is when it has not ended within ``seconds``.
 
-    An engine that died is started again; what it left is undone then.
+    An engine that died is started again, RELAUNCHES times at most; what it left is undone then.
     """
+    if not ID.match(transaction):
+        raise UnknownId(
+            f"id: {transaction!r} is not the id of a transaction", "One has letters, digits and dashes, 64 at most"
+        )
     store, clock = Store(host), Clock()
     if not store.exists(transaction):
         raise NotBegun(f"there is no transaction {transaction} on this node", "Start one with a plan")
     deadline = clock.monotonic() + seconds
     next_look = clock.monotonic() + UNIT_POLL
-    relaunched = False
     while True:
         answer = store.read(transaction, RESULT)
         if answer is not None:
@@ -86,12 +91,7 @@ def wait(host: Host, transaction: str, seconds: float) -> dict[str, Any]:
             continue
         next_look = clock.monotonic() + UNIT_POLL
         if not _alive(host, transaction) and store.read(transaction, RESULT) is None:
-            if relaunched:
-                raise NotStarted(
-                    "the engine ends without an answer", f"See journalctl --unit {unit(transaction)} on the node"
-                )
-            _launch(host, transaction, MARGIN)
-            relaunched = True
+            _relaunch(host, store, transaction)
 
 
 def recover(host: Host, way: Way, seconds: float) -> dict[str, Any] | None:
@@ -103,8 +103,7 @@ def recover(host: Host, way: Way, seconds: float) -> dict[str, Any] | None:
     transaction = recovery.resumable(node, store) if way is Way.FINISH and node.engine else None
     if transaction is None:
         return recovery.settle(node, store, _silent, way)
-    journal = Journal.load(store, transaction)
-    _launch(host, transaction, _limit(journal.plan) if journal else MARGIN, "finish")
+    _launch(host, transaction, _run_time(store, transaction), "finish")
     return wait(host, transaction, seconds)
 
 
@@ -119,8 +118,33 @@ def _node(host: Host) -> Node:
     return Node(host, engine=install.install(host))
 
 
-def _limit(plan: Plan) -> float:
-    return GATES * (plan.gate.timeout if plan.gate else 0.0) + MARGIN
+def _gate_timeout(plan: Plan) -> float:
+    return plan.gate.timeout if plan.gate else 0.0
+
+
+def _run_time(store: Store, transaction: str) -> float:
+    journal = Journal.load(store, transaction)
+    if journal is not None:
+        return run_time(_gate_timeout(journal.plan))
+    try:
+        return run_time(_gate_timeout(parse(store.plan_text(transaction))))
+    except (OSError, ColocationError):
+        # The engine says what is wrong with it.
+        return run_time(0.0)
+
+
+def _relaunch(host: Host, store: Store, transaction: str) -> None:
+    count = (store.read(transaction, LAUNCHES) or {}).get("again", 0)
+    if not isinstance(count, int) or count >= RELAUNCHES:
+        raise NotStarted(
+            f"the engine ends without an answer, and was started {1 + RELAUNCHES} times",
+            f"See journalctl --unit {unit(transaction)} on the node, then run this again: what is open is undone first",
+        )
+    limit = _run_time(store, transaction)
+    # Undoing matters more than counting: on a full disk the controller's own limit ends this.
+    with suppress(OSError):
+        store.write(transaction, LAUNCHES, {"again": count + 1})
+    _launch(host, transaction, limit)
 
 
 def pending(host: Host) -> list[str]:
@@ -129,10 +153,10 @@ def pending(host: Host) -> list[str]:
 
 
 def progress(store: Store, transaction: str) -> dict[str, Any]:
-    """The answer so far of a transaction that is at work."""
+    """The answer so far of a transaction that is at work; ``limit``: seconds after which its engine is gone."""
     journal = Journal.load(store, transaction)
     if journal is not None:
-        return journal.result()
+        return {**journal.result(), "limit": life_time(_gate_timeout(journal.plan))}
     return {
         "id": transaction,
         "state": "applying",

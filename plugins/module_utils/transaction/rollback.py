@@ -8,13 +8,11 @@ from . import boot, gate
 from .files import Saved, content_sha256
 from .finding import Finding, Verdict
 from .journal import State
+from .limits import PATIENCE
 from .services import ServiceError, show
 from .steps import STEPS, Step
 from .wording import in_words
 from .work import Work, go_on
-
-PATIENCE = 2
-"""Time limits of the gate to wait for the old state: nothing is left to be tried after it, and slow is not broken."""
 
 
 def roll_back(work: Work, reason: str) -> None:
@@ -77,7 +75,11 @@ def _baseline(work: Work) -> list[Finding]:
     began = work.node.clock.monotonic()
     work.journal.announce(name)
     timeout = work.plan.gate.timeout if work.plan.gate else gate.DEFAULT_TIMEOUT
-    left = gate.failures(gate.watch(work.node, wanted, PATIENCE * timeout, go_on))
+    try:
+        left = gate.failures(gate.watch(work.node, wanted, PATIENCE * timeout, go_on))
+    except Exception as error:
+        # There is no answer unless this comes to its end.
+        left = [Finding("health gate", Verdict.FAILED, in_words(error))]
     seconds = work.node.clock.monotonic() - began
     work.journal.end(name, "failed" if left else "done", seconds, _told(left) or "as healthy as before")
     return left

@@ -9,7 +9,7 @@ from typing import Iterator
 
 from ..cri.client import CriClient
 from ..cri.errors import CriFailure
-from ..cri.messages import ContainerState, SandboxState
+from ..cri.messages import ContainerState, PodSandbox, SandboxState
 from ..errors import ColocationError
 from ..host import Host
 from .node import Node
@@ -83,24 +83,46 @@ def _command_lines(host: Host) -> Iterator[tuple[int, list[str]]]:
 
 def _remove_listed(node: Node, endpoint: str) -> int:
     deadline = node.clock.monotonic() + REMOVE_TIMEOUT
-    removed = 0
+    passes = removed = 0
+    troubles: dict[str, str] = {}
     while True:
-        trouble = ""
         with node.cri(endpoint, CALL_TIMEOUT) as client:
-            found = client.pod_sandboxes()
-            for sandbox in found:
-                try:
-                    client.stop_pod_sandbox(sandbox.id)
-                    client.remove_pod_sandbox(sandbox.id)
+            left = client.pod_sandboxes()
+            if not left:
+                return removed
+            for sandbox in tuple(left):
+                if node.clock.monotonic() >= deadline:
+                    raise _remain(left, troubles, passes)
+                trouble = _remove(client, sandbox)
+                if trouble:
+                    troubles[sandbox.id] = trouble
+                else:
+                    troubles.pop(sandbox.id, None)
+                    left.remove(sandbox)
                     removed += 1
-                except CriFailure as error:
-                    trouble = f"{sandbox.namespace}/{sandbox.name}: {error}"
-        if not found:
-            return removed
-        if trouble and node.clock.monotonic() > deadline:
-            raise SandboxesRemain(
-                f"{len(found)} pod sandboxes cannot be removed. {trouble}",
-                "Look at the runtime's log; a reboot of the drained node removes every sandbox",
-            )
-        if trouble:
-            node.clock.sleep(PAUSE)
+        passes += 1
+        node.clock.sleep(PAUSE)
+
+
+def _remove(client: CriClient, sandbox: PodSandbox) -> str:
+    """Stop and remove one; the trouble in words, empty when there was none."""
+    try:
+        client.stop_pod_sandbox(sandbox.id)
+        client.remove_pod_sandbox(sandbox.id)
+    except CriFailure as error:
+        return f"{sandbox.namespace}/{sandbox.name}: {error}"
+    return ""
+
+
+def _remain(left: list[PodSandbox], troubles: dict[str, str], passes: int) -> SandboxesRemain:
+    found = [troubles[each.id] for each in left if each.id in troubles]
+    if found:
+        reason = found[-1]
+    elif passes:
+        reason = "They come back: is kubelet or another client of the runtime at work?"
+    else:
+        reason = "The runtime is too slow"
+    return SandboxesRemain(
+        f"{len(left)} pod sandboxes cannot be removed in {REMOVE_TIMEOUT:.0f} s. {reason}",
+        "Look at the runtime's log; a reboot of the drained node removes every sandbox",
+    )

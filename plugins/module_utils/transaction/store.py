@@ -10,6 +10,7 @@
     transactions/ID/journal.json      what was begun and how to undo it
     transactions/ID/backups/          originals of files and checkpoints
     transactions/ID/candidates/       while they are validated: the new texts
+    transactions/ID/launches.json     until the end: how often an engine was started again that ended without an answer
     transactions/ID/reserve           until the end: room for the journal on a disk that fills up
     transactions/ID/result.json       the answer, once there is one
 Every file is 0600.
@@ -32,6 +33,7 @@ STATE_FOLDER = "/var/lib/volcano-colocation"
 PLAN = "plan.json"
 RESULT = "result.json"
 RESERVE = "reserve"
+LAUNCHES = "launches.json"
 CANDIDATES = "candidates"
 RESERVE_SIZE = 1 << 18
 """Bytes; room for the journal and the answer of a transaction during which the disk fills up."""
@@ -147,7 +149,7 @@ class Store:
 
     def drop(self, transaction: str) -> None:
         """Drop what is of use until the answer only, above all file contents: the plan, what was being validated."""
-        for name in (PLAN, RESERVE):
+        for name in (PLAN, RESERVE, LAUNCHES):
             self.remove(transaction, os.path.basename(durable.temporary("", name)))
             self.remove(transaction, name)
         shutil.rmtree(self.path(transaction, CANDIDATES), ignore_errors=True)

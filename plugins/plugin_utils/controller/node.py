@@ -11,12 +11,15 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ...module_utils.snapshot.packing import NotPacked, unpack
+from ...module_utils.transaction.limits import life_time
 
 SNAPSHOT_MODULE = "volcano.colocation.node_snapshot"
 TRANSACTION_MODULE = "volcano.colocation.node_transaction"
 LEDGER_MODULE = "volcano.colocation.node_ledger"
 POLL_SECONDS = 15
 LOST_CONNECTION_RETRIES = 20
+PATIENCE = 60.0
+"""Seconds beyond the time at which systemd has killed an engine that hangs."""
 SEE = "Its result.json below /var/lib/volcano-colocation/transactions on the node says what is left to do by hand"
 
 
@@ -70,6 +73,7 @@ class Node:
     kubeadm_patches: str | None = None
     usage: Usage = field(default_factory=Usage)
     sleep: Callable[[float], None] = time.sleep
+    now: Callable[[], float] = time.monotonic
 
     def snapshot(self) -> dict[str, Any]:
         """Fresh evidence; NodeFailure when the module could not run."""
@@ -110,9 +114,8 @@ class Node:
         except ConnectionLost as lost:
             progress({"state": "contact lost", "step": "look whether anything was begun"})
             state = self._begun(where, lost)
-        while state["state"] == "applying":
-            progress(state)
-            state = self._poll(where)
+        limit = life_time((document.get("gate") or {}).get("timeout", 0.0))
+        state = self._end(where, state, limit, progress)
         progress(state)
         return state
 
@@ -124,9 +127,9 @@ class Node:
         self.usage.module_executions += 1
         where = {"root": self.root, "wait": POLL_SECONDS}
         state = self._answer(self.execute(TRANSACTION_MODULE, {**where, "action": "recover", "recover": way}))
-        while state["state"] == "applying":
-            progress(state)
-            state = self._poll({**where, "id": state["id"]})
+        if state["state"] == "applying":
+            limit = state.get("limit", life_time(0.0))
+            state = self._end({**where, "id": state["id"]}, state, limit, progress)
         if state["state"] == "none":
             return None
         if state["state"] not in ("rolled-back", "committed"):
@@ -143,6 +146,22 @@ class Node:
             if failure.result.get("begun") is False:
                 raise lost from None
             raise
+
+    def _end(
+        self,
+        where: Mapping[str, Any],
+        state: dict[str, Any],
+        limit: float,
+        progress: Callable[[Mapping[str, Any]], None],
+    ) -> dict[str, Any]:
+        """The answer of a transaction that is at work; NodeFailure when there is none after ``limit`` seconds."""
+        deadline = self.now() + limit + PATIENCE
+        while state["state"] == "applying":
+            if self.now() >= deadline:
+                raise NodeFailure({"failed": True, "msg": _at_work(state, limit + PATIENCE), "transaction": state})
+            progress(state)
+            state = self._poll(where)
+        return state
 
     def _poll(self, where: Mapping[str, Any]) -> dict[str, Any]:
         """The state after a while; a node that cannot be reached for some minutes is given up on."""
@@ -162,6 +181,13 @@ class Node:
             raise NodeFailure(result)
         answer: dict[str, Any] = result["transaction"]
         return answer
+
+
+def _at_work(state: Mapping[str, Any], seconds: float) -> str:
+    return (
+        f"After {seconds:.0f} s transaction {state['id']} is still at work on the node, in step {state['step']!r}."
+        f" See journalctl --unit volcano-colocation-{state['id']}.service there; run this again when the unit has ended"
+    )
 
 
 def _unpacked(result: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -12,9 +12,16 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.bench import Bench
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import (
+    Crash,
+    break_step,
+    carry_out,
+    crash,
+)
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     Healthz,
     Simulation,
+    document,
     misaligned,
 )
 
@@ -43,3 +50,13 @@ def simulation(root: Path) -> Iterator[Simulation]:
     healthz.close()
     if simulated.server is not None:
         simulated.server.close()
+
+
+@pytest.fixture
+def cut_off(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> Simulation:
+    """A node whose engine was killed after it had written the files."""
+    with monkeypatch.context() as patched:
+        break_step(patched, "write files", crash)
+        with pytest.raises(Crash):
+            carry_out(simulation, document(simulation))
+    return simulation

@@ -97,7 +97,36 @@ def test_an_engine_that_never_answers_is_given_up(simulation: Simulation, monkey
     monkeypatch.setattr(launch, "UNIT_POLL", 0.05)
     with pytest.raises(NotStarted, match=r"journalctl --unit volcano-colocation-t-1.service"):
         start(simulation, document(simulation))
-    assert len(starts(simulation)) == 2
+    assert len(starts(simulation)) == 1 + launch.RELAUNCHES
+
+
+def polls(simulation: Simulation, count: int) -> None:
+    """As a controller does that waits."""
+    for _poll in range(count):
+        launch.wait(simulation.host, "t-1", 0.08)
+
+
+def test_an_engine_that_dies_between_two_polls_is_not_started_for_ever(
+    simulation: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch, "UNIT_POLL", 0.05)
+    monkeypatch.setattr(launch, "POLL", 0.01)
+    plan = document(simulation)
+    plan["gate"]["timeout"] = 2000
+    assert start(simulation, plan, 0.0)["state"] == "applying"
+    with pytest.raises(NotStarted, match=f"was started {1 + launch.RELAUNCHES} times"):
+        polls(simulation, 20)
+    assert len(starts(simulation)) == 1 + launch.RELAUNCHES
+    assert all("--property=RuntimeMaxSec=7800.0" in argv for argv in starts(simulation))
+
+
+def test_an_engine_that_is_started_again_has_as_much_time(cut_off: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "UNIT_POLL", 0.05)
+    assert launch.progress(cut_off.store, "t-1")["limit"] == 3 * 60 + 1800 + 900
+    cut_off.launch = lambda transaction: run(cut_off, transaction)
+    assert launch.wait(cut_off.host, "t-1", 10.0)["state"] == "rolled-back"
+    assert "--property=RuntimeMaxSec=1980.0" in starts(cut_off)[0]
+    assert not cut_off.store.read("t-1", "launches.json")
 
 
 def test_an_engine_that_systemd_does_not_start(simulation: Simulation) -> None:

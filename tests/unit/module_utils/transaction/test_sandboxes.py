@@ -13,12 +13,17 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.node import Node
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import Sandboxes
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.sandboxes import (
+    CALL_TIMEOUT,
+    PAUSE,
     QUIET,
+    REMOVE_TIMEOUT,
     SETTLE_TIMEOUT,
+    SandboxesRemain,
     remove_all,
 )
-from ansible_collections.volcano.colocation.tests.unit.module_utils.cri.server import Sandbox
+from ansible_collections.volcano.colocation.tests.unit.module_utils.cri.server import Runtime, Sandbox, failed, ok
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
+    CONTAINERD,
     ENDPOINT,
     FakeClock,
     Simulation,
@@ -110,3 +115,55 @@ def test_nor_is_anything_without_end(simulation: Simulation, clock: Timetable, p
         clock.due[float(second)] = partial(processes.write_text, f"{4711 + second}\n")
     assert removed(simulation, clock) == 0
     assert clock.gone == SETTLE_TIMEOUT
+
+
+class Renewed(Runtime):
+    """Says that it removes, and has another one of the name each time; at last it has none, or nothing would end."""
+
+    def _remove(self, stream: int, message: bytes) -> list[bytes]:
+        super()._remove(stream, message)
+        if len(self.calls) < 5000:
+            self.sandboxes.append(Sandbox(f"s{len(self.calls)}", "web"))
+        return ok(stream, b"")
+
+
+class Slow(Runtime):
+    """Needs as long as it may for each call that ends a sandbox, and does ``ends`` of them."""
+
+    clock = Timetable()
+    ends = 0
+
+    def _stop(self, stream: int, message: bytes) -> list[bytes]:
+        self.clock.sleep(CALL_TIMEOUT)
+        if self.calls.count("StopPodSandbox") > self.ends:
+            return failed(stream, 2, "device busy")
+        return ok(stream, b"")
+
+
+def serve(simulation: Simulation, runtime: Runtime) -> None:
+    assert simulation.server is not None
+    simulation._stop_processes(CONTAINERD)
+    simulation.runtime = runtime
+    simulation.listen()
+
+
+def test_sandboxes_that_come_back_are_given_up(simulation: Simulation, clock: Timetable) -> None:
+    serve(simulation, Renewed(sandboxes=[Sandbox("s0", "web")]))
+    with pytest.raises(
+        SandboxesRemain, match=r"1 pod sandboxes cannot be removed in 300 s\. They come back: is kubelet"
+    ):
+        removed(simulation, clock)
+    assert clock.gone == REMOVE_TIMEOUT
+    assert simulation.runtime.calls.count("ListPodSandbox") == REMOVE_TIMEOUT / PAUSE + 1
+
+
+@pytest.mark.parametrize(("ends", "left", "reason"), [(0, 20, "default/p3: .*device busy"), (9, 16, "is too slow")])
+def test_a_runtime_that_hangs_is_not_waited_for_at_each_sandbox(
+    simulation: Simulation, clock: Timetable, ends: int, left: int, reason: str
+) -> None:
+    runtime = Slow(sandboxes=[Sandbox(f"s{number}", f"p{number}") for number in range(20)])
+    runtime.clock, runtime.ends = clock, ends
+    serve(simulation, runtime)
+    with pytest.raises(SandboxesRemain, match=f"{left} pod sandboxes cannot be removed in 300 s.*{reason}"):
+        removed(simulation, clock)
+    assert clock.gone == 4 * CALL_TIMEOUT

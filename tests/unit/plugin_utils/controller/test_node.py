@@ -107,6 +107,42 @@ def test_polls_are_counted_apart_and_do_not_carry_the_plan() -> None:
     assert seen == ["applying", "applying", "rolled-back"]
 
 
+class Endless(Script):
+    """A transaction that has no end; each poll takes its time."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__()
+        self.time = 0.0
+        self._answer = {"transaction": {"state": "applying", "id": PLAN["id"], "step": "start kubelet", **more}}
+
+    def __call__(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        self.time += POLL_SECONDS
+        assert self.time < 10000, "somebody waits for ever"
+        return self._answer
+
+
+@pytest.mark.parametrize(("timeout", "limit"), [(None, 1800 + 900), (300, 3 * 300 + 1800 + 900)])
+def test_an_engine_that_systemd_must_have_ended_is_not_waited_for(timeout: int | None, limit: int) -> None:
+    script = Endless()
+    node = Node(script, now=lambda: script.time)
+    document = {**PLAN, "gate": timeout and {"timeout": timeout}}
+    with pytest.raises(NodeFailure) as raised:
+        node.transact(document, lambda _each: None)
+    told = str(raised.value)
+    assert "is still at work on the node, in step 'start kubelet'" in told
+    assert f"--unit volcano-colocation-{PLAN['id']}.service there; run this again" in told
+    assert limit <= script.time - POLL_SECONDS <= limit + 60 + POLL_SECONDS
+    assert raised.value.result["transaction"]["state"] == "applying"
+
+
+def test_nor_is_one_that_goes_on() -> None:
+    script = Endless(limit=2880.0)
+    node = Node(script, now=lambda: script.time)
+    with pytest.raises(NodeFailure, match="is still at work on the node"):
+        node.recover("finish", lambda _each: None)
+    assert 2880.0 <= script.time - POLL_SECONDS <= 2880.0 + 60 + POLL_SECONDS
+
+
 def test_a_lost_connection_is_waited_out() -> None:
     script = Script(state("applying"), LOST, LOST, state("committed"))
     node, slept = driven(script)
