@@ -82,7 +82,6 @@ class ActionModule(ColocationAction):
         arguments: Mapping[str, Any],
     ) -> dict[str, Any]:
         transaction = node.transact(document, self.show_progress)
-        self.tell_of_boot(transaction)
         if transaction["state"] != "committed":
             untouched = transaction["state"] in ("refused", "rolled-back")
             return {

@@ -43,6 +43,7 @@ class ColocationAction(ActionBase):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result: dict[str, Any] = super().run(tmp, task_vars)
         self.host = str((task_vars or {}).get("inventory_hostname", "node"))
+        self._told: set[str] = set()
         _checked, arguments = self.validate_argument_spec(self.ARGUMENTS)
         node = Node(
             lambda name, given: self._on_node(name, given, task_vars or {}),
@@ -84,16 +85,17 @@ class ColocationAction(ActionBase):
         display.warning(f"{self.host}: transaction {found['id']} had been cut off, now it is {found['state']}")
         return node.snapshot(), found
 
-    def tell_of_boot(self, transaction: Mapping[str, Any]) -> None:
-        """Nobody was there to be told when it happened."""
-        found = transaction.get("recovered") or {}
-        if found.get("at_boot"):
+    def show_progress(self, transaction: Mapping[str, Any]) -> None:
+        """Where a transaction is, for the person who watches."""
+        self._tell_of_boot(transaction.get("recovered") or {})
+        display.display(progress_line(self.host, transaction))
+
+    def _tell_of_boot(self, found: Mapping[str, Any]) -> None:
+        """Once, and as soon as it is known: nobody was there to be told, and this run may break off."""
+        if found.get("at_boot") and found["id"] not in self._told:
+            self._told.add(found["id"])
             left = ", ".join(found["to_prove"]) or "nothing"
             display.warning(
                 f"{self.host}: the node went down during transaction {found['id']}, which was undone when it booted"
                 f" ({found['state']}); not proven since: {left}"
             )
-
-    def show_progress(self, transaction: Mapping[str, Any]) -> None:
-        """Where a transaction is, for the person who watches."""
-        display.display(progress_line(self.host, transaction))

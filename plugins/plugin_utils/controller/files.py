@@ -65,7 +65,6 @@ class FilesAction(ColocationAction):
         node.usage.planning_seconds += time.process_time() - began
         if edits and not self._task.check_mode:
             transaction = node.transact(files_document(edits, needed, facts), self.show_progress)
-            self.tell_of_boot(transaction)
             if transaction["state"] != "committed":
                 message = failure_message(transaction) + meanwhile.told(node, edits, transaction)
                 return {"failed": True, "msg": message, "transaction": transaction}

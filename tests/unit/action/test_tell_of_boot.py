@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.controller import action as controller
+from ansible_collections.volcano.colocation.tests.unit.action import in_process
 from ansible_collections.volcano.colocation.tests.unit.action.image import STATE, grow
 from ansible_collections.volcano.colocation.tests.unit.action.in_process import action
 
@@ -68,6 +70,27 @@ def test_check_mode_begins_nothing_and_has_nothing_to_tell(root: Path, warned: l
     undone_at_boot(root)
     assert action("kubelet_config", {"root": str(root), **NEXT}, check=True)["changed"]
     assert warned == []
+
+
+def test_it_is_told_by_a_run_that_ends_before_its_transaction(
+    root: Path, warned: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk may turn read-only, the node go away."""
+    undone_at_boot(root)
+    module = in_process.module
+
+    def slow(name: str, arguments: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+        if name.endswith("node_transaction") and arguments["action"] == "wait":
+            return {"failed": True, "msg": "Read-only file system"}
+        result = module(name, arguments, **more)
+        if name.endswith("node_transaction"):
+            result["transaction"]["state"] = "applying"
+        return result
+
+    monkeypatch.setattr(in_process, "module", slow)
+    assert action("kubelet_config", {"root": str(root), **NEXT})["msg"] == "Read-only file system"
+    assert len(warned) == 1
+    assert "was undone when it booted" in warned[0]
 
 
 @pytest.fixture(name="root")
