@@ -113,6 +113,9 @@ FAIL_SWAP_ON = KubeletField("failSwapOn", "--fail-swap-on", "true", "switch")
 RUNTIME_ENDPOINT = KubeletField("containerRuntimeEndpoint", "--container-runtime-endpoint", None)
 MEMORY_RESERVATION_POLICY = KubeletField("memoryReservationPolicy", "", None)
 STATIC_POD_PATH = KubeletField("staticPodPath", "--pod-manifest-path", None)
+# They decide only where kubelet is asked for its health.
+HEALTHZ_PORT = KubeletField("healthzPort", "--healthz-port", "10248")
+HEALTHZ_BIND_ADDRESS = KubeletField("healthzBindAddress", "--healthz-bind-address", "127.0.0.1")
 
 FIELDS = (
     CGROUP_DRIVER,

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ from ..host import Host
 from .configz import configz
 from .files import capture, describe
 from .kubelet_files import UNIT, dropin_sources, dropin_variable, unit_sources, written_words
+from .kubelet_healthz import healthz, place
 from .processes import option
 from .static_pods import static_pods
 
@@ -28,30 +28,12 @@ PROGRAMS = (
 EMBEDDED_FOLDER = "/var/lib/rancher/k3s/agent/etc/kubelet.conf.d"
 EMBEDDED_DEFAULTS = EMBEDDED_FOLDER + "/00-k3s-defaults.conf"
 """k3s writes its defaults there at each start since 1.32 and starts its kubelet with this folder (k3s#2116)."""
-HEALTHZ = ("127.0.0.1", 10248)
 API_PORT = 10250
 
 
 def _program(host: Host, argv: list[str]) -> str | None:
     candidates = (argv[0], *PROGRAMS) if argv and os.path.isabs(argv[0]) else PROGRAMS
     return next((path for path in candidates if describe(host, path)["kind"] in ("regular", "symlink")), None)
-
-
-def healthz(address: tuple[str, int], timeout: float = 3.0) -> str | None:
-    """Body of GET /healthz, or None when nothing answers. A bare socket: http.client alone doubles our import time."""
-    request = b"GET /healthz HTTP/1.0\r\nHost: %s\r\n\r\n" % address[0].encode()
-    answer = b""
-    try:
-        with socket.create_connection(address, timeout) as connection:
-            connection.sendall(request)
-            while len(answer) < 4096:
-                piece = connection.recv(4096)
-                if not piece:
-                    break
-                answer += piece
-    except OSError:
-        return None
-    return answer.partition(b"\r\n\r\n")[2].decode("utf-8", "replace").strip()
 
 
 def _embedded(host: Host, processes: list[dict[str, Any]]) -> dict[str, Any]:
@@ -82,6 +64,7 @@ def kubelet(
     answering = host.live and bool(processes or embedded["config_dir"]["folder"])
     own = {path: capture(host, path) for path in (config, *checkpoints)}
     written = [each.get("text", "") for each in (own[config], *folder["files"].values())]
+    asked = place(argv, [*written, *(each.get("text", "") for each in embedded["files"].values())])
     return {
         "processes": processes,
         "program": program,
@@ -96,7 +79,7 @@ def kubelet(
         "checkpoint_path": checkpoints[0],
         "memory_checkpoint_path": checkpoints[1],
         "static_pods": static_pods(host, given, written),
-        "healthz": healthz(HEALTHZ) if answering else None,
+        "healthz": healthz(asked) if answering and asked else None,
         "configz": configz(("127.0.0.1", _api_port(argv))) if answering else None,
         "files": {**starts["files"], **folder["files"], **embedded["files"], **own},
     }

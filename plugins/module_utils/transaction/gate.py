@@ -35,7 +35,7 @@ def checks(node: Node, plan: Plan, before: dict[str, Any], restarted: Restarts) 
     gate = plan.gate
     if gate is None:
         return []
-    chosen = _kubelet_checks(node, plan, gate)
+    chosen = _kubelet_checks(node, plan, gate, before)
     if gate.cri_endpoint:
         chosen.append(partial(runtime_checks.ready, node, gate.cri_endpoint))
         chosen += _cri_checks(node, gate, gate.cri_endpoint, before)
@@ -102,17 +102,26 @@ def failures(findings: list[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.verdict in (Verdict.FAILED, *UNSETTLED)]
 
 
-def _kubelet_checks(node: Node, plan: Plan, gate: Gate) -> list[Check]:
+def _kubelet_checks(node: Node, plan: Plan, gate: Gate, before: dict[str, Any]) -> list[Check]:
     chosen: list[Check] = []
     if plan.kubelet:
         chosen.append(kubelet_checks.Steady(node, plan.kubelet.unit))
-    if gate.kubelet_healthz:
-        chosen.append(partial(kubelet_checks.healthz, node, gate.kubelet_healthz))
+    chosen += _healthz_checks(node, plan, gate, before)
     if gate.cpu_manager:
         chosen.append(partial(kubelet_checks.checkpoint, node, "CPU manager checkpoint", gate.cpu_manager))
     if gate.memory_manager:
         chosen.append(partial(kubelet_checks.checkpoint, node, "memory manager checkpoint", gate.memory_manager))
     return chosen
+
+
+def _healthz_checks(node: Node, plan: Plan, gate: Gate, before: dict[str, Any]) -> list[Check]:
+    """Journals from before there was ``healthz`` in them demand it."""
+    wanted = before.get("healthz") or {"demanded": True}
+    if gate.kubelet_healthz is None:
+        return [kubelet_checks.no_healthz] if plan.restarts_kubelet else []
+    if wanted["demanded"]:
+        return [partial(kubelet_checks.healthz, node, gate.kubelet_healthz)]
+    return [partial(kubelet_checks.healthz_if_it_answers, node, gate.kubelet_healthz, wanted["reason"])]
 
 
 def _was_ready(before: dict[str, Any]) -> bool:

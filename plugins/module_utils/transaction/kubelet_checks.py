@@ -7,12 +7,14 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
+from typing import Any
 
 from .finding import Finding, Verdict
 from .node import Node
 from .plan import Checkpoint
-from .services import ServiceError, show
+from .services import ServiceError, UnitState, show
 
+HEALTHZ = "kubelet healthz"
 HTTP_TIMEOUT = 5.0
 STEADY_SECONDS = 10.0
 """A kubelet that refuses its checkpoint or its cgroups dies some seconds after its start."""
@@ -20,7 +22,7 @@ STEADY_SECONDS = 10.0
 
 def healthz(node: Node, url: str) -> Finding:
     """kubelet's own health endpoint answers "ok"."""
-    name = "kubelet healthz"
+    name = HEALTHZ
     # No proxy: the address is the node's own.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
@@ -33,6 +35,24 @@ def healthz(node: Node, url: str) -> Finding:
     if body != "ok":
         return Finding(name, Verdict.WAITING, f"{url} answers something else than ok")
     return Finding(name, Verdict.PASSED, f"{url} answers ok")
+
+
+def healthz_demanded(found: Finding, unit: UnitState, *, rest_worked: bool) -> dict[str, Any]:
+    """``{demanded, reason}`` from what was found before anything is touched; one that did not run told nothing."""
+    if found.verdict is Verdict.PASSED or unit.active != "active" or not rest_worked:
+        return {"demanded": True, "reason": ""}
+    return {"demanded": False, "reason": f"before the change, {found.detail}, although kubelet ran"}
+
+
+def healthz_if_it_answers(node: Node, url: str, reason: str) -> Finding:
+    """The same of a kubelet that did not answer before, although it ran: not demanded, but said."""
+    found = healthz(node, url)
+    return found if found.verdict is Verdict.PASSED else Finding(HEALTHZ, Verdict.NOT_PROVEN, reason)
+
+
+def no_healthz() -> Finding:
+    """kubernetes cmd/kubelet/app/server.go: with healthzPort 0 nobody listens."""
+    return Finding(HEALTHZ, Verdict.NOT_PROVEN, "kubelet's health endpoint is switched off (healthzPort 0)")
 
 
 class Steady:

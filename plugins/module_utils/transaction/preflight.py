@@ -46,11 +46,9 @@ def observe(node: Node, plan: Plan) -> dict[str, Any]:
         before["kubelet_runs"] = show(node, plan.kubelet.unit).runs
     if plan.runtime:
         before["runtime_runs"] = show(node, plan.runtime.unit).runs
-    if plan.gate and plan.gate.kubelet_healthz:
-        finding = kubelet_checks.healthz(node, plan.gate.kubelet_healthz)
-        before["kubelet_healthy"] = finding.verdict is Verdict.PASSED
     if plan.gate and plan.gate.node:
         before["node"] = node_ready.baseline(node, plan.gate.node, kubelet_runs=before["kubelet_runs"])
+    before.update(_healthz(node, plan, before))
     before["pods"] = _pods(node, plan, before)
     before["nri_plugins"] = _nri_plugins(node, plan)
     _require_safe_restart(node, plan, before)
@@ -98,6 +96,18 @@ def _require_unit(node: Node, service: Service | None) -> None:
             f"the unit {service.unit} is {load or 'unknown'}",
             "Name the unit that runs it, or unmask it",
         )
+
+
+def _healthz(node: Node, plan: Plan, before: dict[str, Any]) -> dict[str, Any]:
+    if plan.gate is None or plan.gate.kubelet_healthz is None:
+        return {}
+    found = kubelet_checks.healthz(node, plan.gate.kubelet_healthz)
+    answer: dict[str, Any] = {"kubelet_healthy": found.verdict is Verdict.PASSED}
+    if plan.kubelet is not None:
+        rest = before["node"]["ready"] if "node" in before else True
+        unit = show(node, plan.kubelet.unit)
+        answer["healthz"] = kubelet_checks.healthz_demanded(found, unit, rest_worked=rest)
+    return answer
 
 
 def _pods(node: Node, plan: Plan, before: dict[str, Any]) -> dict[str, int]:

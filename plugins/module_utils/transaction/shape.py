@@ -89,6 +89,7 @@ BEFORE = {
     "kubelet_healthy": switch,
     "pods": {ANY: _count},
     "?nri_plugins": _count,
+    "?healthz": {"demanded": switch, "reason": text},
     "?node": {"ready": switch, "reason": text},
 }
 STEP = {"name": text, "status": text, "seconds": _anything, "detail": text}

@@ -14,6 +14,7 @@ from ..edit.read import read_yaml
 from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, READ_ONLY_PORT
 from .kubelet_dropins import read_dropins, unseen
 from .kubelet_flags import flags
+from .kubelet_healthz import healthz_url
 from .kubelet_layers import claims_of, settings_in_force, shown
 from .kubelet_model import Flag, Start
 from .model import Claim, KubeletFacts
@@ -58,12 +59,14 @@ def as_embedded(
     start = Start(running=running, config_dir=where, config_dir_exists=exists, unseen=unseen(folder))
     nothing = replace(kubelet.config, kind="missing", values={}, problem=None)
     settings = settings_in_force(nothing, dropins, running, None)
+    asked = healthz_url(nothing, dropins, running, None)
     driver, policy = settings[CGROUP_DRIVER.key], settings[CPU_MANAGER_POLICY.key]
     facts = replace(
         kubelet,
         installed=True,
         running=process is not None,
-        healthy=None if process is None else snapshot["kubelet"]["healthz"] == "ok",
+        healthy=snapshot["kubelet"]["healthz"] == "ok" if process and asked else None,
+        healthz_url=asked,
         config=nothing,
         cgroup_driver=Driver(driver.value) if driver.value in ("systemd", "cgroupfs") else None,
         cgroup_driver_source=driver.source,

@@ -18,6 +18,7 @@ from .kubeadm_patches import read_patches
 from .kubelet_driver import CONFIGZ_SOURCE, CRI_SOURCE, driver_at_restart, running_driver
 from .kubelet_dropins import read_dropins, unseen
 from .kubelet_flags import environment_flags, flag_source, flag_values, flags, next_line, running
+from .kubelet_healthz import healthz_url
 from .kubelet_layers import DEFAULT_SOURCE, claims_of, dropins_read, settings_in_force, shown
 from .kubelet_model import Flag, Setting, Start
 from .model import Checkpoint, Claim, ConfigFile, KubeletFacts
@@ -127,6 +128,7 @@ def interpret_kubelet(
     told = shallow(answer.get("config") or {})
     at_restart = driver_at_restart(settings, start.running, version, runtime_config)
     driver, source, authority = running_driver(at_restart, version, told)
+    answers_now = healthz_url(config, layers, start.running, version)
     policy = settings.get(CPU_MANAGER_POLICY.key)
     checkpoint, memory_checkpoint = _checkpoints(evidence, version)
     plain_text = "" if config.problem else captured.get("text", "")
@@ -142,7 +144,7 @@ def interpret_kubelet(
         cpu_manager_policy=shown(policy.value) if policy else None,
         cpu_manager_policy_source=policy.source if policy else None,
         checkpoint=checkpoint,
-        healthy=None if process is None else evidence["healthz"] == "ok",
+        healthy=evidence["healthz"] == "ok" if process and answers_now else None,
         cgroup_driver_authority=authority,
         settings=settings,
         dropins=dropins,
@@ -153,6 +155,7 @@ def interpret_kubelet(
         configz_error=_configz_error(answer),
         driver_at_restart=at_restart[0],
         static_pods=_static_pods(evidence.get("static_pods"), settings.get(STATIC_POD_PATH.key)),
+        healthz_url=healthz_url(config, layers, start.running if start.following is None else start.following, version),
         odd_driver_line=odd_line(plain_text, CGROUP_DRIVER.key, DRIVERS),
         odd_policy_line=odd_line(plain_text, CPU_MANAGER_POLICY.key, POLICIES),
     )

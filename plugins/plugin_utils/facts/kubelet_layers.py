@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..kubelet_fields import CGROUP_DRIVER, FEATURE_GATES, OBSERVED, KubeletField
-from .kubelet_flags import flag_source, flag_values
+from .kubelet_flags import flag_source, flag_value, flag_values
 from .kubelet_model import Flag, Setting, Start
 from .model import Claim, ConfigFile, Problem
 
@@ -80,21 +80,28 @@ def settings_in_force(
     main: ConfigFile, dropins: Sequence[ConfigFile], found: Sequence[Flag], version: tuple[int, int] | None
 ) -> dict[str, Setting]:
     """The value in force of each observed field that any source or default gives."""
+    settings = {field.key: setting_in_force(field, main, dropins, found, version) for field in OBSERVED}
+    return {key: setting for key, setting in settings.items() if setting is not None}
+
+
+def setting_in_force(
+    field: KubeletField,
+    main: ConfigFile,
+    dropins: Sequence[ConfigFile],
+    found: Sequence[Flag],
+    version: tuple[int, int] | None,
+) -> Setting | None:
+    """The value in force of one field; None where no source or default gives any."""
     merge = overridden if version and version < JSON_MERGE_SINCE else patched
-    layers = [(each.path, each.values) for each in (main, *dropins)]
-    by_flag = flag_values(found)
-    result = {}
-    for field in OBSERVED:
-        setting = _of_files(field, layers, merge)
-        if field.key in by_flag:
-            setting = _with_flag(field, setting, Setting(by_flag[field.key], flag_source(field, found)))
-        if setting and setting.value in (None, "") and field is not CGROUP_DRIVER:
-            setting = None
-        if setting is None and main.problem is None:
-            setting = _default(field, version)
-        if setting is not None:
-            result[field.key] = setting
-    return result
+    setting = _of_files(field, [(each.path, each.values) for each in (main, *dropins)], merge)
+    by_flag = flag_value(field, found)
+    if by_flag is not None:
+        setting = _with_flag(field, setting, Setting(by_flag, flag_source(field, found)))
+    if setting and setting.value in (None, "") and field is not CGROUP_DRIVER:
+        setting = None
+    if setting is None and main.problem is None:
+        setting = _default(field, version)
+    return setting
 
 
 def _default(field: KubeletField, version: tuple[int, int] | None) -> Setting | None:

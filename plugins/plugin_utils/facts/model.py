@@ -144,6 +144,7 @@ class KubeletFacts:
     cpu_manager_policy_source: str | None
     checkpoint: Checkpoint
     healthy: bool | None
+    """None where it does not run, or answers nowhere for its health."""
     cgroup_driver_authority: str | None = None
     settings: Mapping[str, Setting] = field(default_factory=dict)
     dropins: tuple[ConfigFile, ...] = ()
@@ -155,6 +156,8 @@ class KubeletFacts:
     odd_policy_line: int | None = None
     driver_at_restart: str | None = None
     static_pods: tuple[str, ...] | None = None
+    healthz_url: str | None = None
+    """Where it answers for its health after its next start; None: nowhere."""
     """Paths of the files that kubelet takes for pods of its own; None when nobody looked."""
     kubeadm_patches: KubeadmPatches | None = None
 

@@ -24,7 +24,6 @@ from .member import member
 from .model import Need, Plan
 
 SCHEMA = 1
-KUBELET_HEALTHZ = "http://127.0.0.1:10248/healthz"
 Place = tuple[Driver | None, str]
 """kubelet's driver and its cgroupRoot."""
 
@@ -105,7 +104,7 @@ def _gate(facts: NodeFacts, plan: Plan, profile: Profile, timeout: int) -> dict[
     path = facts.kubelet.checkpoint.path
     return {
         "timeout": timeout,
-        "kubelet_healthz": KUBELET_HEALTHZ,
+        "kubelet_healthz": facts.kubelet.healthz_url,
         "cri_endpoint": facts.runtime.endpoint,
         "runtime_handlers": {each.name: driver is Driver.SYSTEMD for each in facts.runtime.handlers if driver},
         "cpu_manager": {"path": path, "policy": policy} if policy else None,

@@ -10,7 +10,7 @@ from typing import Any
 from ...module_utils.cgroup.names import Driver
 from ..facts.model import NodeFacts
 from ..plan.checkpoints import moved_checkpoints
-from ..plan.document import KUBELET_HEALTHZ, SCHEMA, Place, action, cgroup_root, new_id, pod_trees, trees
+from ..plan.document import SCHEMA, Place, action, cgroup_root, new_id, pod_trees, trees
 from ..plan.kubelet_place import kubelet_unit
 from ..plan.member import member
 from ..plan.model import Change, Need, Plan
@@ -90,7 +90,7 @@ def _gate(plan: Plan, before: NodeFacts, after: NodeFacts, timeout: int) -> dict
     listens = nri.configured and nri.supported and before.runtime.running
     return {
         "timeout": timeout,
-        "kubelet_healthz": KUBELET_HEALTHZ if restarts or before.kubelet.healthy else None,
+        "kubelet_healthz": after.kubelet.healthz_url if restarts or before.kubelet.healthy else None,
         "cri_endpoint": before.runtime.endpoint,
         "runtime_handlers": {
             each.name: each.configured is Driver.SYSTEMD for each in after.runtime.handlers if each.running is not None

@@ -23,7 +23,9 @@ def runtime_silent(facts: NodeFacts) -> Iterator[Finding]:
 
 
 def kubelet_unhealthy(facts: NodeFacts) -> Iterator[Finding]:
-    if facts.kubelet.installed and not facts.kubelet.healthy and not facts.image:
+    """A kubelet whose healthz is switched off is as healthy as it can tell."""
+    ill = facts.kubelet.healthy is False or not facts.kubelet.running
+    if facts.kubelet.installed and ill and not facts.image:
         state = facts.kubelet.unit_state or "unknown"
         yield Finding(
             "kubelet-unhealthy",

@@ -23,7 +23,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.files 
     describe,
     kernel_text,
 )
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet import healthz
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_healthz import healthz
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.processes import option, started_at
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.runtime import (
     listening_sockets,

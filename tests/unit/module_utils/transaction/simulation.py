@@ -292,6 +292,7 @@ class Healthz:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 up = simulation.healthy and simulation.units[KUBELET].active == "active"
+                up = up and "silent" not in simulation.settings()
                 self.send_response(200 if up else 500)
                 self.end_headers()
                 self.wfile.write(b"ok" if up else b"not yet")

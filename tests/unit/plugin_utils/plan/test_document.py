@@ -66,6 +66,12 @@ def test_the_document_for_the_captured_mismatch() -> None:
     assert {**found, "id": "ID", "controller": "CONTROLLER"} == golden("documents", DIFFERING)
 
 
+@pytest.mark.parametrize(("port", "url"), [("10348", "http://127.0.0.1:10348/healthz"), ("0", None)])
+def test_kubelet_is_asked_for_its_health_where_it_answers(port: str, url: str | None) -> None:
+    found = document(kubelet_edit(captured(DIFFERING), "healthzPort: 10248", f"healthzPort: {port}"), **WANTED)
+    assert found["gate"]["kubelet_healthz"] == url
+
+
 def test_ids_are_unique_in_the_order_of_time_and_name_a_unit() -> None:
     found = [new_id() for _each in range(50)]
     assert len(set(found)) == 50

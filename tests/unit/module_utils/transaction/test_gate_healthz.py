@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kubelet's health endpoint in the gate: demanded where it answered before, or kubelet did not run as it should."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import services
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.finding import Finding, Verdict
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.kubelet_checks import (
+    HEALTHZ,
+    healthz_demanded,
+)
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import carry_out
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
+    KUBELET,
+    Simulation,
+    document,
+)
+
+NOWHERE = "http://127.0.0.1:9/healthz"
+
+
+def plan_that_asks(simulation: Simulation, url: str | None) -> dict[str, Any]:
+    plan = document(simulation)
+    plan["gate"]["kubelet_healthz"] = url
+    return plan
+
+
+def told(answer: dict[str, Any]) -> tuple[str, str]:
+    (found,) = (each for each in answer["gate"] if each["check"] == HEALTHZ)
+    return found["status"], found["detail"]
+
+
+def test_what_did_not_answer_before_is_not_demanded_but_said(simulation: Simulation) -> None:
+    answer = carry_out(simulation, plan_that_asks(simulation, NOWHERE))
+    assert answer["state"] == "committed"
+    status, detail = told(answer)
+    assert status == "not proven"
+    assert f"before the change, {NOWHERE} does not answer" in detail
+
+
+def test_an_endpoint_that_is_switched_off_is_said(simulation: Simulation) -> None:
+    answer = carry_out(simulation, plan_that_asks(simulation, None))
+    assert answer["state"] == "committed"
+    assert told(answer) == ("not proven", "kubelet's health endpoint is switched off (healthzPort 0)")
+
+
+@pytest.mark.parametrize("url", [NOWHERE, None])
+def test_a_kubelet_that_dies_is_caught_all_the_same(simulation: Simulation, url: str | None) -> None:
+    plan = plan_that_asks(simulation, url)
+    plan["files"][0]["after"] += "dies: true\n"
+    tree = simulation.tree()
+    answer = carry_out(simulation, plan)
+    assert (answer["state"], answer["error"]["step"]) == ("rolled-back", "health gate")
+    assert "kubelet stays up: kubelet.service ended after its start" in answer["error"]["message"]
+    assert simulation.tree() == tree
+
+
+def test_what_answered_before_is_demanded(simulation: Simulation) -> None:
+    plan = document(simulation)
+    plan["files"][0]["after"] += "silent: true\n"
+    answer = carry_out(simulation, plan)
+    assert (answer["state"], told(answer)[0]) == ("rolled-back", "failed")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "active", "rest_worked", "demanded"),
+    [
+        (Verdict.PASSED, "active", True, True),
+        (Verdict.WAITING, "active", True, False),
+        (Verdict.WAITING, "active", False, True),
+        (Verdict.WAITING, "activating", True, True),
+        (Verdict.WAITING, "inactive", True, True),
+    ],
+)
+def test_when_it_is_demanded(
+    simulation: Simulation, verdict: Verdict, active: str, rest_worked: bool, demanded: bool
+) -> None:
+    unit = replace(services.show(simulation.node, KUBELET), active=active)
+    found = healthz_demanded(Finding(HEALTHZ, verdict, "it hangs"), unit, rest_worked=rest_worked)
+    assert found["demanded"] is demanded
+    assert bool(found["reason"]) is not demanded

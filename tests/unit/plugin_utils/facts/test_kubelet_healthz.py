@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where kubelet is asked for its health: the settings in force decide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_healthz import healthz, place
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_flags import flags
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_healthz import healthz_url
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import ConfigFile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.rules.services import kubelet_unhealthy
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    captured,
+    facts_of,
+    kubelet_edit,
+    kubelet_flags,
+    put,
+)
+
+DEFAULT = "http://127.0.0.1:10248/healthz"
+
+
+def url(main: dict[str, Any], *words: str, dropins: tuple[dict[str, Any], ...] = ()) -> str | None:
+    layers = [ConfigFile(f"/d/{number}.conf", "regular", values) for number, values in enumerate(dropins)]
+    line = flags([(word, "a test") for word in words])
+    return healthz_url(ConfigFile("/main", "regular", main), layers, line, (1, 34))
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ({}, DEFAULT),
+        ({"healthzPort": 10348}, "http://127.0.0.1:10348/healthz"),
+        ({"healthzPort": None, "healthzBindAddress": ""}, DEFAULT),
+        ({"healthzPort": 0}, None),
+        ({"healthzPort": 65536}, DEFAULT),
+        ({"healthzBindAddress": "192.0.2.7"}, "http://192.0.2.7:10248/healthz"),
+        ({"healthzBindAddress": "0.0.0.0"}, DEFAULT),  # noqa: S104 - nobody listens
+        ({"healthzBindAddress": "::"}, DEFAULT),
+        ({"healthzBindAddress": "::1", "healthzPort": 1}, "http://[::1]:1/healthz"),
+        ({"healthzBindAddress": "localhost"}, "http://localhost:10248/healthz"),
+        ({"healthzBindAddress": "x/../@evil", "healthzPort": "often"}, DEFAULT),
+    ],
+)
+def test_of_a_file(values: dict[str, Any], found: str | None) -> None:
+    assert url(values) == found
+
+
+def test_a_drop_in_beats_the_file_and_a_flag_both() -> None:
+    assert url({"healthzPort": 1}, dropins=({"healthzPort": 2}, {"healthzPort": 3})) == "http://127.0.0.1:3/healthz"
+    assert url({"healthzPort": 1}, "--healthz-port=4", dropins=({"healthzPort": 2},)) == "http://127.0.0.1:4/healthz"
+    assert url({}, "--healthz-bind-address", "::", "--healthz-port", "0") is None
+    assert url({"healthzPort": 0}, "--healthz-bind-address=::1", "--healthz-port=10248") == "http://[::1]:10248/healthz"
+
+
+def test_what_the_node_looks_for_before_anything_is_interpreted() -> None:
+    file = "kind: KubeletConfiguration\nhealthzBindAddress: 192.0.2.7\n# healthzPort: 9\nhealthzPort: 10348\n"
+    assert place([], []) == ("127.0.0.1", 10248)
+    assert place([], [file]) == ("192.0.2.7", 10348)
+    assert place([], [file, '{\n "healthzPort": 10448,\n "healthzBindAddress": "::"\n}']) == ("127.0.0.1", 10448)
+    assert place(["kubelet", "--healthz-port=1", "--healthz-bind-address", "::1"], [file]) == ("::1", 1)
+    assert place(["kubelet", "--healthz-port=0"], [file]) is None
+    assert place([], ["healthzPort: often\n"]) == ("127.0.0.1", 10248)
+    assert place([], ["healthzPort: 99999\n"]) == ("127.0.0.1", 10248)
+
+
+def test_a_name_that_cannot_be_resolved_is_nobody() -> None:
+    assert healthz(("a..b", 10248), 1.0) is None
+
+
+def test_a_kubelet_that_answers_nowhere_is_not_called_ill() -> None:
+    silent = put(captured(ALIGNED), None, "kubelet", "healthz")
+    assert [each.code for each in kubelet_unhealthy(facts_of(silent))] == ["kubelet-unhealthy"]
+    facts = facts_of(kubelet_flags(silent, "--healthz-port=0"))
+    assert (facts.kubelet.running, facts.kubelet.healthy) == (True, None)
+    assert not list(kubelet_unhealthy(facts))
+
+
+def test_what_counts_is_the_next_start() -> None:
+    facts = facts_of(kubelet_flags(captured(ALIGNED), "--healthz-port=1"))
+    assert facts.kubelet.start.following is not None
+    assert facts.kubelet.healthz_url == DEFAULT
+    unit_unknown = put(kubelet_flags(captured(ALIGNED), "--healthz-port=1"), [], "kubelet", "unit_files")
+    assert facts_of(unit_unknown).kubelet.healthz_url == "http://127.0.0.1:1/healthz"
+    edited = kubelet_edit(captured(ALIGNED), "healthzPort: 10248", "healthzPort: 0")
+    assert facts_of(edited).kubelet.healthz_url is None
