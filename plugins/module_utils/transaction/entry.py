@@ -14,7 +14,6 @@ from ..errors import ColocationError
 from ..host import Host
 from . import boot, engine, install, recovery
 from .node import Node
-from .recovery import Way
 from .store import Store
 
 USAGE = f"usage: run ID | finish ID | recover | {boot.COMMAND} | qos"
@@ -61,7 +60,7 @@ def _carry_out(node: Node, argv: list[str], request: Request) -> int:
         answer = engine.execute(node, store, argv[1], _report, request.heed)
         _report(f"{argv[1]}: {answer['state']}")
     elif len(argv) == 2 and argv[0] == "finish":
-        _report(json.dumps(recovery.settle(node, store, _report, Way.FINISH)))
+        _report(json.dumps(recovery.finish(node, store, argv[1], _report, request.heed)))
     elif argv == ["recover"]:
         _report(json.dumps(engine.recover(node, store, _report)))
     elif argv == [boot.COMMAND]:

@@ -65,6 +65,7 @@ SHAPE = {
     "gate": [{}],
     "error": (shape.ERROR, None),
     "recovered": ({}, None),
+    "?resumed": shape.switch,
     "?at_boot": shape.switch,
     "?to_prove": [shape.text],
 }
@@ -179,6 +180,11 @@ class Journal:
         return bool(self._document.get("at_boot"))
 
     @property
+    def resumed(self) -> bool:
+        """True when it was cut off once and went on."""
+        return bool(self._document.get("resumed"))
+
+    @property
     def recovered_as(self) -> dict[str, Any]:
         """How a transaction that was cut off has ended."""
         ended: dict[str, Any] = {"id": self.id, "state": self.state.value}
@@ -231,6 +237,9 @@ class Journal:
 
     def mark_entered(self) -> None:
         self._change(entered=True)
+
+    def mark_resumed(self) -> None:
+        self._change(resumed=True)
 
     def enter(self, state: State) -> None:
         self._change(state=state.value)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from enum import Enum
-from typing import Any
+from typing import Any, Callable
 
 from ..errors import ColocationError
 from . import boot, engine
@@ -16,7 +16,7 @@ from .plan import outline, parse
 from .services import show
 from .steps import START_KUBELET, START_RUNTIME, STOP_KUBELET, STOP_RUNTIME
 from .store import Store
-from .work import Report, Work
+from .work import Report, Work, go_on
 
 RESUMABLE = (State.APPLYING, State.VERIFYING)
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -53,6 +53,22 @@ def settle(node: Node, store: Store, report: Report, way: Way) -> dict[str, Any]
         return engine.undo_all(node, store, report)
 
 
+def finish(
+    node: Node, store: Store, transaction: str, report: Report, heed: Callable[[], None] = go_on
+) -> dict[str, Any] | None:
+    """Let this transaction go on, in the engine; its end state, None when it has ended already.
+
+    It is undone when it went on once and was cut off again, or cannot go on; NotResumable as ``settle``.
+    """
+    with engine.alone(node, store, "recovery", report):
+        journals = unfinished(store)
+        if transaction not in [journal.id for journal in journals]:
+            return None
+        if journals[0].id == transaction and _to_resume(journals):
+            return _finish(Work(node, store, report, heed), journals[0])
+        return engine.undo_all(node, store, report)
+
+
 def resumable(node: Node, store: Store) -> str | None:
     """Id of the transaction that would go on; None when there is nothing but to undo. NotResumable as ``settle``."""
     journals = unfinished(store)
@@ -82,14 +98,16 @@ def in_words(seconds: float) -> str:
 
 
 def _to_resume(journals: list[Journal]) -> bool:
-    """Whether something was begun, and its undoing was not."""
-    return journals[0].state in RESUMABLE
+    """Whether something was begun, and neither its undoing nor its going on was."""
+    return journals[0].state in RESUMABLE and not journals[0].resumed
 
 
 def _finish(work: Work, journal: Journal) -> dict[str, Any]:
     _prepare(work, journal)
     work.report(f"transaction {journal.id} goes on")
     boot.arm(work.node, work.plan)
+    # An engine that systemd starts again after this undoes.
+    journal.mark_resumed()
     engine.apply(work)
     work.store.finish(journal.id, journal.result())
     return journal.recovered_as

@@ -11,10 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import Step
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.work import Work
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.bench import Bench
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import break_step, carry_out
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import (
+    Crash,
+    break_step,
+    carry_out,
+    crash,
+)
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     Healthz,
     Simulation,
@@ -49,18 +52,9 @@ def simulation(root: Path) -> Iterator[Simulation]:
         simulated.server.close()
 
 
-class Crash(BaseException):
-    """The process is gone."""
-
-
 @pytest.fixture
 def cut_off(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> Simulation:
     """A node whose engine was killed after it had written the files."""
-
-    def crash(step: Step, work: Work) -> str:
-        step.do(work)
-        raise Crash
-
     with monkeypatch.context() as patched:
         break_step(patched, "write files", crash)
         with pytest.raises(Crash):

@@ -8,12 +8,15 @@ import os
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import recovery
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import entry, recovery
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.entry import Request
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.recovery import (
     NotResumable,
     Unfinished,
     Way,
 )
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import START_RUNTIME
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import Crash, break_step, crash
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     KUBELET,
     KUBELET_CONFIG,
@@ -56,6 +59,34 @@ def test_a_kubelet_that_somebody_else_started_is_not_worked_under(cut_off: Simul
     with pytest.raises(NotResumable, match=f"it had stopped {KUBELET}, which somebody else has started since"):
         recovery.settle(cut_off.node, cut_off.store, silent, Way.FINISH)
     assert cut_off.tree() == tree
+
+
+def test_it_goes_on_once(cut_off: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        break_step(patched, START_RUNTIME, crash)
+        with pytest.raises(Crash):
+            recovery.finish(cut_off.node, cut_off.store, "t-1", silent)
+    assert recovery.resumable(cut_off.node, cut_off.store) is None
+    assert recovery.finish(cut_off.node, cut_off.store, "t-1", silent) == {"id": "t-1", "state": "rolled-back"}
+    assert "cpuManagerPolicy: none" in cut_off.read(KUBELET_CONFIG)
+    assert cut_off.store.read("t-1", "result.json")["state"] == "rolled-back"
+
+
+def test_an_engine_that_goes_on_heeds_a_request_to_end(cut_off: Simulation) -> None:
+    request = Request()
+    request.note(15, None)
+    assert entry._carry_out(cut_off.node, ["finish", "t-1"], request) == 0
+    answer = cut_off.store.read("t-1", "result.json")
+    assert answer["state"] == "rolled-back"
+    assert "was asked to end" in answer["error"]["message"]
+    assert "cpuManagerPolicy: none" in cut_off.read(KUBELET_CONFIG)
+
+
+def test_it_is_the_one_that_was_named(cut_off: Simulation) -> None:
+    tree = cut_off.tree()
+    assert recovery.finish(cut_off.node, cut_off.store, "t-0", silent) is None
+    assert cut_off.tree() == tree
+    assert recovery.resumable(cut_off.node, cut_off.store) == "t-1"
 
 
 @pytest.mark.parametrize("text", [None, "{}"])
