@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
+from http.client import HTTPException
 from typing import Any
 
 from .finding import Finding, Verdict
@@ -32,6 +33,8 @@ def healthz(node: Node, url: str) -> Finding:
         return Finding(name, Verdict.WAITING, f"{url} answers HTTP status {error.code}")
     except (OSError, ValueError) as error:
         return Finding(name, Verdict.WAITING, f"{url} does not answer: {getattr(error, 'reason', error)}")
+    except HTTPException as error:
+        return Finding(name, Verdict.WAITING, f"{url} answers something else than HTTP ({type(error).__name__})")
     if body != "ok":
         return Finding(name, Verdict.WAITING, f"{url} answers something else than ok")
     return Finding(name, Verdict.PASSED, f"{url} answers ok")

@@ -75,7 +75,11 @@ def _baseline(work: Work) -> list[Finding]:
     began = work.node.clock.monotonic()
     work.journal.announce(name)
     timeout = work.plan.gate.timeout if work.plan.gate else gate.DEFAULT_TIMEOUT
-    left = gate.failures(gate.watch(work.node, wanted, PATIENCE * timeout, go_on))
+    try:
+        left = gate.failures(gate.watch(work.node, wanted, PATIENCE * timeout, go_on))
+    except Exception as error:
+        # There is no answer unless this comes to its end.
+        left = [Finding("health gate", Verdict.FAILED, in_words(error))]
     seconds = work.node.clock.monotonic() - began
     work.journal.end(name, "failed" if left else "done", seconds, _told(left) or "as healthy as before")
     return left

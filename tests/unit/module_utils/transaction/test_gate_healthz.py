@@ -4,17 +4,22 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Iterator
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import services
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import pod_checks, services
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.finding import Finding, Verdict
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.kubelet_checks import (
     HEALTHZ,
+    healthz,
     healthz_demanded,
 )
+from ansible_collections.volcano.colocation.tests.unit.module_utils.snapshot.listening import listening
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import carry_out
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     KUBELET,
@@ -85,3 +90,53 @@ def test_when_it_is_demanded(
     found = healthz_demanded(Finding(HEALTHZ, verdict, "it hangs"), unit, rest_worked=rest_worked)
     assert found["demanded"] is demanded
     assert bool(found["reason"]) is not demanded
+
+
+@contextmanager
+def saying(words: bytes) -> Iterator[str]:
+    """The URL of something that says this to whoever asks, and hangs up."""
+
+    def serve(server: socket.socket) -> None:
+        while True:
+            try:
+                connection, _address = server.accept()
+            except OSError:
+                return
+            with connection:
+                connection.recv(4096)
+                connection.sendall(words)
+
+    with listening() as server:
+        thread = threading.Thread(target=serve, args=(server,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/healthz"
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("words", "told_as"),
+    [
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "something else than HTTP (BadStatusLine)"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nok", "something else than HTTP (IncompleteRead)"),
+        (b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 200 + b"\r\nok", "something else than HTTP (HTTPException)"),
+    ],
+)
+def test_an_answer_that_is_none_is_waited_over(simulation: Simulation, words: bytes, told_as: str) -> None:
+    with saying(words) as url:
+        found = healthz(simulation.node, url)
+    assert (found.verdict, found.detail) == (Verdict.WAITING, f"{url} answers {told_as}")
+
+
+def test_whatever_happens_while_the_old_health_is_waited_for_there_is_an_answer(
+    simulation: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_arguments: Any) -> Finding:
+        raise RuntimeError("of nobody's making")
+
+    monkeypatch.setattr(pod_checks, "pods_returned", fail)
+    tree = simulation.tree()
+    answer = carry_out(simulation, document(simulation))
+    assert answer["state"] == "rollback-failed"
+    assert "health gate: unexpected RuntimeError" in answer["error"]["node"]
+    assert simulation.tree() == tree
