@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import platform
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +25,7 @@ def restore_document(files: Files, timeout: int) -> dict[str, Any]:
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "id": new_id(),
+        "controller": platform.node() or None,
         "summary": [f"put back {each.path}" for each in files.edits],
         "files": [_file(each) for each in files.edits],
         "forget": list(files.forget),

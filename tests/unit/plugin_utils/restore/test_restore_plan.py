@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Collection
 from typing import Any
 
@@ -51,7 +52,7 @@ def planned(found: Evidence, sections: Collection[str] = SECTIONS, *, allow: boo
 
 def document(restore: Restore) -> dict[str, Any]:
     found = restore_document(restore.files, 300)
-    parse(json.dumps(found))
+    assert parse(json.dumps(found)).controller == (platform.node() or None)
     return found
 
 
