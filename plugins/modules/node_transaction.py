@@ -44,7 +44,7 @@ options:
     description: The plan as JSON text. Required for O(action=start).
     type: str
   id:
-    description: The id of a transaction. Required for O(action=wait).
+    description: The id of a transaction, of letters, digits and dashes. Required for O(action=wait).
     type: str
   wait:
     description: How many seconds to wait for the end of the transaction before answering that it is at work.

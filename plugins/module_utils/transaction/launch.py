@@ -17,7 +17,7 @@ from .journal import Journal, unfinished
 from .limits import STOP_TIMEOUT, life_time, run_time
 from .lock import LockHeld, hold
 from .node import Node
-from .plan import Plan, parse
+from .plan import ID, Plan, parse
 from .preflight import Refused, require_systemd
 from .recovery import Way
 from .services import ServiceError, show
@@ -31,6 +31,10 @@ RELAUNCHES = 3
 
 class NotStarted(ColocationError):
     """The engine could not be started, or ended without an answer."""
+
+
+class UnknownId(ColocationError):
+    """What was asked for is not the name of any transaction, and might be a path."""
 
 
 class NotBegun(NotStarted):
@@ -67,6 +71,10 @@ def wait(host: Host, transaction: str, seconds: float) -> dict[str, Any]:
 
     An engine that died is started again, RELAUNCHES times at most; what it left is undone then.
     """
+    if not ID.match(transaction):
+        raise UnknownId(
+            f"id: {transaction!r} is not the id of a transaction", "One has letters, digits and dashes, 64 at most"
+        )
     store, clock = Store(host), Clock()
     if not store.exists(transaction):
         raise NotBegun(f"there is no transaction {transaction} on this node", "Start one with a plan")
