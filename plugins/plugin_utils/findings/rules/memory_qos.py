@@ -13,12 +13,14 @@ from ...versions import minor
 from ..evidence import claims, seen
 from ..kubelet_values import is_true
 from ..model import Effect, Finding, Rule, Severity
+from .resource_managers import refused
 
 GATE = "MemoryQoS"
 ON_BY_DEFAULT = (1, 37)
 """Throttles from then on only with memoryThrottlingFactor, whose default was 0.9 before."""
 RESERVES_IF_TOLD = (1, 36)
 """From then on memory.min and memory.low are written only with memoryReservationPolicy: TieredReservation."""
+TIERED = "TieredReservation"
 SOUND_KERNEL = (5, 9)
 """Before it memory.high may throttle without an end, KEP-2570."""
 MEMORY_AGENTS = ("koordlet", "volcano-agent")
@@ -41,15 +43,18 @@ def throttles(facts: NodeFacts, version: tuple[int, int]) -> bool:
 def reserves(facts: NodeFacts, version: tuple[int, int]) -> bool:
     """Whether this version writes memory.min once its gate is on."""
     policy = facts.kubelet.settings.get(MEMORY_RESERVATION_POLICY.key)
-    return version < RESERVES_IF_TOLD or (policy is not None and policy.value == "TieredReservation")
+    return version < RESERVES_IF_TOLD or (policy is not None and policy.value == TIERED)
+
+
+def _on(facts: NodeFacts, version: tuple[int, int]) -> bool:
+    chosen = chosen_gate(facts)
+    return version >= ON_BY_DEFAULT if chosen is None else chosen
 
 
 def _written(facts: NodeFacts) -> tuple[str, ...]:
     """The files that kubelet writes on this node today."""
-    version, chosen = minor(facts.kubelet.version), chosen_gate(facts)
-    if version is None or facts.cgroup.mode is not CgroupMode.V2:
-        return ()
-    if not (version >= ON_BY_DEFAULT if chosen is None else chosen):
+    version = minor(facts.kubelet.version)
+    if version is None or facts.cgroup.mode is not CgroupMode.V2 or not _on(facts, version):
         return ()
     high = ("memory.high",) if throttles(facts, version) else ()
     return high + (("memory.min",) if reserves(facts, version) else ())
@@ -99,7 +104,22 @@ def without_effect(facts: NodeFacts) -> Iterator[Finding]:
         )
 
 
+def reservation_refused(facts: NodeFacts) -> Iterator[Finding]:
+    """kubernetes pkg/kubelet/apis/config/validation/validation.go; before 1.36 nobody reads the field."""
+    version = minor(facts.kubelet.version)
+    if version is None or version < RESERVES_IF_TOLD or not reserves(facts, version) or _on(facts, version):
+        return
+    gate = claims(facts, FEATURE_GATES.key) or (f"{GATE} is off by default before 1.37",)
+    yield refused(
+        "memory-reservation-refused",
+        f"memoryReservationPolicy {TIERED} needs the gate {GATE}; kubelet does not start without it.",
+        (*claims(facts, MEMORY_RESERVATION_POLICY.key), *gate),
+        f"Write the gate {GATE}: true, or memoryReservationPolicy: None.",
+    )
+
+
 RULES: tuple[Rule, ...] = (
+    reservation_refused,
     stalls_pods,
     fights_agent,
     without_effect,

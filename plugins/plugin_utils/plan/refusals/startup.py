@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ...facts.model import NodeFacts
 from ...findings.model import Effect, Finding
 from ...findings.model import Rule as FindingRule
-from ...findings.rules import cgroup_version, cpus, feature_gates, kubelet, memory_manager, reservations
+from ...findings.rules import cgroup_version, cpus, feature_gates, kubelet, memory_manager, memory_qos, reservations
 from ...findings.rules import resource_managers as managers
 from ...kubelet_fields import FIELDS
 from ...profile import Profile
@@ -23,6 +23,7 @@ ASKED: tuple[FindingRule, ...] = (
     *feature_gates.RULES,
     *cpus.RULES,
     *reservations.RULES,
+    memory_qos.reservation_refused,
     cgroup_version.single_process_oom_kill,
     kubelet.v1_refused,
 )

@@ -17,6 +17,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.var
     GATE,
     GRUB,
     MANIFESTS,
+    RESERVATION,
     ROOT,
     VARIANTS,
     boot,
@@ -92,6 +93,16 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
     "an agent that leaves memory alone": ("memory-qos-and-agent", lambda node: commands(gated(node), crane_agent=1)),
     "v1 without the gate": ("memory-qos-needs-v2", lambda node: gated(v1_252(node), lines="")),
     "v2 with the gate": ("memory-qos-needs-v2", gated),
+    "a reservation with its gate": (
+        "memory-reservation-refused",
+        lambda node: gated(node, "1.36.0", GATE + RESERVATION),
+    ),
+    "a reservation, 1.37": ("memory-reservation-refused", lambda node: gated(node, "1.37.0", RESERVATION)),
+    "a reservation that nobody reads": ("memory-reservation-refused", lambda node: gated(node, "1.35.0", RESERVATION)),
+    "no reservation": (
+        "memory-reservation-refused",
+        lambda node: gated(node, "1.36.0", "memoryReservationPolicy: None\n"),
+    ),
     "the default root, written out": ("cgroup-root-elsewhere", lambda node: kubelet_adds(node, "cgroupRoot: /\n")),
     "kubelet's default folder": ("kubelet-folder-elsewhere", lambda node: node),
     "static pods": ("static-pod-backup-is-run", lambda node: manifests(node, "etcd.yaml", ".etcd.yaml.bak")),
@@ -134,7 +145,6 @@ def test_a_rule_is_silent(case: str) -> None:
 
 
 FACTOR = "memoryThrottlingFactor: 0.8\n"
-RESERVATION = "memoryReservationPolicy: TieredReservation\n"
 
 
 @pytest.mark.parametrize(

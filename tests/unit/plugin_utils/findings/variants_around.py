@@ -27,6 +27,9 @@ GATE = "featureGates: {MemoryQoS: true}\n"
 ROOT = "/sys/fs/cgroup"
 
 
+RESERVATION = "memoryReservationPolicy: TieredReservation\n"
+
+
 def gated(snapshot: Snapshot, number: str = "1.26.1", lines: str = GATE) -> Snapshot:
     """A copy with a kubelet that knows MemoryQoS, and these lines in its file."""
     return kubelet_adds(version(snapshot, number), lines)
@@ -64,6 +67,7 @@ def image(snapshot: Snapshot) -> Snapshot:
 
 VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
     "memory-qos-stalls-pods": (Verdict.ALIGNED, lambda node: kernel(gated(node), "5.8.0-63-generic")),
+    "memory-reservation-refused": (Verdict.LATENT, lambda node: gated(node, "1.36.0", RESERVATION)),
     "memory-qos-and-agent": (Verdict.ALIGNED, lambda node: commands(gated(node), koordlet=1)),
     "memory-qos-needs-v2": (Verdict.ALIGNED, lambda node: gated(v1_252(node))),
     "cgroup-root-elsewhere": (Verdict.ALIGNED, lambda node: kubelet_adds(node, "cgroupRoot: /pods\n")),

@@ -9,6 +9,7 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Refusal
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_around import RESERVATION
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_kubelet import on_v1, version
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
@@ -55,6 +56,23 @@ def test_a_combination(case: str) -> None:
         assert number in text
         assert found[code].variable
         assert text.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("number", "gates", "code"),
+    [
+        ("1.35.6", {}, None),
+        ("1.36.0", {}, "memory-reservation-refused"),
+        ("1.36.0", {"MemoryQoS": True}, None),
+        ("1.37.0", {}, None),
+        ("1.37.0", {"MemoryQoS": False}, "memory-reservation-refused"),
+    ],
+)
+def test_a_reservation_without_its_gate(number: str, gates: dict[str, bool], code: str | None) -> None:
+    found = refused(kubelet_adds(node(number), RESERVATION), {"pod_pids_limit": 99, "feature_gates": gates})
+    assert set(found) == ({code} if code else set())
+    if code:
+        assert f"memoryReservationPolicy = TieredReservation ({KUBELET_FILE})" in str(found[code])
 
 
 V1_CASES: dict[str, tuple[str, Options, str | None, str]] = {
