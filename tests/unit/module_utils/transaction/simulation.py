@@ -97,6 +97,7 @@ class Simulation:
     log: str = ""
     system: str = "running"
     next_pid: int = 200
+    returning_plugins: int = 0
     clock: FakeClock = field(default_factory=FakeClock)
 
     launch: Callable[[str], tuple[int, str, str]] = lambda transaction: (0, "", "")
@@ -211,6 +212,11 @@ class Simulation:
 
     # containerd
 
+    def connect_plugins(self, count: int) -> None:
+        """The NRI socket listens, and so many plugins are connected to it."""
+        rows = [f"0: 2 0 00010000 1 1 7 {NRI}", *[f"0: 3 0 00000000 1 3 {8 + each} {NRI}" for each in range(count)]]
+        self.write("/proc/net/unix", "\n".join(["Num RefCount Protocol Flags Type St Inode Path", *rows, ""]))
+
     def _dump(self, path: Path) -> tuple[int, str, str]:
         text = path.read_text()
         if "broken" in text:
@@ -226,7 +232,7 @@ class Simulation:
         options = {"SystemdCgroup": "SystemdCgroup = true" in text}
         self.runtime.config = {"containerd": {"runtimes": {"runc": {"options": options}}}}
         self.listen()
-        self.write("/proc/net/unix", f"Num RefCount Protocol Flags Type St Inode Path\n0: 2 0 00010000 1 1 7 {NRI}\n")
+        self.connect_plugins(self.returning_plugins)
         self.write(NRI, "")
         return 0, "", ""
 
