@@ -110,6 +110,13 @@ def test_an_older_server_gets_what_it_can_have_and_the_rest_is_told() -> None:
     assert plan(options(admission=filled("admission", validate=False)), seen()).left_out[0].startswith(MUTATING)
 
 
+def test_the_policies_leave_out_where_the_agents_trial_pods_are() -> None:
+    made = plan(ALL, seen(served=SERVED)).objects
+    rules = [each.manifest["spec"]["matchConstraints"] for each in made if each.ref.kind in (VALIDATING, MUTATING)]
+    selected = [each["namespaceSelector"]["matchExpressions"][0]["values"] for each in rules]
+    assert selected == [["kube-system", "volcano-system"]] * 2
+
+
 def test_the_journal_survives_being_written() -> None:
     made = plan(ALL, seen(served=SERVED))
     assert read_journal(ConfigMap(NAME, written(made.journal), "1")) == made.journal
