@@ -217,7 +217,7 @@ options:
         elements: str
         default: [kubernetes.io/batch-cpu, kubernetes.io/batch-memory]
       excluded_namespaces:
-        description: Namespaces whose pods are left alone.
+        description: Namespaces whose pods are left alone, beside O(namespace), where the agent's trial pods are.
         type: list
         elements: str
         default: [kube-system]

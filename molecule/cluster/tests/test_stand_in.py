@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.system import stand_in
+from ansible_collections.volcano.colocation.tests.system import stand_in, volcano
 from ansible_collections.volcano.colocation.tests.system.cluster import Cluster
-from ansible_collections.volcano.colocation.tests.system.node import Node, Run
+from ansible_collections.volcano.colocation.tests.system.node import Node, Run, lab
 from ansible_collections.volcano.colocation.tests.system.workload import kubectl
 
 LABEL = "volcano.sh/colocation"
@@ -96,6 +96,71 @@ def test_a_second_run_changes_nothing(cluster: Cluster, given: dict[str, Any]) -
     assert run.code == 0, run.output
     for node in (cluster.first, cluster.second):
         assert run.recap(node.name)["changed"] == 0
+
+
+def classes() -> set[str]:
+    return {each for each in kubectl("get", "priorityclasses", "-o", "name").split() if "colocation" in each}
+
+
+def scheduler_text() -> str:
+    found = json.loads(kubectl("get", "configmap", volcano.MAP, "-n", volcano.SPACE, "-o", "json"))
+    text: str = found["data"][volcano.KEY]
+    return text
+
+
+@pytest.fixture(scope="module", name="whole")
+def _whole(given: dict[str, Any]) -> dict[str, Any]:
+    """Agent and scheduler, in a cluster that has stand-ins for what Volcano brings."""
+    stand_ins = {"apiVersion": "v1", "kind": "List", "items": volcano.volcano()}
+    lab("cluster", "kubectl", "--", "apply", "-f", "-", text=json.dumps(stand_ins))
+    uid = kubectl("get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")
+    return {
+        **given,
+        "colocation_scheduler": True,
+        "colocation_cluster_uid": uid,
+        "colocation_scheduler_dropped_actions": ["enqueue"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    [
+        ({"colocation_agent_watermarks": {"cpu_high": 20, "cpu_low": 90}}, "evictingCPULowWatermark 90 has to be less"),
+        ({"colocation_cluster_uid": "00000000-0000-4000-8000-000000000001"}, "The kubeconfig leads to the cluster"),
+    ],
+)
+def test_what_is_refused_of_the_agent_or_the_scheduler_is_refused_of_both(
+    cluster: Cluster, whole: dict[str, Any], variables: dict[str, Any], told: str
+) -> None:
+    """Otherwise the agent would get another verbosity, and the cluster its classes."""
+    before = kubectl("get", "daemonsets", "-n", volcano.SPACE, "-l", LABELLED, "-o", "json")
+    run = deploy(cluster, whole, **{"colocation_agent_verbosity": 4, **variables})
+    assert run.code != 0
+    assert told in run.output
+    assert (scheduler_text(), classes()) == (volcano.TEXT, set())
+    after = kubectl("get", "daemonsets", "-n", volcano.SPACE, "-l", LABELLED, "-o", "json")
+    assert specs(after) == specs(before)
+
+
+def specs(daemon_sets: str) -> list[Any]:
+    return [each["spec"] for each in json.loads(daemon_sets)["items"]]
+
+
+def test_the_scheduler_is_set_up_in_the_same_run(cluster: Cluster, whole: dict[str, Any]) -> None:
+    checked = deploy(cluster, whole, "--check", "--diff")
+    assert checked.code == 0, checked.output
+    assert "+actions: " in checked.output
+    assert (scheduler_text(), classes()) == (volcano.TEXT, set())
+
+    done = deploy(cluster, whole)
+    assert done.code == 0, done.output
+    assert 'actions: "allocate, backfill, preempt"' in scheduler_text()
+    assert len(classes()) == 3
+
+    again = deploy(cluster, whole)
+    assert again.code == 0, again.output
+    for node in (cluster.first, cluster.second):
+        assert again.recap(node.name)["changed"] == 0
 
 
 def test_an_agent_that_writes_nothing_is_found_out(cluster: Cluster, given: dict[str, Any]) -> None:

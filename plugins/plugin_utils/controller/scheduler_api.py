@@ -12,7 +12,7 @@ from ..scheduler import journal
 from ..scheduler.admission import GROUP, MUTATING, VALIDATING, VERSIONS
 from ..scheduler.conf import Metrics
 from ..scheduler.deeds import TextChange
-from ..scheduler.metrics_source import Place, missing, place_of
+from ..scheduler.metrics_source import Place, missing, place_of, source_of
 from ..scheduler.objects import Manifest, Ref
 from ..scheduler.priority_classes import API as CLASSES
 from ..scheduler.queues import API as QUEUES
@@ -46,7 +46,7 @@ class SchedulerApi(ObjectsApi):
             tuple(self._listed(QUEUES, "Queue") or ()) if wanted.queues else (),
             policies,
             versions,
-            self._source(wanted.conf.metrics if wanted.conf else None),
+            self._source(source_of(wanted.conf, _text(conf, wanted.key))),
         )
 
     def look_back(self, namespace: str) -> Seen:
@@ -100,6 +100,11 @@ class SchedulerApi(ObjectsApi):
         header = change.ref.header(resourceVersion=change.found.version)
         what = f"patch configmaps {change.ref.name} in {change.ref.namespace}"
         self._write(what, {**header, "data": {change.key: change.after}}, state="patched")
+
+
+def _text(found: Mapping[str, Any] | None, key: str) -> str | None:
+    text: str | None = ((found or {}).get("data") or {}).get(key)
+    return text
 
 
 def _config_map(found: Mapping[str, Any] | None) -> ConfigMap | None:

@@ -4,10 +4,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
-from .conf import Metrics
+from ..edit.errors import EditError
+from ..edit.read import read_yaml
+from .conf import Metrics, WantedConf, edit_conf
 from .objects import Manifest, Ref
 
 ADAPTOR = Ref("apiregistration.k8s.io/v1", "APIService", "v1beta1.custom.metrics.k8s.io")
@@ -19,6 +23,26 @@ class Place:
 
     ref: Ref
     told: str
+
+
+def source_of(wanted: WantedConf | None, text: str | None) -> Metrics | None:
+    """Where a scheduler that is to go by load reads it, once its configuration is edited: given now, or there before.
+
+    None where nothing of that is wanted, or where the configuration cannot be read, which the plan refuses.
+    """
+    if wanted is None or text is None or not (wanted.usage or wanted.metrics):
+        return None
+    try:
+        return _metrics(read_yaml(edit_conf(text, wanted)))
+    except EditError:
+        return None
+
+
+def _metrics(document: Mapping[str, Any]) -> Metrics | None:
+    found = document.get("metrics")
+    if not isinstance(found, Mapping):
+        return None
+    return Metrics(str(found.get("type") or ""), str(found.get("address") or ""))
 
 
 def place_of(metrics: Metrics) -> Place | None:

@@ -20,7 +20,7 @@ from .journal import Entry, Journal, Text, noted, noted_text
 from .objects import Manifest, Ref, body, inverse, nulls, over, patch, patched
 from .priority_classes import check_against
 from .queues import check_together, fields_given, parents_first, queue_of
-from .seen import CRDS, Seen, check_cluster, check_volcano, spec_fields
+from .seen import CRDS, Seen, check_cluster, check_release, check_volcano, spec_fields
 from .wanted import Wanted
 
 EVERY_FIELD = frozenset(("weight", "capability", "deserved", "guarantee", "reclaimable", "parent"))
@@ -46,6 +46,8 @@ def make_plan(wanted: Wanted, seen: Seen, cluster_uid: str) -> SchedulerPlan:
     check_cluster(seen, cluster_uid, changing=False)
     if wanted.needs_volcano:
         check_volcano(seen, wanted.namespace, wanted.deployment, wanted.configmap if wanted.conf else None)
+    if wanted.conf:
+        check_release(seen)
     check_against(wanted.classes, seen.classes)
     if wanted.queues:
         known = spec_fields(seen.crds[CRDS[0]])

@@ -87,6 +87,22 @@ def check_cluster(seen: OfCluster, uid: str, *, changing: bool) -> None:
         )
 
 
+def check_release(seen: Seen) -> None:
+    """ClusterError for a scheduler that is known to be too old for a configuration of colocation.
+
+    Before 1.11 nothing of Volcano offers what BE pods ask for: cmd/agent comes with it. Early plugins usage read other
+    thresholds, CPUUsageAvg.5m (pkg/scheduler/plugins/usage/usage.go). A release that nobody can tell is a finding.
+    """
+    if seen.release is not None and not is_known(seen.release):
+        found, first = (".".join(map(str, each)) for each in (seen.release, FIRST_AGENT))
+        raise ClusterError(
+            f"The scheduler is of Volcano {found} (image {seen.image}); a configuration for colocation needs {first},"
+            " the first release with the agent whose resources BE pods are scheduled by",
+            "Nothing was changed. Install a newer Volcano (colocation_volcano_manifest does), or leave its"
+            " configuration alone with colocation_scheduler_edit: false.",
+        )
+
+
 def check_volcano(seen: Seen, namespace: str, deployment: str, conf: str | None) -> None:
     """ClusterError with all that is missing of Volcano; ``conf``: the ConfigMap that is to be edited."""
     lacks = [f"CustomResourceDefinition {name}" for name in CRDS if name not in seen.crds]

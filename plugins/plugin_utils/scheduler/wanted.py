@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..profile_error import ProfileError
@@ -49,7 +49,7 @@ def read_wanted(options: Mapping[str, Any]) -> Wanted:
         _conf(options) if options["edit_configmap"] else None,
         classes,
         read_queues("queues", options["queues"]),
-        read_admission("admission", admission, classes) if admission else None,
+        _admission(admission, classes, options["namespace"]) if admission else None,
         read_watermarks("watermarks", _but_system(watermarks), watermarks["system"]) if watermarks else None,
     )
 
@@ -65,6 +65,12 @@ def _conf(options: Mapping[str, Any]) -> WantedConf:
         read_usage("usage", usage["cpu"], usage["memory"], keep_off=usage["keep_off"]) if usage else None,
         read_metrics("metrics", metrics["type"], metrics["address"], metrics["interval"]) if metrics else None,
     )
+
+
+def _admission(given: Mapping[str, Any], classes: tuple[PriorityClass, ...], namespace: str) -> Admission:
+    """Volcano's own namespace is left out: the agent's trial pods there say BE and ask for cpu, against the rules."""
+    found = read_admission("admission", given, classes)
+    return replace(found, excluded=tuple(dict.fromkeys((*found.excluded, namespace))))
 
 
 def _but_system(watermarks: Mapping[str, Any]) -> dict[str, int | None]:

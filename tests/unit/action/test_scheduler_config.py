@@ -148,6 +148,21 @@ def test_the_examples_do_what_they_say(kubeconfig: str) -> None:
     assert found.state() == before
 
 
+def test_a_source_of_metrics_that_stands_in_the_configuration_has_to_be_there_too(kubeconfig: str) -> None:
+    found = server()
+    conf = found.get("ConfigMap", MAP, SPACE)
+    assert conf
+    found.add({**conf, "data": {KEY: TEXT + "metrics:\n  type: prometheus\n  address: http://p.m.svc:9090\n"}})
+    given = {"kubeconfig": kubeconfig, "cluster_uid": UID}
+    result = run(found, {**given, "usage": {"cpu": 60}})
+    assert "the metrics' address is http://p.m.svc:9090, and the cluster has no Service m/p" in result["msg"]
+    assert found.writes == []
+    assert run(found, given)["changed"]
+    found.add({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "p", "namespace": "m"}})
+    assert run(found, {**given, "usage": {"cpu": 60}})["changed"]
+    assert "name: usage" in text(found)
+
+
 def test_a_password_in_the_configuration_is_not_shown(kubeconfig: str) -> None:
     found = server()
     conf = found.get("ConfigMap", MAP, SPACE)
@@ -176,6 +191,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "class": ({**WANTED, "priority_classes": [{"name": "system-x", "value": 1}]}, "admission.levels[0].priority_class"),
     "queue": ({**WANTED, "queues": [{"name": "a", "parent": "b"}]}, "a: its parent b is no queue"),
+    "an old Volcano": (WANTED, "The scheduler is of Volcano 1.10"),
     "namespace": ({**WANTED, "namespace": "elsewhere"}, "it lacks: Deployment elsewhere/volcano-scheduler"),
 }
 
@@ -188,6 +204,8 @@ def test_bad_input_is_refused_before_the_first_change(kubeconfig: str, name: str
         given = {**given, "admission": None}
         told = "priority_classes[0].name: system-x: names with system- are reserved"
     found = server()
+    if name == "an old Volcano":
+        found.add(deployment("volcanosh/vc-scheduler:v1.10.2"))
     before = found.state()
     result = run(found, {**given, "kubeconfig": kubeconfig}, check=check)
     assert result["failed"]

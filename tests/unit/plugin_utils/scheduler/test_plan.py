@@ -14,7 +14,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors imp
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import ClusterError, ConfigMap
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.admission import MUTATING, VALIDATING
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.conf import Metrics
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.conf import Metrics, Usage, WantedConf
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.deeds import Deed, ObjectChange, needs
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.journal import (
     ENTRY,
@@ -23,7 +23,11 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.journ
     read_journal,
     written,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.metrics_source import missing, place_of
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.metrics_source import (
+    missing,
+    place_of,
+    source_of,
+)
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.objects import Manifest, Ref, patched
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.plan import SchedulerPlan, make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.restore import make_return
@@ -108,6 +112,13 @@ def test_an_older_server_gets_what_it_can_have_and_the_rest_is_told() -> None:
     assert [each.ref.kind for each in made.objects] == ["PriorityClass", "Queue", "Queue"]
     assert [each.partition(":")[0] for each in made.left_out] == [VALIDATING, MUTATING]
     assert plan(options(admission=filled("admission", validate=False)), seen()).left_out[0].startswith(MUTATING)
+
+
+def test_the_policies_leave_out_where_the_agents_trial_pods_are() -> None:
+    made = plan(ALL, seen(served=SERVED)).objects
+    rules = [each.manifest["spec"]["matchConstraints"] for each in made if each.ref.kind in (VALIDATING, MUTATING)]
+    selected = [each["namespaceSelector"]["matchExpressions"][0]["values"] for each in rules]
+    assert selected == [["kube-system", "volcano-system"]] * 2
 
 
 def test_the_journal_survives_being_written() -> None:
@@ -269,7 +280,6 @@ def test_a_schema_that_says_nothing_keeps_all_fields() -> None:
     ("image", "codes"),
     [
         ("volcanosh/vc-scheduler:v1.11.2", []),
-        ("registry:5000/vc-scheduler:v1.10.0", ["scheduler-release"]),
         ("registry:5000/vc-scheduler:latest", ["scheduler-release"]),
         ("vc-scheduler@sha256:1.14", ["scheduler-release"]),
     ],
@@ -277,6 +287,42 @@ def test_a_schema_that_says_nothing_keeps_all_fields() -> None:
 def test_the_release_is_read_off_the_image(image: str, codes: list[str]) -> None:
     made = plan(options(dropped_actions=["enqueue"]), seen(deployment=deployment(image)))
     assert [each.code for each in made.findings] == codes
+
+
+def test_a_release_that_is_known_to_be_too_old_is_refused_where_its_configuration_is_wanted() -> None:
+    old = seen(deployment=deployment("registry:5000/vc-scheduler:v1.10.0"))
+    told = r"The scheduler is of Volcano 1\.10 \(image registry:5000/vc-scheduler:v1\.10\.0\); .* needs 1\.11, "
+    with pytest.raises(ClusterError, match=told) as error:
+        plan(options(usage=filled("usage")), old)
+    assert "colocation_scheduler_edit: false" in str(error.value)
+    alone = options(edit_configmap=False, queues=[{"name": "q", "weight": 2}], priority_classes=[BE])
+    assert len(plan(alone, old).objects) == 2
+
+
+METRICS = TEXT + "metrics:\n  type: prometheus\n  address: http://p.m.svc:9090\n"
+GIVEN = WantedConf(metrics=Metrics("prometheus", "http://new.m.svc:9090"))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text", "address"),
+    [
+        (WantedConf(usage=Usage()), METRICS, "http://p.m.svc:9090"),
+        (WantedConf(usage=Usage()), TEXT, None),
+        (WantedConf(usage=Usage()), TEXT + "metrics: none\n", None),
+        (WantedConf(usage=Usage()), METRICS.replace("  address", "  # address"), ""),
+        (GIVEN, METRICS, "http://new.m.svc:9090"),
+        (GIVEN, TEXT, "http://new.m.svc:9090"),
+        (WantedConf(), METRICS, None),
+        (None, METRICS, None),
+        (GIVEN, None, None),
+        (GIVEN, "actions: x\ntiers: [\n", None),
+    ],
+)
+def test_the_source_is_that_of_the_configuration_as_it_will_be(
+    wanted: WantedConf | None, text: str | None, address: str | None
+) -> None:
+    found = source_of(wanted, text)
+    assert (found.address if found else None) == address
 
 
 def test_findings_are_those_of_the_text_as_it_will_be() -> None:

@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The playbook cluster, by its name: the scheduler is set up where that is asked for, once the agent is planned.
+
+Only in check mode: a node is the machine that the tests run on. What an API server says is in tests/system.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
+from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import environment
+
+COLLECTION = Path(__file__).parents[3]
+PLAYBOOK = (sys.executable, "-m", "ansible", "playbook", "volcano.colocation.cluster", "--check")
+PLAN = "TASK [Plan the agent and refuse what cannot be done]"
+SET_UP = "TASK [volcano.colocation.scheduler : Set up the scheduler, queues, classes and admission]"
+AGENT = "TASK [volcano.colocation.agent : "
+GONE = "nowhere.conf is no file. Nothing was changed."
+
+
+def cluster(folder: Path, **variables: Any) -> tuple[int, str]:
+    (folder / "ansible.cfg").touch()
+    kubeconfig = str(folder / "nowhere.conf")
+    given = {"ansible_python_interpreter": sys.executable, "ansible_become": False, "colocation_kubeconfig": kubeconfig}
+    done = subprocess.run(
+        [*PLAYBOOK, "-i", "localhost,", "-c", "local", "-e", json.dumps({**given, **variables})],
+        cwd=folder,
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [{"colocation_scheduler": "no"}, {"colocation_scheduler": True, "colocation_agent_state": "absent"}],
+)
+def test_the_scheduler_is_left_alone_unless_it_is_asked_for(tmp_path: Path, variables: dict[str, Any]) -> None:
+    status, output = cluster(tmp_path, **variables)
+    assert status != 0
+    assert GONE in output
+    assert f"{AGENT}Plan " in output
+    assert SET_UP not in output
+
+
+def test_what_is_refused_of_the_agent_stops_it_before_the_scheduler(tmp_path: Path) -> None:
+    status, output = cluster(tmp_path, colocation_scheduler=True)
+    assert status != 0
+    assert GONE in output.partition(PLAN)[2]
+    assert SET_UP not in output
+
+
+def test_what_is_refused_of_the_scheduler_stops_it_before_the_agent(tmp_path: Path) -> None:
+    """The agent's own plan is left out here: its memory QoS waits for a CRD that the manifest brings."""
+    memory_qos = [{"name": "a", "namespace": "default", "selector": {}}]
+    waiting = {"colocation_agent_memory_qos": memory_qos, "colocation_volcano_manifest": "/nowhere.yaml"}
+    status, output = cluster(tmp_path, colocation_scheduler=True, **waiting)
+    assert status != 0
+    told = output.partition("TASK [volcano.colocation.scheduler : Install Volcano]")[2]
+    assert "nowhere" in told
+    assert f"{AGENT}Plan " not in output
+
+
+def test_the_plan_of_the_agent_changes_nothing_and_comes_before_the_scheduler() -> None:
+    text = (COLLECTION / "playbooks/cluster.yml").read_text(encoding="utf-8")
+    (play,) = read_yaml("plays:\n" + text.partition("---\n")[2])["plays"]
+    scheduler, agent = play["tasks"]
+    _look, plan, set_up = scheduler["block"]
+    assert (plan["check_mode"], plan["run_once"]) == (True, True)
+    assert "volcano.colocation.agent_deploy" in plan
+    assert set_up["ansible.builtin.include_role"] == {"name": "volcano.colocation.scheduler"}
+    assert agent["ansible.builtin.import_role"] == {"name": "volcano.colocation.agent"}

@@ -1,0 +1,198 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All that a run writes, held against the schemas of each Kubernetes; a version without a kind is not asked for it.
+
+Queues are left out: their schema is that of Volcano's CRD, which no Kubernetes carries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import Any
+
+import kubernetes_validate
+import kubernetes_validate.utils
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.requests import LOOK
+from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.scheduler_api import SchedulerApi
+from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.document import Options, read_document
+from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.inventory import place
+from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.plan import make_plan as manifest_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.seen import Seen as ManifestSeen
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler import journal
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.admission import MUTATING, VALIDATING
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.deeds import Deed, needs
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.objects import Ref
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.plan import SchedulerPlan, make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.seen import CRDS
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.wanted import read_wanted
+from ansible_collections.volcano.colocation.tests.unit.action.api_server import Answer, Server
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.clusters import (
+    BE,
+    FIELDS,
+    KEY,
+    MAP,
+    UID,
+    crd,
+    deployment,
+    filled,
+    options,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.confs import TEXT
+
+SPACE = "volcano-system"
+VERSIONS = [f"1.{minor}" for minor in range(25, 38)]
+CHOSEN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    VALIDATING: {"v1": tuple(VERSIONS[5:])},
+    MUTATING: {"v1alpha1": ("1.32", "1.33"), "v1beta1": ("1.34", "1.35"), "v1": ("1.36", "1.37")},
+}
+"""The version of its API that each Kubernetes gets a kind in. One that is not here gets nothing of the kind."""
+VOLCANO = ("scheduling.volcano.sh/v1beta1",)
+LEVELS = [
+    {"level": "HLS", "priority_class": "hls"},
+    {"level": "LS"},
+    {"level": "BE", "priority_class": BE["name"], "node_labels": {"volcano.sh/oversubscription": "true"}},
+]
+HLS = {**BE, "name": "hls", "value": 1000, "preemption_policy": "PreemptLowerPriority", "description": "Pods of HLS"}
+WANTED = options(
+    priority_classes=[BE, HLS],
+    queues=[{"name": "batch", "weight": 2}],
+    usage=filled("usage"),
+    metrics=filled("metrics", address="http://192.0.2.1:9090"),
+    admission=filled("admission", levels=LEVELS),
+)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _once() -> Iterator[None]:
+    """A version's schemas are one file of 1.6 MB, which would be read anew for each object."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kubernetes_validate.utils, "schema_contents", cache(kubernetes_validate.utils.schema_contents))
+        yield
+
+
+def judge(manifest: Answer, version: str) -> None:
+    assert kubernetes_validate.validate(manifest, version, strict=True).startswith(version)
+
+
+def is_carried(api_version: str, kind: str, version: str) -> bool:
+    """Whether there is a schema at all: an empty object breaks it."""
+    try:
+        kubernetes_validate.validate({"apiVersion": api_version, "kind": kind, "spec": 0}, version)
+    except kubernetes_validate.SchemaNotFoundError:
+        return False
+    except kubernetes_validate.ValidationError:
+        pass
+    return True
+
+
+@dataclass
+class OfVersion(Server):
+    """An API server that has the kinds of its Kubernetes, and takes nothing that its schemas do not know."""
+
+    kubernetes: str = ""
+    judged: list[str] = field(default_factory=list)
+
+    def execute(self, module: str, arguments: Mapping[str, Any], *, dry: bool) -> Answer:
+        if module == LOOK:
+            asked = arguments["api_version"], arguments["kind"]
+            if asked[0] not in VOLCANO and not is_carried(*asked, self.kubernetes):
+                return {"resources": [], "api_found": False, "msg": "Failed to find API"}
+            return super().execute(module, arguments, dry=dry)
+        sent = arguments["definition"]
+        if sent["apiVersion"] not in VOLCANO:
+            if arguments.get("state", "present") == "present":
+                judge(sent, self.kubernetes)
+            self.judged.append(sent["kind"])
+        answer = super().execute(module, arguments, dry=dry)
+        kept = self.get(sent["kind"], sent["metadata"].get("name", ""), sent["metadata"].get("namespace"))
+        if kept and sent["apiVersion"] not in VOLCANO:
+            judge(kept, self.kubernetes)
+        return answer
+
+
+def cluster(version: str) -> OfVersion:
+    apis = tuple(f"admissionregistration.k8s.io/{each}" for each in ("v1", "v1beta1", "v1alpha1"))
+    found = OfVersion(kubernetes=version, apis=(*VOLCANO, *apis))
+    conf = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": MAP, "namespace": SPACE}, "data": {KEY: TEXT}}
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": UID}}
+    found.add(conf, space, deployment(), *(crd(name, *FIELDS) for name in CRDS))
+    return found
+
+
+def run(found: OfVersion, given: Mapping[str, Any]) -> SchedulerPlan:
+    """As the module does it."""
+    api = SchedulerApi(partial(found.execute, dry=False), "admin.conf")
+    seen = api.look(read_wanted(given))
+    plan = make_plan(read_wanted(given), seen, UID)
+    kept = Deed.CHANGE if seen.journal_version else Deed.CREATE
+    if plan.changes:
+        api.demand(needs(plan.objects, plan.text, Ref("v1", "ConfigMap", journal.NAME, SPACE), kept))
+        api.note(SPACE, plan.journal, seen.journal_version)
+    for each in plan.objects:
+        api.carry_out(each)
+    if plan.text:
+        api.write_text(plan.text)
+    return plan
+
+
+def chosen(kind: str, version: str) -> str | None:
+    return next((api for api, kubernetes in CHOSEN[kind].items() if version in kubernetes), None)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_version_takes_all_that_is_written_and_is_asked_for_nothing_that_it_lacks(version: str) -> None:
+    found = cluster(version)
+    plan = run(found, WANTED)
+    for kind, pairs in ((VALIDATING, 1), (MUTATING, len(LEVELS))):
+        api = chosen(kind, version)
+        made = [(each.ref.kind, each.ref.api_version) for each in plan.objects if each.ref.kind.startswith(kind)]
+        one = [(kind, f"admissionregistration.k8s.io/{api}"), (f"{kind}Binding", f"admissionregistration.k8s.io/{api}")]
+        assert made == (one * pairs if api else [])
+        assert any(each.startswith(f"{kind}: ") for each in plan.left_out) is (api is None)
+    asked = found.judged.count("SelfSubjectAccessReview")
+    # The journal and the scheduler's own ConfigMap beside the objects of the plan, less the queue.
+    assert len(found.judged) == asked + 2 + len(plan.objects) - 1
+    assert not run(found, WANTED).changes
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_version_takes_what_a_change_of_the_wishes_makes_of_it(version: str) -> None:
+    found = cluster(version)
+    run(found, WANTED)
+    other = filled("admission", levels=LEVELS[:2], action="Warn", scheduler="", excluded_namespaces=[])
+    plan = run(found, {**WANTED, "admission": other, "priority_classes": [{**HLS, "description": "Others"}]})
+    kinds = {each.ref.kind for each in plan.objects if each.deed is Deed.CHANGE}
+    assert kinds >= {"PriorityClass", *(f"{VALIDATING}{end}" for end in ("", "Binding") if chosen(VALIDATING, version))}
+    assert (MUTATING in kinds) is bool(chosen(MUTATING, version))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_version_takes_what_an_installation_adds(version: str) -> None:
+    """The inventory, the namespace that a manifest takes for granted, and our annotations on what it has."""
+    text = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: volcano-scheduler}\n"
+    document = read_document("volcano.yaml", text, Options(namespace=SPACE))
+    plan = manifest_plan(document, ManifestSeen(UID), "volcano", "volcano.yaml", adopt=False)
+    assert [each.ref.place for each in plan.changes] == [
+        f"Namespace {SPACE}",
+        f"ServiceAccount {SPACE}/volcano-scheduler",
+    ]
+    for each in plan.changes:
+        assert each.manifest["metadata"]["annotations"]
+        judge(dict(each.manifest), version)
+    judge({**place("volcano").header(), "data": plan.inventory.written()}, version)
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [("PriorityClass", {"values": 1}), (VALIDATING, {"spec": {"rules": []}}), (MUTATING, {"spec": 1})],
+)
+def test_a_wrong_field_is_seen(kind: str, wrong: dict[str, Any]) -> None:
+    plan = run(cluster("1.36"), WANTED)
+    made = next(dict(each.manifest) for each in plan.objects if each.ref.kind == kind)
+    judge(made, "1.36")
+    with pytest.raises(kubernetes_validate.ValidationError):
+        judge({**made, **wrong}, "1.36")
