@@ -43,7 +43,7 @@ class ColocationAction(ActionBase):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result: dict[str, Any] = super().run(tmp, task_vars)
         self.host = str((task_vars or {}).get("inventory_hostname", "node"))
-        self._told: set[str] = set()
+        self._told_of_boots: set[str] = set()
         _checked, arguments = self.validate_argument_spec(self.ARGUMENTS)
         node = Node(
             lambda name, given: self._on_node(name, given, task_vars or {}),
@@ -92,8 +92,8 @@ class ColocationAction(ActionBase):
 
     def _tell_of_boot(self, found: Mapping[str, Any]) -> None:
         """Once, and as soon as it is known: nobody was there to be told, and this run may break off."""
-        if found.get("at_boot") and found["id"] not in self._told:
-            self._told.add(found["id"])
+        if found.get("at_boot") and found["id"] not in self._told_of_boots:
+            self._told_of_boots.add(found["id"])
             left = ", ".join(found["to_prove"]) or "nothing"
             display.warning(
                 f"{self.host}: the node went down during transaction {found['id']}, which was undone when it booted"

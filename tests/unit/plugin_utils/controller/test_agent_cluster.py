@@ -29,7 +29,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.requ
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import ClusterError
 
 SPACE = "volcano-system"
-NODE = {
+NODE: dict[str, Any] = {
     "metadata": {"name": "n1", "labels": {"zone": "a"}, "resourceVersion": "7"},
     "spec": {"taints": [{"key": "x", "effect": "NoSchedule"}]},
     "status": {
