@@ -41,8 +41,6 @@ class ActionModule(AgentAction):
 
     def with_cluster(self, cluster: AgentCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
         permission = Permission(arguments["label"])
-        if arguments["step"] == "objects":
-            cluster.demand(plan_needs(arguments["namespace"]))
         if arguments["state"] == "absent":
             pools: Sequence[Pool] = ()
             values, (plan, later) = Helm(), self._way_back(cluster, arguments, permission)
@@ -68,6 +66,7 @@ class ActionModule(AgentAction):
             seen = cluster.nodes_seen()
             places = node_pools(pools, owners(identities, seen.nodes))
             return pools, values, (label_plan(seen, places, pools, permission, options.namespace), ())
+        cluster.demand(plan_needs(options.namespace))
         seen = cluster.agent_seen()
         found = owners(identities, seen.nodes)
         plan = make_plan(options, pools, found, seen, permission)
@@ -81,6 +80,7 @@ class ActionModule(AgentAction):
             seen = cluster.nodes_seen()
             owners(identities, seen.nodes)
             return unlabel_plan(seen, permission), ()
+        cluster.demand(plan_needs(arguments["namespace"]))
         seen = cluster.agent_seen()
         owners(identities, seen.nodes)
         labels = needs(unlabel_plan(seen, permission).steps)
