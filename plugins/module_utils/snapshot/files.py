@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import time
 from typing import Any
 
 from ..host import Host
@@ -27,7 +28,10 @@ def _kind(mode: int) -> str:
 
 
 def describe(host: Host, path: str) -> dict[str, Any]:
-    """``{kind, mode, uid, gid, mtime, ctime}`` of a path; ``kind`` is ``missing`` when there is nothing."""
+    """``{kind, mode, uid, gid, mtime, ctime}`` of a path; ``kind`` is ``missing`` when there is nothing.
+
+    There is no ``ctime`` that is still to come: the clock was set back since, and nobody knows what came after what.
+    """
     try:
         status = host.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -42,8 +46,9 @@ def describe(host: Host, path: str) -> dict[str, Any]:
         "uid": status.st_uid,
         "gid": status.st_gid,
         "mtime": status.st_mtime,
-        "ctime": status.st_ctime,
     }
+    if status.st_ctime <= time.time():
+        found["ctime"] = status.st_ctime
     if found["kind"] == "symlink":
         found["target"] = os.readlink(host.path(path))
     return found

@@ -22,7 +22,7 @@ KEEP, DROP = (
     "Keep the kernel's switches for QoS levels on",
     "Let the kernel's switches be what they are by default from the next boot on",
 )
-SWITCHES = ["vm.memcg_qos_enable", "kernel.sched_prio_load_balance_enabled"]
+SWITCHES = ("vm.memcg_qos_enable", "kernel.sched_prio_load_balance_enabled")
 FILE = "90-agent.conf"
 TEXT = """# Written by the role agent of volcano.colocation.
 vm.memcg_qos_enable = 1

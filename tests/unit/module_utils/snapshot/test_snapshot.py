@@ -9,6 +9,7 @@ import json
 import os
 import socket
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -359,3 +360,12 @@ def test_healthz_of_nobody() -> None:
     with listening() as server:
         address = server.getsockname()[:2]
     assert healthz(address, 1.0) is None
+
+
+def test_a_time_that_is_still_to_come_tells_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock was set back after the file was written: no restart would ever make a process younger than it."""
+    (tmp_path / "config").touch()
+    host = Host.below(str(tmp_path))
+    assert describe(host, "/config")["ctime"] == (tmp_path / "config").stat().st_ctime
+    monkeypatch.setattr(time, "time", lambda: 1000.0)
+    assert "ctime" not in describe(host, "/config")
