@@ -22,6 +22,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
     put,
 )
 
+UNIT = "/etc/systemd/system/kubelet.service"
 DEFAULT = "http://127.0.0.1:10248/healthz"
 
 
@@ -82,10 +83,12 @@ def test_a_kubelet_that_answers_nowhere_is_not_called_ill() -> None:
 
 
 def test_what_counts_is_the_next_start() -> None:
-    facts = facts_of(kubelet_flags(captured(ALIGNED), "--healthz-port=1"))
+    flagged = kubelet_flags(captured(ALIGNED), "--healthz-port=1")
+    assert facts_of(flagged).kubelet.healthz_url == "http://127.0.0.1:1/healthz"
+    text = "[Service]\nExecStart=/usr/bin/kubelet --config=/var/lib/kubelet/config.yaml\n"
+    unit = put(flagged, {"kind": "regular", "text": text}, "kubelet", "files", UNIT)
+    facts = facts_of(put(unit, [UNIT], "kubelet", "unit_files"))
     assert facts.kubelet.start.following is not None
     assert facts.kubelet.healthz_url == DEFAULT
-    unit_unknown = put(kubelet_flags(captured(ALIGNED), "--healthz-port=1"), [], "kubelet", "unit_files")
-    assert facts_of(unit_unknown).kubelet.healthz_url == "http://127.0.0.1:1/healthz"
     edited = kubelet_edit(captured(ALIGNED), "healthzPort: 10248", "healthzPort: 0")
     assert facts_of(edited).kubelet.healthz_url is None
