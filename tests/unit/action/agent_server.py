@@ -8,19 +8,13 @@ It runs no controller and no kubelet. What a real server says is in tests/system
 from __future__ import annotations
 
 import copy
-import json
 import re
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.objects import patched
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rollout.cluster import kubeconfig
 
 Object = dict[str, Any]
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
@@ -72,7 +66,11 @@ class AgentServer:
         found["metadata"] = {**found["metadata"], "resourceVersion": str(self.version)}
         self.objects[key] = found
 
-    def answer(self, method: str, place: str, query: str, body: Object) -> Reply:
+    def answer(self, method: str, path: str, body: Object) -> Reply:
+        asked = urlsplit(path)
+        return self._answered(method, asked.path, asked.query, body)
+
+    def _answered(self, method: str, place: str, query: str, body: Object) -> Reply:
         if place in KINDS:
             listed = [{"name": name, "kind": kind, "namespaced": own} for name, (kind, own) in KINDS[place].items()]
             return 200, {"resources": listed}
@@ -131,34 +129,3 @@ class AgentServer:
         if not dry:
             self._store(key, copy.deepcopy(after))
         return 200, after
-
-
-@contextmanager
-def serving(server: AgentServer, folder: Path) -> Iterator[Path]:
-    """The path of a kubeconfig that leads to it."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def _do(self) -> None:
-            length = int(self.headers.get("Content-Length") or 0)
-            body = json.loads(self.rfile.read(length) or b"{}")
-            place = urlsplit(self.path)
-            status, found = server.answer(self.command, place.path, place.query, body)
-            text = json.dumps(found).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text)
-
-        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _do
-
-        def log_message(self, *_arguments: Any) -> None:
-            """Nothing."""
-
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=httpd.serve_forever, args=(0.02,), daemon=True).start()
-    try:
-        yield kubeconfig(folder, f"http://127.0.0.1:{httpd.server_port}")
-    finally:
-        httpd.shutdown()
-        httpd.server_close()

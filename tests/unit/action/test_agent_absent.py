@@ -13,8 +13,9 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.daemon_se
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.journal import Journal, written
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import COLOCATION, POOL
 from ansible_collections.volcano.colocation.tests.unit.action.agent_role import Played, Step, play
-from ansible_collections.volcano.colocation.tests.unit.action.agent_server import AgentServer, serving
+from ansible_collections.volcano.colocation.tests.unit.action.agent_server import AgentServer
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent import agents
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rollout.cluster import serving
 
 SPACE = "volcano-system"
 CHOSEN = agents.options()

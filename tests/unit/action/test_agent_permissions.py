@@ -17,8 +17,9 @@ from ansible.plugins.loader import connection_loader
 from ansible.template import Templar
 
 from ansible_collections.volcano.colocation.plugins.action.agent_deploy import ActionModule
-from ansible_collections.volcano.colocation.tests.unit.action.agent_server import AgentServer, serving
+from ansible_collections.volcano.colocation.tests.unit.action.agent_server import AgentServer
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent import agents
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rollout.cluster import serving
 
 SPACE = "volcano-system"
 ALL_DONE = "Nothing was changed. Grant it; docs/agent.md lists all verbs."

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 Object = dict[str, Any]
 
@@ -136,8 +136,14 @@ class ApiServer:
         return 200, self.node
 
 
+class Answers(Protocol):
+    """What stands behind the address."""
+
+    def answer(self, method: str, path: str, body: Object) -> tuple[int, Object]: ...
+
+
 @contextmanager
-def serving(server: ApiServer, folder: Path) -> Iterator[Path]:
+def serving(server: Answers, folder: Path) -> Iterator[Path]:
     """The path of a kubeconfig that leads to it."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -152,7 +158,7 @@ def serving(server: ApiServer, folder: Path) -> Iterator[Path]:
             self.end_headers()
             self.wfile.write(text)
 
-        do_GET = do_POST = do_PATCH = _do
+        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _do
 
         def log_message(self, *_arguments: Any) -> None:
             """Nothing."""
