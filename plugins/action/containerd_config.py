@@ -12,6 +12,8 @@ from ..plugin_utils.controller.files import FilesAction
 from ..plugin_utils.facts.model import NodeFacts, RuntimeFacts
 from ..plugin_utils.plan.containerd import cri_table
 from ..plugin_utils.plan.containerd_place import place, strategy
+from ..plugin_utils.plan.containerd_rendered import rendering
+from ..plugin_utils.plan.first_boot import of_containerd
 from ..plugin_utils.plan.refusals.runtime import rules_for
 from ..plugin_utils.plan.runtimes import runtime_changes, skips
 from ..plugin_utils.profile import Profile
@@ -21,6 +23,7 @@ class ActionModule(FilesAction):
     ARGUMENTS = CONTAINERD_CONFIG
     CHANGES = staticmethod(runtime_changes)
     RULES = rules_for("containerd", "crio_config")
+    BOOT = staticmethod(of_containerd)
 
     @staticmethod
     def side(facts: NodeFacts) -> RuntimeFacts:
@@ -28,9 +31,9 @@ class ActionModule(FilesAction):
 
     @staticmethod
     def remarks(facts: NodeFacts, profile: Profile) -> dict[str, Any]:
-        wanted = profile.containerd_strategy
+        wanted, how = profile.containerd_strategy, rendering(facts)
         return {
-            "path": place(facts.runtime, wanted, cri_table).path,
-            "strategy": strategy(facts.runtime, wanted),
+            "path": how.place if how else place(facts.runtime, wanted, cri_table).path,
+            "strategy": how.strategy if how else strategy(facts.runtime, wanted),
             "left_out": [asdict(skip) for skip in skips(facts, profile)],
         }

@@ -11,6 +11,7 @@ from ..plugin_utils.arguments import CRIO_CONFIG
 from ..plugin_utils.controller.files import FilesAction
 from ..plugin_utils.facts.model import NodeFacts, RuntimeFacts
 from ..plugin_utils.plan.crio import drop_in
+from ..plugin_utils.plan.first_boot import of_crio
 from ..plugin_utils.plan.refusals.runtime import rules_for
 from ..plugin_utils.plan.runtimes import runtime_changes, skips
 from ..plugin_utils.profile import Profile
@@ -20,6 +21,7 @@ class ActionModule(FilesAction):
     ARGUMENTS = CRIO_CONFIG
     CHANGES = staticmethod(runtime_changes)
     RULES = rules_for("cri-o", "containerd_config")
+    BOOT = staticmethod(of_crio)
 
     @staticmethod
     def side(facts: NodeFacts) -> RuntimeFacts:

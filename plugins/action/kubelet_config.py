@@ -11,6 +11,7 @@ from ..plugin_utils.arguments import KUBELET_CONFIG
 from ..plugin_utils.controller.files import FilesAction
 from ..plugin_utils.controller.outcome import owner_variables
 from ..plugin_utils.facts.model import KubeletFacts, NodeFacts
+from ..plugin_utils.plan.first_boot import of_kubelet
 from ..plugin_utils.plan.kubeadm_patch import patch_changes, patch_skip
 from ..plugin_utils.plan.kubelet import kubelet_changes
 from ..plugin_utils.plan.kubelet_place import Place, Strategy, choose
@@ -28,6 +29,7 @@ class ActionModule(FilesAction):
     ARGUMENTS = KUBELET_CONFIG
     CHANGES = staticmethod(_changes)
     RULES = (*layout.RULES, *kubeadm.RULES, *kubelet.RULES)
+    BOOT = staticmethod(of_kubelet)
 
     @staticmethod
     def remarks(facts: NodeFacts, profile: Profile) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from ..plugin_utils.plan.document import transaction_document
 from ..plugin_utils.plan.edits import FileEdit, file_edits
 from ..plugin_utils.plan.model import Plan
 from ..plugin_utils.plan.node import make_plan
+from ..plugin_utils.plan.promised_slices import Promised, promised
 from ..plugin_utils.profile import Profile, parse_profile
 
 
@@ -52,14 +53,18 @@ class ActionModule(ColocationAction):
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         profile = parse_profile(arguments)
         seconds("health_timeout", arguments["health_timeout"])
-        snapshot = observation.take(constants.DEFAULT_LOCAL_TMP, arguments["observation"]) or node.snapshot()
+        snapshot = self._evidence(node, profile, arguments)
         snapshot, recovered = self.settled(node, snapshot, arguments["recover"])
         began = time.process_time()
-        facts = interpret(snapshot)
+        promise = self._promise(interpret(snapshot), profile, arguments)
+        facts = promise.facts
         plan = make_plan(facts, profile, allow_disruption=arguments["allow_disruption"], recover=arguments["recover"])
         edits = file_edits(snapshot, plan.changes) if plan.changes else ()
         result = {"changed": bool(plan.changes or recovered), "diff": diffs(edits), **described(facts, plan)}
         result["kubeadm"] = of_the_cluster(facts, snapshot, profile)
+        if arguments["slices_promised"] and self._task.check_mode:
+            driver = promise.driver.value if promise.driver else None
+            result["promised"] = {"slices": list(promise.slices), "cgroup_driver": driver}
         if recovered:
             result["recovered"] = recovered
         node.usage.planning_seconds += time.process_time() - began
@@ -72,6 +77,19 @@ class ActionModule(ColocationAction):
             result.update(self._carry_out(node, document, edits, profile, arguments))
         result["usage"] = node.usage.published()
         return result
+
+    def _evidence(self, node: Node, profile: Profile, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """What was seen earlier in this run; a new look where slices were promised then, which now have to be there."""
+        taken = observation.take(constants.DEFAULT_LOCAL_TMP, arguments["observation"])
+        waits = taken is not None and arguments["slices_promised"] and not self._task.check_mode
+        if taken is None or (waits and promised(interpret(taken), profile).slices):
+            return node.snapshot()
+        return taken
+
+    def _promise(self, facts: NodeFacts, profile: Profile, arguments: Mapping[str, Any]) -> Promised:
+        if arguments["slices_promised"] and self._task.check_mode:
+            return promised(facts, profile)
+        return Promised(facts)
 
     def _carry_out(
         self,

@@ -45,7 +45,7 @@ class ActionModule(ColocationAction):
             return cut_off(evidence)
         if evidence.open:
             display.warning(f"{self.host}: an earlier transaction was cut off; it is brought to its end first")
-            node.recover("undo", self.show_progress)
+            node.recover("undo", self.show_progress, evidence.open)
             evidence = read_evidence(node.ledger())
         if evidence.open:
             listed = ", ".join(evidence.open)

@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from ..module_utils.cgroup.names import Driver
 from ..plugin_utils.arguments import QOS_PLAN
 from ..plugin_utils.controller.action import ColocationAction
 from ..plugin_utils.controller.node import Node
@@ -26,5 +28,8 @@ class ActionModule(ColocationAction):
             for field in (SYSTEM_RESERVED_CGROUP, KUBE_RESERVED_CGROUP)
         }
         wanted = {key: path for key, path in named.items() if path}
-        plan = make_plan(read(arguments["facts"]), parse_qos(arguments["profile"]), wanted)
+        found = read(arguments["facts"])
+        if arguments["cgroup_driver"]:
+            found = replace(found, kubelet=replace(found.kubelet, driver=Driver(arguments["cgroup_driver"])))
+        plan = make_plan(found, parse_qos(arguments["profile"]), wanted)
         return {"changed": False, **published(plan)}

@@ -195,6 +195,8 @@ options:
       - V(main-file) is the file that containerd is started with.
       - V(drop-in) is C(/etc/containerd/conf.d/zz-volcano-colocation.toml), imported by the main file. It is refused
         before containerd 2.0, where a drop-in would replace the whole table of a plugin.
+      - K3s and RKE2 render the main file at each start. There neither is chosen; it is the folder that the rendered
+        file imports, else the template.
     type: str
     choices: [auto, main-file, drop-in]
     default: auto

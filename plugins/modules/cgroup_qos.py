@@ -216,11 +216,8 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils.errors import ColocationError
 from ..module_utils.host import Host
-from ..module_utils.qos import engine, reapply
+from ..module_utils.qos import reapply, work
 from ..module_utils.qos.answer import answer, warnings
-from ..module_utils.qos.pods import uid_of
-from ..module_utils.qos.record import alone
-from ..module_utils.qos.request import cgroups, node, request
 from ..module_utils.transaction import entry
 from ..module_utils.transaction.clock import Clock
 
@@ -254,20 +251,6 @@ TARGETS = ("qos_class", "slice", "pod", "path")
 ENGINE = (entry.main, reapply.main)
 
 
-def run(module: AnsibleModule, host: Host) -> engine.Plan:
-    """The plan, carried out unless in check mode."""
-    wanted = request(host, module.params)
-    where = node(host, wanted.cgroup_root)
-    tree = cgroups(host, where.hierarchies, module.params)
-    clock = Clock()
-    if module.check_mode:
-        return engine.plan(where, tree, wanted, lambda pod: uid_of(host, pod))
-    with alone(host, clock):
-        plan = engine.plan(where, tree, wanted, lambda pod: uid_of(host, pod))
-        engine.execute(where, plan, clock)
-    return plan
-
-
 def main() -> None:
     module = AnsibleModule(
         ARGUMENTS,
@@ -277,7 +260,7 @@ def main() -> None:
         required_if=[("state", "present", ["settings"])],
     )
     try:
-        plan = run(module, Host())
+        plan = work.predicted(Host(), module.params) if module.check_mode else work.done(Host(), module.params, Clock())
     except ColocationError as error:
         module.fail_json(msg=str(error))
     for warning in warnings(plan):

@@ -50,10 +50,19 @@ path:
 strategy:
   description:
     - How the settings are kept, V(main-file) or V(drop-in). See O(containerd_strategy).
+    - Where K3s or RKE2 renders containerd's file at each start, V(drop-in) in the folder that the file imports, else
+      V(template). See docs/crio.md of this collection.
     - With V(main-file) before containerd 2.0, RV(path) is an imported file where such a file replaces the main one's
       settings.
   returned: success
   type: str
+first_boot:
+  description:
+    - What the first boot of the image does with its files, a line each, in the order of the boot.
+      The same in check mode.
+  returned: with O(root)
+  type: list
+  elements: str
 restart_required:
   description: Whether a restart is needed before the running service has the settings.
   returned: success

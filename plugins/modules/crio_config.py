@@ -53,6 +53,13 @@ strategy:
   description: How the settings are kept; V(drop-in) always.
   returned: success
   type: str
+first_boot:
+  description:
+    - What the first boot of the image does with its files, a line each, in the order of the boot.
+      The same in check mode.
+  returned: with O(root)
+  type: list
+  elements: str
 restart_required:
   description: Whether a restart is needed before the running service has the settings.
   returned: success

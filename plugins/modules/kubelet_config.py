@@ -75,6 +75,15 @@ left_out:
     reason:
       description: Why not.
       type: str
+first_boot:
+  description:
+    - What the first boot of the image does with its files, a line each, in the order of the boot.
+      The same in check mode.
+    - A checkpoint of another policy in the image, with which kubelet would not start, is warned of as well. It is not
+      removed.
+  returned: with O(root)
+  type: list
+  elements: str
 restart_required:
   description: Whether a restart is needed before the running service has the settings.
   returned: success

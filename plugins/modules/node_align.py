@@ -33,6 +33,15 @@ options:
       - The RV(observation) of an earlier run in check mode in the same run of C(ansible-playbook). It saves looking at
         the node again; the transaction checks that no file has changed since.
     type: str
+  slices_promised:
+    description:
+      - The slices that O(system_reserved_cgroup) and O(kube_reserved_cgroup) name are made before the node is aligned,
+        as the entry C(reserve) of the role C(volcano.colocation.qos) does it.
+      - In check mode the plan and the verdict then take them for there, and RV(promised) names those that are not yet.
+        Without check mode nothing is believed. A node that lacked one in its O(observation) is looked at again, and
+        refused if it still does.
+    type: bool
+    default: false
 attributes:
   check_mode:
     support: full
@@ -77,6 +86,11 @@ facts:
 transaction:
   description: State, steps with their times, checks of the health gate, and the error if there was one.
   returned: when the node was changed or should have been
+  type: dict
+promised:
+  description:
+    - C(slices) are the names of those that have to be made first, C(cgroup_driver) is the driver that kubelet then has.
+  returned: in check mode, with O(slices_promised)
   type: dict
 observation:
   description: For O(observation) of a later run.

@@ -19,7 +19,8 @@ description:
     answer are kept below C(/var/lib/volcano-colocation).
   - A transaction that was cut off by a power failure is undone at the next boot, before the container runtime and
     kubelet start, by the unit C(volcano-colocation-recover.service). That is there only while a transaction is open.
-  - What was cut off in another way is undone, or finished, before anything else is done.
+  - What was cut off in another way is undone, or finished, before anything else is done, by an engine in a unit of the
+    same name. Where no systemd runs, as below a O(root), or where it starts no engine, it is undone inside the module.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -77,7 +78,8 @@ begun:
 transaction:
   description:
     - The answer of the transaction, or how far it is.
-    - With O(action=recover) the id and the end of the transaction that was undone or finished, or nothing.
+    - With O(action=recover) that of the transaction that was cut off; its state is V(none) where there was none.
+      Where it was undone inside the module, the id and the end alone.
   returned: success
   type: dict
   contains:
@@ -91,7 +93,7 @@ transaction:
         - V(rollback-failed) means that something is left to be done by hand; C(error.node) says what.
       type: str
       returned: success
-      choices: [applying, committed, refused, rolled-back, rollback-failed]
+      choices: [applying, committed, none, refused, rolled-back, rollback-failed]
     step:
       description: The step at work, or the one that failed.
       type: str

@@ -117,6 +117,10 @@ options:
   system_reserved_cgroup:
     description: The C(systemReservedCgroup) that kubelet is going to be told of. Without it the one in force.
     type: str
+  cgroup_driver:
+    description: The driver that kubelet is going to have. Without it the one in force.
+    type: str
+    choices: [systemd, cgroupfs]
   kube_reserved_cgroup:
     description: The same for C(kubeReservedCgroup).
     type: str

@@ -36,7 +36,8 @@ options:
     description:
       - V(present) starts the slice, now and at boot.
       - V(absent) stops and removes it, unless a process or another unit is in it. Of a slice that somebody else makes,
-        only our drop-in is removed, and what it set goes back to systemd's defaults.
+        only our drop-in is removed, and what it set goes back to what the files of others say, or to
+        systemd's defaults.
     type: str
     choices: [present, absent]
     default: present
@@ -136,6 +137,11 @@ properties:
   returned: success
   type: dict
   sample: {"CPUWeight": 500, "MemoryHigh": 2147483648, "TasksMax": 4096, "AllowedCPUs": ""}
+first_boot:
+  description: What the first boot of the image makes of it, a line each. The same in check mode.
+  returned: with O(root)
+  type: list
+  elements: str
 status:
   description: State and usage of the slice. What is not counted is null.
   returned: success
@@ -205,8 +211,11 @@ def main() -> None:
     module = AnsibleModule(ARGUMENTS, supports_check_mode=True)
     try:
         host = Host.below(module.params["root"])
-        work = slice_work.prepared(host, module.params)
-        unit = work.state.unit if module.check_mode else slice_work.carried_out(host, work)
+        if module.check_mode:
+            work = slice_work.prepared(host, module.params)
+            unit = work.state.unit
+        else:
+            work, unit = slice_work.done(host, module.params)
         answer = slice_work.answer(host, work, unit)
     except ColocationError as error:
         module.fail_json(msg=str(error))

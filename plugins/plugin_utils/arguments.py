@@ -93,6 +93,7 @@ NODE_ALIGN: Spec = {
     **RECOVER,
     **DISRUPTION,
     "observation": {"type": "str"},
+    "slices_promised": {"type": "bool", "default": False},
 }
 
 NODE_RESTORE: Spec = {
@@ -295,6 +296,7 @@ QOS_PLAN: Spec = {
     "profile": {"type": "dict", "required": True, "options": QOS_PROFILE},
     "system_reserved_cgroup": KUBELET["system_reserved_cgroup"],
     "kube_reserved_cgroup": KUBELET["kube_reserved_cgroup"],
+    "cgroup_driver": {"type": "str", "choices": ["systemd", "cgroupfs"]},
 }
 
 RECORDED = ("root", "snapshot", "snapshot_folder", "return_snapshot")

@@ -50,10 +50,10 @@ def _faults(*cgroups: str) -> tuple[Command, ...]:
 
 
 STAGES = (
-    Stage("lab", 700, (("python", "tests/lab", "build"), ("python", "tests/lab", "cluster", "build")), cpus=1),
+    Stage("lab", 500, (("python", "tests/lab", "build"), ("python", "tests/lab", "cluster", "build")), cpus=1),
     Stage(
         "lint",
-        200,
+        120,
         (
             ("ruff", "check", "."),
             ("ruff", "format", "--check", "."),
@@ -66,20 +66,20 @@ STAGES = (
         ),
         cpus=1,
     ),
-    Stage("sanity", 270, (_part("sanity"),), cpus=1),
-    Stage("units-matrix", 430, (_part("matrix"),), cpus=1),
+    Stage("sanity", 260, (_part("sanity"),), cpus=1),
+    Stage("units-matrix", 500, (_part("matrix"),), cpus=1),
     Stage("package", 60, (("pytest", "tests/package"),), cpus=1),
-    Stage("units", 330, (("pytest", *ON_ALL_CPUS, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report"))),
-    Stage("scenarios", 1500, (_part("install"), _part("scenarios", "scenarios")), needs=("lab",)),
+    Stage("units", 430, (("pytest", *ON_ALL_CPUS, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report"))),
+    Stage("scenarios", 1450, (_part("install"), _part("scenarios", "scenarios")), needs=("lab",)),
     Stage(
         "system",
-        1900,
+        1850,
         (_part("install"), _part("system", "system", "tests/system", f"--ignore={KINDS}")),
         needs=("lab",),
         cpus=1,
     ),
-    Stage("kinds", 1800, (_part("install"), _part("system", "kinds", KINDS)), needs=("lab",), cpus=1),
-    Stage("faults", 500, (_part("install"), *_faults("v1", "v2")), needs=("lab",), cpus=1),
+    Stage("kinds", 1900, (_part("install"), _part("system", "kinds", KINDS)), needs=("lab",), cpus=1),
+    Stage("faults", 450, (_part("install"), *_faults("v1", "v2")), needs=("lab",), cpus=1),
 )
 
 

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -117,7 +117,7 @@ def ansible(playbook: str, folder: Path, *arguments: str, look: Look | None = No
         try:
             said = _said(process, look)
         except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
+            _kill(process.pid)
             raise
     return Run(process.returncode, said)
 
@@ -140,13 +140,34 @@ def begun(playbook: str, folder: Path, *arguments: str, **variables: Any) -> Ite
         try:
             yield path
         finally:
-            os.killpg(process.pid, signal.SIGKILL)
+            _kill(process.pid)
+
+
+def _kill(pid: int) -> None:
+    """A process with all that it has started: since ansible-core 2.19 each worker has a session of its own."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGSTOP)
+    for each in (pid, *_descendants(pid)):
+        with suppress(ProcessLookupError):
+            os.kill(each, signal.SIGKILL)
+
+
+def _descendants(pid: int) -> list[int]:
+    """By proc(5): the parent is the second field behind the name, which is in brackets."""
+    found = [pid]
+    parents = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
+    for each in found:
+        found += [child for child, parent in parents.items() if parent == each]
+    return found[1:]
 
 
 def _started(
     playbook: str, folder: Path, arguments: Sequence[str], variables: dict[str, Any], output: int | IO[str]
 ) -> subprocess.Popen[str]:
-    """In a process group of its own, and the stage's session."""
+    """With no terminal, and nothing to read."""
     environment = {
         **os.environ,
         "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".cache" / "collections"),
@@ -162,5 +183,4 @@ def _started(
         stdout=output,
         stderr=subprocess.STDOUT,
         text=True,
-        preexec_fn=os.setpgrp,
     )

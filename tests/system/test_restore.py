@@ -8,33 +8,11 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.tests.system.everything import OURS, cgroups, state
 from ansible_collections.volcano.colocation.tests.system.node import Node
 
 QOS: dict[str, Any] = {"colocation_qos": {"be": {"cpu_quota": "60%", "memory_high": "80%"}}}
 KUBELET = "/var/lib/kubelet/config.yaml"
-FOLDERS = "/etc /var/lib/kubelet"
-# Of the pods only volumes and logs are there, made anew with them.
-EVERYTHING = f"""find {FOLDERS} -path /var/lib/kubelet/pods -prune -o -printf '%y %m %U %G %p %l\\n' | sort
-find {FOLDERS} -path /var/lib/kubelet/pods -prune -o -type f -exec sha256sum {{}} + | sort"""
-UNITS = "kubelet containerd kubepods.slice kubepods-burstable.slice kubepods-besteffort.slice system.slice"
-PROPERTIES = "CPUWeight,CPUQuotaPerSecUSec,MemoryMin,MemoryLow,MemoryHigh,MemoryMax,TasksMax,AllowedCPUs,ActiveState"
-VALUES = "cpu.weight cpu.max cpu.idle cpu.max.burst memory.min memory.low memory.high memory.max pids.max"
-CGROUPS = f"""cd /sys/fs/cgroup
-for name in {VALUES}; do
-  for folder in system.slice kubepods.slice kubepods.slice/kubepods-b*.slice; do
-    echo $folder $name $(cat $folder/$name)
-  done
-done"""
-
-
-def state(node: Node) -> dict[str, str]:
-    """All that has to be the same again; kubelet's cgroups are filled a moment after its start."""
-    return {
-        "files": node.shell(EVERYTHING),
-        "units": node.shell(f"systemctl show --property {PROPERTIES} {UNITS}"),
-        "cgroups": node.shell(f"sleep 5; {CGROUPS}"),
-        "pods": node.shell("ctr -n k8s.io containers ls -q | wc -l"),
-    }
 
 
 @pytest.fixture(scope="module", name="before")
@@ -45,7 +23,7 @@ def _before(node: Node) -> dict[str, str]:
 def test_a_node_without_a_ledger_is_not_touched(node: Node, before: dict[str, str]) -> None:
     # Transactions that were put back by earlier tests have left their answers.
     assert node.ansible("restore").code == 0
-    assert node.shell("ls -d /var/lib/volcano-colocation /usr/local/lib/volcano-colocation || true").strip() == ""
+    assert node.shell(OURS).strip() == ""
     run = node.ansible("restore")
     assert run.code == 0
     assert run.recap(node.name)["changed"] == 0
@@ -79,7 +57,7 @@ def test_settings_alone_go_back_alone(node: Node, before: dict[str, str]) -> Non
     run = node.ansible("restore", colocation_restore_sections=["qos"])
     assert run.code == 0, run.output[-4000:]
     assert node.services() == services
-    assert "cpu.max max" in node.shell(CGROUPS)
+    assert "cpu.max max" in cgroups(node)
     assert "volcano-colocation-qos" not in node.shell("ls -R /etc/systemd/system")
     assert state(node)["files"] != before["files"]
 
@@ -90,7 +68,7 @@ def test_everything_is_as_it_was(node: Node, before: dict[str, str]) -> None:
     now = state(node)
     for what, text in before.items():
         assert now[what] == text, what
-    assert node.shell("ls -d /var/lib/volcano-colocation /usr/local/lib/volcano-colocation || true").strip() == ""
+    assert node.shell(OURS).strip() == ""
     assert node.shell("systemctl is-active kubelet containerd").split() == ["active", "active"]
 
 

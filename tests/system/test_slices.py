@@ -81,6 +81,27 @@ def test_a_set_property_that_outranks_us_is_refused(node: Node) -> None:
     assert kernel(node) == KERNEL
 
 
+def test_what_a_site_set_on_a_slice_of_systemd_comes_back(node: Node) -> None:
+    weight = "cat /sys/fs/cgroup/user.slice/cpu.weight"
+    site = "/etc/systemd/system/user.slice.d/10-site.conf"
+    node.shell(f"mkdir -p $(dirname {site}); printf '[Slice]\\nCPUWeight=50\\n' > {site}; systemctl daemon-reload")
+    node.shell("systemctl start user.slice; sleep 1")
+    before = node.tree()
+    assert changed(node, name="user.slice", properties={"CPUWeight": 300}) == 1
+    assert node.shell(weight).strip() == "300"
+    assert changed(node, name="user.slice", state="absent") == 1
+    assert node.shell(weight).strip() == "50"
+    assert node.tree() == before
+    assert node.shell("find /run/systemd -path '*user.slice.d*'") == ""
+
+    node.shell("systemctl set-property --runtime user.slice CPUWeight=70")
+    run = attempt(node, name="user.slice", properties={"CPUWeight": 300})
+    assert run.code != 0
+    assert "systemctl revert user.slice" in run.output
+    assert node.shell(weight).strip() == "70"
+    node.shell(f"systemctl revert user.slice; rm -rf $(dirname {site}); systemctl daemon-reload")
+
+
 def test_kubelets_own_slice_takes_what_kubelet_does_not_set(node: Node) -> None:
     assert changed(node, **BESTEFFORT) == 1
     node.shell("systemctl daemon-reload; systemctl restart kubelet; sleep 1")

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.tests.system import job
 from ansible_collections.volcano.colocation.tests.system.node import Node
 
 RESERVED: dict[str, Any] = {
@@ -54,6 +56,14 @@ def test_a_kubelet_that_does_not_start_leaves_the_old_node_with_the_old_pods(nod
     assert node.pods() == pods
 
 
+@pytest.fixture(scope="module", name="ending_job")
+def _ending_job(node: Node) -> Iterator[None]:
+    job.start(node)
+    yield
+    job.remove(node)
+
+
+@pytest.mark.usefixtures("ending_job")
 def test_provision_with_a_planted_secret_keeps_it_and_shows_it_nowhere(node: Node) -> None:
     node.shell("cp -p /etc/containerd/config.toml /root/without-secret")
     node.write("/etc/containerd/config.toml", node.shell("cat /etc/containerd/config.toml") + PLANTED)
@@ -67,6 +77,14 @@ def test_provision_with_a_planted_secret_keeps_it_and_shows_it_nowhere(node: Nod
         assert SECRET not in shown
     # the plan itself would show kubelet's whole new file
     assert "staticPodPath: /etc/kubernetes/manifests" not in journal
+
+
+@pytest.mark.usefixtures("ending_job")
+def test_a_pod_of_a_job_that_has_ended_by_then_is_not_missed(node: Node) -> None:
+    journal = json.loads(node.shell("cat $(ls -d /var/lib/volcano-colocation/transactions/*/journal.json | tail -1)"))
+    assert journal["state"] == "committed"
+    assert f"default/{job.NAME}-{node.name}" in journal["before"]["pods"]
+    assert journal["before"]["ended"] == [f"default/{job.NAME}-{node.name}"]
 
 
 def test_afterwards_the_node_is_aligned_by_the_kernels_word(node: Node) -> None:
@@ -96,9 +114,16 @@ def test_verify_fails_on_drift_and_names_it(node: Node) -> None:
 
 def test_reserved_slices_are_made_before_kubelet_enforces_them(node: Node) -> None:
     """kubelet does not start where one is missing, and writes their limits once at its start (kubernetes#104289)."""
-    refused = node.ansible("provision", "--check", **RESERVED)
+    refused = node.ansible(
+        "provision", **{**RESERVED, "colocation_enforce_node_allocatable": ["pods", "kube-reserved", "system-reserved"]}
+    )
     assert refused.code != 0
-    assert "colocation-runtime.slice" in refused.output
+    assert "systemReservedCgroup" in refused.output
+    promised = node.ansible("provision", "--check", "--diff", **RESERVED)
+    assert promised.code == 0, promised.output[-4000:]
+    assert "colocation-runtime.slice" in promised.output
+    assert "+kubeReservedCgroup: /colocation-runtime.slice" in promised.output
+    assert node.shell(f"ls -d {RESERVED_FOLDER} /etc/systemd/system/colocation-runtime.slice 2>/dev/null || true") == ""
     run = node.ansible("provision", **RESERVED)
     assert run.code == 0, run.output[-4000:]
     # cpu.weight of 100m by kubelet's formula, 1 + (102 - 2) * 9999 / 262142

@@ -9,7 +9,7 @@ from typing import Callable, TypeVar
 from . import messages
 from .errors import NOT_FOUND, UNIMPLEMENTED, CriError, CriUnavailable
 from .grpc import Channel
-from .messages import Container, PodSandbox, RuntimeStatus, RuntimeVersion
+from .messages import Container, Exit, PodSandbox, RuntimeStatus, RuntimeVersion
 from .protobuf import ProtobufError
 
 APIS = ("v1", "v1alpha2")
@@ -81,13 +81,11 @@ class CriClient:
 
     def container_pid(self, container_id: str) -> int | None:
         """Pid of the container's first process; None when the container is gone or the runtime does not tell."""
-        try:
-            data = self._call("ContainerStatus", messages.container_status_request(container_id))
-        except CriError as error:
-            if error.code == NOT_FOUND:
-                return None
-            raise
-        return self._decode(data, messages.container_pid)
+        return self._of_container(container_id, messages.container_pid)
+
+    def container_exit(self, container_id: str) -> Exit | None:
+        """How the container ended; None when it has not, or is gone."""
+        return self._of_container(container_id, messages.container_exit)
 
     def stop_pod_sandbox(self, sandbox_id: str) -> None:
         """Stop a sandbox and every container in it; no error when it is stopped or gone already."""
@@ -96,6 +94,15 @@ class CriClient:
     def remove_pod_sandbox(self, sandbox_id: str) -> None:
         """Remove a sandbox and its containers; no error when it is gone already."""
         self._on_sandbox("RemovePodSandbox", sandbox_id)
+
+    def _of_container(self, container_id: str, decoder: Callable[[bytes], Answer | None]) -> Answer | None:
+        try:
+            data = self._call("ContainerStatus", messages.container_status_request(container_id))
+        except CriError as error:
+            if error.code == NOT_FOUND:
+                return None
+            raise
+        return self._decode(data, decoder)
 
     def _on_sandbox(self, method: str, sandbox_id: str) -> None:
         # api.proto wants both calls idempotent; containerd 1.6 answers NOT_FOUND to StopPodSandbox all the same.

@@ -34,6 +34,7 @@ class ContainerState(str, Enum):
 CGROUP_DRIVERS = {0: "systemd", 1: "cgroupfs"}
 """enum CgroupDriver; proto3 leaves 0 out, so that an empty LinuxRuntimeConfiguration says systemd."""
 
+NANOSECONDS = 1e9
 CONTAINER_STATES = {0: ContainerState.CREATED, 1: ContainerState.RUNNING, 2: ContainerState.EXITED}
 
 
@@ -71,7 +72,7 @@ class RuntimeStatus:
 
 @dataclass(frozen=True)
 class PodSandbox:
-    """message PodSandbox."""
+    """message PodSandbox. ``created`` in nanoseconds since 1970; ``labels`` are their keys, the pod's among them."""
 
     id: str
     state: SandboxState
@@ -79,6 +80,8 @@ class PodSandbox:
     namespace: str
     uid: str
     runtime_handler: str
+    created: int = 0
+    labels: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,15 @@ class Container:
     sandbox_id: str
     state: ContainerState
     name: str
+    attempt: int = 0
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a container ended: its exit code, and when, in seconds since 1970."""
+
+    code: int
+    finished: float
 
 
 def version_response(data: bytes, api: str) -> RuntimeVersion:
@@ -127,7 +139,10 @@ def sandbox_request(sandbox_id: str) -> bytes:
 
 
 def sandboxes_response(data: bytes) -> list[PodSandbox]:
-    """message ListPodSandboxResponse: items 1 (PodSandbox: id 1, metadata 2, state 3, runtime_handler 7)."""
+    """message ListPodSandboxResponse: items 1.
+
+    PodSandbox: id 1, metadata 2, state 3, created_at 4, labels 5, runtime_handler 7.
+    """
     return [_sandbox(entry) for entry in Fields(data).messages(1)]
 
 
@@ -135,7 +150,9 @@ def _sandbox(entry: Fields) -> PodSandbox:
     # message PodSandboxMetadata: name 1, uid 2, namespace 3
     metadata = entry.message(2)
     state = SandboxState.NOT_READY if entry.number(3) else SandboxState.READY
-    return PodSandbox(entry.text(1), state, metadata.text(1), metadata.text(3), metadata.text(2), entry.text(7))
+    labels = frozenset(entry.text_map(5))
+    names = metadata.text(1), metadata.text(3), metadata.text(2)
+    return PodSandbox(entry.text(1), state, *names, entry.text(7), entry.number(4), labels)
 
 
 def containers_response(data: bytes) -> list[Container]:
@@ -144,9 +161,10 @@ def containers_response(data: bytes) -> list[Container]:
 
 
 def _container(entry: Fields) -> Container:
-    # message Container: id 1, pod_sandbox_id 2, metadata 3 (ContainerMetadata: name 1), state 6
+    # message Container: id 1, pod_sandbox_id 2, metadata 3 (ContainerMetadata: name 1, attempt 2), state 6
     state = CONTAINER_STATES.get(entry.number(6), ContainerState.UNKNOWN)
-    return Container(entry.text(1), entry.text(2), state, entry.message(3).text(1))
+    metadata = entry.message(3)
+    return Container(entry.text(1), entry.text(2), state, metadata.text(1), metadata.number(2))
 
 
 def container_status_request(container_id: str) -> bytes:
@@ -166,3 +184,14 @@ def container_pid(data: bytes) -> int | None:
         return None
     pid = document.get("pid") if isinstance(document, dict) else None
     return pid if isinstance(pid, int) and pid > 0 else None
+
+
+def container_exit(data: bytes) -> Exit | None:
+    """message ContainerStatusResponse: status 1 (ContainerStatus: state 3, finished_at 6, exit_code 7).
+
+    None of a container that has not ended.
+    """
+    status = Fields(data).message(1)
+    if CONTAINER_STATES.get(status.number(3)) is not ContainerState.EXITED:
+        return None
+    return Exit(status.number(7), status.number(6) / NANOSECONDS)

@@ -83,14 +83,17 @@ def plan(node: Node, cgroups: Cgroups, request: Request, uid_of: UidOf) -> Plan:
 
 
 def execute(node: Node, work: Plan, clock: Clock) -> None:
-    """Carry a plan out. The record is written first, so that what was there before is known whatever happens."""
-    if work.before != work.after:
-        record.save(node.host, work.after)
+    """Carry a plan out. What was there before is in the record before anything is set, and until it is put back."""
+    meanwhile = {**work.before, **work.after}
+    if work.before != meanwhile:
+        record.save(node.host, meanwhile)
     try:
         carry_out(node, work.steps, {cgroup: state.texts for cgroup, state in work.states.items()}, clock)
     except Failed:
         record.save(node.host, work.before)
         raise
+    if work.after != meanwhile:
+        record.save(node.host, work.after)
     service.see_to(node.host, work.upkeep)
 
 

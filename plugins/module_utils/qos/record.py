@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Iterator, Mapping, Tuple
 
@@ -16,7 +16,7 @@ from ..transaction import shape
 from ..transaction.clock import Clock
 from ..transaction.durable import sync_folder, unlink_if_there
 from ..transaction.files import private_folder, write_private
-from ..transaction.lock import LockHeld, hold
+from ..transaction.lock import hold
 from ..transaction.store import STATE_FOLDER
 from .conversion import Backend
 from .record_shape import SHAPE
@@ -27,7 +27,6 @@ BOOT_ID = "/proc/sys/kernel/random/boot_id"
 SCHEMA = 1
 PATIENCE = 60.0
 """Seconds to wait for another run on this node, which takes a few."""
-PAUSE = 0.2
 
 Key = Tuple[str, str, str]
 """Cgroup root, cgroup, knob."""
@@ -113,17 +112,11 @@ def boot_id(host: Host) -> str:
 
 @contextmanager
 def alone(host: Host, clock: Clock, patience: float = PATIENCE) -> Iterator[None]:
-    """Hold the record against another run on this node; LockHeld when it does not end in time."""
-    deadline = clock.monotonic() + patience
-    with ExitStack() as stack:
-        while True:
-            try:
-                stack.enter_context(hold(host.path(LOCK), "QoS settings"))
-                break
-            except LockHeld:
-                if clock.monotonic() >= deadline:
-                    raise
-                clock.sleep(PAUSE)
+    """Hold the record against whoever else sets or applies it on this node; LockHeld when that does not end in time.
+
+    What others than the unit that applies it do, they do in their ``turn``, which they take before.
+    """
+    with hold(host.path(LOCK), "QoS settings", clock, patience):
         yield
 
 

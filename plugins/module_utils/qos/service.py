@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from enum import Enum
 
 from ..errors import ColocationError
@@ -18,7 +18,6 @@ from ..host import Host
 from ..transaction import durable, install
 from ..transaction.files import refused
 from ..transaction.journal import unfinished
-from ..transaction.lock import LockHeld, hold
 from ..transaction.store import Store
 from .observe import Node
 from .record import Record, lasting
@@ -106,23 +105,21 @@ def put_in_place(host: Host) -> None:
 
 
 def take_away(host: Host) -> None:
-    """Undo ``put_in_place``; an engine that a transaction may be at work with stays."""
+    """Undo ``put_in_place``; the engine of an open transaction stays. Whoever calls this has the ``turn``.
+
+    The link goes last of what counts: while it is there, the next run takes the rest away.
+    """
     if os.path.lexists(host.path(UNIT_FILE)):
         _systemctl(host, "disable", "--no-reload", UNIT)
         durable.unlink_if_there(host.path(UNIT_FILE))
-        _systemctl(host, "daemon-reload")
+    _systemctl(host, "daemon-reload")
     engine = _engine(host)
-    durable.unlink_if_there(host.path(LINK))
-    store = Store(host)
-    if engine is None or unfinished(store):
-        return
-    # Whoever holds the lock may be about to begin with this engine: it stays then. A lock nobody ever took is not made.
-    locked = os.path.lexists(store.lock_path)
-    with suppress(LockHeld), hold(store.lock_path, "removal of the engine") if locked else nullcontext():
-        if not unfinished(store):
-            shutil.rmtree(host.path(engine), ignore_errors=True)
-            with suppress(OSError):
-                os.rmdir(host.path(install.FOLDER))
+    if engine is not None and not unfinished(Store(host)):
+        shutil.rmtree(host.path(engine), ignore_errors=True)
+    for link in (_staged(host), host.path(LINK)):
+        durable.unlink_if_there(link)
+    with suppress(OSError):
+        os.rmdir(host.path(install.FOLDER))
 
 
 def present(host: Host) -> bool:
@@ -144,10 +141,15 @@ def _engine(host: Host) -> str | None:
 
 
 def _link(host: Host, engine: str) -> None:
-    staged = host.path(f"{LINK}.{os.getpid()}")
+    staged = _staged(host)
     durable.unlink_if_there(staged)
     os.symlink(os.path.basename(engine), staged)
     os.replace(staged, host.path(LINK))
+
+
+def _staged(host: Host) -> str:
+    """Path on this machine of the link for the moment before its rename."""
+    return host.path(f"{LINK}.new")
 
 
 def _systemctl(host: Host, *arguments: str) -> None:

@@ -21,6 +21,7 @@ from ..qos.record import Entry
 from ..qos.request import node as node_of
 from ..qos.target import Cgroups, Target
 from ..transaction.clock import Clock
+from ..transaction.turn import turn
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def carry_out(host: Host, clock: Clock) -> tuple[Withdrawal, ...]:
     """What was done; nothing at all where nothing is recorded."""
     if not withdrawals(host):
         return ()
-    with record.alone(host, clock):
+    with turn(host, "restore of QoS settings", clock), record.alone(host, clock):
         wanted = withdrawals(host)
         for each in wanted:
             engine.execute(each.node, each.plan, clock)

@@ -16,10 +16,24 @@ from ..transaction.lock import hold
 from ..transaction.store import RESULT, STATE_FOLDER, Store
 from .slices import our_files
 
-OURS = frozenset(("lock", ledger.NAME, ledger.ORIGINALS, *map(os.path.basename, (record.FILE, record.LOCK))))
+DISCARDED = "discarded"
+"""A transaction on its way out: half of one would be taken for one that is about to begin."""
+TRANSACTIONS = "transactions"
+FILES = (ledger.NAME, *map(os.path.basename, (record.FILE, record.LOCK)), "lock")
+"""In the order in which they go: who waits for the lock begins with an empty folder."""
+
+
+def _temporary(name: str) -> str:
+    """What a write that was cut off leaves beside a file of ours."""
+    return os.path.basename(durable.temporary("", name))
+
+
+OURS = frozenset((*FILES, *map(_temporary, FILES), ledger.ORIGINALS, DISCARDED))
 """Beside the transactions, what is in the state folder."""
 FOREIGN = "foreign-"
 """Beginning of the names of texts of somebody else that a roll-back kept: steps.py, _put_back."""
+PATIENCE = 5.0
+"""Seconds to wait for the lock."""
 
 
 def kept(host: Host) -> dict[str, str]:
@@ -41,9 +55,17 @@ def removable(host: Host) -> list[str]:
     found = [install.FOLDER] if os.path.isdir(host.path(install.FOLDER)) else []
     ours = set(host.list(STATE_FOLDER)) & OURS
     spared = {os.path.basename(path) for path in kept(host)}
-    if ours or set(store.transactions()) - spared:
+    if ours or set(store.transactions()) - spared or _hollow(host):
         found.insert(0, STATE_FOLDER)
     return found
+
+
+def _hollow(host: Host) -> bool:
+    """Whether folders are left that a removal which was cut off has emptied."""
+    names = host.list(STATE_FOLDER)
+    if not names:
+        return os.path.isdir(host.path(STATE_FOLDER))
+    return TRANSACTIONS in names and not host.list(f"{STATE_FOLDER}/{TRANSACTIONS}")
 
 
 def nothing_is_left(host: Host) -> bool:
@@ -59,11 +81,12 @@ def clean(host: Host) -> list[str]:
     wanted = removable(host)
     if not wanted or not nothing_is_left(host):
         return []
-    store = Store(host)
+    store, clock = Store(host), Clock()
     if not os.path.isdir(store.folder):
         shutil.rmtree(host.path(install.FOLDER))
         return wanted
-    with hold(store.lock_path, "restore"):
+    # qos.lock as well: the unit that applies settings again takes that one alone.
+    with hold(store.lock_path, "restore", clock, PATIENCE), record.alone(host, clock):
         # Looked at once more: from here on nobody begins anything.
         if not nothing_is_left(host):
             return []
@@ -73,13 +96,16 @@ def clean(host: Host) -> list[str]:
 
 def _clean(host: Host, store: Store) -> None:
     spared = {os.path.basename(path) for path in kept(host)}
+    discarded = os.path.join(store.folder, DISCARDED)
+    shutil.rmtree(discarded, ignore_errors=True)
     for transaction in set(store.transactions()) - spared:
-        shutil.rmtree(store.path(transaction))
+        os.rename(store.path(transaction), discarded)
+        shutil.rmtree(discarded)
     shutil.rmtree(ledger.originals(store), ignore_errors=True)
     shutil.rmtree(host.path(install.FOLDER), ignore_errors=True)
-    for name in sorted(OURS - {ledger.ORIGINALS}):
+    for name in (*map(_temporary, FILES), *FILES):
         durable.unlink_if_there(os.path.join(store.folder, name))
-    for folder in (os.path.join(store.folder, "transactions"), store.folder):
+    for folder in (os.path.join(store.folder, TRANSACTIONS), store.folder):
         _remove_empty(folder)
 
 

@@ -56,6 +56,11 @@ def found(host: Host) -> Found:
 
 def carry_out(host: Host, wanted: Found) -> None:
     """Take every slice back; ColocationError for the first that cannot be, those before it are gone by then."""
+    with slice_work.turn_of(host, "restore of slices"):
+        _carry_out(host, wanted)
+
+
+def _carry_out(host: Host, wanted: Found) -> None:
     for each in wanted.slices:
         slice_work.carried_out(host, slice_work.prepared(host, {**ABSENT, "name": each.name}))
     if wanted.strays:

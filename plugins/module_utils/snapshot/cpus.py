@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evidence about the CPUs: which are there and online, SMT siblings, NUMA nodes."""
+"""Evidence about the CPUs: which are there and online, SMT siblings, sockets, NUMA nodes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ from .files import kernel_text, names
 
 _FOLDER = "/sys/devices/system/cpu"
 _CPU_LIMIT = 4096
-"""Sibling files read at most: they are one a CPU."""
+"""Files of one kind read at most: they are one a CPU."""
 
 
 def _siblings(host: Host) -> list[str]:
     """Each set of hardware threads that share a core, as the kernel prints it. Offline CPUs have no topology."""
+    return _topology(host, "thread_siblings_list")
+
+
+def _topology(host: Host, file: str) -> list[str]:
+    """The different words of all CPUs in one file of their topology."""
     found = [name for name in names(host, _FOLDER) if re.match(r"cpu\d+$", name)]
-    paths = ["%s/%s/topology/thread_siblings_list" % (_FOLDER, name) for name in found[:_CPU_LIMIT]]
+    paths = ["%s/%s/topology/%s" % (_FOLDER, name, file) for name in found[:_CPU_LIMIT]]
     return sorted({text for text in (kernel_text(host, path) for path in paths) if text})
 
 
@@ -37,6 +42,7 @@ def cpus(host: Host) -> dict[str, Any]:
     return {
         **lists,
         "numa": _numa(host),
+        "sockets": _topology(host, "physical_package_id"),
         "smt_active": smt,
         # Without SMT each CPU is its own only sibling: nothing to read.
         "siblings": [] if smt == "0" else _siblings(host),

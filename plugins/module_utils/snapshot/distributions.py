@@ -65,10 +65,13 @@ def _names(host: Host, folder: str) -> list[str]:
 
 
 def distribution(host: Host, agents: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
-    """``{marks, settings, templates, supervisors}``; marks and templates are the paths that exist."""
+    """``{marks, settings, templates, template_files, supervisors}``; marks and templates are the paths that exist."""
+    templates = {path: capture(host, path) for path in _TEMPLATES}
+    found = {path: file for path, file in templates.items() if file["kind"] != "missing"}
     return {
         "marks": [path for path in MARKS if describe(host, path)["kind"] != "missing"],
         "settings": _settings(host),
-        "templates": [path for path in _TEMPLATES if describe(host, path)["kind"] != "missing"],
+        "templates": list(found),
+        "template_files": found,
         "supervisors": [each for name in SUPERVISORS for each in agents.get(name, [])],
     }

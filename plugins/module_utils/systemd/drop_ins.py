@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Iterable
+from typing import Iterable, Sequence
 
 from ..cgroup.slices import SUFFIX
 from ..errors import ColocationError
@@ -41,12 +41,14 @@ class DropIn:
 class Target:
     """What we set, and where: ``path`` is our file, and ``rank`` sorts among the drop-ins it competes with.
 
-    All drop-ins win over a unit file, and of drop-ins the one that sorts last does.
+    All drop-ins win over a unit file, and of drop-ins the one that sorts last does. ``pushed``: the properties whose
+    runtime drop-ins are ours to replace; the values of all others are somebody's.
     """
 
     settings: tuple[Setting, ...]
     path: str
     runtime: bool
+    pushed: frozenset[str]
 
     def rank(self, name: str) -> str:
         if self.runtime:
@@ -83,10 +85,17 @@ def _text(host: Host, path: str) -> str:
         raise ColocationError(f"the drop-in cannot be read: {error.strerror}", file=path) from error
 
 
-def pushed(unit: str, found: Iterable[DropIn]) -> tuple[str, ...]:
-    """What SetUnitProperties left for the unit. It replaces them when it is called again."""
+def pushed(unit: str, found: Iterable[DropIn], names: Iterable[str] | None = None) -> tuple[str, ...]:
+    """What SetUnitProperties left for the unit, of ``names`` or of all: what it replaces when it is called again."""
     own = tuple(f"{place}/{unit}.d/" for place in PUSHED)
-    return tuple(each.path for each in found if each.path.startswith(own))
+    files = None if names is None else {f"50-{name}.conf" for name in names}
+    return tuple(each.path for each in found if each.path.startswith(own) and (files is None or each.name in files))
+
+
+def others(unit: str, ours: str, found: Sequence[DropIn], names: Iterable[str]) -> tuple[DropIn, ...]:
+    """The drop-ins that are left when our file is gone, and with it what was pushed of these properties."""
+    gone = {ours, *pushed(unit, found, names)}
+    return tuple(each for each in found if each.path not in gone)
 
 
 def require_none_stronger(unit: str, target: Target, found: Iterable[DropIn], machine: Machine) -> None:
@@ -106,18 +115,21 @@ def require_none_stronger(unit: str, target: Target, found: Iterable[DropIn], ma
 def _rivals(unit: str, each: DropIn, target: Target, machine: Machine) -> list[Setting]:
     wanted = {setting.name: setting for setting in target.settings}
     set_there = assigned(((name, text) for name, text in assignments(each.text) if name in wanted), machine)
-    # Our own call writes a file of its own again.
-    ours = each.path.startswith(tuple(f"{place}/{unit}.d/50-" for place in PUSHED))
     return [
         rival
         for name, rival in set_there.items()
-        if rival.value != wanted[name].value
-        and each.name >= target.rank(name)
-        and not (ours and each.name == f"50-{name}.conf")
+        if rival.value != wanted[name].value and _stands(unit, each, name, target)
     ]
 
 
+def _stands(unit: str, each: DropIn, name: str, target: Target) -> bool:
+    """A call replaces the file that an earlier call has left, whoever made it."""
+    if pushed(unit, [each], [name]):
+        return name not in target.pushed
+    return each.name >= target.rank(name)
+
+
 def _remedy(unit: str, path: str) -> str:
-    if path.startswith((CONTROL + "/", RUNTIME_CONTROL + "/")):
+    if path.startswith((CONTROL + "/", RUNTIME_CONTROL + "/", TRANSIENT + "/")):
         return f"Somebody used systemctl set-property: undo it with systemctl revert {unit}, or set the same value here"
     return "Remove the line there, or set the same value here"

@@ -160,6 +160,8 @@ def assigned(lines: Iterable[tuple[str, str]], machine: Machine) -> Mapping[str,
 
 
 def _found(name: str, text: str, machine: Machine) -> Setting:
+    if not text:
+        return default(name)
     try:
         return setting(name, text, machine)
     except ColocationError:

@@ -63,13 +63,13 @@ def _take_back(host: Host, request: Request, state: SliceState, planned: Plan) -
     with suppress(ColocationError):
         if planned.start:
             bus.stop(request.name)
-            left = drop_ins.pushed(request.name, drop_ins.read(host, request.name))
-            discard(host, set(left) - set(drop_ins.pushed(request.name, state.drop_ins)))
         elif planned.push:
             old = [
                 Property(each.value.name, each.value.signature, state.unit[each.value.name]) for each in planned.push
             ]
             bus.set(request.name, old)
+        left = drop_ins.pushed(request.name, drop_ins.read(host, request.name))
+        discard(host, set(left) - set(drop_ins.pushed(request.name, state.drop_ins)))
 
 
 def _settled(host: Host, request: Request, found: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -92,7 +92,9 @@ def _removed(host: Host, request: Request, planned: Plan) -> Mapping[str, Any]:
     bus = Bus(host)
     if planned.push:
         bus.set(request.name, calls(planned.push))
-    discard(host, planned.discard)
+    # The call leaves drop-ins of its own, which would hide what others set later.
+    again = drop_ins.pushed(request.name, drop_ins.read(host, request.name), [each.name for each in planned.push])
+    discard(host, {*planned.discard, *again})
     if planned.stop:
         # systemd knows nothing of cpuset, hugetlb and the like on v1.
         for tree in stale_cgroups.trees(host, slices.path(request.name)):

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Mapping, Sequence
+from typing import Any, Iterable, Mapping, Sequence
 
 from ..errors import ColocationError
 from . import drop_ins, unit_text
@@ -60,15 +60,24 @@ def _to_push(setting: Setting, state: SliceState) -> bool:
 
 
 def dropped(request: Request, state: SliceState) -> tuple[Setting, ...]:
-    """systemd's defaults for what our file set so far and is not asked for any more."""
+    """What our file set so far and is not asked for any more: as the files of others say, else systemd's defaults."""
     names = {each.name for each in request.settings} if request.present else set()
     before = assigned(unit_text.assignments(state.own or ""), state.machine)
-    known = (name for name in before if name not in names and RULES[name].dbus in state.unit)
-    return tuple(default(name) for name in sorted(known))
+    known = sorted(name for name in before if name not in names and RULES[name].dbus in state.unit)
+    return _without_us(request, state, known)
+
+
+def _without_us(request: Request, state: SliceState, names: Sequence[str]) -> tuple[Setting, ...]:
+    """What these properties are without our file and without what was pushed of them."""
+    others = [each.text for each in drop_ins.others(request.name, state.where.settings, state.drop_ins, names)]
+    lines = (line for text in (state.fragment, *others) for line in unit_text.assignments(text))
+    left = assigned(lines, state.machine)
+    return tuple(left.get(name) or default(name) for name in names)
 
 
 def _presence(request: Request, state: SliceState) -> Plan:
-    target = drop_ins.Target(request.settings, state.where.settings, not request.persistent)
+    pushed = frozenset(_pushed_by_us(request, state))
+    target = drop_ins.Target(request.settings, state.where.settings, not request.persistent, pushed)
     drop_ins.require_none_stronger(request.name, target, state.drop_ins, state.machine)
     link = None
     if state.where.link is not None and state.linked != request.persistent:
@@ -88,6 +97,22 @@ def _presence(request: Request, state: SliceState) -> Plan:
         start=starts,
         companion=_companion_is_missing(request, state),
     )
+
+
+def _pushed_by_us(request: Request, state: SliceState) -> Iterable[str]:
+    """On somebody else's slice a runtime value is theirs until our drop-in sets the property: it has to come back.
+
+    One that says what would be without it, as a setting that was given back leaves it, comes back anyway.
+    """
+    names = [each.name for each in request.settings]
+    if state.where.link is not None or not request.persistent:
+        return names
+    pushed = drop_ins.pushed(request.name, state.drop_ins, names)
+    texts = [state.own or "", *(each.text for each in state.drop_ins if each.path in pushed)]
+    ours, *said = (assigned(unit_text.assignments(text), state.machine) for text in texts)
+    base = {each.name: each.value for each in _without_us(request, state, names)}
+    idle = {name for found in said for name, each in found.items() if base.get(name) == each.value}
+    return {*ours, *idle}
 
 
 def _companion_is_missing(request: Request, state: SliceState) -> bool:
@@ -132,10 +157,9 @@ def _absence(request: Request, state: SliceState) -> Plan:
 
 
 def _withdrawal(request: Request, state: SliceState) -> Plan:
-    """The slice is somebody else's and stays; what we set there goes back to systemd's defaults."""
+    """The slice is somebody else's and stays; what we set there goes back to what it is without us."""
     resets = dropped(request, state)
-    names = {f"50-{each.name}.conf" for each in resets}
-    pushed = tuple(path for path in drop_ins.pushed(request.name, state.drop_ins) if path.rpartition("/")[2] in names)
+    pushed = drop_ins.pushed(request.name, state.drop_ins, [each.name for each in resets])
     push = differing(resets, state.unit) if state.active else ()
     return Plan(files=state.changes, push=push, discard=pushed, reload=bool(state.changes) and state.live)
 

@@ -25,7 +25,10 @@ NAMES = (*_UNIT, *_USAGE, *(rule.dbus for rule in RULES.values()))
 
 @dataclass(frozen=True)
 class SliceState:
-    """``unit``: D-Bus properties, empty for an image. ``unlike``: what the kernel has where they are as wanted."""
+    """``unit``: D-Bus properties, empty for an image. ``unlike``: what the kernel has where they are as wanted.
+
+    ``fragment``: text of the slice's unit file where that is somebody else's.
+    """
 
     unit: Mapping[str, Any]
     machine: Machine
@@ -38,6 +41,7 @@ class SliceState:
     processes: tuple[int, ...] = ()
     nested: tuple[str, ...] = ()
     unlike: Mapping[str, str] = field(default_factory=dict)
+    fragment: str = ""
 
     @property
     def active(self) -> bool:
@@ -73,7 +77,18 @@ def observe(host: Host, request: Request) -> SliceState:
         _processes(host, request.name) if occupied else (),
         _nested(host, request.name) if occupied else (),
         kernel_values.unlike(host, hierarchies(host), unit, request.settings) if host.live and request.present else {},
+        _fragment(host, unit, where),
     )
+
+
+def _fragment(host: Host, unit: Mapping[str, Any], where: slice_files.Places) -> str:
+    path = unit.get("FragmentPath", "")
+    if not path or path == where.settings:
+        return ""
+    try:
+        return host.read(path)
+    except OSError:
+        return ""
 
 
 def _absent(host: Host, request: Request) -> Mapping[str, str]:

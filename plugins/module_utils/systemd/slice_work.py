@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, Mapping
+from typing import Any, ContextManager, Mapping
 
 from ..cgroup import slices
 from ..host import Host
-from . import property_text, slice_apply, slice_plan, slice_request, slice_state
+from ..transaction.turn import turn
+from . import first_boot, property_text, slice_apply, slice_plan, slice_request, slice_state
 from .drop_ins import PUSHED
 from .property import INFINITY
 
@@ -36,6 +38,24 @@ def looked_at(host: Host, parameters: Mapping[str, Any]) -> tuple[slice_request.
     return request, slice_state.observe(host, request)
 
 
+def done(host: Host, parameters: Mapping[str, Any]) -> tuple[Work, Mapping[str, Any]]:
+    """Looked at, and carried out while nobody else is at work on the node; with the unit's properties afterwards.
+
+    A slice that is as it is to be waits for nobody. LockHeld names who is at work for too long.
+    """
+    work = prepared(host, parameters)
+    if not work.plan.changed:
+        return work, carried_out(host, work)
+    with turn_of(host, f"systemd_slice of {work.request.name}"):
+        work = prepared(host, parameters)
+        return work, carried_out(host, work)
+
+
+def turn_of(host: Host, holder: str) -> ContextManager[None]:
+    """The node's lock; an image, of which files alone are written, gets no folder of ours for it."""
+    return turn(host, holder) if host.live else nullcontext()
+
+
 def carried_out(host: Host, work: Work) -> Mapping[str, Any]:
     """The unit's D-Bus properties afterwards."""
     if work.plan.changed:
@@ -47,7 +67,9 @@ def carried_out(host: Host, work: Work) -> Mapping[str, Any]:
 def answer(host: Host, work: Work, unit: Mapping[str, Any]) -> dict[str, Any]:
     """What the module returns beside ``changed`` and ``diff``."""
     group = unit.get("ControlGroup", "")
+    boot = {} if work.state.live else {"first_boot": list(first_boot.first_boot(work.request, work.state, work.plan))}
     return {
+        **boot,
         "properties": property_text.properties(unit),
         "status": status(host, unit),
         "control_group": group,

@@ -28,9 +28,12 @@ def written(host: Host, changes: Sequence[FileChange], link: str | None, target:
         linked_to = os.readlink(host.path(link)) if link is not None and os.path.islink(host.path(link)) else None
         folders = [] if link is None else files.missing_folders(host, link)
         try:
+            # A link goes before its file, which says that both are ours, and comes after it.
+            if link is not None and target is None:
+                discard(host, [link])
             for each, old in zip(changes, saved):
                 _put(host, each, old)
-            if link is not None:
+            if link is not None and target is not None:
                 _link(host, link, target)
             yield
         except BaseException:

@@ -45,7 +45,8 @@ def create(target: str, text: bytes, dress: Dress) -> None:
 def replace(target: str, text: bytes, stages: Sequence[str], dress: Dress, ready: Ready) -> None:
     """Another text for a file that exists. ``stages``: folders for the moment before the rename, the best one first."""
     for folder in stages:
-        unlink_if_there(temporary(folder, target))
+        if unlink_if_there(temporary(folder, target)):
+            sync_folder(folder)
     for folder in stages:
         staged = temporary(folder, target)
         try:
@@ -55,24 +56,25 @@ def replace(target: str, text: bytes, stages: Sequence[str], dress: Dress, ready
         except OSError as error:
             if error.errno not in _NOT_FROM_THERE or folder == stages[-1]:
                 raise
+            with suppress(OSError):
+                sync_folder(folder)
         else:
             return
 
 
-def probe(folder: str, text: bytes, target: str) -> None:
-    """Really write ``text`` in the folder, and leave nothing; OSError when there is no room or no right."""
+def probe(folder: str, text: bytes) -> None:
+    """Really write ``text`` in the folder, and leave nothing; OSError when there is no room or no right.
+
+    Where there are no nameless files only the right is looked at: nobody would know of one with a name after a kill.
+    """
     handle = _nameless(folder)
-    if handle is not None:
-        try:
-            _fill(handle, text, lambda _handle: None)
-        finally:
-            os.close(handle)
+    if handle is None:
+        _require_right(folder)
         return
-    path = temporary(folder, target)
     try:
-        write_new(path, text)
+        _fill(handle, text, lambda _handle: None)
     finally:
-        discard(path)
+        os.close(handle)
 
 
 def write_new(path: str, text: bytes, dress: Dress = lambda _handle: None) -> None:
@@ -167,6 +169,14 @@ def _rename(staged: str, target: str, ready: Ready) -> None:
         raise
     for folder in sorted({os.path.dirname(target), os.path.dirname(staged)}):
         sync_folder(folder)
+
+
+def _require_right(folder: str) -> None:
+    """access(2) knows of immutable folders and read-only file systems too."""
+    if os.access(folder, os.W_OK | os.X_OK):
+        return
+    reason = errno.EROFS if os.statvfs(folder).f_flag & os.ST_RDONLY else errno.EPERM
+    raise OSError(reason, os.strerror(reason), folder)
 
 
 def _require_absent(target: str) -> None:

@@ -21,6 +21,9 @@ from .validation import validate
 from .wording import in_words
 from .work import Report, Work, go_on
 
+PATIENCE = 5.0
+"""Seconds to wait for the lock: somebody may look at this moment whether anybody has it, or just be ending."""
+
 
 class Stopped(ColocationError):
     """The process was asked to end (SIGTERM)."""
@@ -65,7 +68,7 @@ def alone(node: Node, store: Store, holder: str, report: Report, own: str = "") 
 
     ``own``: the transaction that is about to begin, however old its plan is.
     """
-    with hold(store.lock_path, holder):
+    with hold(store.lock_path, holder, node.clock, PATIENCE):
         try:
             leftovers.end(store, node.clock.wall(), report, own)
             _settle(node, store, report)
@@ -88,8 +91,7 @@ def recover(node: Node, store: Store, report: Report) -> dict[str, Any] | None:
 def recover_at_boot(node: Node, store: Store, report: Report) -> dict[str, Any] | None:
     """The same before any service has started; none is started, stopped or waited for."""
     with alone(node, store, "recovery at boot", report):
-        ended = [_recover(Work(node, store, report), journal, boot_undo.roll_back) for journal in unfinished(store)]
-    return ended[0] if ended else None
+        return _undone(node, store, report, boot_undo.roll_back)
 
 
 def undo_all(node: Node, store: Store, report: Report) -> dict[str, Any] | None:
@@ -98,8 +100,15 @@ def undo_all(node: Node, store: Store, report: Report) -> dict[str, Any] | None:
     def undo(work: Work) -> None:
         roll_back(work, "the process that carried out the transaction, or the node, ended in the middle of it")
 
+    return _undone(node, store, report, undo)
+
+
+def _undone(node: Node, store: Store, report: Report, undo: Callable[[Work], None]) -> dict[str, Any] | None:
     ended = [_recover(Work(node, store, report), journal, undo) for journal in unfinished(store)]
-    return ended[0] if ended else None
+    # The newest one's answer last: who waits for it waits for all of them.
+    for journal in reversed(ended):
+        store.finish(journal.id, journal.result())
+    return ended[0].recovered_as if ended else None
 
 
 def _settle(node: Node, store: Store, report: Report) -> None:
@@ -119,12 +128,11 @@ def _answer(store: Store, transaction: str) -> dict[str, Any] | None:
     return journal.result() if journal is not None else None
 
 
-def _recover(work: Work, journal: Journal, undo: Callable[[Work], None]) -> dict[str, Any]:
+def _recover(work: Work, journal: Journal, undo: Callable[[Work], None]) -> Journal:
     work.report(f"undo of the unfinished transaction {journal.id}")
     work.plan, work.journal = journal.plan, journal
     undo(work)
-    work.store.finish(journal.id, journal.result())
-    return journal.recovered_as
+    return journal
 
 
 def _attempt(work: Work, transaction: str, recovered: dict[str, Any] | None) -> dict[str, Any]:

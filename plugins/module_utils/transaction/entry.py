@@ -16,7 +16,7 @@ from . import boot, engine, install, recovery
 from .node import Node
 from .store import Store
 
-USAGE = f"usage: run ID | finish ID | recover | {boot.COMMAND} | qos"
+USAGE = f"usage: run ID | finish ID | undo ID | recover | {boot.COMMAND} | qos"
 
 
 class Request:
@@ -61,6 +61,8 @@ def _carry_out(node: Node, argv: list[str], request: Request) -> int:
         _report(f"{argv[1]}: {answer['state']}")
     elif len(argv) == 2 and argv[0] == "finish":
         _report(json.dumps(recovery.finish(node, store, argv[1], _report, request.heed)))
+    elif len(argv) == 2 and argv[0] == "undo":
+        _report(json.dumps(recovery.undo(node, store, argv[1], _report)))
     elif argv == ["recover"]:
         _report(json.dumps(engine.recover(node, store, _report)))
     elif argv == [boot.COMMAND]:

@@ -165,7 +165,7 @@ def probe(host: Host, path: str, text: bytes) -> None:
     missing = missing_folders(host, path)
     folder = host.path(os.path.dirname(missing[0] if missing else path))
     try:
-        durable.probe(folder, text, path)
+        durable.probe(folder, text)
     except OSError as error:
         raise refused(error, path, f"write it ({len(text)} bytes)") from error
 

@@ -38,7 +38,7 @@ def checks(node: Node, plan: Plan, before: dict[str, Any], restarted: Restarts) 
     chosen = _kubelet_checks(node, plan, gate, before)
     if gate.cri_endpoint:
         chosen.append(partial(runtime_checks.ready, node, gate.cri_endpoint))
-        chosen += _cri_checks(node, gate, gate.cri_endpoint, before)
+        chosen += _cri_checks(node, gate, gate.cri_endpoint, before, restarted)
     if gate.nri_socket:
         chosen.append(partial(runtime_checks.nri_socket, node, gate.nri_socket, restarted.runtime))
         if before.get("nri_plugins"):
@@ -57,7 +57,7 @@ def baseline_checks(node: Node, plan: Plan, before: dict[str, Any], restarted: R
     if gate.kubelet_healthz and before["kubelet_healthy"]:
         chosen.append(partial(kubelet_checks.healthz, node, gate.kubelet_healthz))
     if gate.cri_endpoint and gate.pods_return and before["pods"]:
-        chosen.append(partial(pod_checks.pods_returned, node, gate.cri_endpoint, before["pods"]))
+        chosen.append(_pods_returned(node, gate.cri_endpoint, before, restarted))
     if _was_ready(before):
         chosen += _node_checks(node, plan, before, restarted)
     return chosen
@@ -138,14 +138,19 @@ def _node_checks(node: Node, plan: Plan, before: dict[str, Any], restarted: Rest
     return [partial(node_ready.ready, node, plan.gate.node, plan.kubelet.unit, restarted.kubelet)]
 
 
-def _cri_checks(node: Node, gate: Gate, endpoint: str, before: dict[str, Any]) -> list[Check]:
+def _pods_returned(node: Node, endpoint: str, before: dict[str, Any], restarted: Restarts) -> Check:
+    noted = before.get("ended", ())
+    return partial(pod_checks.pods_returned, node, endpoint, before["pods"], noted, restarted.kubelet)
+
+
+def _cri_checks(node: Node, gate: Gate, endpoint: str, before: dict[str, Any], restarted: Restarts) -> list[Check]:
     chosen: list[Check] = []
     if gate.runtime_handlers:
         chosen.append(partial(runtime_checks.handlers, node, endpoint, gate.runtime_handlers))
     elif gate.cgroup_driver:
         chosen.append(partial(runtime_checks.cgroup_driver, node, endpoint, gate.cgroup_driver))
     if gate.pods_return:
-        chosen.append(partial(pod_checks.pods_returned, node, endpoint, before["pods"]))
+        chosen.append(_pods_returned(node, endpoint, before, restarted))
     if gate.cgroup_driver:
         chosen.append(partial(pod_checks.cgroup_shape, node, endpoint, gate.cgroup_driver))
     return chosen

@@ -221,6 +221,10 @@ class Journal:
         """Note the backups of the checkpoints, which are on disk by now."""
         self._change(checkpoints=[entry.document() for entry in saved])
 
+    def keep_ended(self, pods: list[str]) -> None:
+        """Note pods whose work was done before their sandboxes go, and with them the proof."""
+        self._change(before={**self._document["before"], "ended": pods})
+
     @property
     def ledger(self) -> list[dict[str, Any]] | None:
         """What is to be entered in the ledger; None while nothing was noted, as in journals before there was one."""

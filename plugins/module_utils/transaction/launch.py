@@ -97,14 +97,47 @@ def wait(host: Host, transaction: str, seconds: float) -> dict[str, Any]:
 def recover(host: Host, way: Way, seconds: float) -> dict[str, Any] | None:
     """Settle what was cut off: its id and end state, None when there was nothing.
 
-    What goes on does so in a unit of its own; how far it is after ``seconds`` is the answer then, and ``wait`` goes on.
+    It is settled in a unit of its own, and how far that is after ``seconds`` is the answer then: ``wait`` goes on. One
+    that settles it already is waited for. LockHeld, which names who it is, when anybody else is at work.
+    Where there is no systemd, or it starts no engine, it is undone in this process.
     """
-    node, store = _node(host), Store(host)
-    transaction = recovery.resumable(node, store) if way is Way.FINISH and node.engine else None
-    if transaction is None:
+    node, store = _recovering(host), Store(host)
+    journals = unfinished(store)
+    if not node.engine or not journals or way is Way.STOP:
         return recovery.settle(node, store, _silent, way)
-    _launch(host, transaction, _run_time(store, transaction), "finish")
+    transaction = journals[0].id
+    if _is_being_settled(host, store, transaction):
+        return wait(host, transaction, seconds)
+    limit = _run_time(store, transaction)
+    if way is Way.FINISH and recovery.resumable(node, store):
+        _launch(host, transaction, limit, "finish")
+        return wait(host, transaction, seconds)
+    try:
+        _launch(host, transaction, limit, "undo")
+    except (NotStarted, OSError):
+        return recovery.settle(node, store, _silent, Way.UNDO)
     return wait(host, transaction, seconds)
+
+
+def _is_being_settled(host: Host, store: Store, transaction: str) -> bool:
+    """Whether a unit is bringing it to its end; LockHeld when its own engine or somebody else is still at work."""
+    try:
+        with hold(store.lock_path, "look for an engine at work"):
+            pass
+    except LockHeld as held:
+        if held.holder.startswith(recovery.holder(transaction) + ","):
+            return True
+        raise
+    # It may have been started this moment, or systemd is about to start it again.
+    return _alive(host, transaction)
+
+
+def _recovering(host: Host) -> Node:
+    """A full disk that cannot take an engine is no reason to leave a node half changed."""
+    try:
+        return _node(host)
+    except OSError:
+        return Node(host)
 
 
 def _node(host: Host) -> Node:

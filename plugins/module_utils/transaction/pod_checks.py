@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 import re
+from typing import Collection
 
 from ..cri.client import CriClient
 from ..cri.errors import CriFailure
 from ..cri.messages import ContainerState
+from . import ended_pods
 from .finding import Finding, Verdict
 from .node import Node
 from .sandboxes import running_pods
@@ -75,18 +77,33 @@ def decisive_path(text: str) -> str:
     return unified
 
 
-def pods_returned(node: Node, endpoint: str, before: dict[str, int]) -> Finding:
-    """Every pod that ran before runs again with as many containers."""
+def pods_returned(
+    node: Node,
+    endpoint: str,
+    before: dict[str, int],
+    noted: Collection[str] = (),
+    kubelet_started: float | None = None,
+) -> Finding:
+    """Every pod that ran before runs again with as many containers, or has ended with 0.
+
+    ``noted``: those that had ended before their sandboxes were removed.
+    """
     name = "pods returned"
     try:
         with node.cri(endpoint) as client:
             now = running_pods(client)
+            fewer = [pod for pod, containers in before.items() if now.get(pod, -1) < containers]
+            done = ended_pods.finished(client, fewer, ended_pods.since(kubelet_started))
     except CriFailure as error:
         return Finding(name, Verdict.WAITING, error.message)
-    missing = sorted(pod for pod, containers in before.items() if now.get(pod, -1) < containers)
+    ended = [
+        pod for pod in fewer if pod in noted or ended_pods.has_ended(before[pod], now.get(pod, 0), done.get(pod, 0))
+    ]
+    missing = sorted(set(fewer) - set(ended))
     if missing:
         detail = f"{len(missing)} of {len(before)} pods do not run as before: {', '.join(missing[:5])}"
         return Finding(name, Verdict.WAITING, detail)
     if not before:
         return Finding(name, Verdict.NOT_PROVEN, "no pod ran before")
-    return Finding(name, Verdict.PASSED, f"{len(before)} pods")
+    told = f"; ended with exit code 0 meanwhile: {', '.join(sorted(ended))}" if ended else ""
+    return Finding(name, Verdict.PASSED, f"{len(before) - len(ended)} pods{told}")

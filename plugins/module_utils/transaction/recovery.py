@@ -60,13 +60,26 @@ def finish(
 
     It is undone when it went on once and was cut off again, or cannot go on; NotResumable as ``settle``.
     """
-    with engine.alone(node, store, "recovery", report):
+    with engine.alone(node, store, holder(transaction), report):
         journals = unfinished(store)
         if transaction not in [journal.id for journal in journals]:
             return None
         if journals[0].id == transaction and _to_resume(journals):
             return _finish(Work(node, store, report, heed), journals[0])
         return engine.undo_all(node, store, report)
+
+
+def undo(node: Node, store: Store, transaction: str, report: Report) -> dict[str, Any] | None:
+    """Undo this transaction, in the engine; its end state, None when it has ended already."""
+    with engine.alone(node, store, holder(transaction), report):
+        if transaction not in [journal.id for journal in unfinished(store)]:
+            return None
+        return engine.undo_all(node, store, report)
+
+
+def holder(transaction: str) -> str:
+    """How the lock names an engine that brings this transaction to its end."""
+    return f"recovery of transaction {transaction}"
 
 
 def resumable(node: Node, store: Store) -> str | None:

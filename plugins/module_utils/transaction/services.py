@@ -11,8 +11,9 @@ from ..errors import ColocationError
 from .node import Node
 from .unit_log import explain
 
-# systemd's own limits for one job are 90 s by default (DefaultTimeoutStartSec, DefaultTimeoutStopSec).
-JOB_TIMEOUT = 180.0
+# systemd ends a job itself, after 90 s by default (DefaultTimeoutStartSec, DefaultTimeoutStopSec). The units of K3s and
+# RKE2 start without a limit (TimeoutStartSec=0), and a server is not up before its etcd answers.
+JOB_TIMEOUTS = {"start": 600.0, "stop": 180.0}
 SHOW_TIMEOUT = 30.0
 MICROSECONDS = 1e6
 PROPERTIES = (
@@ -116,7 +117,7 @@ def stop(node: Node, unit: str) -> None:
 
 
 def _job(node: Node, verb: str, unit: str, since: float) -> None:
-    answer = node.host.run(["systemctl", verb, unit], timeout=JOB_TIMEOUT)
+    answer = node.host.run(["systemctl", verb, unit], timeout=JOB_TIMEOUTS[verb])
     if answer.rc == 0:
         return
     # Its second sentence names the commands that the remedy names.

@@ -88,6 +88,7 @@ BEFORE = {
     "runtime_runs": switch,
     "kubelet_healthy": switch,
     "pods": {ANY: _count},
+    "?ended": [text],
     "?nri_plugins": _count,
     "?healthz": {"demanded": switch, "reason": text},
     "?node": {"ready": switch, "reason": text},

@@ -9,7 +9,7 @@ from typing import Callable
 
 from ..cri.errors import CriFailure
 from ..errors import ColocationError
-from . import checkpoints, files, gate, sandboxes, services, stale_cgroups
+from . import checkpoints, ended_pods, files, gate, sandboxes, services, stale_cgroups
 from .finding import Finding, Verdict
 from .journal import State
 from .node_ready import next_second
@@ -90,6 +90,16 @@ def _remove_sandboxes(work: Work) -> str:
         if work.journal.before["runtime_runs"]:
             raise
         return "the runtime does not run: done after its start"
+
+
+def _stop_sandboxes(work: Work) -> str:
+    """What has ended by now leaves no trace, and a kubelet that saw its end does not make it again."""
+    wanted, before = work.plan.sandboxes, work.journal.before
+    if wanted is not None and "ended" not in before:
+        ended = ended_pods.by_now(work.node, wanted.endpoint, before["pods"])
+        if ended:
+            work.journal.keep_ended(ended)
+    return _remove_sandboxes(work)
 
 
 def _remove_new_sandboxes(work: Work) -> str:
@@ -263,7 +273,7 @@ HEALTH_GATE = "health gate"
 # Undone from the end to the beginning: stopping what was started, putting files back, starting what was stopped.
 STEPS = (
     Step(STOP_KUBELET, lambda plan: plan.restarts_kubelet, _stop_kubelet, _kubelet_as_before),
-    Step("remove sandboxes", lambda plan: plan.stops_sandboxes, _remove_sandboxes, _remove_new_sandboxes),
+    Step("remove sandboxes", lambda plan: plan.stops_sandboxes, _stop_sandboxes, _remove_new_sandboxes),
     Step(STOP_RUNTIME, lambda plan: plan.restarts_runtime, _stop_runtime, _runtime_as_before),
     Step(
         "move checkpoints aside",

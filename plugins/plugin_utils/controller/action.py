@@ -79,7 +79,7 @@ class ColocationAction(ActionBase):
         """
         if not snapshot["unfinished_transactions"] or (self._task.check_mode and way != LEFT_ALONE):
             return snapshot, None
-        found = node.recover(way, self.show_progress)
+        found = node.recover(way, self.show_progress, snapshot["unfinished_transactions"])
         if found is None:
             return node.snapshot(), None
         display.warning(f"{self.host}: transaction {found['id']} had been cut off, now it is {found['state']}")

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..facts.model import KubeletFacts, NodeFacts, RuntimeFacts
@@ -13,6 +13,7 @@ from ..facts.node import interpret
 from ..plan.checkpoints import moved_checkpoints
 from ..plan.document import files_document
 from ..plan.edits import file_edits
+from ..plan.first_boot import FirstBoot
 from ..plan.kubelet_after import resolved
 from ..plan.model import Change, Need, Plan
 from ..plan.refusals.catalogue import refusals
@@ -29,10 +30,11 @@ STRATEGY = "main-file"
 
 
 class FilesAction(ColocationAction):
-    """``CHANGES`` and ``RULES`` say which side of the plan a module is about."""
+    """``CHANGES`` and ``RULES`` say which side of the plan a module is about; ``BOOT`` tells of it in an image."""
 
     CHANGES: Callable[[NodeFacts, Profile], tuple[Change, ...]]
     RULES: tuple[Rule, ...]
+    BOOT: Callable[[NodeFacts, Sequence[Change], Profile], FirstBoot]
 
     @staticmethod
     def side(facts: NodeFacts) -> KubeletFacts | RuntimeFacts:
@@ -60,6 +62,9 @@ class FilesAction(ColocationAction):
             return {"failed": True, "msg": refusal_message(Plan(refusals=refused))}
         result = {"changed": bool(edits), "diff": diffs(edits), **self._consequences(facts, needed, profile)}
         result.update(self.remarks(facts, profile))
+        if facts.image:
+            boot = type(self).BOOT(facts, needed.changes, profile)
+            result.update(first_boot=list(boot.lines), warnings=list(boot.warnings))
         if recovered:
             result.update(changed=True, recovered=recovered)
         node.usage.planning_seconds += time.process_time() - began

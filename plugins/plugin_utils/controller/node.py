@@ -119,14 +119,17 @@ class Node:
         progress(state)
         return state
 
-    def recover(self, way: str, progress: Callable[[Mapping[str, Any]], None]) -> dict[str, Any] | None:
+    def recover(
+        self, way: str, progress: Callable[[Mapping[str, Any]], None], known: Sequence[str] = ()
+    ) -> dict[str, Any] | None:
         """Id and state of the transaction that was cut off, settled in this way (``RECOVER``); None: there was none.
 
-        NodeFailure when somebody is at work, or it is to be left as it is, or it cannot be settled.
+        ``known``: ids of those that were open when the node was looked at, the newest first. The node works on when the
+        connection is cut. NodeFailure when somebody is at work, or it is to be left as it is, or it cannot be settled.
         """
         self.usage.module_executions += 1
         where = {"root": self.root, "wait": POLL_SECONDS}
-        state = self._answer(self.execute(TRANSACTION_MODULE, {**where, "action": "recover", "recover": way}))
+        state = self._settled(where, {**where, "action": "recover", "recover": way}, known, progress)
         if state["state"] == "applying":
             limit = state.get("limit", life_time(0.0))
             state = self._end({**where, "id": state["id"]}, state, limit, progress)
@@ -138,10 +141,28 @@ class Node:
             raise NodeFailure({"failed": True, "msg": message, "transaction": state})
         return {"id": state["id"], "state": state["state"]}
 
+    def _settled(
+        self,
+        where: Mapping[str, Any],
+        request: Mapping[str, Any],
+        known: Sequence[str],
+        progress: Callable[[Mapping[str, Any]], None],
+    ) -> dict[str, Any]:
+        """How far it is. A request that nobody answered is repeated: it waits for what it has begun."""
+        try:
+            return self._answer(self.execute(TRANSACTION_MODULE, dict(request)))
+        except ConnectionLost:
+            progress({"state": "contact lost", "step": "look what became of the earlier transaction"})
+        state = self._poll(request)
+        if state["state"] == "none" and known:
+            # It has ended while nobody listened.
+            return self._poll({**where, "action": "wait", "id": known[0]})
+        return state
+
     def _begun(self, where: Mapping[str, Any], lost: ConnectionLost) -> dict[str, Any]:
         """How far it is whose start nobody answered; the loss itself where nothing was begun."""
         try:
-            return self._poll(where)
+            return self._poll({**where, "action": "wait"})
         except NodeFailure as failure:
             if failure.result.get("begun") is False:
                 raise lost from None
@@ -160,15 +181,15 @@ class Node:
             if self.now() >= deadline:
                 raise NodeFailure({"failed": True, "msg": _at_work(state, limit + PATIENCE), "transaction": state})
             progress(state)
-            state = self._poll(where)
+            state = self._poll({**where, "action": "wait"})
         return state
 
-    def _poll(self, where: Mapping[str, Any]) -> dict[str, Any]:
+    def _poll(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """The state after a while; a node that cannot be reached for some minutes is given up on."""
         for remaining in reversed(range(LOST_CONNECTION_RETRIES)):
             self.usage.polls += 1
             try:
-                return self._answer(self.execute(TRANSACTION_MODULE, {**where, "action": "wait"}))
+                return self._answer(self.execute(TRANSACTION_MODULE, dict(request)))
             except ConnectionLost:
                 if not remaining:
                     raise

@@ -170,4 +170,5 @@ def interpret_containerd(evidence: Mapping[str, Any], units: Mapping[str, Mappin
         captured=tuple(captured.values()),
         default_handler=default if isinstance(default, str) and default else DEFAULT_HANDLER,
         defects=(*_cut(evidence), *defects(layers, version)),
+        program=evidence["program"],
     )

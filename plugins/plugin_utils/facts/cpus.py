@@ -27,6 +27,12 @@ def online(evidence: Mapping[str, Any]) -> frozenset[int]:
         return frozenset()
 
 
+def sockets(evidence: Mapping[str, Any]) -> int | None:
+    """How many sockets there are; None where the kernel does not tell, or has no number for one (-1)."""
+    found = [str(each) for each in evidence.get("sockets", ())]
+    return len(found) if found and all(each.isdigit() for each in found) else None
+
+
 def interpret_cpus(evidence: Mapping[str, Any]) -> CpuFacts:
     """CpuFacts of a snapshot's ``cpus`` section; the online CPUs are NodeFacts' own."""
     return CpuFacts(

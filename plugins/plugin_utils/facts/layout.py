@@ -9,8 +9,9 @@ from typing import Any
 
 from ...module_utils.snapshot.processes import option
 from ..kubelet_fields import CGROUP_DRIVER
+from .config import read_config
 from .embedded import kubelet_arguments
-from .model import Claim, LayoutFacts, RuntimeFacts
+from .model import Claim, ConfigFile, LayoutFacts, RuntimeFacts
 
 RANCHER = {"k3s": "/var/lib/rancher/k3s/agent", "rke2": "/var/lib/rancher/rke2/agent"}
 CONTAINERD_FOLDER = "/etc/containerd/"
@@ -34,8 +35,16 @@ def interpret_layout(
         kubelet_inside=inside,
         regenerated=_regenerated(name, runtime),
         templates=tuple(evidence["templates"]),
+        template_files=_templates(evidence),
     )
     return facts, _claims(facts, evidence, runtime)
+
+
+def _templates(evidence: Mapping[str, Any]) -> tuple[ConfigFile, ...]:
+    """The templates as texts, each with whether it changed after the start of k3s or RKE2, which render it then."""
+    process = evidence["supervisors"][0] if evidence["supervisors"] else None
+    files = evidence.get("template_files") or {}
+    return tuple(read_config(path, captured, process, lambda _text: {}) for path, captured in files.items())
 
 
 def _told(

@@ -226,6 +226,7 @@ class RuntimeFacts:
     defects: tuple[Defect, ...] = ()
     command_line: tuple[str, ...] = ()
     crio: CrioFacts | None = None
+    program: str | None = None
 
     @property
     def unit(self) -> str:
@@ -235,13 +236,17 @@ class RuntimeFacts:
 
 @dataclass(frozen=True)
 class LayoutFacts:
-    """Who installed the node and keeps its files; ``evidence`` is what tells. ``regenerated`` files are rewritten."""
+    """Who installed the node and keeps its files; ``evidence`` is what tells. ``regenerated`` files are rewritten.
+
+    ``template_files``: the templates that are there, whose text is none of TOML until it is rendered.
+    """
 
     name: str = "unknown"
     evidence: tuple[str, ...] = ()
     kubelet_inside: str | None = None
     regenerated: Mapping[str, str] = field(default_factory=dict)
     templates: tuple[str, ...] = ()
+    template_files: tuple[ConfigFile, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -342,3 +347,5 @@ class NodeFacts:
     image: bool = False
     """The files of a node that does not run: nothing can answer."""
     ledger_problem: LedgerProblem | None = None
+    sockets: int | None = None
+    """None where the kernel does not tell."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from .boot import first_line, interpret_boot
 from .cgroups import interpret_cgroups
-from .cpus import interpret_cpus, online
+from .cpus import interpret_cpus, online, sockets
 from .embedded import as_embedded
 from .image import REASON, at_rest, is_image
 from .kernel import interpret_kernel
@@ -70,6 +70,7 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
         image=image,
         other_runtimes=other_runtimes(snapshot, runtime),
         cpus=interpret_cpus(snapshot["cpus"]),
+        sockets=sockets(snapshot["cpus"]),
         kernel_facts=kernel,
         systemd=interpret_systemd(snapshot["services"], line or {}),
         writers=interpret_writers(snapshot.get("writers", {}), units),

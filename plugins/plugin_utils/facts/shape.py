@@ -20,7 +20,7 @@ PROCESSES = [{"argv": [TEXT], "pid": (int,), "?started_at": NUMBER + NOTHING}]
 SNAPSHOT: dict[str, Any] = {
     "system": {ANY: (object,), "hostname": TEXT + NOTHING, "kernel_release": TEXT + NOTHING, "pid1": TEXT + NOTHING},
     "services": {"version": TEXT + NOTHING, "units": {ANY: {ANY: (object,)}}},
-    "cpus": {"online": TEXT + NOTHING},
+    "cpus": {"online": TEXT + NOTHING, "?sockets": [TEXT]},
     "cgroups": {
         "mountinfo": [TEXT],
         "filesystem_types": {ANY: TEXT},
@@ -69,7 +69,13 @@ SNAPSHOT: dict[str, Any] = {
     },
     "?boot": {ANY: [TEXT]},
     "?writers": {"?rubik": ({"cgroup_driver": TEXT + NOTHING, "features": [TEXT]}, None)},
-    "?distribution": {"marks": [TEXT], "settings": FILES, "templates": [TEXT], "supervisors": PROCESSES},
+    "?distribution": {
+        "marks": [TEXT],
+        "settings": FILES,
+        "templates": [TEXT],
+        "?template_files": FILES,
+        "supervisors": PROCESSES,
+    },
     "?unfinished_transactions": [TEXT],
     "?ledger_problem": ({"file": TEXT, "message": TEXT, "remedy": TEXT}, None),
 }

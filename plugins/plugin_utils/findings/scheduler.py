@@ -158,13 +158,13 @@ def release(found: tuple[int, int] | None, image: str) -> tuple[Finding, ...]:
     if is_known(found):
         return ()
     first = ".".join(map(str, FIRST_AGENT))
-    told = "is older than the first with an agent" if found else "cannot be told from its image's tag"
+    told = f"is older than {first}, the first with an agent" if found else "cannot be told from its image's tag"
     return (
         Finding(
             "scheduler-release",
             Severity.WARNING,
             Effect.NONE,
-            f"The scheduler's release {told}, {first}; what is said here of its configuration may not hold for it.",
+            f"The scheduler's release {told}; what is said here of its configuration may not hold for it.",
             (f"image {image}",),
             f"Run a scheduler of Volcano {first} or newer, with its release as the image's tag.",
         ),

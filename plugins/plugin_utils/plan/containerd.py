@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ...module_utils.cgroup.names import Driver
@@ -13,7 +14,8 @@ from ..facts.config import nested
 from ..facts.containerd_layers import Layers, Merge, driver_word, own_table, runtimes
 from ..facts.model import Handler, NodeFacts, RuntimeFacts
 from ..profile import Profile
-from .containerd_place import Place, layers_of, place, preparations
+from .containerd_place import MAIN_FILE, Place, layers_of, place, preparations
+from .containerd_rendered import placed
 from .model import Change, Need, Skip
 
 RESTART = frozenset({Need.RESTART_RUNTIME})
@@ -115,15 +117,24 @@ def nri_skip(facts: RuntimeFacts, profile: Profile) -> Skip | None:
     return Skip("nri", f"containerd {facts.version} has no NRI; it came with 1.7")
 
 
+def _prepared(facts: NodeFacts, found: list[Change]) -> tuple[Change, ...]:
+    if facts.layout.regenerated:
+        return placed(facts, found)
+    return (*preparations(facts.runtime, [each.path for each in found if each.path]), *found)
+
+
 def runtime_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
     """Edits of containerd's files, or the restart that an earlier edit still lacks."""
     runtime = facts.runtime
     if profile.cgroup_driver is None and profile.nri.enabled is None:
         return ()
+    if facts.layout.regenerated:
+        # What differs is told of the file that counts; where it is written is another matter.
+        profile = replace(profile, containerd_strategy=MAIN_FILE)
     found = [*_plugin_changes(runtime, profile), *_driver_changes(runtime, profile)]
     if runtime.nri.supported is not False:
         found += _nri_changes(runtime, profile)
-    changes = (*preparations(runtime, [each.path for each in found if each.path]), *found)
+    changes = _prepared(facts, found)
     # The CRI and the NRI socket tell what runs; only NRI's paths and timeouts have nothing but the file.
     stale = [each.path for each in runtime.layers if each.changed_after_start]
     if not changes and profile.nri.settings and runtime.running and stale:

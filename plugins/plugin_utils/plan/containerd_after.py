@@ -11,18 +11,20 @@ from typing import Any
 from ..facts.containerd_layers import Layers, read_layers
 from ..facts.model import ConfigFile, RuntimeFacts
 from .containerd_place import files_of
+from .containerd_rendered import TARGET
 from .model import Change
 
 
 def files_after(runtime: RuntimeFacts, changes: Iterable[Change]) -> dict[str, ConfigFile]:
-    """Every file by path, with the values it then has."""
+    """Every file by path, with the values it then has; what a template says is in the file rendered of it."""
     files = files_of(runtime)
     for change in changes:
-        if change.path is None:
+        path = runtime.config.path if change.target == TARGET else change.path
+        if path is None:
             continue
-        config = files.get(change.path, ConfigFile(change.path, "missing"))
+        config = files.get(path, ConfigFile(path, "missing"))
         values = _put(config.values, change.keys, change.after)
-        files[change.path] = replace(config, kind="regular", values=values)
+        files[path] = replace(config, kind="regular", values=values)
     return files
 
 

@@ -22,11 +22,14 @@ from ..containerd_schema import (
     dump_is_wrong,
     newest_schema,
 )
+from ..edit.errors import UneditableFile, UnsupportedEdit
+from ..edit.template_splice import BASE, rendered_with
 from ..edit.toml_splice import edit_toml
 from ..facts.containerd_layers import runtimes
 from ..facts.model import RuntimeFacts
 from .containerd_after import files_after, layers_after
 from .containerd_place import files_of, imports_of, layers_of
+from .containerd_rendered import TARGET
 from .edits import FileEdit
 from .model import Change
 
@@ -40,7 +43,7 @@ def containerd_validation(
     runtime: RuntimeFacts, changes: tuple[Change, ...], edits: tuple[FileEdit, ...]
 ) -> list[dict[str, Any]]:
     """The section for containerd; none when no file of it changes."""
-    ours = tuple(each for each in changes if each.target == "containerd" and each.path is not None)
+    ours = tuple(each for each in changes if each.target in ("containerd", TARGET) and each.path is not None)
     if not ours:
         return []
     after = layers_after(runtime, ours)
@@ -49,7 +52,7 @@ def containerd_validation(
     return [
         {
             "name": name,
-            "argv": list(ARGV),
+            "argv": [_program(runtime), *ARGV[1:]],
             "file": runtime.config.path,
             "candidates": _candidates(runtime, ours, edits),
             "expect": list(_expectations(runtime, ours)) if believed else [],
@@ -66,7 +69,7 @@ def _candidates(
     imported = [each.path for each in layers_after(runtime, changes).files if each.path != main]
     names = {path: f"{index}-{_plain(posixpath.basename(path))}" for index, path in enumerate((main, *imported))}
     places = [f"{CANDIDATES}/{names[path]}" if path in planned else path for path in imported]
-    text = planned.get(main, files_of(runtime)[main].text or "")
+    text = planned.get(main, _rendered(runtime, changes, edits))
     alone = main in planned and not imported and not imports_of(files_after(runtime, changes)[main].values)
     found: list[dict[str, str | None]] = [
         {"name": names[main], "path": main, "text": None if alone else edit_toml(text, {("imports",): places})}
@@ -76,6 +79,25 @@ def _candidates(
             flat = edit_toml(planned[path], {("imports",): []}) if "imports" in planned[path] else None
             found.append({"name": names[path], "path": path, "text": flat})
     return found
+
+
+def _program(runtime: RuntimeFacts) -> str:
+    """k3s and RKE2 have a containerd of their own, which is in no folder of PATH."""
+    return runtime.program if runtime.program and "/rancher/" in runtime.program else ARGV[0]
+
+
+def _rendered(runtime: RuntimeFacts, changes: Iterable[Change], edits: Iterable[FileEdit]) -> str:
+    """The main file's text; of one that is rendered at the next start, what its new template will come to."""
+    text = files_of(runtime)[runtime.config.path].text or ""
+    templates = {each.path for each in changes if each.target == TARGET}
+    for edit in edits:
+        if edit.path in templates:
+            found = rendered_with(text, BASE if edit.before is None else edit.before, edit.after)
+            if found is None:
+                reason = UnsupportedEdit("what will be rendered of it cannot be told", None, "Change it by hand")
+                raise UneditableFile(edit.path, reason)
+            text = found
+    return text
 
 
 def _plain(name: str) -> str:

@@ -19,7 +19,7 @@ from .containerd_validation import containerd_validation
 from .crio import drop_in
 from .crio_validation import crio_validation
 from .edits import FileEdit
-from .kubelet_place import kubelet_unit
+from .kubelet_place import kubelet_unit, runtime_unit
 from .member import member
 from .model import Need, Plan
 
@@ -36,6 +36,16 @@ def new_id() -> str:
 def action(plan: Plan, need: Need) -> str:
     """What becomes of a service."""
     return "restart" if need in plan.needs else "leave"
+
+
+def services(facts: NodeFacts, plan: Plan) -> dict[str, dict[str, str]]:
+    """Units and what becomes of them. Where one unit is both, whatever restarts the runtime restarts kubelet."""
+    kubelet, runtime = kubelet_unit(facts), runtime_unit(facts)
+    with_runtime = kubelet == runtime and Need.RESTART_RUNTIME in plan.needs
+    return {
+        "kubelet": {"unit": kubelet, "action": "restart" if with_runtime else action(plan, Need.RESTART_KUBELET)},
+        "runtime": {"unit": runtime, "action": action(plan, Need.RESTART_RUNTIME)},
+    }
 
 
 def _files(edits: tuple[FileEdit, ...]) -> list[dict[str, Any]]:
@@ -136,10 +146,7 @@ def transaction_document(
         "summary": [str(change) for change in plan.changes],
         "files": _files(edits),
         "validate": _validation(facts, plan, edits),
-        "services": {
-            "kubelet": {"unit": kubelet_unit(facts), "action": action(plan, Need.RESTART_KUBELET)},
-            "runtime": {"unit": f"{facts.runtime.unit}.service", "action": action(plan, Need.RESTART_RUNTIME)},
-        },
+        "services": services(facts, plan),
         "checkpoints": moved_checkpoints(facts, plan, profile),
         "sandboxes": {
             "endpoint": facts.runtime.endpoint,
@@ -154,7 +161,7 @@ def transaction_document(
 
 def files_document(edits: tuple[FileEdit, ...], plan: Plan, facts: NodeFacts) -> dict[str, Any]:
     """A document that only writes files, for the modules that leave restarts to their caller."""
-    leave = {"kubelet": kubelet_unit(facts), "runtime": f"{facts.runtime.unit}.service"}
+    leave = {"kubelet": kubelet_unit(facts), "runtime": runtime_unit(facts)}
     return {
         "schema": SCHEMA,
         "id": new_id(),

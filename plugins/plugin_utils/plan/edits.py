@@ -14,8 +14,9 @@ from ..edit.errors import EditError, UneditableFile
 from ..edit.flags_splice import remove_flags
 from ..edit.kubelet_file import edit_kubelet
 from ..edit.library import preload
+from ..edit.template_splice import BASE, edit_template
 from ..edit.toml_splice import edit_toml
-from . import crio, kubeadm_patch
+from . import containerd_rendered, crio, kubeadm_patch
 from .model import Change
 
 # Ansible loads an action once and forks a worker for each task and node: what is loaded here, no worker loads again.
@@ -24,6 +25,7 @@ preload("ruamel.yaml", "tomlkit")
 NEW_TEXTS: Mapping[str, str] = {
     # Its schema comes as a change of its own: it depends on the release.
     "containerd": "# Made by volcano.colocation. Keep settings of your own in another file.\n",
+    containerd_rendered.TARGET: BASE,
     # Each drop-in has to name its version and kind: cmd/kubelet/app/server.go, mergeKubeletConfigurations.
     "kubelet": "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n",
     "cri-o": crio.HEADER,
@@ -58,10 +60,11 @@ LANGUAGES: Mapping[str, Splice] = {
     "kubelet flag": remove_flags,
     kubeadm_patch.TARGET: edit_kubelet,
     "containerd": edit_toml,
+    containerd_rendered.TARGET: edit_template,
     "cri-o": edit_toml,
 }
 """By a change's target: how its file is edited."""
-RUNTIMES = ("containerd", "cri-o")
+RUNTIMES = ("containerd", containerd_rendered.TARGET, "cri-o")
 
 
 def captured_files(snapshot: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
@@ -73,6 +76,7 @@ def captured_files(snapshot: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any
         **patches,
         **runtime["files"],
         **(runtime.get("crio") or {}).get("files", {}),
+        **((snapshot.get("distribution") or {}).get("template_files") or {}),
     }
 
 

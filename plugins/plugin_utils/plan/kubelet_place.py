@@ -127,6 +127,11 @@ def kubelet_unit(facts: NodeFacts) -> str:
     return next((name for name in active if name.startswith(facts.layout.name)), "kubelet.service")
 
 
+def runtime_unit(facts: NodeFacts) -> str:
+    """The unit whose restart restarts the runtime: k3s and RKE2 start containerd themselves, and take it with them."""
+    return kubelet_unit(facts) if facts.layout.regenerated else f"{facts.runtime.unit}.service"
+
+
 def _order(folder: str, path: str) -> tuple[str, ...]:
     """filepath.WalkDir goes through each folder by name, and into the folders as they come."""
     return tuple(path[len(folder) :].strip("/").split("/"))

@@ -11,8 +11,7 @@ from typing import Any
 from ...module_utils.cgroup.names import Driver
 from ..facts.model import NodeFacts
 from ..plan.checkpoints import moved_checkpoints
-from ..plan.document import SCHEMA, Place, action, cgroup_root, new_id, pod_trees, trees
-from ..plan.kubelet_place import kubelet_unit
+from ..plan.document import SCHEMA, Place, cgroup_root, new_id, pod_trees, services, trees
 from ..plan.member import member
 from ..plan.model import Change, Need, Plan
 from .model import FILE_SECTIONS, Target
@@ -50,14 +49,14 @@ def _services(files: Files, before: NodeFacts, after: NodeFacts, timeout: int) -
     plan = _plan(files)
     if not plan.needs:
         return {}
-    kubelet = {"unit": kubelet_unit(before), "action": action(plan, Need.RESTART_KUBELET)}
+    units = services(before, plan)
     checkpoints = moved_checkpoints(before, plan, profile_of(after))
     moves = (_place(before), _place(after))
     stale, fresh = trees(*moves) if Need.DRAIN in plan.needs else ([], [])
     return {
         "services": {
-            "kubelet": kubelet if before.kubelet.running or Need.RESTART_KUBELET in plan.needs else None,
-            "runtime": {"unit": f"{before.runtime.unit}.service", "action": action(plan, Need.RESTART_RUNTIME)},
+            "kubelet": units["kubelet"] if before.kubelet.running or Need.RESTART_KUBELET in plan.needs else None,
+            "runtime": units["runtime"],
         },
         "checkpoints": checkpoints,
         "sandboxes": {

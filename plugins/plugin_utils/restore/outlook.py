@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..edit.template_splice import BASE, rendered_with
 from ..facts.model import NodeFacts
 from ..facts.node import interpret
 
@@ -53,8 +54,9 @@ def _kubelet(evidence: Mapping[str, Any], texts: Texts) -> dict[str, Any]:
 
 def _runtime(snapshot: Mapping[str, Any], texts: Texts) -> dict[str, Any]:
     evidence = snapshot["runtime"]
-    found = {**evidence, "files": _files(evidence["files"], texts)}
-    if set(evidence["files"]) & set(texts):
+    rendered = _rendered(snapshot, texts)
+    found = {**evidence, "files": {**_files(evidence["files"], texts), **rendered}}
+    if rendered or set(evidence["files"]) & set(texts):
         # containerd's own reading is one of the present files.
         found["dump"] = None
     crio = evidence.get("crio")
@@ -63,3 +65,18 @@ def _runtime(snapshot: Mapping[str, Any], texts: Texts) -> dict[str, Any]:
         files = {path: each for path, each in _files(crio["files"], texts).items() if path not in gone}
         found["crio"] = {**crio, "files": files}
     return found
+
+
+def _rendered(snapshot: Mapping[str, Any], texts: Texts) -> dict[str, Any]:
+    """containerd's file where k3s or RKE2 will make it anew of a template that goes back to what it was."""
+    templates = (snapshot.get("distribution") or {}).get("template_files") or {}
+    path = snapshot["runtime"]["config_path"]
+    captured = snapshot["runtime"]["files"].get(path, {})
+    for template, present in templates.items():
+        if template not in texts or "text" not in captured or "text" not in present:
+            continue
+        before = texts[template]
+        text = rendered_with(captured["text"], present["text"], BASE if before is None else before)
+        if text is not None:
+            return {path: {**captured, "text": text}}
+    return {}

@@ -61,6 +61,14 @@ def test_what_is_refused_of_the_agent_stops_it_before_the_scheduler(tmp_path: Pa
     assert SET_UP not in output
 
 
+def test_an_agent_that_is_asked_for_in_two_ways_stops_it_before_the_scheduler(tmp_path: Path) -> None:
+    archive = {"colocation_agent_image_archive": "/nowhere.tar", "colocation_agent_values_file": "/nowhere.yaml"}
+    status, output = cluster(tmp_path, colocation_scheduler=True, **archive)
+    assert status != 0
+    assert "Leave one of them empty." in output
+    assert SET_UP not in output
+
+
 def test_what_is_refused_of_the_scheduler_stops_it_before_the_agent(tmp_path: Path) -> None:
     """The agent's own plan is left out here: its memory QoS waits for a CRD that the manifest brings."""
     memory_qos = [{"name": "a", "namespace": "default", "selector": {}}]
@@ -76,7 +84,7 @@ def test_the_plan_of_the_agent_changes_nothing_and_comes_before_the_scheduler() 
     text = (COLLECTION / "playbooks/cluster.yml").read_text(encoding="utf-8")
     (play,) = read_yaml("plays:\n" + text.partition("---\n")[2])["plays"]
     scheduler, agent = play["tasks"]
-    _look, plan, set_up = scheduler["block"]
+    _look, _check, plan, set_up = scheduler["block"]
     assert (plan["check_mode"], plan["run_once"]) == (True, True)
     assert "volcano.colocation.agent_deploy" in plan
     assert set_up["ansible.builtin.include_role"] == {"name": "volcano.colocation.scheduler"}

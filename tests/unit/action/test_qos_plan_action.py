@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import (
     COLLECTIONS,
@@ -22,6 +23,7 @@ from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.qos.cases import V2, document, setting
 
 FACTS = document(V2)
+CGROUPFS = {"cgroup_driver": "cgroupfs"}
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +35,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Run:
             task("defaults", "qos_plan", facts=FACTS, profile={"levels": ["HLS", "LS", "BE"]}),
             task("numbers", "qos_plan", facts=FACTS, profile={"be": {"cpu_quota": 0.5, "pids_max": 100}}),
             task("named", "qos_plan", facts=named, profile={"levels": []}, kube_reserved_cgroup="/runtime.slice"),
+            task("other_driver", "qos_plan", facts=FACTS, profile={}, kube_reserved_cgroup="kubelet", **CGROUPFS),
             task("wrong_level", "qos_plan", facts=FACTS, profile={"levels": ["XX"]}),
             task("wrong_share", "qos_plan", facts=FACTS, profile={"be": {"cpu_quota": "120%"}}),
             task("wrong_cgroup", "qos_plan", facts=FACTS, profile={}, kube_reserved_cgroup="/a/../b"),
@@ -65,6 +68,12 @@ def test_a_slice_that_is_only_wanted_is_made_and_weighed(answers: Run) -> None:
         "system.slice": {"CPUWeight": 20},
         "runtime.slice": {"CPUWeight": 39},
     }
+
+
+def test_the_driver_that_kubelet_will_have_says_what_is_a_slice(answers: Run) -> None:
+    found = answers.results["other_driver"]
+    assert found["reserved"] == []
+    assert "kubelet is no slice's path" in str(found["cannot"])
 
 
 @pytest.mark.parametrize(
@@ -124,9 +133,13 @@ def test_with_a_profile_its_tasks_are_run(tmp_path: Path) -> None:
     assert "set.yml" in play(tmp_path, colocation_qos={"levels": ["BE"]})
 
 
-def test_provision_looks_for_reserved_slices_first_and_sets_qos_last() -> None:
+def test_provision_makes_slices_after_every_preflight_and_before_it_aligns_and_sets_qos_last() -> None:
     text = (COLLECTIONS / "ansible_collections/volcano/colocation/playbooks/provision.yml").read_text(encoding="utf-8")
-    node, qos = (f"name: volcano.colocation.{role}\n" for role in ("node", "qos"))
-    aligned = text.index("tasks_from: align")
-    assert text.index("tasks_from: reserve") < text.index(node) < aligned < text.rindex(qos)
-    assert text.rindex(qos) < text.rindex("tasks_from: kubeadm")
+    observe, rollout, qos, *_rest = yaml.safe_load(text)
+    names = [each["name"] for each in observe["tasks"]]
+    assert names[1:4] == ["Observe", "Preflight", "Preflight of QoS"]
+    assert names[-1] == "Queue the nodes that have a plan"
+    changes = [each["name"] for each in rollout["tasks"][0]["block"]]
+    assert changes == ["Drain", "Reserve", "Align", "Release", "Verify"]
+    assert observe["vars"] == rollout["vars"]
+    assert qos["tasks"][0]["name"] == "Set QoS"

@@ -7,10 +7,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...facts.model import NodeFacts
-from ...kubelet_fields import TOPOLOGY_MANAGER_OPTIONS, TOPOLOGY_MANAGER_POLICY
+from ...kubelet_fields import (
+    CPU_MANAGER_OPTIONS,
+    CPU_MANAGER_POLICY,
+    TOPOLOGY_MANAGER_OPTIONS,
+    TOPOLOGY_MANAGER_POLICY,
+)
+from ...kubelet_policy_options import switched_on
 from ..kubelet_values import table, told, value
 from ..model import Effect, Finding, Rule, Severity
 
+BY_SOCKET = "align-by-socket"
 MOST_NUMA_NODES = 8
 """kubernetes pkg/kubelet/cm/topologymanager/topology_manager.go defaultMaxAllowableNUMANodes."""
 
@@ -35,4 +42,22 @@ def too_many_numa_nodes(facts: NodeFacts) -> Iterator[Finding]:
     )
 
 
-RULES: tuple[Rule, ...] = (too_many_numa_nodes,)
+def more_sockets_than_numa_nodes(facts: NodeFacts) -> Iterator[Finding]:
+    """kubernetes pkg/kubelet/cm/cpumanager/policy_options.go ValidateStaticPolicyOptions; in 1.25 and newer."""
+    # Those that have CPUs, pkg/kubelet/cm/cpumanager/topology. Without any cadvisor takes each socket for one.
+    nodes, sockets = sum(1 for cpus in facts.cpus.numa.values() if cpus), facts.sockets
+    chosen = switched_on(table(facts, CPU_MANAGER_OPTIONS.key).get(BY_SOCKET)) is True
+    if value(facts, CPU_MANAGER_POLICY.key) != "static" or not chosen or sockets is None or not 0 < nodes < sockets:
+        return
+    yield Finding(
+        "sockets-without-numa-nodes",
+        Severity.ERROR,
+        Effect.LATENT,
+        f"kubelet's CPU manager takes {BY_SOCKET} only where no NUMA node spans sockets, in every version that has it"
+        f" (1.25 and newer); here are {sockets} sockets and {nodes} NUMA node(s): it will not start.",
+        (told(facts, CPU_MANAGER_OPTIONS.key),),
+        f"Take {BY_SOCKET} out of cpuManagerPolicyOptions on this node, or switch NUMA on in its firmware.",
+    )
+
+
+RULES: tuple[Rule, ...] = (too_many_numa_nodes, more_sockets_than_numa_nodes)

@@ -32,8 +32,15 @@ def config_regenerated(facts: NodeFacts) -> Iterator[Finding]:
             Effect.NONE,
             f"{facts.layout.name} makes {path} anew at each start.",
             (*facts.layout.evidence, f"{template} {state}"),
-            f"Change {template} instead; begin it with the base template so that upgrades still reach the node.",
+            _remedy(facts, template),
         )
+
+
+def _remedy(facts: NodeFacts, template: str) -> str:
+    folder = f"{template.removesuffix('.tmpl')}.d"
+    if f"{folder}/*.toml" in facts.runtime.imports:
+        return f"Write a drop-in of {folder} instead, which it imports."
+    return f"Change {template} instead; begin it with the base template so that upgrades still reach the node."
 
 
 RULES: tuple[Rule, ...] = (

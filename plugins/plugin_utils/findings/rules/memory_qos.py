@@ -46,6 +46,14 @@ def reserves(facts: NodeFacts, version: tuple[int, int]) -> bool:
     return version < RESERVES_IF_TOLD or (policy is not None and policy.value == TIERED)
 
 
+def switched_off(facts: NodeFacts, version: tuple[int, int] | None) -> str:
+    """What to write for a kubelet of this version without MemoryQoS: with the policy alone it would not start."""
+    gate = f"the gate {GATE}: false"
+    if version is None or version < RESERVES_IF_TOLD or not reserves(facts, version):
+        return gate
+    return f"{gate} and memoryReservationPolicy: None"
+
+
 def _on(facts: NodeFacts, version: tuple[int, int]) -> bool:
     chosen = chosen_gate(facts)
     return version >= ON_BY_DEFAULT if chosen is None else chosen
@@ -74,7 +82,7 @@ def stalls_pods(facts: NodeFacts) -> Iterator[Finding]:
             Effect.NONE,
             "kubelet sets memory.high, and this kernel may stall a pod that reaches it.",
             (f"kernel {facts.kernel}, wanted is 5.9", *_said(facts)),
-            f"Write the gate {GATE}: false, or boot Linux 5.9 or newer.",
+            f"Write {switched_off(facts, minor(facts.kubelet.version))}, or boot Linux 5.9 or newer.",
         )
 
 
@@ -88,7 +96,8 @@ def fights_agent(facts: NodeFacts) -> Iterator[Finding]:
             Effect.NONE,
             f"kubelet sets {' and '.join(written)} of pods, and so may an agent that runs here.",
             (*agents, *_said(facts)),
-            f"Switch one of them off: memory QoS in the agent's own configuration, or the gate {GATE}: false.",
+            "Switch one of them off: memory QoS in the agent's own configuration, or kubelet's, with"
+            f" {switched_off(facts, minor(facts.kubelet.version))}.",
         )
 
 

@@ -29,7 +29,7 @@ def _enforced(facts: NodeFacts) -> Iterator[tuple[str, str]]:
             yield field.key, named
 
 
-def _places(facts: NodeFacts) -> set[str]:
+def places(facts: NodeFacts) -> set[str]:
     """The hierarchies in which kubelet wants the cgroup."""
     if facts.cgroup.mode is CgroupMode.V2:
         return set(facts.cgroup.mountpoints.values())
@@ -46,7 +46,7 @@ def lacking(facts: NodeFacts, path: str) -> tuple[str, ...]:
     existing = facts.cgroup.reserved or {}
     if path not in existing:
         return ()
-    missing = sorted(_places(facts) - set(existing[path]))
+    missing = sorted(places(facts) - set(existing[path]))
     if missing or facts.cgroup.mode is not CgroupMode.V2:
         return tuple(f"{place}/{path} is missing" for place in missing)
     needed = {name for name in NEEDED_V2 if name in facts.cgroup.controllers}

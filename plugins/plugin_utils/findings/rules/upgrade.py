@@ -21,7 +21,7 @@ from ...versions import minor
 from ..evidence import claims
 from ..model import Effect, Finding, Severity
 from .kubelet import removed_flags
-from .memory_qos import ON_BY_DEFAULT, SOUND_KERNEL, chosen_gate, reserves, throttles
+from .memory_qos import ON_BY_DEFAULT, SOUND_KERNEL, chosen_gate, reserves, switched_off, throttles
 
 Version = tuple[int, int]
 UpgradeRule = Callable[[NodeFacts, Targets], Iterator[Finding]]
@@ -145,7 +145,7 @@ def memory_qos(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
         f"kubelet {_text(target)} begins to set {'memory.high' if high else 'memory.min'} of pods: MemoryQoS is on by"
         " default.",
         (f"kernel {facts.kernel}", *claims(facts, "memoryThrottlingFactor", "memoryReservationPolicy"), "KEP-2570"),
-        "Have no agent set the same files, or write the gate MemoryQoS: false"
+        f"Have no agent set the same files, or write {switched_off(facts, target)}"
         + ("; before Linux 5.9 memory.high may stall a pod." if old else "."),
     )
 

@@ -14,6 +14,7 @@ from ...profile import Profile
 from ..containerd import nri_values, runtime_changes
 from ..containerd_after import files_after, layers_after
 from ..containerd_place import layers_of
+from ..containerd_rendered import own_paths
 from ..model import Change, Refusal
 from .model import Rule, unsafe_file
 
@@ -53,7 +54,7 @@ def _written(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     paths = {each.path for each in changes if each.path}
     for path in sorted(paths - {runtime.config.path}):
         config = files_after(runtime, ()).get(path)
-        if not path.startswith(FOLDER):
+        if not path.startswith(FOLDER) and path not in own_paths(facts):
             yield Refusal(
                 "containerd-imports",
                 f"it is imported, counts instead of {runtime.config.path}, and is no file of {FOLDER}",

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from ...facts.model import CgroupMode, NodeFacts
 from ...profile import Profile
 from ..containerd import runtime_changes
-from ..model import Refusal
+from ..containerd_rendered import obstacle
+from ..model import Need, Refusal
 from .model import Rule
 
 
@@ -68,4 +69,21 @@ def _takes_cri_back(facts: NodeFacts, profile: Profile) -> bool:
     return any(change.path and change.setting == "disabled_plugins" for change in runtime_changes(facts, profile))
 
 
-RULES: tuple[Rule, ...] = (_pid1, _cgroup_mode, _services, _runtime_silent)
+def _rendered_with_pods(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """k3s and RKE2 end with the containerd that they started, so nobody is left to stop a sandbox over CRI."""
+    if not facts.layout.regenerated or not facts.pods.sandboxes:
+        return
+    found = [each for each in runtime_changes(facts, profile) if not obstacle(facts, each)]
+    disruptive = [each for each in found if Need.DRAIN in each.needs]
+    if disruptive:
+        name = facts.layout.name
+        yield Refusal(
+            "embedded-needs-empty-node",
+            f"{name} starts kubelet and containerd itself, and with pods on the node this cannot be done:"
+            f" {'; '.join(map(str, disruptive))}",
+            f"Write the settings with containerd_config, drain the node, stop all with {name}-killall.sh and start"
+            f" {name} again.",
+        )
+
+
+RULES: tuple[Rule, ...] = (_pid1, _cgroup_mode, _services, _runtime_silent, _rendered_with_pods)

@@ -1,10 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""k3s and RKE2 render containerd's file anew at each start: what has to be written by hand, and where.
-
-Rendering is Go's text/template, so that their own templates are no TOML to edit; and a template that extends the base
-one cannot say another word on runc, whose tables the base has already (k3s-io/docs#566).
-"""
+"""k3s and RKE2 render containerd's file anew at each start: what has no place that lasts, and what to do by hand."""
 
 from __future__ import annotations
 
@@ -12,59 +8,74 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from ...containerd_schema import NRI_ID
 from ...facts.model import NodeFacts
 from ...profile import Profile
+from ..containerd_rendered import Rendering, is_another_driver, obstacle, own_paths, rendering, template_of
 from ..model import Change, Refusal
 from ..runtimes import runtime_changes
-from .model import Rule
-
-NAME = "99-volcano-colocation"
-NRI = "io.containerd.nri.v1.nri"
+from .model import Rule, unsafe_file
 
 
 def _regenerated(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    for path, template in facts.layout.regenerated.items():
-        changes = runtime_changes(facts, profile)
-        lines = tuple(change for change in changes if NRI in change.keys)
-        driver = tuple(change for change in changes if change not in lines)
-        if driver:
-            yield _refusal(facts, path, driver, _driver_remedy(facts, template))
-        if lines:
-            yield _refusal(facts, path, lines, _lines_remedy(facts, template, lines))
+    how = rendering(facts)
+    if how is None:
+        return
+    changes = runtime_changes(facts, profile)
+    by_reason: dict[str, list[Change]] = {}
+    for change in changes:
+        reason = obstacle(facts, change)
+        if reason:
+            by_reason.setdefault(reason, []).append(change)
+    for reason, stuck in by_reason.items():
+        yield _refusal(facts, how, reason, tuple(stuck))
+    template = template_of(facts, how)
+    if template is not None and template.path in {each.path for each in changes} & own_paths(facts):
+        yield from unsafe_file(template)
 
 
-def _refusal(facts: NodeFacts, path: str, changes: tuple[Change, ...], remedy: str) -> Refusal:
+def _refusal(facts: NodeFacts, how: Rendering, reason: str, changes: tuple[Change, ...]) -> Refusal:
     wanted = "; ".join(map(str, changes))
-    restart = f"Then drain the node and restart {facts.layout.name}."
-    message = f"{facts.layout.name} makes this file anew at each start; wanted is {wanted}"
-    return Refusal("config-regenerated", message, f"{remedy} {restart}", file=path)
+    name = facts.layout.name
+    lines = tuple(change for change in changes if NRI_ID in change.keys)
+    if lines:
+        remedy = _lines_remedy(facts, how, lines)
+    elif all(is_another_driver(facts, how, change) for change in changes):
+        remedy = _driver_remedy(facts, how)
+    else:
+        remedy = _tables_remedy(facts, how, changes)
+    message = f"{name} makes this file anew at each start; wanted is {wanted}; {reason}"
+    return Refusal("config-regenerated", message, f"{remedy} Then drain the node and restart {name}.", file=how.path)
 
 
-def _driver_remedy(facts: NodeFacts, template: str) -> str:
+def _tables_remedy(facts: NodeFacts, how: Rendering, changes: tuple[Change, ...]) -> str:
+    wanted = "; ".join(f"{change.setting} = {_literal(change.after)}" for change in changes)
+    return (
+        f"Upgrade {facts.layout.name} to a release that imports a folder of drop-ins (k3s#13680), which takes this, or"
+        f" write a {how.template} that does not extend the base template and says {wanted}."
+    )
+
+
+def _driver_remedy(facts: NodeFacts, how: Rendering) -> str:
     """k3s pkg/agent/containerd/config_linux.go: ``Systemd = cpuset && INVOCATION_ID``, for containerd and kubelet."""
     name = facts.layout.name
     remedy = (
         f"{name} gives containerd and kubelet one driver: systemd when systemd started {name} as a service and the"
         " cpuset controller is there, else cgroupfs. Start it so"
     )
-    if template in facts.layout.templates:
-        remedy += f", and let {template} say SystemdCgroup = {{{{ .SystemdCgroup }}}} for every handler"
+    if how.template in facts.layout.templates:
+        remedy += f", and let {how.template} say SystemdCgroup = {{{{ .SystemdCgroup }}}} for every handler"
     return remedy + "."
 
 
-def _lines_remedy(facts: NodeFacts, template: str, changes: tuple[Change, ...]) -> str:
-    table = f"[plugins.'{NRI}']"
-    lines = " / ".join([table, *(f"{change.keys[-1]} = {_literal(change.after)}" for change in changes)])
-    imported = [each for each in facts.runtime.imports if each.startswith(template.removesuffix(".tmpl"))]
-    if imported:
-        # k3s#13680: the base templates import a folder beside them.
-        place = imported[0].replace("*", NAME)
-    elif template in facts.layout.templates:
-        place = f"the end of {template}"
+def _lines_remedy(facts: NodeFacts, how: Rendering, changes: tuple[Change, ...]) -> str:
+    lines = [f"[plugins.'{NRI_ID}']", *(f"{change.keys[-1]} = {_literal(change.after)}" for change in changes)]
+    if how.drop_in or how.template in facts.layout.templates:
+        place = how.drop_in or f"the end of {how.template}"
     else:
         # k3s#7991, from v1.24.17, v1.25.13, v1.26.8, v1.27.5 and v1.28.1 on.
-        place, lines = template, '{{ template "base" . }} / ' + lines
-    return f"Write these lines (parted by /) into {place}: {lines}."
+        place, lines = how.template, ['{{ template "base" . }}', *lines]
+    return f"Write these lines (parted by /) into {place}: {' / '.join(lines)}."
 
 
 def _literal(value: Any) -> str:

@@ -174,6 +174,8 @@ class Sandbox:
     name: str
     namespace: str = "default"
     ready: bool = True
+    labels: dict[str, str] = field(default_factory=dict)
+    created: int = 1 << 60
 
 
 @dataclass
@@ -183,6 +185,9 @@ class Container:
     name: str = "main"
     state: int = 1
     pid: int = 0
+    exit_code: int = 0
+    finished: float = 0.0
+    attempt: int = 0
 
 
 @dataclass
@@ -246,10 +251,15 @@ class Runtime:
         items = b""
         for each in self.sandboxes:
             metadata = text(1, each.name) + text(2, "uid-" + each.id) + text(3, each.namespace) + number(4, 1)
-            labels = string_map(5, {"tier": "x" * 300})
+            labels = string_map(5, {"tier": "x" * 300, **each.labels})
             state = b"" if each.ready else number(3, 1)
             entry = (
-                text(1, each.id) + length_delimited(2, metadata) + state + number(4, 1 << 60) + labels + text(7, "runc")
+                text(1, each.id)
+                + length_delimited(2, metadata)
+                + state
+                + number(4, each.created)
+                + labels
+                + text(7, "runc")
             )
             items += length_delimited(1, entry)
         return ok(stream, items)
@@ -257,7 +267,11 @@ class Runtime:
     def _list_containers(self, stream: int, _message: bytes) -> list[bytes]:
         items = b""
         for each in self.containers:
-            entry = text(1, each.id) + text(2, each.sandbox) + length_delimited(3, text(1, each.name))
+            entry = (
+                text(1, each.id)
+                + text(2, each.sandbox)
+                + length_delimited(3, text(1, each.name) + number(2, each.attempt))
+            )
             items += length_delimited(1, entry + (number(6, each.state) if each.state else b""))
         return ok(stream, items)
 
@@ -265,7 +279,9 @@ class Runtime:
         wanted = message[2 : 2 + message[1]].decode()
         for each in self.containers:
             if each.id == wanted:
-                return ok(stream, string_map(2, {"info": json.dumps({"pid": each.pid, "sandboxID": each.sandbox})}))
+                status = text(1, each.id) + number(3, each.state) + number(6, int(each.finished * 1e9))
+                info = string_map(2, {"info": json.dumps({"pid": each.pid, "sandboxID": each.sandbox})})
+                return ok(stream, length_delimited(1, status + number(7, each.exit_code)) + info)
         return failed(stream, 5, f"container {wanted}: not found")
 
     def _stop(self, stream: int, message: bytes) -> list[bytes]:

@@ -112,4 +112,4 @@ print("volcano_colocation.transaction.engine" in sys.modules)
     done = subprocess.run([sys.executable, "-I", "-B", "-c", code, path], stdout=subprocess.PIPE, check=True, cwd="/")
     assert done.stdout == b"False\n"
     usage = subprocess.run([sys.executable, "-I", "-B", path], stderr=subprocess.PIPE, check=False, cwd="/")
-    assert usage.stderr == b"usage: run ID | finish ID | recover | recover-at-boot | qos\n"
+    assert usage.stderr == b"usage: run ID | finish ID | undo ID | recover | recover-at-boot | qos\n"

@@ -162,7 +162,7 @@ class Tree:
         found = {}
         for top in (self.top, self.folder / "var/lib/volcano-colocation"):
             for path in sorted(top.rglob("*")) if top.exists() else ():
-                if path.is_file() and path.suffix != ".lock":
+                if path.is_file() and path.name not in ("lock", "qos.lock"):
                     found[str(path.relative_to(self.folder))] = (path.stat().st_mtime_ns, path.read_text())
         return found
 

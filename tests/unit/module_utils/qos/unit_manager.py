@@ -110,6 +110,6 @@ class SystemdTree(Tree):
                 link.parent.mkdir(parents=True, exist_ok=True)
                 if not os.path.lexists(str(link)):
                     link.symlink_to(service.UNIT_FILE)
-            if argv[1] == "disable":
+            if argv[1] == "disable" and os.path.lexists(str(link)):
                 link.unlink()
         return 0, "", ""

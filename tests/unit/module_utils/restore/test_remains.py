@@ -148,7 +148,8 @@ def test_one_that_was_never_begun_keeps_nothing(image: Image) -> None:
     assert not os.path.exists(image.host.path(STATE))
 
 
-def test_who_is_at_work_is_not_disturbed(image: Image) -> None:
+def test_who_is_at_work_is_not_disturbed(image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remains, "PATIENCE", 0.0)
     image.transact("t-1", {"path": "/etc/keep", "after": "a\n", "before_sha256": "0" * 64})
     with hold(image.store.lock_path, "t-9"), pytest.raises(LockHeld, match="t-9"):
         remains.clean(image.host)

@@ -298,6 +298,13 @@ def test_cpus_with_siblings_and_without(tmp_path: Path) -> None:
     assert cpus(grow(tmp_path, {f"{folder}/smt/active": "0\n"}))["siblings"] == []
 
 
+def test_sockets_once_each(tmp_path: Path) -> None:
+    folder = "/sys/devices/system/cpu"
+    packages = {f"{folder}/cpu{number}/topology/physical_package_id": f"{number % 2}\n" for number in range(4)}
+    assert cpus(grow(tmp_path, packages))["sockets"] == ["0", "1"]
+    assert cpus(grow(tmp_path / "none", {f"{folder}/online": "0\n"}))["sockets"] == []
+
+
 def test_the_kernels_switches(tmp_path: Path) -> None:
     files = {
         "/proc/filesystems": "nodev\tsysfs\nnodev\tresctrl\n",

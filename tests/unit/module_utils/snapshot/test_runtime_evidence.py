@@ -351,7 +351,8 @@ def test_of_k3s_settings_only_those_about_kubelet_and_the_runtime_are_kept(tmp_p
 
 
 def test_an_empty_tree_tells_of_no_distribution(tmp_path: Path) -> None:
-    assert distribution(Host(str(tmp_path)), {}) == {"marks": [], "settings": {}, "templates": [], "supervisors": []}
+    nothing: dict[str, object] = {"marks": [], "settings": {}, "templates": [], "template_files": {}, "supervisors": []}
+    assert distribution(Host(str(tmp_path)), {}) == nothing
 
 
 def answered(path: Path, served: Runtime) -> dict[str, Any]:

@@ -83,7 +83,8 @@ class Systemd:
 
     def _load(self, name: str) -> None:
         unit = self.slices.setdefault(name, Slice())
-        path = self.root / "etc/systemd/system" / name
+        paths = [self.root / place / name for place in ("etc/systemd/system", "usr/lib/systemd/system")]
+        path = next((each for each in paths if each.is_file()), paths[0])
         found = sorted(
             (each.name, each)
             for place in ("etc/systemd/system", "etc/systemd/system.control", CONTROL)

@@ -13,8 +13,8 @@ from ansible_collections.volcano.colocation.plugins.module_utils.errors import C
 from ansible_collections.volcano.colocation.plugins.module_utils.systemd import slice_plan, slice_work
 from ansible_collections.volcano.colocation.plugins.module_utils.systemd.property import INFINITY
 from ansible_collections.volcano.colocation.tests.unit.module_utils.systemd.simulated import CONTROL, Systemd
+from ansible_collections.volcano.colocation.tests.unit.module_utils.systemd.slice_run import NAME, parameters, run, tree
 
-NAME = "node-agents.slice"
 UNIT = f"etc/systemd/system/{NAME}"
 LINK = f"etc/systemd/system/slices.target.wants/{NAME}"
 
@@ -22,31 +22,6 @@ LINK = f"etc/systemd/system/slices.target.wants/{NAME}"
 @pytest.fixture(name="systemd")
 def _systemd(tmp_path: Path) -> Systemd:
     return Systemd(tmp_path / "node")
-
-
-def parameters(**options: Any) -> dict[str, Any]:
-    return {
-        "name": NAME,
-        "state": "present",
-        "properties": {},
-        "description": None,
-        "persistent": True,
-        "before": ["kubelet.service"],
-        "controllers": [],
-        **options,
-    }
-
-
-def run(systemd: Systemd, **options: Any) -> tuple[bool, dict[str, Any], list[str]]:
-    """Whether it changed something, what it answered, and what its programs were asked to do."""
-    systemd.host.commands.clear()
-    work = slice_work.prepared(systemd.host, parameters(**options))
-    unit = slice_work.carried_out(systemd.host, work)
-    return work.plan.changed, slice_work.answer(systemd.host, work, unit), systemd.verbs
-
-
-def tree(systemd: Systemd) -> list[str]:
-    return sorted(str(each.relative_to(systemd.root)) for each in systemd.root.rglob("*"))
 
 
 def test_a_new_slice_takes_its_values_from_its_file(systemd: Systemd) -> None:

@@ -6,18 +6,25 @@ from __future__ import annotations
 
 import json
 import shutil
+from abc import ABC, abstractmethod
 from collections import deque
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Generic, TypeVar
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import boot, engine, store
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import boot, durable, engine, store
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.journal import unfinished
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import STATE_FOLDER
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.disk import Disk
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.inprocess import InProcess
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.kills import Moment, Recorder, node_of
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.kills import (
+    Killed,
+    Moment,
+    Recorder,
+    Watched,
+    node_of,
+)
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     CONTAINERD,
     KUBELET,
@@ -27,6 +34,8 @@ from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.trees import IN_MEMORY, Tree, tree_of
 
 RUNNING = {CONTAINERD: "active", KUBELET: "active"}
+# The last one stands in for the unit where there are no nameless files, and systemd takes it for none.
+BOOT = (boot.UNIT_FILE, boot.LINK, durable.temporary(boot.FOLDER, boot.UNIT_FILE))
 Work = Callable[[InProcess], Any]
 
 
@@ -36,8 +45,7 @@ def silent(_line: str) -> None:
 
 def ours_apart(tree: Tree) -> Tree:
     """What has to be the same."""
-    ours = (STATE_FOLDER, boot.UNIT_FILE, boot.LINK)
-    return {path: each for path, each in tree.items() if not path.startswith((*ours, *IN_MEMORY))}
+    return {path: each for path, each in tree.items() if not path.startswith((STATE_FOLDER, *BOOT, *IN_MEMORY))}
 
 
 def transaction(simulation: InProcess, plan: dict[str, Any]) -> dict[str, Any]:
@@ -64,7 +72,10 @@ def fails(simulation: InProcess) -> None:
     assert transaction(simulation, plan)["state"] == "rolled-back"
 
 
-class Bench:
+N = TypeVar("N", bound=Watched)
+
+
+class Settling(ABC, Generic[N]):
     """Nodes in folders of their own, each gone when it has been looked at."""
 
     def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,17 +86,11 @@ class Bench:
         monkeypatch.setattr(store, "INDENT", None)
         monkeypatch.setattr(store, "RESERVE_SIZE", 16)
 
-    def misaligned(self) -> InProcess:
-        """A node before its transaction; systemd has another unit to start."""
-        simulation = InProcess(self.folder())
-        misaligned(simulation)
-        simulation.write(f"{boot.WANTS}/other.service", "")
-        return simulation
+    @abstractmethod
+    def node(self, moment: Moment) -> N:
+        """The moment as a node of its own."""
 
-    def node(self, moment: Moment) -> InProcess:
-        return node_of(moment, self.folder())
-
-    def moments(self, simulation: InProcess, work: Work, disk: Callable[[Path], Disk | None]) -> list[Moment]:
+    def moments(self, simulation: N, work: Callable[[N], Any], disk: Callable[[Path], Disk | None]) -> list[Moment]:
         """Every moment of a work on a node, the first of each state."""
         recorder = Recorder(simulation, disk(simulation.root))
         recorder.record(self._monkeypatch, lambda: work(simulation))
@@ -94,7 +99,7 @@ class Bench:
             found.setdefault(moment.key, moment)
         return list(found.values())
 
-    def settle(self, moments: list[Moment], work: Work, check: Callable[[Moment, InProcess], None]) -> int:
+    def settle(self, moments: list[Moment], work: Callable[[N], Any], check: Callable[[Moment, N], None]) -> int:
         """Do a work in each moment, and again in each new moment of that, until there is none; how many there were."""
         seen: set[tuple[Any, ...]] = {moment.key for moment in moments}
         # The oldest first: the log in a journal grows with each recovery behind the other.
@@ -118,6 +123,20 @@ class Bench:
         return path
 
 
+class Bench(Settling[Killed]):
+    """Nodes on which transactions are carried out."""
+
+    def misaligned(self) -> Killed:
+        """A node before its transaction; systemd has another unit to start."""
+        simulation = Killed(self.folder())
+        misaligned(simulation)
+        simulation.write(f"{boot.WANTS}/other.service", "")
+        return simulation
+
+    def node(self, moment: Moment) -> Killed:
+        return node_of(moment, self.folder())
+
+
 def no_disk(_root: Path) -> Disk | None:
     return None
 
@@ -133,7 +152,7 @@ class Ends:
     def check(self, moment: Moment, node: InProcess) -> None:
         """One of the two, everything runs, nothing of ours is left to be done."""
         self.check_node(moment, node)
-        assert not {boot.UNIT_FILE, boot.LINK} & tree_of(node.root).keys(), moment.call
+        assert not set(BOOT) & tree_of(node.root).keys(), moment.call
         assert not unfinished(node.store), moment.call
 
     def check_node(self, moment: Moment, node: InProcess) -> None:

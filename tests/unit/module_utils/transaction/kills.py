@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import copy
 import os
+import stat
 from pathlib import Path
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, Dict, NamedTuple
 
 import pytest
 
@@ -57,40 +58,81 @@ OF_PROGRAMS = ("/proc/", "/run/", "/sys/", "/var/lib/kubelet/")
 CGROUPS = ("/sys", "/sys/fs", "/sys/fs/cgroup")
 
 
+class Services(Dict[str, Any]):
+    """What there is of a node beside its files."""
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """The same for those that a recovery cannot tell apart."""
+        return (repr(sorted(self.items())),)
+
+
+def nothing() -> None:
+    return
+
+
+class Watched:
+    """A simulated node. ``changed`` is called after each of its programs' changes, of which we are told no more.
+
+    ``own``: where its programs write. ``whole``: files that take a write as a whole or not at all, as the kernel's do.
+    """
+
+    host: Any
+    root: Path
+    own: tuple[str, ...] = ("/nowhere/",)
+    whole: tuple[str, ...] = ()
+    changed: Callable[[], None] = staticmethod(nothing)
+
+    def services(self) -> Services:
+        return Services()
+
+
 class Moment(NamedTuple):
     """All there is of a node between two calls. ``disks`` are trees of which a power cut leaves one."""
 
     call: str
     tree: Tree
     disks: tuple[Tree, ...]
-    services: dict[str, Any]
+    services: Services
     files: int
 
     @property
     def key(self) -> tuple[Any, ...]:
         """The same for moments that a recovery cannot tell apart."""
-        services = self.services
-        units = tuple(sorted((name, unit.active, unit.sub) for name, unit in services["units"].items()))
-        pods = tuple(sorted(sandbox.name for sandbox in services["sandboxes"]))
-        return units, pods, repr(services["config"]), services["listens"], self.files
+        return (*self.services.key, self.files)
 
 
-def services_of(simulation: InProcess) -> dict[str, Any]:
-    return {
-        "units": copy.deepcopy(simulation.units),
-        "sandboxes": list(simulation.runtime.sandboxes),
-        "containers": list(simulation.runtime.containers),
-        "config": simulation.runtime.config,
-        "listens": simulation.server is not None,
-        "next_pid": simulation.next_pid,
-        "now": simulation.clock.now,
-    }
+class NodeServices(Services):
+    """Units, the runtime and the clock."""
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        units = tuple(sorted((name, unit.active, unit.sub) for name, unit in self["units"].items()))
+        pods = tuple(sorted(sandbox.name for sandbox in self["sandboxes"]))
+        return units, pods, repr(self["config"]), self["listens"]
 
 
-def node_of(moment: Moment, root: Path) -> InProcess:
+class Killed(InProcess, Watched):
+    """A node whose processes are killed."""
+
+    own = OF_PROGRAMS
+
+    def services(self) -> Services:
+        return NodeServices(
+            units=copy.deepcopy(self.units),
+            sandboxes=list(self.runtime.sandboxes),
+            containers=list(self.runtime.containers),
+            config=self.runtime.config,
+            listens=self.server is not None,
+            next_pid=self.next_pid,
+            now=self.clock.now,
+        )
+
+
+def node_of(moment: Moment, root: Path) -> Killed:
     """The moment as a node in an empty folder."""
     unpack(moment.tree, root)
-    simulation = InProcess(root)
+    simulation = Killed(root)
     services = moment.services
     simulation.units = copy.deepcopy(services["units"])
     simulation.runtime.sandboxes = list(services["sandboxes"])
@@ -108,7 +150,7 @@ def booting(moment: Moment, disk: Tree) -> Moment:
     tree = {path: kept for path, kept in disk.items() if not path.startswith((*IN_MEMORY, "/sys"))}
     tree.update(dict.fromkeys((*MADE_AT_BOOT, *CGROUPS), FOLDER))
     tree.update((path, moment.tree[path]) for path in ("/proc/1/comm", "/proc/self/mountinfo"))
-    services = dict(moment.services, containers=[], sandboxes=[], listens=False, now=FakeClock().now)
+    services = NodeServices(moment.services, containers=[], sandboxes=[], listens=False, now=FakeClock().now)
     services["units"] = {name: Unit("inactive", "dead", 0) for name in moment.services["units"]}
     return Moment(f"{moment.call}, power cut", tree, (), services, hash_of(tree))
 
@@ -116,7 +158,7 @@ def booting(moment: Moment, disk: Tree) -> Moment:
 class Recorder:
     """Every moment of what is done to a node within ``record``, with its disks when one is given."""
 
-    def __init__(self, simulation: InProcess, disk: Disk | None = None) -> None:
+    def __init__(self, simulation: Watched, disk: Disk | None = None) -> None:
         self.moments: list[Moment] = []
         self.calls = 0
         self._simulation = simulation
@@ -125,7 +167,7 @@ class Recorder:
         self._quiet = False
         self._tree = tree_of(simulation.root)
         self._files = hash_of(self._tree)
-        self._services = services_of(simulation)
+        self._services = simulation.services()
         self._note("nothing")
 
     def record(self, monkeypatch: pytest.MonkeyPatch, work: Callable[[], Any]) -> Any:
@@ -134,7 +176,9 @@ class Recorder:
             self._listen(patched)
             answer = work()
         # Nothing was changed behind our back: no call that writes is missing above.
-        assert self._tree == tree_of(self._simulation.root)
+        found = tree_of(self._simulation.root)
+        missed = {path for path in {*found, *self._tree} if found.get(path) != self._tree.get(path)}
+        assert not missed, sorted(missed)
         return answer
 
     def _listen(self, patched: pytest.MonkeyPatch) -> None:
@@ -143,11 +187,13 @@ class Recorder:
         patched.setattr(os, "open", self._counted_open(os.open))
         patched.setattr(os, "write", self._torn_write(os.write))
         patched.setattr(self._simulation, "changed", self._program)
-        patched.setattr(self._simulation.host, "_answer", self._unwatched(self._simulation._answer))
+        answer = getattr(self._simulation.host, "_answer", None)
+        if answer is not None:
+            patched.setattr(self._simulation.host, "_answer", self._unwatched(answer))
 
     def _counted(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         def counted(*given: Any, **named: Any) -> Any:
-            places = [] if self._quiet else [self._place(each) for each in given[:2]]
+            places = [] if self._quiet else [self._place(each, named.get("dir_fd")) for each in given[:2]]
             answer = call(*given, **named)
             if self._disk is not None and name in ("fsync", "fdatasync") and places != [""]:
                 self._disk.fsync(given[0])
@@ -159,8 +205,9 @@ class Recorder:
     def _counted_open(self, call: Callable[..., int]) -> Callable[..., int]:
         def counted(path: Any, flags: int, *given: Any, **named: Any) -> int:
             handle = call(path, flags, *given, **named)
-            if flags & CREATING:
-                self._after("open", [self._place(path)])
+            place = self._place(path, named.get("dir_fd")) if flags & CREATING else ""
+            if place and not self._takes_it_whole(place):
+                self._after("open", [place])
             return handle
 
         return counted
@@ -169,17 +216,24 @@ class Recorder:
         """A write of which the file has only the first half for a moment."""
 
         def torn(handle: int, data: Any) -> int:
-            view = memoryview(data)
-            for part in (view[: len(view) // 2], view[len(view) // 2 :]):
+            view, place = memoryview(data), self._place(handle)
+            parts = [view] if self._takes_it_whole(place) else [view[: len(view) // 2], view[len(view) // 2 :]]
+            for part in parts:
                 written = call(handle, part)
                 assert written == len(part)
-                self._after("write", [self._place(handle)])
+                self._after("write", [place])
             return len(view)
 
         return torn
 
-    def _place(self, given: Any) -> str:
+    def _takes_it_whole(self, place: str) -> bool:
+        return place[len(self._root) :].startswith(self._simulation.whole or "\0")
+
+    def _place(self, given: Any, folder: int | None = None) -> str:
         """Path of a path or an open file; empty for anything that is not in the node's tree."""
+        if folder is not None and isinstance(given, str) and not given.startswith("/"):
+            above = self._place(folder)
+            return f"{above}/{given}" if above else ""
         if isinstance(given, int):
             try:
                 given = os.readlink(f"/proc/self/fd/{given}")
@@ -202,14 +256,13 @@ class Recorder:
     def _program(self) -> None:
         self.calls += 1
         former = self._tree
-        self._tree = {path: kept for path, kept in self._tree.items() if not path.startswith(OF_PROGRAMS)}
-        for folder in OF_PROGRAMS:
-            self._tree.update(
-                (folder.rstrip("/") + path, kept)
-                for path, kept in tree_of(Path(self._root + folder.rstrip("/"))).items()
-            )
+        self._tree = {path: kept for path, kept in self._tree.items() if not path.startswith(self._simulation.own)}
+        for folder in self._simulation.own:
+            inside = Path(self._root + folder.rstrip("/"))
+            found = tree_of(inside) if inside.is_dir() else {}
+            self._tree.update((folder.rstrip("/") + path, kept) for path, kept in found.items())
         self._files = hash_of(self._tree)
-        self._services = services_of(self._simulation)
+        self._services = self._simulation.services()
         self._note("a program or the runtime")
         if self._disk is not None and self._tree != former:
             self._disk.keep_all()
@@ -232,7 +285,17 @@ class Recorder:
         if kept is not None:
             self._tree[name] = kept
             self._files ^= part_of(name, kept)
+        if kept != former and any(each is not None and stat.S_ISDIR(each.mode) for each in (kept, former)):
+            self._refresh_below(name)
         return kept != former
+
+    def _refresh_below(self, name: str) -> None:
+        """A folder came or went by its name, with all that is in it."""
+        gone = [path for path in self._tree if path.startswith(name + "/")]
+        folder = Path(self._root + name)
+        there = [name + path for path in tree_of(folder)] if folder.is_dir() else []
+        for path in {*gone, *there}:
+            self._refresh(path)
 
     def _note(self, call: str) -> None:
         tree = dict(self._tree)

@@ -100,7 +100,7 @@ class Simulation:
     returning_plugins: int = 0
     clock: FakeClock = field(default_factory=FakeClock)
 
-    launch: Callable[[str], tuple[int, str, str]] = lambda transaction: (0, "", "")
+    launch: Callable[[str, str], tuple[int, str, str]] = lambda command, transaction: (0, "", "")
     crio: Callable[[tuple[str, ...]], tuple[int, str, str]] = lambda argv: (0, "", "")
 
     def __post_init__(self) -> None:
@@ -168,7 +168,7 @@ class Simulation:
         if argv[0] == "crio":
             return self.crio(argv)
         if argv[0] == "systemd-run":
-            return self.launch(argv[argv.index("run") + 1])
+            return self.launch(*argv[-2:])
         raise AssertionError(f"nobody runs {argv}")
 
     def _show(self, name: str) -> str:

@@ -102,5 +102,8 @@ def test_a_module_s_zip_installs_an_engine_that_starts(python: str, tmp_path: Pa
     packed.unlink()
     target = Host(str(tmp_path)).path(path)
     started = subprocess.run([python, "-I", "-B", target], stderr=subprocess.PIPE, check=False, cwd="/")
-    assert (started.returncode, started.stderr) == (2, b"usage: run ID | finish ID | recover | recover-at-boot | qos\n")
+    assert (started.returncode, started.stderr) == (
+        2,
+        b"usage: run ID | finish ID | undo ID | recover | recover-at-boot | qos\n",
+    )
     assert not list(Path(target).rglob("*.pyc"))

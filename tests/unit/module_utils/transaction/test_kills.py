@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, recovery
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.recovery import Way
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.bench import (
@@ -22,6 +24,8 @@ from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.
 )
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.inprocess import InProcess
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.trees import tree_of
+
+pytestmark = pytest.mark.exhaustive
 
 
 def undo(node: InProcess) -> Any:

@@ -14,7 +14,6 @@ from ansible_collections.volcano.colocation.plugins.module_utils.host import Hos
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, launch
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.launch import NotStarted
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import parse, sha256
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.recovery import Way
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import Store
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     SECRET,
@@ -39,7 +38,7 @@ def starts(simulation: Simulation) -> list[tuple[str, ...]]:
 
 
 def test_the_engine_runs_as_a_unit_of_its_own(simulation: Simulation) -> None:
-    simulation.launch = lambda transaction: run(simulation, transaction)
+    simulation.launch = lambda _command, transaction: run(simulation, transaction)
     assert start(simulation, document(simulation))["state"] == "committed"
     (argv,) = starts(simulation)
     assert argv[:6] == ("systemd-run", "--unit", "volcano-colocation-t-1.service", "--collect", "--no-block", "--quiet")
@@ -50,7 +49,7 @@ def test_the_engine_runs_as_a_unit_of_its_own(simulation: Simulation) -> None:
 
 
 def test_the_same_id_again_only_waits(simulation: Simulation) -> None:
-    simulation.launch = lambda transaction: run(simulation, transaction)
+    simulation.launch = lambda _command, transaction: run(simulation, transaction)
     plan = document(simulation)
     first = start(simulation, plan)
     assert start(simulation, plan) == first
@@ -74,7 +73,7 @@ def test_an_engine_that_died_is_started_again_and_undoes(
         if line.startswith("write files"):
             raise Killed
 
-    def launched(transaction: str) -> tuple[int, str, str]:
+    def launched(_command: str, transaction: str) -> tuple[int, str, str]:
         if len(starts(simulation)) > 1:
             return run(simulation, transaction)
         with pytest.raises(Killed):
@@ -123,14 +122,14 @@ def test_an_engine_that_dies_between_two_polls_is_not_started_for_ever(
 def test_an_engine_that_is_started_again_has_as_much_time(cut_off: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch, "UNIT_POLL", 0.05)
     assert launch.progress(cut_off.store, "t-1")["limit"] == 3 * 60 + 1800 + 900
-    cut_off.launch = lambda transaction: run(cut_off, transaction)
+    cut_off.launch = lambda _command, transaction: run(cut_off, transaction)
     assert launch.wait(cut_off.host, "t-1", 10.0)["state"] == "rolled-back"
     assert "--property=RuntimeMaxSec=1980.0" in starts(cut_off)[0]
     assert not cut_off.store.read("t-1", "launches.json")
 
 
 def test_an_engine_that_systemd_does_not_start(simulation: Simulation) -> None:
-    simulation.launch = lambda transaction: (1, "", "Failed to start transient service unit: Access denied")
+    simulation.launch = lambda _command, transaction: (1, "", "Failed to start transient service unit: Access denied")
     answer = start(simulation, document(simulation))
     assert (answer["state"], answer["error"]["node"]) == ("refused", "nothing was changed")
     assert "Access denied" in answer["error"]["message"]
@@ -162,10 +161,6 @@ def test_a_state_folder_that_cannot_be_made_is_a_refusal(simulation: Simulation)
     answer = start(simulation, document(simulation))
     assert answer["state"] == "refused"
     assert answer["error"]["message"].startswith("/var/lib/volcano-colocation: cannot keep a transaction there")
-
-
-def test_recover(simulation: Simulation) -> None:
-    assert launch.recover(simulation.host, Way.UNDO, 1.0) is None
 
 
 def test_an_image_gets_its_files_and_nothing_else(tmp_path: Path) -> None:

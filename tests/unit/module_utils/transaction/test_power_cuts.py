@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import shutil
 from collections import deque
-from typing import Any
+from typing import Any, Callable
+
+import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import boot, engine
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.bench import (
@@ -23,9 +25,16 @@ from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.
 )
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.disk import Disk
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.inprocess import InProcess
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.kills import Moment, booting, node_of
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.kills import (
+    Killed,
+    Moment,
+    booting,
+    node_of,
+)
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import CONTAINERD, KUBELET
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.trees import tree_of
+
+pytestmark = pytest.mark.exhaustive
 
 
 def files_alone(simulation: InProcess) -> None:
@@ -56,7 +65,15 @@ def boots(moments: list[Moment]) -> dict[tuple[Any, ...], Moment]:
     return found
 
 
-def settle(bench: Bench, moments: list[Moment], ends: Ends) -> int:
+def booted(bench: Bench, node: Killed) -> Killed:
+    """The node after an orderly boot, with all its services."""
+    tree = tree_of(node.root)
+    found = node_of(booting(Moment("the end", tree, (), node.services(), 0), tree), bench.folder())
+    services_start(found)
+    return found
+
+
+def settle(bench: Bench, moments: list[Moment], ends: Ends, check: Callable[[Moment, InProcess], None]) -> int:
     """Boot after a power cut in each moment, cut the power in that as well, until nothing new comes of it."""
     known = boots(moments)
     left = deque(known.values())
@@ -73,7 +90,7 @@ def settle(bench: Bench, moments: list[Moment], ends: Ends) -> int:
         ends.check_node(moment, node)
         # It finds what had touched nothing yet, and a unit that is disabled and not removed yet.
         engine.recover(node.node, node.store, silent)
-        ends.check(moment, node)
+        check(moment, node)
         shutil.rmtree(str(node.root))
         count += 1
     return count
@@ -82,12 +99,12 @@ def settle(bench: Bench, moments: list[Moment], ends: Ends) -> int:
 def test_every_power_cut(bench: Bench) -> None:
     node, failing = bench.misaligned(), bench.misaligned()
     moments = bench.moments(node, commits, Disk) + bench.moments(failing, fails, Disk)
-    assert settle(bench, moments, Ends(bench.misaligned(), node)) > 100
+    ends = Ends(bench.misaligned(), node)
+    assert settle(bench, moments, ends, ends.check) > 100
 
 
 def test_every_power_cut_while_files_are_written(bench: Bench) -> None:
     node = bench.misaligned()
     moments = bench.moments(node, files_alone, Disk)
-    after = node_of(booting(moments[-1], tree_of(node.root)), bench.folder())
-    services_start(after)
-    assert settle(bench, moments, Ends(bench.misaligned(), after)) > 20
+    ends = Ends(bench.misaligned(), booted(bench, node))
+    assert settle(bench, moments, ends, ends.check) > 20

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Sequence
+
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import services
@@ -35,6 +37,21 @@ def test_stop_and_start(simulation: Simulation) -> None:
     services.start(simulation.node, KUBELET)
     assert simulation.state()[KUBELET] == "active"
     assert simulation.commands[-2:] == [("systemctl", "reset-failed", KUBELET), ("systemctl", "start", KUBELET)]
+
+
+def test_a_start_may_take_longer_than_a_stop(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    host = type(simulation.node.host)
+    limits: dict[str, float] = {}
+    run = host.run
+
+    def noted(self: Any, argv: Sequence[str], timeout: float = 30.0) -> Any:
+        limits[argv[1]] = timeout
+        return run(self, argv, timeout)
+
+    monkeypatch.setattr(host, "run", noted)
+    services.stop(simulation.node, KUBELET)
+    services.start(simulation.node, KUBELET)
+    assert (limits["stop"], limits["start"]) == (180.0, 600.0)
 
 
 def test_a_failed_job_says_why(simulation: Simulation) -> None:

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, ledger, steps
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.ledger import Target
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.node import Node
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import sha256
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import Step
@@ -31,10 +30,7 @@ from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.
     Simulation,
     document,
 )
-
-MEMORY = "/var/lib/kubelet/memory_manager_state"
-FRESH = '{"policyName": "none"}'
-"""What the simulated kubelet writes when it finds no checkpoint."""
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.way_back import FRESH, entry, way_back
 
 STEP_NAMES = [step.name for step in steps.STEPS]
 
@@ -46,37 +42,6 @@ def _checkpoint_of_this_kubelet(simulation: Simulation) -> None:
 
 class Crash(BaseException):
     """The process is gone."""
-
-
-def entry(store: Store, host: Host, target: Target) -> dict[str, Any]:
-    """How a plan puts one target back."""
-    there, original = Path(host.path(target.path)), target.original
-    text = ledger.text_of(store, original)
-    found = {
-        "path": target.path,
-        "before_sha256": sha256(there.read_bytes()) if there.exists() else None,
-        "section": target.section,
-    }
-    if text is None:
-        return {**found, "remove": True}
-    nature = {"mode": f"{original.mode:04o}", "owner": f"{original.uid}:{original.gid}", "xattrs": original.xattrs}
-    return {**found, "after": text.decode(), "nature": nature}
-
-
-def way_back(simulation: Simulation, transaction: str = "t-2") -> dict[str, Any]:
-    targets = ledger.load(simulation.store).targets.values()
-    plan = document(simulation, transaction)
-    plan["files"] = [
-        entry(simulation.store, simulation.host, each) for each in targets if each.path not in (CHECKPOINT, MEMORY)
-    ]
-    plan.update(validate=[], forget=[CHECKPOINT, MEMORY], stale_cgroups=["kubepods.slice"], fresh_cgroups=["kubepods"])
-    plan["gate"].update(
-        runtime_handlers={"runc": False},
-        cpu_manager={"path": CHECKPOINT, "policy": "none"},
-        cgroup_driver="cgroupfs",
-    )
-    assert plan["sandboxes"]["action"] == "stop"
-    return plan
 
 
 def test_there_and_back_leaves_no_difference(simulation: Simulation) -> None:

@@ -16,7 +16,8 @@ IN_MEMORY = ("/proc", "/run")
 """What programs keep there is told by the state of the services."""
 LOG_OF_A_JOURNAL = ("steps", "error", "gate")
 """Told to people, and nothing that a recovery goes by."""
-LOCK = f"{STATE_FOLDER}/lock"
+LOCKS = (f"{STATE_FOLDER}/lock", f"{STATE_FOLDER}/qos.lock")
+"""They say since when they are held."""
 
 
 class Entry(NamedTuple):
@@ -90,7 +91,7 @@ def hash_of(tree: Tree) -> int:
 
 def part_of(path: str, kept: Entry) -> int:
     """What one entry gives to ``hash_of``: independent of the others, so that one change can be put in alone."""
-    if path.startswith(IN_MEMORY) or path == LOCK:
+    if path.startswith(IN_MEMORY) or path in LOCKS:
         return 0
     return hash((path, kept.mode, kept.owner, _decisive(path, kept.content)))
 

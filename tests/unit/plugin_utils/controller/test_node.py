@@ -221,6 +221,32 @@ def test_what_goes_on_is_waited_for() -> None:
     }
 
 
+def test_an_undo_whose_answer_is_lost_is_asked_for_again() -> None:
+    script = Script(LOST, LOST, state("applying"), state("rolled-back"))
+    node, slept = driven(script)
+    seen: list[str] = []
+    found = node.recover("undo", lambda each: seen.append(each["state"]), [str(PLAN["id"])])
+    assert found == {"id": PLAN["id"], "state": "rolled-back"}
+    assert [arguments["action"] for _name, arguments in script.asked] == ["recover", "recover", "recover", "wait"]
+    assert (seen, slept) == (["contact lost", "applying"], [POLL_SECONDS])
+    assert (node.usage.module_executions, node.usage.polls) == (1, 3)
+
+
+def test_an_undo_that_ended_while_nobody_listened_is_told() -> None:
+    script = Script(LOST, state("none"), state("rolled-back"))
+    node, _slept = driven(script)
+    seen: list[str] = []
+    found = node.recover("undo", lambda each: seen.append(each["state"]), [str(PLAN["id"])])
+    assert found == {"id": PLAN["id"], "state": "rolled-back"}
+    assert script.asked[-1][1]["action"] == "wait"
+    assert script.asked[-1][1]["id"] == PLAN["id"]
+
+
+def test_a_node_that_had_nothing_open_has_nothing_to_tell_after_a_loss() -> None:
+    node, _slept = driven(Script(LOST, state("none")))
+    assert node.recover("undo", lambda _each: None) is None
+
+
 @pytest.mark.parametrize(
     ("answer", "words"),
     [(state("rollback-failed"), f"{PLAN['id']} could not be undone"), ({"failed": True, "msg": "locked"}, "locked")],

@@ -16,6 +16,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.var
     SINGLE,
     SWAPS,
     VARIANTS,
+    by_socket,
     command_line,
     commands,
     cpu_files,
@@ -132,6 +133,13 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
         ),
     ),
     "eight NUMA nodes": ("too-many-numa-nodes", lambda node: kubelet_adds(numa(node, 8), TOPOLOGY)),
+    "as many NUMA nodes as sockets": ("sockets-without-numa-nodes", lambda node: by_socket(node, 2, 2)),
+    "one socket": ("sockets-without-numa-nodes", lambda node: by_socket(node, 1, 1)),
+    "sockets that the kernel does not number": (
+        "sockets-without-numa-nodes",
+        lambda node: put(by_socket(node, 2, 1), ["-1", "0"], "cpus", "sockets"),
+    ),
+    "a kernel without NUMA": ("sockets-without-numa-nodes", lambda node: by_socket(node, 2, 0)),
     "swap that the file allows": ("swap-on", lambda node: put(node, SWAPS, "system", "swaps")),
     "swap that a flag allows": (
         "swap-on",

@@ -10,6 +10,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read impor
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.scheduler import (
     above_watermarks,
     lint,
+    release,
     unheard_queues,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.conf import Usage
@@ -83,3 +84,21 @@ def test_fields_of_queues_that_nobody_looks_at() -> None:
     (found,) = unheard_queues(read_yaml(text), fields)
     assert found.evidence == ("weight of b: capacity shares by deserved, not by weight",)
     assert unheard_queues(read_yaml(text), {"deserved": ("a",)}) == ()
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        ((1, 10), "is older than 1.11, the first with an agent"),
+        (None, "cannot be told from its image's tag"),
+    ],
+)
+def test_a_release_that_may_know_less_is_told(found: tuple[int, int] | None, told: str) -> None:
+    (finding,) = release(found, "vc-scheduler")
+    assert finding.summary == (
+        f"The scheduler's release {told}; what is said here of its configuration may not hold for it."
+    )
+
+
+def test_the_first_release_with_an_agent_says_nothing() -> None:
+    assert release((1, 11), "vc-scheduler:v1.11.0") == ()

@@ -149,6 +149,22 @@ def test_memory_qos(node: Snapshot, lines: str, kernel: str, found: list[tuple[s
     assert said(version(snapshot, "1.37.0"), kubernetes="1.38", containerd="2.1") == []
 
 
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (FACTOR, "or write the gate MemoryQoS: false."),
+        (
+            "memoryReservationPolicy: TieredReservation\n",
+            "or write the gate MemoryQoS: false and memoryReservationPolicy: None.",
+        ),
+    ],
+)
+def test_memory_qos_is_switched_off_so_that_kubelet_starts(node: Snapshot, lines: str, words: str) -> None:
+    """kubelet 1.36 and newer exit with the policy and without the gate."""
+    (finding,) = whole(kubelet_adds(node, lines), kubernetes="1.37", containerd="2.1")
+    assert words in finding.remedy
+
+
 def test_options_of_the_managers(node: Snapshot) -> None:
     lines = 'cpuManagerPolicyOptions: {align-by-socket: "true"}\ntopologyManagerPolicyOptions: {x: "true"}\n'
     finding = whole(kubelet_adds(node, lines), kubernetes="1.32")[0]

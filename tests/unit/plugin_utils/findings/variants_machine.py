@@ -118,6 +118,17 @@ def oomd(snapshot: Snapshot, swap: str) -> Snapshot:
     return unit(variant, "-.slice", ManagedOOMSwap=swap, ManagedOOMMemoryPressure="auto")
 
 
+def by_socket(node: Snapshot, sockets: int, numa_nodes: int) -> Snapshot:
+    """A copy of a machine with so many of both, whose CPU manager is to align by socket."""
+    # One that has the option.
+    node = put(node, "Kubernetes v1.30.14", "kubelet", "version")
+    machine = put(numa(node, numa_nodes), [str(each) for each in range(sockets)], "cpus", "sockets")
+    return kubelet_adds(
+        machine,
+        'featureGates: {CPUManagerPolicyAlphaOptions: true}\ncpuManagerPolicyOptions: {align-by-socket: "true"}\n',
+    )
+
+
 VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
     "cgroup-controllers-split": (Verdict.MISALIGNED, lambda node: without_v1(hybrid(node, "misc memory"), "memory")),
     "cgroup-controllers-missing": (
@@ -144,6 +155,7 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
         Verdict.LATENT,
         lambda node: kubelet_adds(numa(node, 9), "topologyManagerPolicy: restricted\n"),
     ),
+    "sockets-without-numa-nodes": (Verdict.LATENT, lambda node: by_socket(node, 2, 1)),
     "swap-on": (Verdict.LATENT, lambda node: put(without_fail_swap_on(node), SWAPS, "system", "swaps")),
     "runtime-restart-kills-pods": (
         Verdict.LATENT,

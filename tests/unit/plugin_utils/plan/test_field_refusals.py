@@ -208,6 +208,35 @@ def test_more_numa_nodes_than_the_topology_manager_takes(number: str, policy: st
     assert set(refused(snapshot, {"topology_manager_policy": policy})) == code
 
 
+@pytest.mark.parametrize(
+    ("sockets", "lists", "code"),
+    [
+        (["0", "1"], {"0": "0-1"}, {"sockets-without-numa-nodes"}),
+        (["0", "1"], {"0": "0", "1": "1"}, set()),
+        (["0", "1"], {"0": "0-1", "1": ""}, {"sockets-without-numa-nodes"}),
+        (["0"], {"0": "0-1"}, set()),
+        ([], {"0": "0-1"}, set()),
+    ],
+)
+def test_align_by_socket_where_a_numa_node_spans_sockets(
+    sockets: list[str], lists: dict[str, str], code: set[str]
+) -> None:
+    snapshot = put(put(node("1.30.14"), lists, "cpus", "numa"), sockets, "cpus", "sockets")
+    options: Options = {
+        "cpu_manager_policy": "static",
+        "cpu_manager_policy_options": {"align-by-socket": True},
+        "feature_gates": {"CPUManagerPolicyAlphaOptions": True},
+        "system_reserved": {"cpu": "500m"},
+    }
+    found = refused(snapshot, options)
+    assert set(found) == code
+    if code:
+        refusal = found["sockets-without-numa-nodes"]
+        assert "cpu_manager_policy_options" in (refusal.variable or "")
+        assert "1.25 and newer" in refusal.message
+        assert "(kubelet 1.30.14)" in refusal.message
+
+
 def test_more_numa_nodes_with_the_option() -> None:
     snapshot = put(node("1.31.14"), {str(each): str(each) for each in range(9)}, "cpus", "numa")
     assert refused(snapshot, topology("restricted", max_allowable_numa_nodes="9")) == {}

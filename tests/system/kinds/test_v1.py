@@ -1,18 +1,26 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""On cgroup v1 a slice is in each controller that it was asked for, after a reboot too."""
+"""On cgroup v1 a slice is in each controller that it was asked for, and all that was changed goes back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.tests.system.everything import OURS, cgroups, state
 from ansible_collections.volcano.colocation.tests.system.node import Node, lab, throwaway
 from ansible_collections.volcano.colocation.tests.system.slices import changed, traces
 
-NAME = "slices-v1"
+NAME = "v1"
 SPEC = ("--suite", "bookworm", "--cgroup", "v1", "--driver-kubelet", "systemd", "--driver-runtime", "systemd")
+PROFILE: dict[str, Any] = {
+    "colocation_cgroup_driver": "cgroupfs",
+    "colocation_nri_unsupported": "skip",
+    "colocation_qos": {"be": {"cpu_quota": "60%", "memory_max": "80%"}},
+}
+KUBELET = "/var/lib/kubelet/config.yaml"
 
 
 @pytest.fixture(scope="module", name="v1")
@@ -20,7 +28,7 @@ def _v1(request: pytest.FixtureRequest) -> Iterator[Node]:
     yield from throwaway(request, NAME, *SPEC)
 
 
-def test_on_v1_it_is_in_every_controller_after_a_reboot_too(v1: Node) -> None:
+def test_a_slice_is_in_every_controller_after_a_reboot_too(v1: Node) -> None:
     wanted = {"controllers": ["cpu", "cpuset", "memory", "pids"], "properties": {"CPUWeight": 300, "MemoryMax": "256M"}}
     there = [
         # 300 * 1024 / 100: systemd src/core/cgroup.c.
@@ -39,3 +47,28 @@ def test_on_v1_it_is_in_every_controller_after_a_reboot_too(v1: Node) -> None:
     assert changed(v1, **wanted) == 0
     assert changed(v1, state="absent") == 1
     assert traces(v1) == ""
+
+
+def test_after_provision_and_restore_everything_is_as_it_was(v1: Node) -> None:
+    v1.shell(f'python3 -c \'import os; os.setxattr("{KUBELET}", "user.site", b"kept")\'')
+    before = state(v1)
+    assert f"{KUBELET} user.site b'kept'" in before["attributes"]
+
+    run = v1.ansible("provision", **PROFILE)
+    assert run.code == 0, run.output[-4000:]
+    assert changed(v1, controllers=["cpu", "memory"], properties={"CPUWeight": 300}) == 1
+    assert all("kubepods.slice" not in pod for pod in v1.pods())
+    assert cgroups(v1) != before["cgroups"]
+    assert f"{KUBELET} user.site b'kept'" in state(v1)["attributes"]
+
+    run = v1.ansible("restore", "--diff")
+    assert run.code == 0, run.output[-4000:]
+    now = state(v1)
+    for what, text in before.items():
+        assert now[what] == text, what
+    assert v1.shell(OURS).strip() == ""
+    assert traces(v1) == ""
+
+    run = v1.ansible("restore")
+    assert run.code == 0
+    assert run.recap(v1.name)["changed"] == 0

@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""systemd_slice as its module carries it out, on a simulated node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd import slice_work
+from ansible_collections.volcano.colocation.tests.unit.module_utils.systemd.simulated import Systemd
+
+NAME = "node-agents.slice"
+
+
+def parameters(**options: Any) -> dict[str, Any]:
+    return {
+        "name": NAME,
+        "state": "present",
+        "properties": {},
+        "description": None,
+        "persistent": True,
+        "before": ["kubelet.service"],
+        "controllers": [],
+        **options,
+    }
+
+
+def run(systemd: Systemd, **options: Any) -> tuple[bool, dict[str, Any], list[str]]:
+    """Whether it changed something, what it answered, and what its programs were asked to do."""
+    systemd.host.commands.clear()
+    work = slice_work.prepared(systemd.host, parameters(**options))
+    unit = slice_work.carried_out(systemd.host, work)
+    return work.plan.changed, slice_work.answer(systemd.host, work, unit), systemd.verbs
+
+
+def tree(systemd: Systemd) -> list[str]:
+    return sorted(str(each.relative_to(systemd.root)) for each in systemd.root.rglob("*"))

@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""File systems without nameless files (O_TMPFILE), and folders on another one than the folder above them.
+
+Killed, and without power, at every call that changes something: a dot-name that stood in for a file is gone afterwards.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction import test_kills, test_power_cuts
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.bench import (
+    Bench,
+    Ends,
+    no_disk,
+)
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.disk import Disk
+from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.test_power_cuts import files_alone
+
+pytestmark = pytest.mark.exhaustive
+
+
+def without_nameless_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As open(2) answers on overlayfs before Linux 6.1, NFS, or vfat."""
+    known = os.open
+
+    def refusing(path: Any, flags: int, *given: Any, **named: Any) -> int:
+        if flags & os.O_TMPFILE == os.O_TMPFILE:
+            raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP), path)
+        return known(path, flags, *given, **named)
+
+    monkeypatch.setattr(os, "open", refusing)
+
+
+def with_a_mount_at_each_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file comes from the folder above."""
+    known = os.replace
+
+    def refusing(source: str, target: str, *given: Any, **named: Any) -> None:
+        if os.path.dirname(source) != os.path.dirname(target):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), source, None, target)
+        known(source, target, *given, **named)
+
+    monkeypatch.setattr(os, "replace", refusing)
+
+
+@pytest.fixture(params=["no nameless files", "and mounts"], autouse=True)
+def _file_system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_nameless_files(monkeypatch)
+    if request.param == "and mounts":
+        with_a_mount_at_each_folder(monkeypatch)
+
+
+def ends(bench: Bench) -> Ends:
+    """All that is written outside of our own folder; what services do makes no difference to it."""
+    after = bench.misaligned()
+    files_alone(after)
+    return Ends(bench.misaligned(), after)
+
+
+def test_undone_after_any_kill(bench: Bench) -> None:
+    moments = bench.moments(bench.misaligned(), files_alone, no_disk)
+    assert bench.settle(moments, test_kills.undo, ends(bench).check) > 100
+
+
+def test_every_power_cut(bench: Bench) -> None:
+    after = bench.misaligned()
+    files_alone(after)
+    both = Ends(bench.misaligned(), test_power_cuts.booted(bench, after))
+    moments = bench.moments(bench.misaligned(), files_alone, Disk)
+    assert test_power_cuts.settle(bench, moments, both, both.check) > 50

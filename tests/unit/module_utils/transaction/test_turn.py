@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of cgroups and slices wait for a transaction and are named to it, and neither blocks itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
+from ansible_collections.volcano.colocation.plugins.module_utils.qos import record, work
+from ansible_collections.volcano.colocation.plugins.module_utils.restore import qos, remains, slices
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd import slice_work
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import turn
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.clock import Clock
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.lock import LockHeld, hold
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import Store
+from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import OPTIONS, ROOT, Tree
+from ansible_collections.volcano.colocation.tests.unit.module_utils.systemd.simulated import Systemd
+
+SLICE = {**slices.ABSENT, "name": "a.slice", "state": "present", "properties": {"CPUWeight": 500}}
+GONE = {**slices.ABSENT, "name": "a.slice"}
+ENGINE = "transaction t-1 from control"
+
+
+@pytest.fixture(autouse=True)
+def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turn, "PATIENCE", 0.0)
+
+
+@pytest.fixture(name="systemd")
+def _systemd(tmp_path: Path) -> Systemd:
+    return Systemd(tmp_path / "node")
+
+
+@pytest.fixture(name="tree")
+def _tree(tmp_path: Path) -> Tree:
+    return Tree(tmp_path / "tree", "v2", "systemd")
+
+
+def set_qos(tree: Tree, *, check: bool = False, **options: Any) -> bool:
+    """As the module does."""
+    given = {**OPTIONS, **options}
+    return (work.predicted(tree.host, given) if check else work.done(tree.host, given, Clock())).changed
+
+
+def holder(host: Host) -> str:
+    return Path(Store(host).lock_path).read_text()
+
+
+def refused(host: Host, change: Callable[[], object]) -> None:
+    with hold(Store(host).lock_path, ENGINE), pytest.raises(LockHeld, match=f"this node: {ENGINE}, pid {os.getpid()},"):
+        change()
+
+
+def test_a_slice_waits_for_a_transaction(systemd: Systemd) -> None:
+    refused(systemd.host, lambda: slice_work.done(systemd.host, SLICE))
+    assert not (systemd.root / "etc/systemd/system/a.slice").exists()
+    slice_work.done(systemd.host, SLICE)
+    assert holder(systemd.host).startswith("systemd_slice of a.slice, pid ")
+
+
+def test_one_that_is_as_it_is_to_be_does_not(systemd: Systemd) -> None:
+    slice_work.done(systemd.host, SLICE)
+    with hold(Store(systemd.host).lock_path, ENGINE):
+        assert not slice_work.done(systemd.host, SLICE)[0].plan.changed
+
+
+def test_nor_does_an_image_which_gets_no_folder_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "etc/systemd/system").mkdir(parents=True)
+    host = Host(str(tmp_path))
+    assert slice_work.done(host, SLICE)[0].plan.changed
+    assert not (tmp_path / "var").exists()
+
+
+def test_a_setting_waits_for_a_transaction(tree: Tree) -> None:
+    refused(tree.host, lambda: set_qos(tree, slice="system.slice", settings={"pids_max": 10}))
+    assert tree.read("system.slice", "pids.max") == "max"
+    assert set_qos(tree, slice="system.slice", settings={"pids_max": 10})
+    assert holder(tree.host).startswith("cgroup_qos, pid ")
+
+
+def test_neither_check_mode_nor_a_setting_that_is_in_force_locks_anything(tree: Tree) -> None:
+    assert set_qos(tree, check=True, slice="system.slice", settings={"pids_max": 10})
+    assert not os.path.exists(tree.host.path("/var/lib/volcano-colocation"))
+    set_qos(tree, slice="system.slice", settings={"pids_max": 10})
+    with hold(Store(tree.host).lock_path, ENGINE), record.alone(tree.host, Clock()):
+        assert not set_qos(tree, slice="system.slice", settings={"pids_max": 10})
+        assert set_qos(tree, check=True, slice="system.slice", settings={"pids_max": 11})
+
+
+def test_one_run_behind_the_other_blocks_nobody(tree: Tree, systemd: Systemd, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(qos, "ROOT", ROOT)
+    monkeypatch.setattr(qos, "node_of", lambda _host, _root: tree.node())
+    set_qos(tree, slice="system.slice", settings={"pids_max": 10})
+    slice_work.done(systemd.host, SLICE)
+    qos.carry_out(tree.host, Clock())
+    slices.carry_out(systemd.host, slices.found(systemd.host))
+    for host in (tree.host, systemd.host):
+        assert remains.clean(host) == ["/var/lib/volcano-colocation"]
+        assert not os.path.exists(host.path("/var/lib/volcano-colocation"))
+
+
+def test_a_restore_of_them_waits_for_a_transaction(
+    tree: Tree, systemd: Systemd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(qos, "ROOT", ROOT)
+    monkeypatch.setattr(qos, "node_of", lambda _host, _root: tree.node())
+    set_qos(tree, slice="system.slice", settings={"pids_max": 10})
+    slice_work.done(systemd.host, SLICE)
+    refused(tree.host, lambda: qos.carry_out(tree.host, Clock()))
+    refused(systemd.host, lambda: slices.carry_out(systemd.host, slices.found(systemd.host)))
+    assert tree.read("system.slice", "pids.max") == "10"
+    assert (systemd.root / "etc/systemd/system/a.slice").exists()

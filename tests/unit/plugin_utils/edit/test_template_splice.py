@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Templates of k3s and RKE2: only the plain tables behind the last action are edited."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import Changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import ParseError, UnsupportedEdit
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.template_splice import (
+    BASE,
+    edit_template,
+    extends_base,
+    parted,
+    rendered_with,
+)
+
+NRI: tuple[str, ...] = ("plugins", "io.containerd.nri.v1.nri")
+OFF: Changes = {(*NRI, "disable"): True}
+TABLE = '[plugins."io.containerd.nri.v1.nri"]\ndisable = true\n'
+BASE_TEXT = '\n# made by k3s\nversion = 3\n[plugins.a]\n  b = "{}"\n'
+
+
+def rendered(template: str) -> str:
+    """What text/template makes of a template whose one action is the base."""
+    return template.replace(BASE.rstrip("\n"), BASE_TEXT)
+
+
+@pytest.mark.parametrize(
+    ("text", "head", "tail"),
+    [
+        (BASE, BASE, ""),
+        (f"{BASE}[a]\nb = 1\n", BASE, "[a]\nb = 1\n"),
+        (f"{BASE}\n# of ours\n\n  [a]\nb = 1\n", f"{BASE}\n# of ours\n\n", "  [a]\nb = 1\n"),
+        ("[a]\nb = {{ .B }}\nc = 1\n[d]\ne = 2\n", "[a]\nb = {{ .B }}\nc = 1\n", "[d]\ne = 2\n"),
+        ("[a]\nb = 1\n{{ if .C }}\n[c]\n{{ end }}", "[a]\nb = 1\n{{ if .C }}\n[c]\n{{ end }}", ""),
+        ("{{/* a comment\n[with] a line */}}\n[a]\n", "{{/* a comment\n[with] a line */}}\n", "[a]\n"),
+        ("# plain\n[a]\nb = 1\n", "# plain\n", "[a]\nb = 1\n"),
+    ],
+)
+def test_where_the_plain_tables_begin(text: str, head: str, tail: str) -> None:
+    assert parted(text) == (head, tail)
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        (BASE, f"{BASE}\n{TABLE}"),
+        (BASE.rstrip("\n"), f"{BASE}\n{TABLE}"),
+        (f"{BASE}{TABLE}", f"{BASE}{TABLE}"),
+        (f"{BASE}{TABLE.replace('true', 'false  # on')}", f"{BASE}{TABLE.replace('true', 'true  # on')}"),
+    ],
+)
+def test_a_setting_is_added_or_changed_behind_the_actions(text: str, after: str) -> None:
+    assert edit_template(text, OFF) == after
+    assert edit_template(after, OFF) == after
+
+
+def test_what_stands_before_is_left_byte_for_byte() -> None:
+    text = "{{ template \"base\" . }}\r\n\r\n[x]\r\n  y = 'z' # {z}\r\n"
+    after = edit_template(text, OFF)
+    assert after.startswith(text)
+    assert after[len(text) :].split() == TABLE.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "words"),
+    [
+        ('{{- template "base" . -}}\n', UnsupportedEdit, "the last action removes the line end"),
+        ("x = [\n{{ range .A }}\n{{ end }}\n[1],\n]\n", ParseError, "line"),
+    ],
+)
+def test_a_shape_that_is_not_safe_is_refused(text: str, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        edit_template(text, OFF)
+
+
+@pytest.mark.parametrize("tail", ["", "\n[x]\ny = 1\n", TABLE])
+def test_what_will_be_rendered_is_known_beforehand(tail: str) -> None:
+    before = BASE + tail
+    after = edit_template(before, {**OFF, ("x", "y"): 2})
+    assert rendered_with(rendered(before), before, after) == rendered(after)
+    assert rendered_with(rendered(after), after, before) == rendered(before)
+
+
+def test_without_a_template_the_base_is_what_is_rendered() -> None:
+    after = edit_template(BASE, OFF)
+    found = rendered_with(BASE_TEXT, BASE, after)
+    assert found is not None
+    assert found.split() == rendered(after).split()
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "after"),
+    [
+        ("x = 1\n", "x = {{ .X }}\n", "x = 2\n"),
+        ("x = 1\n[old]\n", "x = {{ .X }}\n[new]\n", "x = {{ .X }}\n[new]\ny = 1\n"),
+        ("x = 1\n[a]\n", "x = {{ .X -}}\n[a]\n", "x = {{ .X -}}\n[a]\nb = 1\n"),
+    ],
+)
+def test_what_will_be_rendered_cannot_be_told(text: str, before: str, after: str) -> None:
+    """An action differs; the rendered file is of another text; an action reaches behind its end."""
+    assert rendered_with(text, before, after) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "extends"),
+    [(BASE, True), ('{{- template "base" . -}}', True), ('{{ template "other" . }}', False), ("version = 2\n", False)],
+)
+def test_whether_the_base_is_taken_over(text: str, extends: bool) -> None:
+    assert extends_base(text) is extends

@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plans that are made before the slices of reservations are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import findings
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.promised_slices import promised
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals import startup
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    Snapshot,
+    facts_of,
+    kubelet_adds,
+    profile_of,
+    put,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.test_field_refusals import (
+    EVERYTHING,
+    ROOT,
+    node,
+    with_slice,
+)
+
+ENFORCED: dict[str, Any] = {
+    "enforce_node_allocatable": ["pods", "kube-reserved"],
+    "kube_reserved_cgroup": "/runtime.slice",
+    "kube_reserved": {"cpu": "500m"},
+}
+
+
+def codes(snapshot: Snapshot, options: dict[str, Any]) -> tuple[list[str], list[str], tuple[str, ...]]:
+    """(refused as the node is, refused once the slices are made, slices to be made)."""
+    facts, wanted = facts_of(snapshot), profile_of(**options)
+    found = promised(facts, wanted)
+    return (
+        [each.code for each in refusals(facts, wanted, startup.RULES)],
+        [each.code for each in refusals(found.facts, wanted, startup.RULES)],
+        found.slices,
+    )
+
+
+def without(path: str) -> Snapshot:
+    return with_slice(node("1.30.14"), [], path=path)
+
+
+def test_a_slice_that_will_be_made_is_no_reason_against_the_plan() -> None:
+    missing = ["reserved-cgroup-missing"]
+    assert codes(without("runtime.slice"), ENFORCED) == (missing, [], ("runtime.slice",))
+
+
+@pytest.mark.parametrize("controllers", ["cpu memory pids", ""])
+def test_one_that_lacks_a_controller_is_made_whole(controllers: str) -> None:
+    snapshot = with_slice(node("1.30.14"), [ROOT], controllers, "runtime.slice")
+    assert codes(snapshot, ENFORCED)[1:] == ([], ("runtime.slice",))
+
+
+def test_one_that_is_there_is_not_promised() -> None:
+    snapshot = with_slice(node("1.30.14"), [ROOT], EVERYTHING, "runtime.slice")
+    assert codes(snapshot, ENFORCED) == ([], [], ())
+
+
+def test_what_is_no_slice_under_the_driver_to_come_is_refused_all_the_same() -> None:
+    options = {**ENFORCED, "cgroup_driver": "cgroupfs", "kube_reserved_cgroup": "/kubelet"}
+    snapshot = put(with_slice(node("1.30.14"), []), {"kubelet": [], "kubelet.slice": []}, "cgroups", "reserved")
+    assert codes(snapshot, options) == (["reserved-cgroup-missing"], ["reserved-cgroup-missing"], ())
+    systemd = {**options, "cgroup_driver": "systemd"}
+    assert codes(snapshot, systemd)[1:] == ([], ("kubelet.slice",))
+
+
+def test_another_reason_against_the_plan_stays() -> None:
+    options = {**ENFORCED, "enforce_node_allocatable": ["pods", "kube-reserved", "kube-reserved-compressible"]}
+    _now, then, slices = codes(without("runtime.slice"), options)
+    assert slices == ("runtime.slice",)
+    assert then
+    assert "reserved-cgroup-missing" not in then
+
+
+def test_a_slice_that_kubelet_names_already_and_that_is_gone_is_healed() -> None:
+    snapshot = kubelet_adds(
+        without("runtime.slice"), "enforceNodeAllocatable: [pods, kube-reserved]\nkubeReservedCgroup: /runtime.slice\n"
+    )
+    facts = facts_of(snapshot)
+    found = promised(facts, profile_of(**ENFORCED))
+    assert "reserved-cgroup-missing" in {each.code for each in findings(facts)}
+    assert "reserved-cgroup-missing" not in {each.code for each in findings(found.facts)}
