@@ -13,6 +13,9 @@ from .execution import Failure, Outcome, tail_of
 TAIL = 80
 """Lines of a failed command's output; all of it is in the log."""
 
+FEW = 4
+"""Lines of it that are told again at the very end."""
+
 WIDTH = 100
 
 _COMPLAINT = re.compile(r"(ERROR|FAILED|FATAL)\b")
@@ -36,9 +39,7 @@ def verdict(place: str, outcome: Outcome) -> str:
 
 def failure(outcome: Outcome, failed: Failure) -> str:
     """The end of what a failed command wrote, after the lines further up that name an error."""
-    with outcome.log.open("rb") as log:
-        log.seek(failed.begin)
-        lines = log.read(failed.end - failed.begin).decode(errors="replace").splitlines()
+    lines = _output_of(outcome, failed)
     heading = f"--- {outcome.stage.name}: {shlex.join(failed.command)}: {failed.reason}; all of it: {outcome.log}"
     named = [line for line in lines[:-TAIL] if _COMPLAINT.match(line)]
     return "\n".join([heading, *named[-TAIL:], *lines[-TAIL:], "---"])
@@ -49,5 +50,22 @@ def journal(name: str, text: str) -> str:
 
 
 def closing(outcomes: Sequence[Outcome], seconds: float) -> str:
-    passed = sum(outcome.passed for outcome in outcomes)
-    return f"stages: {passed} passed, {len(outcomes) - passed} failed in {seconds // 60:.0f} min {seconds % 60:.0f} s"
+    """What passed and what did not, told once more at the end: of a long output that is what is looked at first."""
+    passed = [outcome for outcome in outcomes if outcome.passed]
+    failed = [outcome for outcome in outcomes if not outcome.passed]
+    counts = f"stages: {len(passed)} passed, {len(failed)} failed in {seconds // 60:.0f} min {seconds % 60:.0f} s"
+    took = [f"passed: {', '.join(f'{outcome.stage.name} {outcome.seconds:.0f} s' for outcome in passed)}"]
+    return "\n".join([*(took if passed else ()), *(line for outcome in failed for line in _lost(outcome)), counts])
+
+
+def _lost(outcome: Outcome) -> list[str]:
+    """A failed stage with the first lines that say why, or the last it wrote."""
+    commands = [_output_of(outcome, failed) for failed in outcome.failures]
+    why = [[line for line in lines if _COMPLAINT.match(line)][:FEW] or lines[-FEW:] for lines in commands]
+    return [verdict("failed:", outcome), *(f"  {line[:WIDTH]}" for lines in why for line in lines)]
+
+
+def _output_of(outcome: Outcome, failed: Failure) -> list[str]:
+    with outcome.log.open("rb") as log:
+        log.seek(failed.begin)
+        return log.read(failed.end - failed.begin).decode(errors="replace").splitlines()

@@ -45,7 +45,10 @@ def test_one_line_on_a_stage_that_failed(tmp_path: Path) -> None:
 def test_a_stage_that_did_not_run_has_not_passed() -> None:
     blocked = Outcome(STAGE, blocked_by=("lab",))
     assert report.verdict("[2/2]", blocked) == "[2/2] units … not run, because of lab"
-    assert report.closing([blocked], 0.0) == "stages: 0 passed, 1 failed in 0 min 0 s"
+    assert report.closing([blocked], 0.0).splitlines() == [
+        "failed: units … not run, because of lab",
+        "stages: 0 passed, 1 failed in 0 min 0 s",
+    ]
 
 
 def test_a_failure_shows_the_end_of_its_own_output(tmp_path: Path) -> None:
@@ -63,10 +66,21 @@ def test_a_failure_names_errors_from_further_up(tmp_path: Path) -> None:
     assert shown[1:3] == ["ERROR: a.py:1: bad", "line 0"]
 
 
-def test_the_closing_line_counts_stages(tmp_path: Path) -> None:
-    passed = outcome(tmp_path, "")
-    failed = Outcome(STAGE, 60.0, (Failure(("x",), "exit status 1", 0, 0),))
-    assert report.closing([passed, failed], 72.0) == "stages: 1 passed, 1 failed in 1 min 12 s"
+def test_the_end_tells_again_what_passed_and_why_the_rest_did_not(tmp_path: Path) -> None:
+    text = "line\nFAILED tests/a.py::b - AssertionError\n= 1 failed, 6 passed in 3.21s =\n"
+    failed = outcome(tmp_path, text, Failure(("pytest",), "exit status 1", 0, len(text)))
+    assert report.closing([Outcome(STAGE, 60.0), failed], 72.0).splitlines() == [
+        "passed: units 60 s",
+        "failed: units … FAILED in 12 s (share 60 s): 1 failed, 6 passed",
+        "  FAILED tests/a.py::b - AssertionError",
+        "stages: 1 passed, 1 failed in 1 min 12 s",
+    ]
+
+
+def test_the_end_tells_the_last_lines_where_none_names_an_error(tmp_path: Path) -> None:
+    text = "".join(f"line {number}\n" for number in range(9))
+    failed = outcome(tmp_path, text, Failure(("x",), "exit status 1", 0, len(text)))
+    assert report.closing([failed], 0.0).splitlines()[1:-1] == [f"  line {number}" for number in range(5, 9)]
 
 
 def test_progress_is_one_short_line() -> None:
