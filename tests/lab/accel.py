@@ -34,10 +34,13 @@ class Accelerator(str, Enum):
 
         QEMU 7.2 corrupts flags in ``cmpxchg16b`` when it emulates, and Debian's kernels panic on it; a CPU without that
         instruction boots them. AVX, which newer models have, is slower than what Go and glibc do without it.
+
+        All CPUs of an emulated node share a thread. With one each a CPU now and then never woke up again, at boot above
+        all, and two nodes beside each other on two CPUs took longer, not less.
         """
         if self is Accelerator.KVM:
             return ("-accel", "kvm", "-cpu", "host")
-        return ("-accel", "tcg,thread=multi,tb-size=512", "-cpu", "Nehalem,-cx16,+rdrand")
+        return ("-accel", "tcg,thread=single,tb-size=512", "-cpu", "Nehalem,-cx16,+rdrand")
 
 
 def choose(cache: Path, kernel: Path, device: Path = Path("/dev/kvm")) -> Accelerator:
