@@ -11,12 +11,11 @@ from .places import PACKAGE
 
 Command = tuple[str, ...]
 
-ON_ALL_CPUS = ("--numprocesses", "auto", "--dist", "loadfile")
-"""Arguments of pytest. A file stays in one process, for the sake of what its tests share."""
-
-
 CPUS = 2
 """What a machine for tests has at least."""
+
+ON_ALL_CPUS = ("--numprocesses", f"{CPUS + 1}", "--dist", "loadfile")
+"""Arguments of pytest. A file stays in one process, for the sake of what its tests share; one more, since some wait."""
 
 
 @dataclass(frozen=True)
