@@ -18,6 +18,8 @@ COMMON = (
     "nokaslr",
     "nowatchdog",
     "no_timer_check",
+    # One counter for all CPUs. A kernel that distrusts it, because emulation is late, reads the HPET instead: slowly.
+    "tsc=reliable",
     "apparmor=0",
     "audit=0",
     "systemd.show_status=error",
