@@ -33,6 +33,8 @@ while read folder; do
 done"""
 SETTLED_SECONDS = 5.0
 """kubelet's cgroups are filled a moment after its start."""
+KUBELETS_MINUTE = 90.0
+"""Once a minute kubelet gives its classes the shares that their pods ask for; an emulated one is late."""
 
 
 def cgroups(node: Node) -> str:
@@ -50,3 +52,11 @@ def state(node: Node) -> dict[str, str]:
         "cgroups": cgroups(node),
         "pods": node.shell("ctr -n k8s.io tasks ls -q | wc -l"),
     }
+
+
+def state_again(node: Node, before: dict[str, str]) -> dict[str, str]:
+    """``state`` after a restart of kubelet: where its cgroups are not those of ``before``, once it has been at them."""
+    deadline = time.monotonic() + KUBELETS_MINUTE
+    while cgroups(node) != before["cgroups"] and time.monotonic() < deadline:
+        time.sleep(SETTLED_SECONDS)
+    return state(node)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.system.everything import OURS, cgroups, state
+from ansible_collections.volcano.colocation.tests.system.everything import OURS, cgroups, state, state_again
 from ansible_collections.volcano.colocation.tests.system.node import Node, lab, throwaway
 from ansible_collections.volcano.colocation.tests.system.slices import changed, traces
 
@@ -63,7 +63,7 @@ def test_after_provision_and_restore_everything_is_as_it_was(v1: Node) -> None:
 
     run = v1.ansible("restore", "--diff")
     assert run.code == 0, run.output[-4000:]
-    now = state(v1)
+    now = state_again(v1, before)
     for what, text in before.items():
         assert now[what] == text, what
     assert v1.shell(OURS).strip() == ""
