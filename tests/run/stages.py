@@ -49,10 +49,10 @@ def _faults(*cgroups: str) -> tuple[Command, ...]:
 
 
 STAGES = (
-    Stage("lab", 500, (("python", "tests/lab", "build"), ("python", "tests/lab", "cluster", "build")), cpus=1),
+    Stage("lab", 430, (("python", "tests/lab", "build"), ("python", "tests/lab", "cluster", "build")), cpus=1),
     Stage(
         "lint",
-        120,
+        235,
         (
             ("ruff", "check", "."),
             ("ruff", "format", "--check", "."),
@@ -65,14 +65,14 @@ STAGES = (
         ),
         cpus=1,
     ),
-    Stage("sanity", 260, (_part("sanity"),), cpus=1),
-    Stage("units-matrix", 500, (_part("matrix"),), cpus=1),
+    Stage("sanity", 310, (_part("sanity"),), cpus=1),
+    Stage("units-matrix", 350, (_part("matrix"),), cpus=1),
     Stage("package", 60, (("pytest", "tests/package"),), cpus=1),
-    Stage("units", 430, (("pytest", *ON_ALL_CPUS, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report"))),
-    Stage("scenarios", 1450, (_part("install"), _part("scenarios", "scenarios")), needs=("lab",)),
+    Stage("units", 420, (("pytest", *ON_ALL_CPUS, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report"))),
+    Stage("scenarios", 1340, (_part("install"), _part("scenarios", "scenarios")), needs=("lab",)),
     Stage(
         "system",
-        1850,
+        2300,
         (_part("install"), _part("system", "system", "tests/system", f"--ignore={KINDS}")),
         needs=("lab",),
         cpus=1,
