@@ -4,13 +4,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.system.node import Node, lab
+from ansible_collections.volcano.colocation.tests.system.node import PROFILE, Node, ansible, lab
 
 KUBELET = "/var/lib/kubelet/config.yaml"
 CONTAINERD = "/etc/containerd/config.toml"
@@ -55,15 +57,16 @@ TROUBLE = {
     ),
 }
 
+# name of a host, its variables, what the message has to say
 WISHES: dict[str, tuple[dict[str, Any], list[str]]] = {
-    "static without a reservation": ({"colocation_system_reserved": {}}, ["(cpu_manager_policy)", "systemReserved"]),
-    "more reserved than online": (
+    "nothing-reserved": ({"colocation_system_reserved": {}}, ["(cpu_manager_policy)", "systemReserved"]),
+    "more-than-online": (
         {"colocation_system_reserved": {"cpu": "3"}},
         ["3 CPU(s) are reserved of 2 online", "system_reserved"],
     ),
-    "unknown driver": ({"colocation_cgroup_driver": "systemctl"}, ["colocation_cgroup_driver", "systemd, cgroupfs"]),
-    "unknown policy": ({"colocation_cpu_manager_policy": "dynamic"}, ["colocation_cpu_manager_policy", "static"]),
-    "wrong type": ({"colocation_health_timeout": "soon"}, ["colocation_health_timeout", "int"]),
+    "unknown-driver": ({"colocation_cgroup_driver": "systemctl"}, ["colocation_cgroup_driver", "systemd, cgroupfs"]),
+    "unknown-policy": ({"colocation_cpu_manager_policy": "dynamic"}, ["colocation_cpu_manager_policy", "static"]),
+    "wrong-type": ({"colocation_health_timeout": "soon"}, ["colocation_health_timeout", "int"]),
 }
 
 
@@ -92,16 +95,20 @@ def test_trouble_on_the_node_is_named_and_nothing_is_touched(node: Node, name: s
     assert node.services() == services
 
 
-@pytest.mark.parametrize("name", WISHES)
-def test_an_impossible_wish_is_named_and_nothing_is_touched(node: Node, name: str) -> None:
-    variables, said = WISHES[name]
+def test_impossible_wishes_are_named_and_nothing_is_touched(node: Node) -> None:
+    """Each is a host's of the same run, all of them this node: what is wrong with one hides no other's."""
+    host = next(iter(json.loads(Path(node.inventory).read_text())["all"]["children"]["lab"]["hosts"].values()))
+    hosts = {name: {**host, **PROFILE, **variables} for name, (variables, _said) in WISHES.items()}
+    inventory = node.folder / "wishes.json"
+    inventory.write_text(json.dumps({"all": {"hosts": hosts}}))
     before, services = node.tree(), node.services()
-    run = node.ansible("provision", **variables)
+    run = ansible("volcano.colocation.provision", node.folder, "-i", str(inventory))
     assert run.code != 0
-    for words in said:
-        assert words in run.output
-    assert node.tree() == before
-    assert node.services() == services
+    for name, (_variables, said) in WISHES.items():
+        assert (run.recap(name)["failed"], run.recap(name)["changed"]) == (1, 0), run.output
+        refusal = next(line for line in run.output.splitlines() if line.startswith(f"fatal: [{name}]"))
+        assert [words for words in said if words not in refusal] == []
+    assert (node.tree(), node.services()) == (before, services)
 
 
 def test_unset_permission_stops_before_the_first_change_and_explains(node: Node) -> None:

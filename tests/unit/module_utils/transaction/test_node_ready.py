@@ -165,10 +165,11 @@ def test_a_server_that_says_nothing(simulation: Simulation, server: ApiServer, m
 
 
 def test_a_server_that_hangs_up(simulation: Simulation, server: ApiServer) -> None:
+    """OpenSSL 3 gives a reset no name of its own."""
     server.answer = lambda: HANG_UP
     verdict, detail = ask(simulation)
     assert verdict is Verdict.SILENT
-    assert detail.startswith(f"the API server in {PATH} is silent: ")
+    assert detail.startswith((f"the API server in {PATH} ends TLS with ", f"the API server in {PATH} is silent: "))
 
 
 def test_a_server_that_ends_without_a_farewell(simulation: Simulation, server: ApiServer) -> None:
