@@ -28,6 +28,8 @@ clusterDNS:
 clusterDomain: cluster.local
 containerLogMaxSize: 5Mi
 cpuManagerPolicy: {cpu_manager}
+# Each time it starts a runc for every container, which an emulated node feels.
+cpuManagerReconcilePeriod: 60s
 evictionHard:
   memory.available: 64Mi
   nodefs.available: 2%
