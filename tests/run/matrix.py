@@ -25,9 +25,9 @@ FOLLOWS_THE_RELEASE = ("ansible-core", "resolvelib")
 
 # Nothing else imports ansible-core: tests/unit/project/test_sources.py holds it.
 UNITS = ("tests/unit/action", "tests/unit/plugin_utils/controller")
-BETWEEN = ("tests/unit/action/test_files_actions.py", "tests/unit/action/test_rollout.py", UNITS[1])
+BETWEEN = ("tests/unit/action/test_files_actions.py", UNITS[1])
 RELEASES = {"2.17": UNITS, "2.18": BETWEEN}
-"""The oldest meets all of them, as the newest does in the stage of units; one in between files and a rollout."""
+"""The oldest meets all of them, as the newest does in the stage of units; one in between those of files."""
 NODE_UNITS = ("tests/unit/module_utils",)
 NOT_AGAIN = ("-m", "not exhaustive")
 """Whether a crash loses anything is up to the order of the calls, which is the same on every Python."""
