@@ -28,7 +28,7 @@ clusterDNS:
 clusterDomain: cluster.local
 containerLogMaxSize: 5Mi
 cpuManagerPolicy: {cpu_manager}
-# Each time it starts a runc for every container, which an emulated node feels.
+# An idle emulated node took a quarter less CPU time with it than with the default of 10 s.
 cpuManagerReconcilePeriod: 60s
 evictionHard:
   memory.available: 64Mi

@@ -34,7 +34,7 @@ OTHERS = (
 """Files of packages and of kubeadm, which overwrite whatever anyone else writes there."""
 
 SETTLES = 300.0
-"""kubelet asks a server that was silent again after pauses that grow; 120 s were too few once, on a busy machine."""
+"""120 s were too few once, on a busy machine; why is not known."""
 
 
 @pytest.fixture(scope="module", name="kubeadm")

@@ -165,7 +165,7 @@ def test_a_server_that_says_nothing(simulation: Simulation, server: ApiServer, m
 
 
 def test_a_server_that_hangs_up(simulation: Simulation, server: ApiServer) -> None:
-    """OpenSSL 3 gives a reset no name of its own."""
+    """Told as silence; once it was seen as an error of TLS without a name."""
     server.answer = lambda: HANG_UP
     verdict, detail = ask(simulation)
     assert verdict is Verdict.SILENT
