@@ -66,14 +66,15 @@ def run_one(stage: Stage, place: str, base: Mapping[str, str], stop: threading.E
 
 
 def show_failures(outcome: Outcome, lab: Lab) -> None:
-    for failed in outcome.failures:
-        say(report.failure(outcome, failed))
+    """What failed comes last: of a long output that is what is looked at first."""
     if not outcome.failures:
         return
     for name in lab.names():
         journal = lab.journal(name)
         (places.LOGS / f"journal-{name}.log").write_text(journal)
         say(report.journal(name, journal))
+    for failed in outcome.failures:
+        say(report.failure(outcome, failed))
 
 
 def tell(place: str, name: str, seconds: float, line: str) -> None:

@@ -36,7 +36,11 @@ class Lab:
         return {node["name"]: node["ssh"]["port"] for node in nodes if node["running"]}
 
     def journal(self, name: str) -> str:
-        answer = self._call("journal", name)
+        """What a node's services logged, or why that cannot be told."""
+        try:
+            answer = self._call("journal", name)
+        except subprocess.TimeoutExpired as error:
+            return f"{error}\n"
         return answer.stdout + answer.stderr
 
     def silence(self, name: str) -> str:
