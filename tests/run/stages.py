@@ -72,12 +72,12 @@ STAGES = (
     Stage("scenarios", 1100, (_part("install"), _part("scenarios", "scenarios")), needs=("lab",)),
     Stage(
         "system",
-        2300,
+        2500,
         (_part("install"), _part("system", "system", "tests/system", f"--ignore={KINDS}")),
         needs=("lab",),
         cpus=1,
     ),
-    Stage("kinds", 1900, (_part("install"), _part("system", "kinds", KINDS)), needs=("lab",), cpus=1),
+    Stage("kinds", 2150, (_part("install"), _part("system", "kinds", KINDS)), needs=("lab",), cpus=1),
     Stage("faults", 450, (_part("install"), *_faults("v1", "v2")), needs=("lab",), cpus=1),
 )
 

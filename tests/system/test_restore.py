@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.system.everything import OURS, cgroups, state, state_again
+from ansible_collections.volcano.colocation.tests.system.everything import OURS, cgroups, state
 from ansible_collections.volcano.colocation.tests.system.node import Node
 
 QOS: dict[str, Any] = {"colocation_qos": {"be": {"cpu_quota": "60%", "memory_high": "80%"}}}
@@ -65,7 +65,7 @@ def test_settings_alone_go_back_alone(node: Node, before: dict[str, str]) -> Non
 def test_everything_is_as_it_was(node: Node, before: dict[str, str]) -> None:
     run = node.ansible("restore", "--diff")
     assert run.code == 0, run.output[-4000:]
-    now = state_again(node, before)
+    now = state(node)
     for what, text in before.items():
         assert now[what] == text, what
     assert node.shell(OURS).strip() == ""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.system.everything import OURS, cgroups, state, state_again
+from ansible_collections.volcano.colocation.tests.system.everything import ATTRIBUTES, OURS, cgroups, state
 from ansible_collections.volcano.colocation.tests.system.node import Node, lab, throwaway
 from ansible_collections.volcano.colocation.tests.system.slices import changed, traces
 
@@ -59,11 +59,11 @@ def test_after_provision_and_restore_everything_is_as_it_was(v1: Node) -> None:
     assert changed(v1, controllers=["cpu", "memory"], properties={"CPUWeight": 300}) == 1
     assert all("kubepods.slice" not in pod for pod in v1.pods())
     assert cgroups(v1) != before["cgroups"]
-    assert f"{KUBELET} user.site b'kept'" in state(v1)["attributes"]
+    assert f"{KUBELET} user.site b'kept'" in v1.shell(ATTRIBUTES)
 
     run = v1.ansible("restore", "--diff")
     assert run.code == 0, run.output[-4000:]
-    now = state_again(v1, before)
+    now = state(v1)
     for what, text in before.items():
         assert now[what] == text, what
     assert v1.shell(OURS).strip() == ""
