@@ -49,10 +49,10 @@ def _faults(*cgroups: str) -> tuple[Command, ...]:
 
 
 STAGES = (
-    Stage("lab", 430, (("python", "tests/lab", "build"), ("python", "tests/lab", "cluster", "build")), cpus=1),
+    Stage("lab", 680, (("python", "tests/lab", "build"), ("python", "tests/lab", "cluster", "build")), cpus=1),
     Stage(
         "lint",
-        235,
+        110,
         (
             ("ruff", "check", "."),
             ("ruff", "format", "--check", "."),
@@ -65,20 +65,20 @@ STAGES = (
         ),
         cpus=1,
     ),
-    Stage("sanity", 310, (_part("sanity"),), cpus=1),
-    Stage("units-matrix", 480, (_part("matrix"),), cpus=1),
+    Stage("sanity", 270, (_part("sanity"),), cpus=1),
+    Stage("units-matrix", 430, (_part("matrix"),), cpus=1),
     Stage("package", 80, (("pytest", "tests/package"),), cpus=1),
-    Stage("units", 490, (("pytest", *ON_ALL_CPUS, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report"))),
-    Stage("scenarios", 1100, (_part("install"), _part("scenarios", "scenarios")), needs=("lab",)),
+    Stage("units", 510, (("pytest", *ON_ALL_CPUS, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report"))),
+    Stage("scenarios", 1210, (_part("install"), _part("scenarios", "scenarios")), needs=("lab",)),
     Stage(
         "system",
-        2500,
+        2270,
         (_part("install"), _part("system", "system", "tests/system", f"--ignore={KINDS}")),
         needs=("lab",),
         cpus=1,
     ),
-    Stage("kinds", 2150, (_part("install"), _part("system", "kinds", KINDS)), needs=("lab",), cpus=1),
-    Stage("faults", 450, (_part("install"), *_faults("v1", "v2")), needs=("lab",), cpus=1),
+    Stage("kinds", 1900, (_part("install"), _part("system", "kinds", KINDS)), needs=("lab",), cpus=1),
+    Stage("faults", 580, (_part("install"), *_faults("v1", "v2")), needs=("lab",), cpus=1),
 )
 
 
