@@ -19,25 +19,25 @@ class Machine:
     cpu: str
     python: str
     ansible_core: str
-    accelerator: str
+    engine: str
     load: tuple[float, ...]
 
     def __str__(self) -> str:
         loads = " to ".join(f"{each:.1f}" for each in self.load)
         return (
             f"{self.cores} cores ({self.cpu}), Python {self.python}, ansible-core {self.ansible_core}; "
-            f"1-minute load {loads}, the node's own share of it included; the node is emulated by {self.accelerator}"
+            f"1-minute load {loads}, the node's own share of it included; the node runs on {self.engine}"
         )
 
 
 def describe_machine(node: dict[str, Any], load: tuple[float, ...]) -> Machine:
-    """The Machine we run on, with the accelerator of a lab node's facts."""
+    """The Machine we run on, with the engine of a lab node's facts."""
     return Machine(
         cores=os.cpu_count() or 1,
         cpu=cpu_model(),
         python=platform.python_version(),
         ansible_core=importlib.metadata.version("ansible-core"),
-        accelerator=str(node.get("accelerator", "unknown")),
+        engine=str(node.get("engine", "unknown")),
         load=load,
     )
 

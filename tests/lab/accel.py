@@ -8,12 +8,15 @@ Suberror: 1`` was seen under a nested hypervisor). So the probe boots a kernel u
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import selectors
+import signal
 import subprocess
 import threading
 import time
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import IO
@@ -45,40 +48,63 @@ class Accelerator(str, Enum):
 
 def choose(cache: Path, kernel: Path, device: Path = Path("/dev/kvm")) -> Accelerator:
     """The accelerator for this boot of the host and this kernel; what the probe finds is kept in ``cache``."""
-    if not os.access(device, os.R_OK | os.W_OK):
+    if not has_device(device):
         return Accelerator.TCG
+    found = remember(cache, kernel, lambda: (Accelerator.KVM if _boots(kernel) else Accelerator.TCG).value)
+    return Accelerator(found) if found in set(Accelerator) else Accelerator.TCG
+
+
+def has_device(device: Path = Path("/dev/kvm")) -> bool:
+    """Whether KVM is worth a probe."""
+    return os.access(device, os.R_OK | os.W_OK)
+
+
+def remember(cache: Path, kernel: Path, probe: Callable[[], str]) -> str:
+    """What ``probe`` found of a kernel on this boot of the host; it runs once for each."""
     status = kernel.stat()
     key = f"{kernel} {status.st_size} {status.st_mtime_ns}"
-    memory = cache / f"accelerator-{BOOT_ID.read_text().strip()}.json"
+    memory = cache / f"engines-{BOOT_ID.read_text().strip()}.json"
     known = _remembered(memory)
     if key not in known:
-        known[key] = (Accelerator.KVM if _boots(kernel) else Accelerator.TCG).value
+        known[key] = probe()
         partial = memory.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
         partial.write_text(json.dumps(known) + "\n")
         partial.rename(memory)
-    return Accelerator(known[key])
+    return known[key]
 
 
 def _remembered(memory: Path) -> dict[str, str]:
-    """Kernel to accelerator; empty when nothing sensible is remembered."""
+    """Kernel to finding; empty when nothing sensible is remembered."""
     try:
         known = json.loads(memory.read_text())
-        return {key: Accelerator(value).value for key, value in known.items()}
+        return {str(key): str(value) for key, value in known.items()}
     except (OSError, ValueError, AttributeError):
         return {}
+
+
+def speaks(argv: Sequence[str], words: tuple[bytes, ...], environment: Mapping[str, str] | None = None) -> bool:
+    """Whether a kernel that is started so prints the first of ``words`` before another one or the end of patience."""
+    with subprocess.Popen(
+        argv,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        bufsize=0,
+        start_new_session=True,
+    ) as kernel:
+        try:
+            assert kernel.stdout is not None
+            return words[0] in _read_until(kernel.stdout, words)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(kernel.pid, signal.SIGKILL)
 
 
 def _boots(kernel: Path) -> bool:
     argv = [need(QEMU), *Accelerator.KVM.arguments, "-m", "256", "-nodefaults", "-display", "none", "-no-reboot"]
     argv += ["-serial", "stdio", "-kernel", str(kernel), "-append", "console=ttyS0 panic=-1"]
-    with subprocess.Popen(
-        argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0
-    ) as qemu:
-        try:
-            assert qemu.stdout is not None
-            return b"Linux version" in _read_until(qemu.stdout, (b"Linux version", b"KVM internal error"))
-        finally:
-            qemu.kill()
+    return speaks(argv, (b"Linux version", b"KVM internal error"))
 
 
 def _read_until(stream: IO[bytes], words: tuple[bytes, ...]) -> bytes:

@@ -9,17 +9,19 @@ from pathlib import Path
 
 from .cluster import cli as cluster
 from .readiness import Wait
-from .spec import CgroupMode, CpuManager, Driver, Layout, NodeSpec, Nri, Suite
+from .spec import CgroupMode, CpuManager, Driver, Engine, Layout, NodeSpec, Nri, Suite
 
 
 def parser() -> argparse.ArgumentParser:
     """Parsed arguments have the command's name in ``command``."""
-    top = argparse.ArgumentParser(prog="lab", description="Real, throwaway Kubernetes nodes: QEMU virtual machines.")
+    top = argparse.ArgumentParser(
+        prog="lab", description="Real, throwaway Kubernetes nodes: virtual machines and user-mode Linux."
+    )
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
     commands.add_parser("requirements", help="print the Debian packages that are missing; exit status 1 if any is")
 
-    build = commands.add_parser("build", help="build images and kubelet into the cache")
+    build = commands.add_parser("build", help="build images, kubelet and the kernel of user-mode Linux into the cache")
     build.add_argument("--suite", type=Suite, action="append", help="bookworm, trixie or forky; all when not given")
     _kubelet(build)
 
@@ -56,7 +58,7 @@ def parser() -> argparse.ArgumentParser:
     journal.add_argument("--lines", type=int, default=200)
 
     console = commands.add_parser(
-        "console", help="a terminal on a node's serial port; its log where there is no terminal"
+        "console", help="a terminal on a virtual machine's serial port; the log where there is none"
     )
     console.add_argument("name")
 
@@ -87,13 +89,14 @@ def specification(arguments: argparse.Namespace) -> NodeSpec:
         layout=arguments.layout,
         kubelet_flags=tuple(arguments.kubelet_flag),
         root=str(Path(arguments.root).resolve()) if getattr(arguments, "root", "") else "",
+        engine=arguments.engine,
     )
 
 
 def _specification(command: argparse.ArgumentParser) -> None:
     suites = "bookworm (containerd 1.6), trixie (1.7) or forky (2)"
     command.add_argument("--suite", type=Suite, required=True, help=suites)
-    command.add_argument("--cgroup", type=CgroupMode, required=True, help="v1 or v2")
+    command.add_argument("--cgroup", type=CgroupMode, required=True, help="v1, v2 or hybrid")
     command.add_argument("--driver-kubelet", type=Driver, required=True, help="systemd or cgroupfs")
     command.add_argument("--driver-runtime", type=Driver, required=True, help="systemd or cgroupfs")
     command.add_argument("--nri", type=Nri, help="on (default of forky) or off (default of the others)")
@@ -102,6 +105,8 @@ def _specification(command: argparse.ArgumentParser) -> None:
     command.add_argument("--layout", type=Layout, default=Layout.STANDALONE, help=layouts)
     flag = "one more flag, --kubelet-flag=--name=value, in kubelet's environment file; may be repeated"
     command.add_argument("--kubelet-flag", action="append", default=[], metavar="FLAG", help=flag)
+    engines = "kvm, uml (user-mode Linux), qemu (emulation) or auto (default): the first of them that works here"
+    command.add_argument("--engine", type=Engine, default=Engine.AUTO, help=engines)
     command.add_argument("--cpus", type=int, default=2)
     command.add_argument("--memory", type=int, default=2048, help="MiB")
     command.add_argument("--numa", type=int, default=1, help="NUMA nodes")

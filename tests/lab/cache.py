@@ -9,6 +9,7 @@ of every file; an entry that no longer matches its manifest is built anew and ne
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import json
@@ -22,6 +23,8 @@ from typing import Any
 from .progress import Progress
 
 MANIFEST = "manifest.json"
+
+_BLOCK = 1 << 20
 
 Build = Callable[[Path, Path], None]
 """Fills the folder given first; long output goes to the log file given second."""
@@ -100,12 +103,32 @@ def digest(blob: bytes) -> str:
 
 
 def sha256(path: Path) -> str:
-    """Hex digest of a file's content."""
+    """Hex digest of a file's content; of a sparse file the holes are not read, only counted."""
     found = hashlib.sha256()
-    with path.open("rb") as stream:
-        for block in iter(lambda: stream.read(1 << 20), b""):
-            found.update(block)
+    with path.open("rb", buffering=0) as stream:
+        at = 0
+        for begin, end in _extents(stream.fileno()):
+            if begin != at:
+                found.update(f"hole to {begin}".encode())
+            for at in range(begin, end, _BLOCK):
+                found.update(os.pread(stream.fileno(), min(_BLOCK, end - at), at))
+            at = end
     return found.hexdigest()
+
+
+def _extents(descriptor: int) -> Iterator[tuple[int, int]]:
+    """Where the data of a file begins and ends; the end of the file comes last, as an empty piece."""
+    size, end = os.fstat(descriptor).st_size, 0
+    while end < size:
+        try:
+            begin = os.lseek(descriptor, end, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            break
+        end = os.lseek(descriptor, begin, os.SEEK_HOLE)
+        yield begin, end
+    yield size, size
 
 
 def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:

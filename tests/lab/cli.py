@@ -12,13 +12,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from . import accel, arguments, console, diagnosis, disk, inventory, nodes, requirements, root, vm
+from . import accel, arguments, console, diagnosis, disk, inventory, nodes, qemu, requirements, root
 from .cache import Cache
 from .cluster import cli as cluster
 from .errors import LabError
 from .kubernetes import obtain_kubelet, obtain_pause
+from .machine import SERIAL_LOG
 from .paths import cache_root
-from .spec import Suite
+from .spec import Engine, Suite
 from .store import Node
 
 JOURNAL = (
@@ -63,7 +64,7 @@ def _build(given: argparse.Namespace) -> int:
         probes = [pool.submit(accel.choose, cache.root, roots[suite].result().kernel) for suite in kernels]
         pause.result()
         for suite, name in wanted.items():
-            disk.obtain(cache, disk.image(cache, suite, suite.kernel, kubelets[name].result()))
+            disk.obtain(cache, disk.image(cache, suite, suite.kernel, kubelets[name].result()), Engine.QEMU)
         for probe in probes:
             probe.result()
     return 0
@@ -128,18 +129,18 @@ def _journal(given: argparse.Namespace) -> int:
         print(nodes.running(node.name).connection.run(JOURNAL.format(lines=given.lines), timeout=90), end="")
     except LabError as error:
         print(f"lab: {error}; this is the serial console:", file=sys.stderr)
-        print(_tail(node.folder / vm.SERIAL_LOG, given.lines))
-        print(diagnosis.diagnose(node) if node.pid else "its VM has ended")
+        print(_tail(node.folder / SERIAL_LOG, given.lines))
+        print(diagnosis.diagnose(node) if node.pid else "its machine has ended")
         return NO_ANSWER
     return 0
 
 
 def _console(given: argparse.Namespace) -> int:
     node = nodes.store().load(given.name)
-    if sys.stdin.isatty():
-        console.attach(nodes.running(node.name).folder / vm.SERIAL)
+    if sys.stdin.isatty() and node.engine is not Engine.UML:
+        console.attach(nodes.running(node.name).folder / qemu.SERIAL)
     else:
-        print((node.folder / vm.SERIAL_LOG).read_text(errors="replace"), end="")
+        print((node.folder / SERIAL_LOG).read_text(errors="replace"), end="")
     return 0
 
 

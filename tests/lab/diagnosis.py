@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a node that does not answer is at, by QEMU's and its kernel's word: neither needs ssh."""
+"""The state of a node that does not answer, as QEMU and the node's kernel report it: neither needs ssh."""
 
 from __future__ import annotations
 
@@ -8,43 +8,56 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import monitor, vm
+from . import monitor, qemu
 from .errors import LabError
+from .machine import SERIAL_LOG
+from .spec import Engine
 from .store import Node
+from .uml import management
+from .uml.machine import management_socket
 
 SYSRQ = "8wlm"
-"""Keys after a break on the serial port: show all, blocked tasks, what each CPU does, memory (admin-guide/sysrq)."""
+"""Show all messages, blocked tasks, what each CPU does, and memory (admin-guide/sysrq of Linux)."""
+
+UNANSWERED_IN_USER_MODE = "l"
+"""With two CPUs a user-mode kernel 7.2 prints it and then does not answer within 10 s."""
 
 SECONDS = 2.0
 """An emulated kernel takes that long to print an answer at 115,200 baud."""
 
 
 def diagnose(node: Node) -> str:
-    """Lines for a person: the VM's state, its CPUs and disks, then what the kernel printed when it was asked."""
-    return "\n".join([*_machine(node.folder / vm.MONITOR), *_kernel(node)])
+    """Lines for a person: the machine's state, then what the kernel printed when it was asked."""
+    log = node.folder / SERIAL_LOG
+    before = log.stat().st_size
+    lines = [*(_user_mode(node) if node.engine is Engine.UML else _virtual(node.folder))]
+    with log.open("rb") as stream:
+        stream.seek(before)
+        said = stream.read().decode(errors="replace").splitlines()
+    return "\n".join([*lines, *(said or ["kernel: it prints nothing when it is asked"])])
 
 
-def _machine(path: Path) -> Iterator[str]:
+def _user_mode(node: Node) -> Iterator[str]:
+    socket = management_socket(node.uuid)
+    try:
+        yield f"kernel: {management.execute(socket, 'version')}"
+        for key in SYSRQ.replace(UNANSWERED_IN_USER_MODE, ""):
+            management.execute(socket, f"sysrq {key}")
+    except LabError as error:
+        yield f"kernel: {error}"
+
+
+def _virtual(folder: Path) -> Iterator[str]:
+    path = folder / qemu.MONITOR
     try:
         yield f"VM: {monitor.execute(path, 'query-status')}"
         for command in ("info cpus", "info blockstats", "info usernet"):
             answer = monitor.execute(path, "human-monitor-command", {"command-line": command})
             yield f"{command}: {str(answer).strip()}"
-    except (LabError, ValueError) as error:
-        yield f"VM: {error}"
-
-
-def _kernel(node: Node) -> Iterator[str]:
-    log = node.folder / vm.SERIAL_LOG
-    before = log.stat().st_size
-    try:
         for key in SYSRQ:
-            monitor.execute(node.folder / vm.MONITOR, "chardev-send-break", {"id": "serial"})
-            with monitor.unix_connection(node.folder / vm.SERIAL, timeout=10) as serial:
+            monitor.execute(path, "chardev-send-break", {"id": "serial"})
+            with monitor.unix_connection(folder / qemu.SERIAL, timeout=10) as serial:
                 serial.sendall(key.encode())
                 time.sleep(SECONDS)
-    except LabError as error:
-        yield f"kernel: {error}"
-    with log.open("rb") as stream:
-        stream.seek(before)
-        yield from stream.read().decode(errors="replace").splitlines() or ["kernel: it prints nothing when it is asked"]
+    except (LabError, ValueError) as error:
+        yield f"VM: {error}"

@@ -11,17 +11,22 @@ from pathlib import Path
 
 from . import command, initrd, root
 from .base_files import BaseFiles, base_files
-from .cache import Cache, Recipe
+from .cache import Cache, Recipe, digest
 from .images import archive
 from .kubernetes import Kubelet, obtain_pause
+from .machine import INITRD
 from .paths import GUEST
 from .privilege import as_root
 from .progress import Progress
-from .requirements import MKFS, QEMU_IMG, TAR, need
+from .requirements import MKFS, TAR, need
 from .root import Root
-from .spec import Suite
+from .spec import Engine, Suite
+from .uml import kernel as uml_kernel
 
 SIZE = "4G"
+
+DISK = "disk.raw"
+"""What the disks of nodes overlay, on every engine."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Boot:
-    """What QEMU boots a node from; ``disk`` is None for a node that brings its own."""
+    """What a node is booted from; ``disk`` is None for a node that brings its own."""
 
     disk: Path | None
     kernel: Path
@@ -57,32 +62,44 @@ def image(cache: Cache, suite: Suite, kernel_suite: Suite, kubelet: Kubelet | No
     kernel = userland if kernel_suite is suite else root.obtain(cache, kernel_suite)
     files = base_files(kubelet, archive(obtain_pause(cache), userland.busybox.read_bytes()))
     label = suite.value if kernel_suite is suite else f"{suite.value}-on-{kernel_suite.value}"
-    recipe = Recipe("disk", label, (root.recipe(suite).name, root.recipe(kernel_suite).name, files.recipe, SIZE))
+    recipe = Recipe("disk", label, (root.recipe(suite).name, root.recipe(kernel_suite).name, files.recipe, SIZE, DISK))
     return Image(label, userland, kernel, files, recipe, kernel_suite)
 
 
-def obtain(cache: Cache, wanted: Image) -> Boot:
+def obtain(cache: Cache, wanted: Image, engine: Engine) -> Boot:
     """Everything to boot nodes of an image."""
     progress = Progress(f"{wanted.label} disk")
     folder = cache.obtain(wanted.recipe, lambda partial, log: _build(wanted, partial, log), progress)
-    return dataclasses.replace(without_disk(cache, wanted), disk=folder / "disk.qcow2")
+    return dataclasses.replace(without_disk(cache, wanted, engine), disk=folder / DISK)
 
 
-def without_disk(cache: Cache, wanted: Image) -> Boot:
+def without_disk(cache: Cache, wanted: Image, engine: Engine) -> Boot:
     """The same for a node that brings its own disk."""
-    initial = _obtain_initrd(cache, wanted.kernel_suite, wanted.kernel)
+    init = (GUEST / "init").read_bytes()
+    if engine is Engine.UML:
+        return Boot(None, uml_kernel.obtain(cache), _plain_initrd(cache, wanted, init), wanted.containerd_config)
+    initial = _obtain_initrd(cache, wanted.kernel_suite, wanted.kernel, init)
     return Boot(None, wanted.kernel.kernel, initial, wanted.containerd_config)
 
 
-def _obtain_initrd(cache: Cache, suite: Suite, kernel: Root) -> Path:
-    init = (GUEST / "init").read_bytes()
+def _obtain_initrd(cache: Cache, suite: Suite, kernel: Root, init: bytes) -> Path:
     recipe = Recipe("initrd", suite.value, (root.recipe(suite).name, init.decode(), *initrd.MODULES))
 
     def build(folder: Path, _log: Path) -> None:
         with tarfile.open(kernel.archive) as tar:
-            (folder / "initrd.img").write_bytes(initrd.common_part(tar, init, kernel.busybox.read_bytes()))
+            (folder / INITRD).write_bytes(initrd.common_part(tar, init, kernel.busybox.read_bytes()))
 
-    return cache.obtain(recipe, build, Progress(f"{suite.value} initrd")) / "initrd.img"
+    return cache.obtain(recipe, build, Progress(f"{suite.value} initrd")) / INITRD
+
+
+def _plain_initrd(cache: Cache, wanted: Image, init: bytes) -> Path:
+    busybox = wanted.userland.busybox.read_bytes()
+    recipe = Recipe("initrd", "plain", (digest(busybox), init.decode()))
+
+    def build(folder: Path, _log: Path) -> None:
+        (folder / INITRD).write_bytes(initrd.without_modules(init, busybox))
+
+    return cache.obtain(recipe, build, Progress("initrd without modules")) / INITRD
 
 
 def unpack(wanted: Image, more: bytes, tree: Path, work: Path, log: Path) -> None:
@@ -99,18 +116,15 @@ def unpack(wanted: Image, more: bytes, tree: Path, work: Path, log: Path) -> Non
 
 
 def write(tree: Path, disk: Path, log: Path) -> None:
-    """A qcow2 disk with the content of ``tree``: ext4 made from a folder needs no mount and no loop device."""
-    inside, raw = as_root(), disk.with_suffix(".raw")
-    # Inode tables are zeroed here, where zeros cost nothing, and not by a kernel thread of the emulated guest.
+    """A raw disk with the content of ``tree``, sparse: ext4 made from a folder needs no mount and no loop device."""
+    # Inode tables are zeroed here, where zeros cost nothing, and not by a thread of the node's kernel.
     zeroed = "lazy_itable_init=0,lazy_journal_init=0,nodiscard"
-    command.logged([*inside, need(MKFS), "-q", "-F", "-m", "0", "-E", zeroed, "-d", str(tree), str(raw), SIZE], log)
-    command.logged([need(QEMU_IMG), "convert", "-O", "qcow2", str(raw), str(disk)], log)
-    command.logged([*inside, "rm", "-f", str(raw)], log)
+    command.logged([*as_root(), need(MKFS), "-q", "-F", "-m", "0", "-E", zeroed, "-d", str(tree), str(disk), SIZE], log)
 
 
 def _build(wanted: Image, folder: Path, log: Path) -> None:
     tree = folder / "tree"
     tree.mkdir()
     unpack(wanted, b"", tree, folder, log)
-    write(tree, folder / "disk.qcow2", log)
+    write(tree, folder / DISK, log)
     command.logged([*as_root(), "rm", "-rf", str(tree)], log)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import lzma
 import posixpath
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from . import cpio
 from .root import kernel_release, read
@@ -27,6 +27,15 @@ def common_part(tar: tarfile.TarFile, init: bytes, busybox: bytes) -> bytes:
         _module_name(path): _unpacked(path, read(tar, f"{modules_folder}/{path}"))
         for path in load_order(MODULES, dependencies)
     }
+    return _archive(init, busybox, modules)
+
+
+def without_modules(init: bytes, busybox: bytes) -> bytes:
+    """The same for a kernel that has everything built in."""
+    return _archive(init, busybox, {})
+
+
+def _archive(init: bytes, busybox: bytes, modules: Mapping[str, bytes]) -> bytes:
     entries = [
         cpio.Entry("init", init, 0o755),
         cpio.Entry("bin/busybox", busybox, 0o755),

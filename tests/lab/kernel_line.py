@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-from .spec import CgroupMode, NodeSpec, Suite
+from .spec import CgroupMode, Engine, NodeSpec, Suite
 
-COMMON = (
+COMMON = ("loglevel=4", "panic=10", "net.ifnames=0", "apparmor=0", "audit=0", "systemd.show_status=error")
+
+QEMU = (
     "console=ttyS0,115200",
-    "loglevel=4",
-    "panic=10",
-    "net.ifnames=0",
     # A break on the serial port makes the kernel tell what it is at: see diagnosis.py.
     "sysrq_always_enabled",
     # An emulated guest pays for each of these in seconds and gains nothing from them.
@@ -20,22 +19,22 @@ COMMON = (
     "no_timer_check",
     # One counter for all CPUs. A kernel that distrusts it, because emulation is late, reads the HPET instead: slowly.
     "tsc=reliable",
-    "apparmor=0",
-    "audit=0",
-    "systemd.show_status=error",
 )
 
 
-def kernel_line(spec: NodeSpec) -> str:
+def kernel_line(spec: NodeSpec, engine: Engine) -> str:
     """Parameters in one line; those of the specification come last and so win."""
-    return " ".join([*COMMON, *_cgroup(spec), *spec.kernel_args])
+    own = () if engine is Engine.UML else QEMU
+    return " ".join([*COMMON, *own, *_cgroup(spec), *spec.kernel_args])
 
 
 def _cgroup(spec: NodeSpec) -> list[str]:
     if spec.cgroup is CgroupMode.V2:
         return ["systemd.unified_cgroup_hierarchy=1"]
     # Without the second parameter systemd mounts the hybrid hierarchy (systemd(1), kernel command line).
-    legacy = ["systemd.unified_cgroup_hierarchy=0", "systemd.legacy_systemd_cgroup_controller=1"]
+    legacy = ["systemd.unified_cgroup_hierarchy=0"]
+    if spec.cgroup is CgroupMode.V1:
+        legacy.append("systemd.legacy_systemd_cgroup_controller=1")
     if spec.suite is Suite.TRIXIE:
         # systemd 256 and 257 stop at boot without it (systemd NEWS, 256).
         legacy.append("SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1")

@@ -11,15 +11,16 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import accel, disk, initrd, kubernetes, monitor, node_files, process, ssh, vm
+from . import disk, engines, initrd, kubernetes, node_files, ssh
 from .base_files import archive
 from .cache import Cache
 from .errors import LabError
 from .kernel_line import kernel_line
+from .machine import INITRD, SERIAL_LOG, Machine
 from .paths import cache_root, state_root
 from .progress import Progress
 from .readiness import Wait, account, await_boot, await_ssh
-from .spec import NodeSpec, checked
+from .spec import Engine, NodeSpec, Suite, checked
 from .store import Node, Store
 
 
@@ -29,7 +30,7 @@ class Parts:
 
     boot: disk.Boot
     kubelet: kubernetes.Kubelet | None
-    accelerator: accel.Accelerator
+    engine: Engine
 
 
 def store() -> Store:
@@ -41,9 +42,15 @@ def build(spec: NodeSpec) -> Parts:
     """Everything a node like ``spec`` boots from, built unless the cache has it."""
     cache = Cache(cache_root())
     kubelet = kubernetes.obtain_kubelet(cache, spec.kubelet)
-    wanted = disk.image(cache, spec.suite, spec.kernel_suite, kubelet)
-    boot = disk.without_disk(cache, wanted) if spec.root else disk.obtain(cache, wanted)
-    return Parts(boot, kubelet, accel.choose(cache.root, boot.kernel))
+    engine = engines.choose(cache, spec)
+    wanted = disk.image(cache, spec.suite, kernel_suite(spec, engine), kubelet)
+    boot = disk.without_disk(cache, wanted, engine) if spec.root else disk.obtain(cache, wanted, engine)
+    return Parts(boot, kubelet, engine)
+
+
+def kernel_suite(spec: NodeSpec, engine: Engine) -> Suite:
+    """The release whose kernel modules a node's disk has. User-mode Linux needs none of them."""
+    return spec.suite if engine is Engine.UML else spec.kernel_suite
 
 
 def unpack(spec: NodeSpec, folder: Path) -> None:
@@ -78,12 +85,12 @@ def up(spec: NodeSpec, wait: Wait = Wait.PODS) -> Node:
 
 
 def down(name: str) -> None:
-    """Stop a node's VM and forget the node."""
+    """Stop a node's machine and forget the node."""
     known = store()
     with known.lock():
         node = known.load(name)
         node.connection.close()
-        _end(node)
+        engines.end(node.folder, node.uuid, node.engine)
         known.remove(node)
 
 
@@ -99,15 +106,15 @@ def reboot(name: str, wait: Wait = Wait.PODS) -> Node:
 def reset(name: str, wait: Wait = Wait.PODS) -> Node:
     """Restart a node as a power cut does: what its kernel had not written to its disk is lost."""
     node = running(name)
-    monitor.execute(node.folder / vm.MONITOR, "system_reset")
+    engines.reset(_machine(node), node.engine)
     return _come_back(node, wait)
 
 
 def running(name: str) -> Node:
-    """A node whose VM runs; LabError when it does not."""
+    """A node whose machine runs; LabError when it does not."""
     node = store().load(name)
     if node.pid is None:
-        raise LabError(f"the VM of node {name} has ended; its console is in {node.folder / vm.SERIAL_LOG}")
+        raise LabError(f"the machine of node {name} has ended; its console is in {node.folder / SERIAL_LOG}")
     return node
 
 
@@ -133,13 +140,14 @@ def _come_back(node: Node, wait: Wait) -> Node:
 
 
 def _existing(spec: NodeSpec, progress: Progress) -> Node | None:
-    """The node of that name, when its VM runs; what is left of one whose VM has ended is removed."""
+    """The node of that name, when its machine runs; what is left of one whose machine has ended is removed."""
     known = store()
     if spec.name not in known.names():
         return None
     node = known.load(spec.name)
     if node.pid is None:
-        progress.say("its VM has ended; starting a new node in its place")
+        progress.say("its machine has ended; starting a new node in its place")
+        engines.end(node.folder, node.uuid, node.engine)
         known.remove(node)
         return None
     if node.spec != spec:
@@ -154,38 +162,30 @@ def _start(spec: NodeSpec, parts: Parts, progress: Progress) -> Node:
     node = known.create(spec, str(uuid.uuid4()))
     try:
         _write_files(node, parts, key.with_suffix(".pub").read_text())
-        port = vm.start(_machine(node, parts))
-    except BaseException:
-        _end(node)
-        known.remove(node)
-        raise
-    progress.say(f"VM started ({parts.accelerator.value}), ssh at 127.0.0.1:{port}; waiting for it")
-    return known.save(
-        dataclasses.replace(
+        node = dataclasses.replace(
             node,
-            port=port,
-            accelerator=parts.accelerator.value,
+            engine=parts.engine,
             kubelet_release=parts.kubelet.release if parts.kubelet else "",
             kernel=str(parts.boot.kernel),
-            base_disk=str(parts.boot.disk or ""),
+            base_disk=str(parts.boot.disk or node.folder / disk.DISK),
         )
-    )
+        port = engines.start(_machine(node), parts.engine)
+    except BaseException:
+        engines.end(node.folder, node.uuid, parts.engine)
+        known.remove(node)
+        raise
+    progress.say(f"started ({parts.engine.value}), ssh at 127.0.0.1:{port}; waiting for it")
+    return known.save(dataclasses.replace(node, port=port))
 
 
-def _end(node: Node) -> None:
-    pid = process.read_pid(node.folder / vm.PID)
-    if pid is not None:
-        process.end_machine(pid, node.uuid)
-
-
-def _machine(node: Node, parts: Parts) -> vm.Machine:
-    return vm.Machine(
+def _machine(node: Node) -> Machine:
+    return Machine(
         name=node.name,
         uuid=node.uuid,
         folder=node.folder,
-        kernel=parts.boot.kernel,
-        kernel_line=kernel_line(node.spec),
-        accelerator=parts.accelerator,
+        kernel=Path(node.kernel),
+        kernel_line=kernel_line(node.spec, node.engine),
+        base=Path(node.base_disk),
         subnet=node.subnet,
         cpus=node.spec.cpus,
         memory=node.spec.memory,
@@ -200,10 +200,8 @@ def _write_files(node: Node, parts: Parts, public_key: str) -> None:
     if parts.boot.disk:
         files.update(node_files.fixed_files(spec, parts.boot.containerd_config, version))
         links = node_files.links(spec, version)
-    network = f"ADDRESS={node.address}\nGATEWAY={node.gateway}\n"
+    hardware = f"ADDRESS={node.address}\nGATEWAY={node.gateway}\n{engines.hardware(parts.engine)}"
     common = parts.boot.initrd.read_bytes()
-    (node.folder / vm.INITRD).write_bytes(common + initrd.node_part(network, files, links))
-    if parts.boot.disk:
-        vm.make_overlay(parts.boot.disk, node.folder / vm.DISK)
-    else:
-        disk.write(Path(spec.root), node.folder / vm.DISK, node.folder / "disk.log")
+    (node.folder / INITRD).write_bytes(common + initrd.node_part(hardware, files, links))
+    if not parts.boot.disk:
+        disk.write(Path(spec.root), node.folder / disk.DISK, node.folder / "disk.log")

@@ -15,6 +15,9 @@ from .errors import LabError
 
 PATIENCE = 10.0
 
+MARK = "COLOCATION_LAB_NODE"
+"""The environment variable that marks the processes of a machine with its uuid."""
+
 
 def read_pid(path: Path) -> int | None:
     """The number in a pid file; None when there is none."""
@@ -25,21 +28,37 @@ def read_pid(path: Path) -> int | None:
     return pid if pid > 1 else None
 
 
+def marked_environment(uuid: str) -> dict[str, str]:
+    """The environment of a process that belongs to the machine ``uuid``."""
+    return {**os.environ, MARK: uuid}
+
+
 def is_machine(pid: int, uuid: str, proc: Path = Path("/proc")) -> bool:
-    """True when process ``pid`` is the QEMU that was started with ``-uuid UUID``."""
+    """True when process ``pid`` was started with ``marked_environment(uuid)`` and has not ended."""
     try:
-        words = (proc / str(pid) / "cmdline").read_bytes().split(b"\0")
+        return f"{MARK}={uuid}".encode() in (proc / str(pid) / "environ").read_bytes().split(b"\0")
     except OSError:
         return False
-    if not os.path.basename(words[0]).startswith(b"qemu-system") or b"-uuid" not in words:
-        return False
-    at = words.index(b"-uuid") + 1
-    return words[at : at + 1] == [uuid.encode()]
 
 
 def end_machine(pid: int, uuid: str) -> None:
-    """Stop that QEMU and wait for its end; does nothing when the number is another process's by now."""
+    """Stop that process and wait for its end; does nothing when the number is another process's by now."""
     end(pid, lambda number: is_machine(number, uuid))
+
+
+def kill_group(pid: int, uuid: str) -> None:
+    """Kill that process with its group and wait for its end; does nothing when the number is another process's."""
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        if is_machine(pid, uuid):
+            os.killpg(pid, signal.SIGKILL)
+            if not select.select([handle], [], [], PATIENCE)[0]:
+                raise LabError(f"process {pid} does not end")
+    finally:
+        os.close(handle)
 
 
 def end(pid: int, is_ours: Callable[[int], bool]) -> None:

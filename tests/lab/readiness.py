@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from . import ssh, vm
+from . import ssh
 from .errors import LabError
+from .machine import SERIAL_LOG
 from .paths import GUEST
 from .pods import QOS_CLASSES
 from .progress import Progress
@@ -103,7 +104,7 @@ def _parsed(node: Node, line: str) -> Account:
 
 def _check_runs(node: Node) -> None:
     if node.pid is None:
-        raise LabError(f"the VM of node {node.name} has ended; its console is in {node.folder / vm.SERIAL_LOG}")
+        raise LabError(f"the machine of node {node.name} has ended; its console is in {node.folder / SERIAL_LOG}")
 
 
 def _check(node: Node, deadline: float, failure: str) -> None:

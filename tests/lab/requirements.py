@@ -37,8 +37,18 @@ SSH = Program("ssh", "openssh-client")
 SSH_KEYGEN = Program("ssh-keygen", "openssh-client")
 UNSHARE = Program("unshare", "util-linux")
 NEWUIDMAP = Program("newuidmap", "uidmap")
+IP = Program("ip", "iproute2")
+NSENTER = Program("nsenter", "util-linux")
+SLIRP4NETNS = Program("slirp4netns", "slirp4netns")
+GCC = Program("gcc", "gcc")
+MAKE = Program("make", "make")
+FLEX = Program("flex", "flex")
+BISON = Program("bison", "bison")
+BC = Program("bc", "bc")
+XZ = Program("xz", "xz-utils")
 
 ALWAYS = (QEMU, QEMU_IMG, MMDEBSTRAP, MKFS, TAR, GO, APT_GET, DPKG_DEB, DPKG_SOURCE, SSH, SSH_KEYGEN)
+USER_MODE_LINUX = (IP, NSENTER, UNSHARE, SLIRP4NETNS, GCC, MAKE, FLEX, BISON, BC, XZ)
 WITHOUT_ROOT = (UNSHARE, NEWUIDMAP)
 
 
@@ -58,6 +68,6 @@ def need(program: Program) -> str:
 
 def missing() -> list[str]:
     """Debian packages to install before the lab can build and boot, sorted."""
-    programs = ALWAYS if os.geteuid() == 0 else ALWAYS + WITHOUT_ROOT
+    programs = ALWAYS + USER_MODE_LINUX + (() if os.geteuid() == 0 else WITHOUT_ROOT)
     packages: dict[str, bool] = {program.package: True for program in programs if not find(program)}
     return sorted(packages)

@@ -45,6 +45,19 @@ class Suite(str, Enum):
 class CgroupMode(str, Enum):
     V1 = "v1"
     V2 = "v2"
+    HYBRID = "hybrid"
+    """v1 for resources, with an empty v2 hierarchy beside it for systemd."""
+
+
+class Engine(str, Enum):
+    """What runs a node: virtualization, user-mode Linux or emulation."""
+
+    AUTO = "auto"
+    """The first of the others that works here."""
+
+    KVM = "kvm"
+    UML = "uml"
+    QEMU = "qemu"
 
 
 class Driver(str, Enum):
@@ -94,11 +107,12 @@ class NodeSpec:
     layout: Layout = Layout.STANDALONE
     kubelet_flags: tuple[str, ...] = ()
     root: str = ""
+    engine: Engine = Engine.AUTO
 
     @property
     def kernel_suite(self) -> Suite:
-        """Release of the kernel: that of trixie (6.12) has no cpuset and memory controllers for cgroup v1."""
-        return Suite.BOOKWORM if self.cgroup is CgroupMode.V1 else self.suite.kernel
+        """Release of Debian's kernel: that of trixie (6.12) has no cpuset and memory controllers for cgroup v1."""
+        return self.suite.kernel if self.cgroup is CgroupMode.V2 else Suite.BOOKWORM
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; ``from_dict`` reads them back."""
@@ -118,6 +132,7 @@ def from_dict(values: dict[str, Any]) -> NodeSpec:
         "nri": Nri,
         "cpu_manager": CpuManager,
         "layout": Layout,
+        "engine": Engine,
     }
     try:
         typed = {name: enums[name](value) if name in enums else value for name, value in values.items()}
@@ -159,7 +174,7 @@ def _problems(spec: NodeSpec) -> Iterator[str]:
 def _suite_problems(spec: NodeSpec) -> Iterator[str]:
     if spec.nri is Nri.ON and spec.suite is Suite.BOOKWORM:
         yield "containerd 1.6 of bookworm has no NRI: use trixie"
-    if spec.suite is Suite.FORKY and spec.cgroup is CgroupMode.V1:
+    if spec.suite is Suite.FORKY and spec.cgroup is not CgroupMode.V2:
         yield "systemd of forky has no cgroup v1 (NEWS, 258): use bookworm or trixie"
     if spec.suite is Suite.FORKY and re.match(r"debian$|\d", spec.kubelet):
         yield "containerd 2 of forky serves no CRI v1alpha2 for Debian's kubelet: give none, or the path of a newer one"

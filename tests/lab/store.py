@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import process, vm
+from . import process
 from .errors import LabError
+from .machine import PID, SERIAL_LOG
 from .paths import control_root
-from .spec import NodeSpec, from_dict
+from .spec import Engine, NodeSpec, from_dict
 from .ssh import Connection
 
 NODE = "node.json"
@@ -32,14 +33,14 @@ def gateway(subnet: int) -> str:
 
 @dataclass(frozen=True)
 class Node:
-    """A node that was started; ``port`` is 0 until QEMU runs, ``boot_id`` '' until the node was asked for it."""
+    """A node that was started; ``port`` is 0 until its machine runs, ``boot_id`` '' until the node was asked for it."""
 
     spec: NodeSpec
     folder: Path
     uuid: str
     subnet: int
     port: int = 0
-    accelerator: str = ""
+    engine: Engine = Engine.AUTO
     kubelet_release: str = ""
     kernel: str = ""
     base_disk: str = ""
@@ -72,8 +73,8 @@ class Node:
 
     @property
     def pid(self) -> int | None:
-        """Process of the VM; None when it does not run."""
-        pid = process.read_pid(self.folder / vm.PID)
+        """Process of the machine; None when it does not run."""
+        pid = process.read_pid(self.folder / PID)
         return pid if pid is not None and process.is_machine(pid, self.uuid) else None
 
     def facts(self) -> dict[str, Any]:
@@ -86,7 +87,7 @@ class Node:
             "spec": self.spec.as_dict(),
             "address": self.address,
             "gateway": self.gateway,
-            "accelerator": self.accelerator,
+            "engine": self.engine.value,
             "kubelet_version": self.kubelet_release,
             "kernel": self.kernel,
             "base_disk": self.base_disk,
@@ -94,7 +95,7 @@ class Node:
             "seconds": dict(self.seconds),
             "containers": [{"pod": pod, "kind": kind, "cgroup": cgroup} for pod, kind, cgroup in self.containers],
             "folder": str(self.folder),
-            "serial_log": str(self.folder / vm.SERIAL_LOG),
+            "serial_log": str(self.folder / SERIAL_LOG),
             "uuid": self.uuid,
         }
 
@@ -117,6 +118,7 @@ class Store:
             known = ", ".join(self.names()) or "none"
             raise LabError(f"there is no node {name!r} in {self.root} (nodes: {known})") from error
         values["spec"] = from_dict(values["spec"])
+        values["engine"] = Engine(values.get("engine", Engine.AUTO))
         values["seconds"] = tuple((step, seconds) for step, seconds in values["seconds"])
         values["containers"] = tuple(tuple(each) for each in values["containers"])
         # Another version of the lab may have written more.

@@ -69,7 +69,7 @@ def test_a_spoilt_memory_is_asked_again(
 ) -> None:
     calls = install_qemu(tmp_path, BOOTS, monkeypatch)
     choose(tmp_path, kernel, device)
-    for memory in tmp_path.glob("accelerator-*.json"):
+    for memory in tmp_path.glob("engines-*.json"):
         memory.write_text("{")
     assert choose(tmp_path, kernel, device) is Accelerator.KVM
     assert calls.read_text().count("call") == 2

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import hashlib
 import os
 import threading
 from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.lab.cache import MANIFEST, Cache, Recipe
+from ansible_collections.volcano.colocation.tests.lab.cache import MANIFEST, Cache, Recipe, sha256
 from ansible_collections.volcano.colocation.tests.lab.errors import LabError
 from ansible_collections.volcano.colocation.tests.lab.progress import Progress
 
@@ -103,3 +104,20 @@ def test_two_at_once_build_once(cache: Cache) -> None:
     for thread in threads:
         thread.join()
     assert builder.built == 1
+
+
+def test_the_holes_of_a_file_count_by_their_place_and_are_not_read(tmp_path: Path) -> None:
+    def sparse(name: str, *places: int) -> str:
+        path = tmp_path / name
+        with path.open("wb") as stream:
+            for place in places:
+                stream.seek(place)
+                stream.write(b"x" * 4096)
+            stream.truncate(1 << 40)
+        return sha256(path)
+
+    assert sparse("a", 0, 1 << 20) == sparse("b", 0, 1 << 20)
+    assert len({sparse("a", 0, 1 << 20), sparse("c", 0, 1 << 21), sparse("d", 0), sparse("e")}) == 4
+    plain = tmp_path / "plain"
+    plain.write_bytes(b"abc")
+    assert sha256(plain) == hashlib.sha256(b"abc").hexdigest()

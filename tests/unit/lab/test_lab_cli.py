@@ -55,12 +55,12 @@ def test_a_node_without_a_vm_is_listed_and_taken_down(state: Path, capsys: pytes
     assert not (state / "one").exists()
 
 
-def test_a_node_whose_vm_ended_shows_its_console(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_node_whose_machine_ended_shows_its_console(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
     node = create(state, "one")
     (node.folder / "serial.log").write_text("early\nKernel panic\n")
     assert main(["journal", "one", "--lines", "1"]) == NO_ANSWER
     captured = capsys.readouterr()
-    assert captured.out == "Kernel panic\n\nits VM has ended\n"
+    assert captured.out == "Kernel panic\n\nits machine has ended\n"
     assert "has ended" in captured.err
 
 

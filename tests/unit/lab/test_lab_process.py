@@ -3,36 +3,63 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.lab.process import end_machine, is_machine, read_pid
+from ansible_collections.volcano.colocation.tests.lab.process import (
+    MARK,
+    end_machine,
+    is_machine,
+    kill_group,
+    marked_environment,
+    read_pid,
+)
 
 UUID = "6a1f0c9e-0000-4000-8000-000000000001"
 OTHER = "6a1f0c9e-0000-4000-8000-000000000002"
 
 
-def process(name: str, *arguments: str) -> subprocess.Popen[bytes]:
-    """A process whose command line is what a test wants, and that sleeps."""
-    argv = [name, "-c", "print(flush=True); import time; time.sleep(60)", *arguments]
-    started = subprocess.Popen(argv, executable=sys.executable, stdout=subprocess.PIPE)
-    # Popen is back before the kernel shows the new command line.
+def process(uuid: str) -> subprocess.Popen[bytes]:
+    """A process of the machine ``uuid``, in a group of its own with a child, that sleeps."""
+    code = "import subprocess, time; subprocess.Popen(['sleep', '60']); print(flush=True); time.sleep(60)"
+    started = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        env=marked_environment(uuid) if uuid else None,
+        start_new_session=True,
+    )
+    # Popen is back before the kernel shows the new environment.
     assert started.stdout is not None
     started.stdout.readline()
-    started.stdout.close()
     return started
+
+
+def members(group: int) -> list[int]:
+    """Processes of a group that have not ended."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, _parent, its = path.read_text().rpartition(")")[2].split()[:3]
+            found += [int(path.parent.name)] if int(its) == group and state != "Z" else []
+    return found
 
 
 @pytest.fixture
 def machine() -> Iterator[subprocess.Popen[bytes]]:
-    started = process("/usr/bin/qemu-system-x86_64", "-uuid", UUID)
+    started = process(UUID)
     yield started
-    started.kill()
+    with suppress(ProcessLookupError):
+        os.killpg(started.pid, signal.SIGKILL)
     started.wait()
+    assert started.stdout is not None
+    started.stdout.close()
 
 
 def test_the_machine_is_ended(machine: subprocess.Popen[bytes]) -> None:
@@ -46,14 +73,16 @@ def test_another_labs_machine_is_left_alone(machine: subprocess.Popen[bytes]) ->
     assert machine.poll() is None
 
 
-def test_a_process_that_only_mentions_the_uuid_is_left_alone() -> None:
-    editor = process("vi", "-uuid", UUID)
-    try:
-        end_machine(editor.pid, UUID)
-        assert editor.poll() is None
-    finally:
-        editor.kill()
-        editor.wait()
+def test_a_group_is_killed_as_a_whole(machine: subprocess.Popen[bytes]) -> None:
+    assert len(members(machine.pid)) == 2
+    kill_group(machine.pid, OTHER)
+    assert len(members(machine.pid)) == 2
+    kill_group(machine.pid, UUID)
+    deadline = time.monotonic() + 10
+    while members(machine.pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert members(machine.pid) == []
+    kill_group(machine.pid, UUID)
 
 
 def test_a_number_that_nobody_has_is_no_error(machine: subprocess.Popen[bytes]) -> None:
@@ -62,10 +91,12 @@ def test_a_number_that_nobody_has_is_no_error(machine: subprocess.Popen[bytes]) 
     end_machine(machine.pid, UUID)
 
 
-@pytest.mark.parametrize("line", [b"", b"qemu-system-x86_64\0-uuid", b"qemu-system-x86_64\0-name\0" + UUID.encode()])
-def test_command_lines_of_other_shapes(tmp_path: Path, line: bytes) -> None:
+@pytest.mark.parametrize(
+    "text", [b"", f"OTHER={UUID}".encode(), f"{MARK}={OTHER}".encode(), f"X{MARK}={UUID}".encode()]
+)
+def test_environments_of_other_processes(tmp_path: Path, text: str) -> None:
     (tmp_path / "42").mkdir()
-    (tmp_path / "42" / "cmdline").write_bytes(line)
+    (tmp_path / "42" / "environ").write_bytes(f"HOME=/\0{text}\0".encode())
     assert not is_machine(42, UUID, tmp_path)
 
 

@@ -46,7 +46,7 @@ def test_an_unknown_node_is_answered_with_the_known_ones(tmp_path: Path) -> None
 
 def test_a_pid_of_another_process_is_not_the_nodes(tmp_path: Path) -> None:
     node = create(tmp_path)
-    (node.folder / "qemu.pid").write_text("2\n")
+    (node.folder / "machine.pid").write_text("2\n")
     assert node.pid is None
     assert node.facts()["running"] is False
 

@@ -5,50 +5,30 @@
 from __future__ import annotations
 
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
-from . import command
+from . import command, monitor, process
 from .accel import Accelerator
 from .errors import LabError
+from .machine import INITRD, PID, SERIAL_LOG, Machine
 from .ports import free_ports
 from .requirements import QEMU, QEMU_IMG, need
 
-DISK, INITRD, PID, SERIAL, SERIAL_LOG, MONITOR = (
-    "disk.qcow2",
-    "initrd.img",
-    "qemu.pid",
-    "serial.sock",
-    "serial.log",
-    "monitor.sock",
-)
+DISK, SERIAL, MONITOR = "disk.qcow2", "serial.sock", "monitor.sock"
 """Names in a node's folder."""
 
-
-@dataclass(frozen=True)
-class Machine:
-    """What QEMU is told. ``subnet`` is N of 10.0.N.0/24, ``memory`` in MiB, ``folder`` holds what is this VM's."""
-
-    name: str
-    uuid: str
-    folder: Path
-    kernel: Path
-    kernel_line: str
-    accelerator: Accelerator
-    subnet: int
-    cpus: int
-    memory: int
-    numa: int
+CARD, DEVICE = "eth0", "/dev/vda"
+"""What the kernel calls the node's network card and its disk."""
 
 
-def arguments(machine: Machine, port: int) -> list[str]:
+def arguments(machine: Machine, accelerator: Accelerator, port: int) -> list[str]:
     """QEMU's command line, with the node's port 22 at ``port`` of 127.0.0.1.
 
     Sockets are named relative to the folder QEMU starts in, since their paths are limited to 107 bytes.
     """
     return [
         *("-name", machine.name, "-uuid", machine.uuid),
-        *machine.accelerator.arguments,
+        *accelerator.arguments,
         *("-machine", "q35,usb=off,graphics=off"),
         *("-smp", f"{machine.cpus},sockets={machine.numa},cores={machine.cpus // machine.numa},threads=1"),
         *("-m", str(machine.memory)),
@@ -69,15 +49,17 @@ def arguments(machine: Machine, port: int) -> list[str]:
     ]
 
 
-def start(machine: Machine) -> int:
+def start(machine: Machine, accelerator: Accelerator) -> int:
     """Start the VM, which outlives this process; returns the port at which its ssh will answer."""
     qemu = need(QEMU)
+    _make_overlay(machine)
     said = ""
     for _attempt in range(5):
         (port,) = free_ports(1)
         done = subprocess.run(
-            [qemu, *arguments(machine, port)],
+            [qemu, *arguments(machine, accelerator, port)],
             cwd=machine.folder,
+            env=process.marked_environment(machine.uuid),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -92,10 +74,22 @@ def start(machine: Machine) -> int:
     raise LabError(f"QEMU did not start node {machine.name}: {said}")
 
 
-def make_overlay(base: Path, overlay: Path) -> None:
-    """A disk that holds only what differs from ``base``."""
-    argv = [need(QEMU_IMG), "create", "-q", "-f", "qcow2", "-F", "qcow2", "-b", str(base), str(overlay)]
-    command.output(argv)
+def reset(folder: Path) -> None:
+    """Restart the VM as a power cut does: what its kernel had not written to its disk is lost."""
+    monitor.execute(folder / MONITOR, "system_reset")
+
+
+def end(folder: Path, uuid: str) -> None:
+    """End the VM, if it runs."""
+    pid = process.read_pid(folder / PID)
+    if pid is not None:
+        process.end_machine(pid, uuid)
+
+
+def _make_overlay(machine: Machine) -> None:
+    """A disk that holds only what differs from the base."""
+    argv = [need(QEMU_IMG), "create", "-q", "-f", "qcow2", "-F", "raw", "-b", str(machine.base)]
+    command.output([*argv, str(machine.folder / DISK)])
 
 
 def _escaped(path: Path) -> str:

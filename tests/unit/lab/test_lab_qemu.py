@@ -8,15 +8,17 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.tests.lab.accel import Accelerator
-from ansible_collections.volcano.colocation.tests.lab.vm import Machine, arguments
+from ansible_collections.volcano.colocation.tests.lab.machine import Machine
+from ansible_collections.volcano.colocation.tests.lab.qemu import arguments
 
+TCG = Accelerator.TCG
 MACHINE = Machine(
     name="one",
     uuid="6a1f0c9e-0000-4000-8000-000000000001",
     folder=Path("/state/one"),
     kernel=Path("/cache/vmlinuz"),
     kernel_line="console=ttyS0",
-    accelerator=Accelerator.TCG,
+    base=Path("/cache/disk.raw"),
     subnet=12,
     cpus=4,
     memory=2048,
@@ -29,22 +31,22 @@ def option(words: list[str], name: str) -> list[str]:
 
 
 def test_the_way_in_is_open_on_this_machine_only() -> None:
-    (network,) = option(arguments(MACHINE, 2201), "-netdev")
+    (network,) = option(arguments(MACHINE, TCG, 2201), "-netdev")
     assert "hostfwd=tcp:127.0.0.1:2201-:22" in network
     assert "net=10.0.12.0/24" in network
 
 
 def test_a_comma_in_the_path_of_the_disk_ends_no_option() -> None:
-    (disk,) = option(arguments(dataclasses.replace(MACHINE, folder=Path("/a,b")), 1), "-drive")
+    (disk,) = option(arguments(dataclasses.replace(MACHINE, folder=Path("/a,b")), TCG, 1), "-drive")
     assert disk.endswith("file=/a,,b/disk.qcow2")
 
 
 def test_the_machine_can_be_told_from_others() -> None:
-    assert option(arguments(MACHINE, 1), "-uuid") == [MACHINE.uuid]
+    assert option(arguments(MACHINE, TCG, 1), "-uuid") == [MACHINE.uuid]
 
 
 def test_sockets_fit_into_an_address_however_deep_the_folder() -> None:
-    words = arguments(dataclasses.replace(MACHINE, folder=Path("/" + "x" * 200)), 1)
+    words = arguments(dataclasses.replace(MACHINE, folder=Path("/" + "x" * 200)), TCG, 1)
     assert option(words, "-qmp") == ["unix:monitor.sock,server=on,wait=off"]
     assert "path=serial.sock" in option(words, "-chardev")[0]
 
@@ -58,12 +60,12 @@ def test_sockets_fit_into_an_address_however_deep_the_folder() -> None:
     ],
 )
 def test_cpus_and_memory_are_spread_over_the_numa_nodes(numa: int, nodes: list[str]) -> None:
-    words = arguments(dataclasses.replace(MACHINE, numa=numa), 1)
+    words = arguments(dataclasses.replace(MACHINE, numa=numa), TCG, 1)
     assert option(words, "-numa") == nodes
     assert [each.rpartition("=")[2] for each in option(words, "-object")] == [f"{2048 // numa}M"] * len(nodes)
     assert option(words, "-smp") == [f"4,sockets={numa},cores={4 // numa},threads=1"]
 
 
 def test_the_accelerator_is_the_one_that_was_found_to_work() -> None:
-    assert option(arguments(MACHINE, 1), "-accel")[0].startswith("tcg")
-    assert option(arguments(dataclasses.replace(MACHINE, accelerator=Accelerator.KVM), 1), "-accel") == ["kvm"]
+    assert option(arguments(MACHINE, TCG, 1), "-accel")[0].startswith("tcg")
+    assert option(arguments(MACHINE, Accelerator.KVM, 1), "-accel") == ["kvm"]

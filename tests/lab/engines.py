@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which engine runs a node, and starting, restarting and ending a machine on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from . import accel, qemu, root
+from .accel import Accelerator
+from .cache import Cache
+from .errors import LabError
+from .machine import Machine
+from .spec import Engine, NodeSpec
+from .uml import availability as uml_availability
+from .uml import machine as uml
+
+_ACCELERATORS = {Engine.KVM: Accelerator.KVM, Engine.QEMU: Accelerator.TCG}
+
+
+def choose(cache: Cache, spec: NodeSpec) -> Engine:
+    """KVM where it works, then user-mode Linux where its kernel is built and starts, then emulation.
+
+    LabError when the specification names an engine that does not work here.
+    """
+    wanted = spec.engine
+    if wanted is Engine.QEMU:
+        return wanted
+    if wanted in (Engine.AUTO, Engine.KVM) and _has_kvm(cache, spec):
+        return Engine.KVM
+    if wanted is Engine.KVM:
+        raise LabError("KVM does not work on this machine: leave --engine out, or give uml or qemu")
+    obstacle = uml_availability.obstacle(cache, spec)
+    if not obstacle:
+        return Engine.UML
+    if wanted is Engine.UML:
+        raise LabError(f"user-mode Linux cannot run node {spec.name}: {obstacle}")
+    return Engine.QEMU
+
+
+def start(machine: Machine, engine: Engine) -> int:
+    """Start a machine, which outlives this process; the port of 127.0.0.1 at which its ssh will answer."""
+    return uml.start(machine) if engine is Engine.UML else qemu.start(machine, _ACCELERATORS[engine])
+
+
+def reset(machine: Machine, engine: Engine) -> None:
+    """Restart a machine as a power cut does: what its kernel had not written to its disk is lost."""
+    if engine is Engine.UML:
+        uml.reset(machine)
+    else:
+        qemu.reset(machine.folder)
+
+
+def end(folder: Path, uuid: str, engine: Engine) -> None:
+    """End a machine, if it runs."""
+    if engine is Engine.UML:
+        uml.end(folder, uuid)
+    else:
+        qemu.end(folder, uuid)
+
+
+def hardware(engine: Engine) -> str:
+    """The node's disk and network card, as its first process is given them."""
+    found = uml if engine is Engine.UML else qemu
+    return f"DEVICE={found.DEVICE}\nCARD={found.CARD}\n"
+
+
+def _has_kvm(cache: Cache, spec: NodeSpec) -> bool:
+    if not accel.has_device():
+        return False
+    return accel.choose(cache.root, root.obtain(cache, spec.kernel_suite).kernel) is Accelerator.KVM

@@ -1,0 +1,34 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What every engine gets to know of a node's machine, and the names of the files in the node's folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+INITRD, PID, SERIAL_LOG = "initrd.img", "machine.pid", "serial.log"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """``subnet`` is N of 10.0.N.0/24, ``memory`` in MiB; ``base`` is the raw disk that the machine's own disk overlays.
+
+    ``folder`` holds what belongs to this machine only; ``uuid`` marks its processes.
+    """
+
+    name: str
+    uuid: str
+    folder: Path
+    kernel: Path
+    kernel_line: str
+    base: Path
+    subnet: int
+    cpus: int
+    memory: int
+    numa: int
+
+    @property
+    def address(self) -> str:
+        """The node's own address."""
+        return f"10.0.{self.subnet}.15"

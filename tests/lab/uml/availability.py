@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether user-mode Linux can run a node on this machine."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from .. import accel
+from ..cache import Cache
+from ..requirements import IP, NSENTER, SLIRP4NETNS, UNSHARE, find
+from ..spec import DEBIAN_KUBELET, NodeSpec
+from . import kernel, network
+
+STARTS = "starts"
+
+
+def obstacle(cache: Cache, spec: NodeSpec) -> str:
+    """Why it cannot run such a node here, '' when it can. Nothing is built for the answer."""
+    if spec.numa > 1:
+        return "it has no NUMA nodes"
+    if spec.kubelet == DEBIAN_KUBELET:
+        return "kubelet 1.20 reads the topology of CPUs, which it does not have"
+    missing = [tool.package for tool in (IP, NSENTER, SLIRP4NETNS, UNSHARE) if not find(tool)]
+    if missing:
+        return f"programs are missing: apt-get install {' '.join(missing)}"
+    found = kernel.find(cache)
+    if found is None:
+        return "its kernel is not built: python3 tests/lab build"
+    said = accel.remember(cache.root, found, lambda: _probe(found))
+    return "" if said == STARTS else said
+
+
+def _probe(kernel: Path) -> str:
+    """A kernel that speaks has passed its own checks of the host (ptrace, seccomp, memory that can be executed)."""
+    with tempfile.TemporaryDirectory(prefix="lab-uml-") as folder:
+        options = ["mem=64M", "con=null", "con0=null,fd:1", "seccomp=on", "panic=-1", f"uml_dir={folder}"]
+        if accel.speaks([*network.new_namespace(), str(kernel), *options], (b"Linux version", b"Kernel panic")):
+            return STARTS
+    return "its kernel does not start on this machine"

@@ -1,0 +1,79 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The kernel of user-mode Linux, built from Debian's kernel source with the configuration beside this file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from .. import command
+from ..cache import Cache, Recipe
+from ..debian import fetch_program
+from ..errors import LabError
+from ..progress import Progress
+from ..requirements import BC, BISON, FLEX, GCC, MAKE, TAR, XZ, need
+
+SUITE = "trixie-backports"
+SOURCES = ("linux-source-7.2", "linux-source-7.3")
+"""The first that Debian has is built. The lab's measurements are of 7.2; ARCH=um has SMP from 7.0 on."""
+
+CONFIG = Path(__file__).with_name("kernel.config")
+TOOLS = (GCC, MAKE, FLEX, BISON, BC, XZ, TAR)
+
+
+def recipe() -> Recipe:
+    """What decides how the kernel turns out."""
+    return Recipe("uml-kernel", "linux", (*SOURCES, SUITE, CONFIG.read_text()))
+
+
+def find(cache: Cache) -> Path | None:
+    """The kernel, if it is built."""
+    folder = cache.find(recipe())
+    return folder / "linux" if folder else None
+
+
+def obtain(cache: Cache) -> Path:
+    """The kernel, built now unless it is in the cache: about five minutes on two CPUs."""
+    for tool in TOOLS:
+        need(tool)
+    return cache.obtain(recipe(), _build, Progress("user-mode Linux")) / "linux"
+
+
+def _build(folder: Path, log: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=folder) as work:
+        tree = Path(work) / "tree"
+        tree.mkdir()
+        source = _source(Path(work), log)
+        command.logged([need(TAR), "--extract", f"--file={source}", "--strip-components=1", f"--directory={tree}"], log)
+        make = [need(MAKE), "ARCH=um", f"KCONFIG_ALLCONFIG={CONFIG}"]
+        command.logged([*make, "allnoconfig"], log, cwd=tree)
+        _check_config(tree / ".config")
+        command.logged([*make, f"-j{os.cpu_count() or 1}", "linux"], log, cwd=tree)
+        (tree / "linux").rename(folder / "linux")
+
+
+def _source(work: Path, log: Path) -> Path:
+    """The archive of the kernel's source; LabError when Debian has none of ``SOURCES``."""
+    errors = []
+    for package in SOURCES:
+        folder = work / package
+        folder.mkdir()
+        try:
+            return fetch_program(package, SUITE, f"./usr/src/{package}.tar.xz", folder, log)
+        except LabError as error:
+            errors.append(str(error))
+    raise LabError(f"no kernel source could be fetched from {SUITE}: {'; '.join(errors)}")
+
+
+def _check_config(written: Path) -> None:
+    """LabError when the source does not know an option: such a kernel would lack what nodes need."""
+    missing = sorted(set(_options(CONFIG.read_text())) - set(_options(written.read_text())))
+    if missing:
+        raise LabError(f"the kernel source does not take these lines of {CONFIG.name}: {', '.join(missing)}")
+
+
+def _options(text: str) -> Iterator[str]:
+    return (line for line in text.splitlines() if line.startswith("CONFIG_"))

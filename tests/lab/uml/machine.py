@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One user-mode Linux: its command line, its start, and its end."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from .. import process
+from ..machine import INITRD, PID, SERIAL_LOG, Machine
+from ..paths import control_root
+from . import network
+
+DISK = "disk.cow"
+CARD, DEVICE = "vec0", "/dev/ubda"
+"""What the kernel calls the node's network card and its disk."""
+
+MEMORY = Path("/dev/shm")
+
+_UMID = "uml"
+
+
+def arguments(machine: Machine) -> list[str]:
+    """The kernel's command line. The raw transport of the vector device is the one that works with several CPUs."""
+    card = f"transport=raw,ifname={network.CARD},depth=64,mac=52:54:0a:00:{machine.subnet:02x}:0f"
+    return [
+        str(machine.kernel),
+        f"mem={machine.memory}M",
+        f"ncpus={machine.cpus}",
+        *("con=null", "con0=null,fd:1", "ssl=null"),
+        f"{CARD}:{card}",
+        f"ubd0={DISK},{machine.base}",
+        f"initrd={INITRD}",
+        "seccomp=on",
+        f"uml_dir={socket_folder(machine.uuid)}",
+        f"umid={_UMID}",
+        *machine.kernel_line.split(),
+    ]
+
+
+def start(machine: Machine) -> int:
+    """Start the machine, which outlives this process; the port of 127.0.0.1 at which its ssh will answer."""
+    port = network.start(machine)
+    _start_kernel(machine)
+    return port
+
+
+def reset(machine: Machine) -> None:
+    """End the kernel at once, as a power cut does, and start it again with the same disk."""
+    _kill(machine.folder, machine.uuid)
+    _start_kernel(machine)
+
+
+def end(folder: Path, uuid: str) -> None:
+    """End the kernel and the network."""
+    _kill(folder, uuid)
+    network.end(folder, uuid)
+    shutil.rmtree(socket_folder(uuid), ignore_errors=True)
+
+
+def socket_folder(uuid: str) -> Path:
+    """The kernel's own folder with its management socket: a short path, since a unix socket's is limited."""
+    return control_root() / f"uml-{uuid.replace('-', '')[:12]}"
+
+
+def management_socket(uuid: str) -> Path:
+    return socket_folder(uuid) / _UMID / "mconsole"
+
+
+def _start_kernel(machine: Machine) -> None:
+    holder = network.holder_of(machine.folder, machine.uuid)
+    folder = socket_folder(machine.uuid)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    environment = process.marked_environment(machine.uuid)
+    if _fits(machine.memory):
+        environment["TMPDIR"] = str(MEMORY)
+    with (machine.folder / SERIAL_LOG).open("ab") as log:
+        kernel = subprocess.Popen(
+            [*network.enter(holder), *arguments(machine)],
+            cwd=machine.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    (machine.folder / PID).write_text(f"{kernel.pid}\n")
+
+
+def _fits(memory: int) -> bool:
+    """Whether the machine's memory, given in MiB, can be a file in the host's: elsewhere it would be slow."""
+    return MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= memory << 20
+
+
+def _kill(folder: Path, uuid: str) -> None:
+    pid = process.read_pid(folder / PID)
+    if pid is not None:
+        process.kill_group(pid, uuid)

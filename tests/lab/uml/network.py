@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A network of its own for a machine: a namespace with a TAP device that slirp4netns connects to this host.
+
+slirp4netns is QEMU's user-mode network as a program. So a node finds the same addresses on both engines (its host at
+10.0.N.2, names at 10.0.N.3), its ssh is at a port of 127.0.0.1, and neither engine needs root or changes the host.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import subprocess
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from .. import command, process
+from ..errors import LabError
+from ..machine import Machine
+from ..monitor import unix_connection
+from ..ports import free_ports
+from ..requirements import IP, NSENTER, SLIRP4NETNS, UNSHARE, need
+
+CARD = "tap0"
+HOLDER_PID, API, LOG = "network.pid", "network.sock", "network.log"
+PATIENCE = 30.0
+ATTEMPTS = 5
+
+
+def start(machine: Machine) -> int:
+    """Start the network of a machine, which outlives this process; the port of 127.0.0.1 that leads to its ssh."""
+    # slirp4netns has the read end and ends when the holder of the namespace, which has the write end, has ended.
+    ends, lives = os.pipe()
+    try:
+        holder = _start_holder(machine, lives)
+        _start_slirp(machine, holder, ends)
+    finally:
+        os.close(ends)
+        os.close(lives)
+    command.output([*enter(holder), need(IP), "link", "set", CARD, "up"])
+    return _forward_ssh(machine)
+
+
+def end(folder: Path, uuid: str) -> None:
+    """End the network of a machine, if it runs."""
+    pid = process.read_pid(folder / HOLDER_PID)
+    if pid is not None:
+        process.kill_group(pid, uuid)
+
+
+def holder_of(folder: Path, uuid: str) -> int:
+    """The process that holds the namespace; LabError when it has ended."""
+    pid = process.read_pid(folder / HOLDER_PID)
+    if pid is None or not process.is_machine(pid, uuid):
+        raise LabError(f"the network of {folder.name} has ended: take the node down and start it again")
+    return pid
+
+
+def new_namespace() -> list[str]:
+    """What to put before a command that gets a namespace of its own."""
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    return [need(UNSHARE), *user, "--net", "--"]
+
+
+def enter(holder: int) -> list[str]:
+    """What to put before a command that runs in the namespace."""
+    user = [] if os.geteuid() == 0 else [f"--user=/proc/{holder}/ns/user", "--preserve-credentials"]
+    return [need(NSENTER), *user, f"--net=/proc/{holder}/ns/net", "--"]
+
+
+def _start_holder(machine: Machine, lives: int) -> int:
+    """A process that sleeps in a namespace of its own."""
+    holder = _daemon(machine, [*new_namespace(), "sleep", "infinity"], (lives,))
+    (machine.folder / HOLDER_PID).write_text(f"{holder.pid}\n")
+    own = os.readlink("/proc/self/ns/net")
+    deadline = time.monotonic() + PATIENCE
+    while holder.poll() is None and time.monotonic() < deadline:
+        with contextlib.suppress(OSError):
+            if os.readlink(f"/proc/{holder.pid}/ns/net") != own:
+                return holder.pid
+        time.sleep(0.01)
+    raise LabError(f"no network namespace could be made for node {machine.name}: {_log(machine)}")
+
+
+def _start_slirp(machine: Machine, holder: int, ends: int) -> None:
+    ready, done = os.pipe()
+    try:
+        argv = [
+            need(SLIRP4NETNS),
+            f"--cidr=10.0.{machine.subnet}.0/24",
+            "--mtu=1500",
+            # Relative to the machine's folder, since a unix socket's path is limited to 107 bytes.
+            f"--api-socket={API}",
+            f"--exit-fd={ends}",
+            f"--ready-fd={done}",
+            str(holder),
+            CARD,
+        ]
+        _daemon(machine, argv, (ends, done))
+        os.close(done)
+        done = -1
+        if not select.select([ready], [], [], PATIENCE)[0] or not os.read(ready, 1):
+            raise LabError(f"slirp4netns did not start for node {machine.name}: {_log(machine)}")
+    finally:
+        for descriptor in {ready, done} - {-1}:
+            os.close(descriptor)
+
+
+def _forward_ssh(machine: Machine) -> int:
+    said = ""
+    for _attempt in range(ATTEMPTS):
+        (port,) = free_ports(1)
+        wanted = {"proto": "tcp", "host_addr": "127.0.0.1", "host_port": port}
+        request = {"execute": "add_hostfwd", "arguments": {**wanted, "guest_addr": machine.address, "guest_port": 22}}
+        with unix_connection(machine.folder / API, PATIENCE) as connection:
+            connection.sendall(json.dumps(request).encode())
+            answer = json.loads(b"".join(iter(lambda: connection.recv(4096), b"")))
+        if "error" not in answer:
+            return port
+        # Another program may have taken the port meanwhile.
+        said = str(answer["error"])
+    raise LabError(f"slirp4netns does not forward a port to node {machine.name}: {said}")
+
+
+def _daemon(machine: Machine, argv: Sequence[str], descriptors: Iterable[int]) -> subprocess.Popen[bytes]:
+    """Start a process that belongs to a machine and outlives this one."""
+    with (machine.folder / LOG).open("ab") as log:
+        return subprocess.Popen(
+            argv,
+            cwd=machine.folder,
+            env=process.marked_environment(machine.uuid),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=tuple(descriptors),
+            start_new_session=True,
+        )
+
+
+def _log(machine: Machine) -> str:
+    return (machine.folder / LOG).read_text(errors="replace").strip()[-400:]
