@@ -22,6 +22,7 @@ from .requirements import MKFS, TAR, need
 from .root import Root
 from .spec import Engine, Suite
 from .uml import kernel as uml_kernel
+from .uml import seed
 
 SIZE = "4G"
 
@@ -48,12 +49,13 @@ class Image:
 
 @dataclass(frozen=True)
 class Boot:
-    """What a node is booted from; ``disk`` is None for a node that brings its own."""
+    """What a node is booted from; ``disk`` is None for a node that brings its own, ``seed`` a copy for a start."""
 
     disk: Path | None
     kernel: Path
     initrd: Path
     containerd_config: str
+    seed: Path | None = None
 
 
 def image(cache: Cache, suite: Suite, kernel_suite: Suite, kubelet: Kubelet | None) -> Image:
@@ -70,7 +72,10 @@ def obtain(cache: Cache, wanted: Image, engine: Engine) -> Boot:
     """Everything to boot nodes of an image."""
     progress = Progress(f"{wanted.label} disk")
     folder = cache.obtain(wanted.recipe, lambda partial, log: _build(wanted, partial, log), progress)
-    return dataclasses.replace(without_disk(cache, wanted, engine), disk=folder / DISK)
+    boot = dataclasses.replace(without_disk(cache, wanted, engine), disk=folder / DISK)
+    if engine is not Engine.UML:
+        return boot
+    return dataclasses.replace(boot, seed=seed.obtain(cache, boot.kernel, boot.initrd, folder / DISK))
 
 
 def without_disk(cache: Cache, wanted: Image, engine: Engine) -> Boot:

@@ -12,7 +12,8 @@ INITRD, PID, SERIAL_LOG = "initrd.img", "machine.pid", "serial.log"
 
 @dataclass(frozen=True)
 class Machine:
-    """``subnet`` is N of 10.0.N.0/24, ``memory`` in MiB; ``base`` is the raw disk that the machine's own disk overlays.
+    """``subnet`` is N of 10.0.N.0/24, ``memory`` in MiB; ``base`` is the raw disk that the machine's own disk overlays,
+    and ``seed`` such a disk that its own is copied from.
 
     ``folder`` holds what belongs to this machine only; ``uuid`` marks its processes.
     """
@@ -27,6 +28,7 @@ class Machine:
     cpus: int
     memory: int
     numa: int
+    seed: Path | None = None
 
     @property
     def address(self) -> str:

@@ -169,7 +169,7 @@ def _start(spec: NodeSpec, parts: Parts, progress: Progress) -> Node:
             kernel=str(parts.boot.kernel),
             base_disk=str(parts.boot.disk or node.folder / disk.DISK),
         )
-        port = engines.start(_machine(node), parts.engine)
+        port = engines.start(dataclasses.replace(_machine(node), seed=parts.boot.seed), parts.engine)
     except BaseException:
         engines.end(node.folder, node.uuid, parts.engine)
         known.remove(node)

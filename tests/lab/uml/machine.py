@@ -8,9 +8,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from .. import process
+from .. import command, process
 from ..machine import INITRD, PID, SERIAL_LOG, Machine
 from ..paths import control_root
+from ..requirements import CP, need
 from . import network
 
 DISK = "disk.cow"
@@ -42,6 +43,9 @@ def arguments(machine: Machine) -> list[str]:
 
 def start(machine: Machine) -> int:
     """Start the machine, which outlives this process; the port of 127.0.0.1 at which its ssh will answer."""
+    if machine.seed:
+        copy = [need(CP), "--sparse=always", "--reflink=auto", str(machine.seed), str(machine.folder / DISK)]
+        command.output(copy)
     port = network.start(machine)
     _start_kernel(machine)
     return port
