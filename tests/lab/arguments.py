@@ -7,9 +7,22 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from . import program_report
 from .cluster import cli as cluster
 from .readiness import Wait
-from .spec import CgroupMode, CpuManager, Driver, Layout, NodeSpec, Nri, Suite
+from .spec import (
+    DEBIAN_CONTAINERD,
+    DEFAULT_KUBELET,
+    CgroupMode,
+    CpuManager,
+    Driver,
+    Layout,
+    NodeSpec,
+    Nri,
+    Suite,
+    default_nri,
+    is_path,
+)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -18,6 +31,8 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
     commands.add_parser("requirements", help="print the Debian packages that are missing; exit status 1 if any is")
+
+    program_report.add_to(commands)
 
     build = commands.add_parser("build", help="build images and kubelet into the cache")
     build.add_argument("--suite", type=Suite, action="append", help="bookworm, trixie or forky; all when not given")
@@ -77,16 +92,17 @@ def specification(arguments: argparse.Namespace) -> NodeSpec:
         cgroup=arguments.cgroup,
         kubelet_driver=arguments.driver_kubelet,
         runtime_driver=arguments.driver_runtime,
-        nri=arguments.nri or arguments.suite.nri,
+        nri=arguments.nri or default_nri(arguments.suite, arguments.containerd),
         cpu_manager=arguments.cpu_manager,
         cpus=arguments.cpus,
         memory=arguments.memory,
         numa=arguments.numa,
-        kubelet=arguments.kubelet or arguments.suite.kubelet,
+        kubelet=_resolved(arguments.kubelet),
         kernel_args=tuple(arguments.kernel_arg),
         layout=arguments.layout,
         kubelet_flags=tuple(arguments.kubelet_flag),
         root=str(Path(arguments.root).resolve()) if getattr(arguments, "root", "") else "",
+        containerd=_resolved(arguments.containerd),
     )
 
 
@@ -96,7 +112,7 @@ def _specification(command: argparse.ArgumentParser) -> None:
     command.add_argument("--cgroup", type=CgroupMode, required=True, help="v1 or v2")
     command.add_argument("--driver-kubelet", type=Driver, required=True, help="systemd or cgroupfs")
     command.add_argument("--driver-runtime", type=Driver, required=True, help="systemd or cgroupfs")
-    command.add_argument("--nri", type=Nri, help="on (default of forky) or off (default of the others)")
+    command.add_argument("--nri", type=Nri, help="on (default of containerd 2) or off (default before)")
     command.add_argument("--cpu-manager", type=CpuManager, default=CpuManager.NONE, help="none (default) or static")
     layouts = "where kubelet's files lie: standalone (default), kubeadm or kubespray"
     command.add_argument("--layout", type=Layout, default=Layout.STANDALONE, help=layouts)
@@ -110,8 +126,14 @@ def _specification(command: argparse.ArgumentParser) -> None:
 
 
 def _kubelet(command: argparse.ArgumentParser) -> None:
-    text = "a binary, a version of Debian's source package, or none"
-    command.add_argument("--kubelet", default="", metavar="PATH|VERSION|none", help=text)
+    text = f"a release (default {DEFAULT_KUBELET}), a binary, debian (1.20) or none; `programs` lists the releases"
+    command.add_argument("--kubelet", default=DEFAULT_KUBELET, metavar="RELEASE|PATH|debian|none", help=text)
+    text = "a release or a folder with its programs, in place of that of the suite; `programs` lists the releases"
+    command.add_argument("--containerd", default=DEBIAN_CONTAINERD, metavar="RELEASE|FOLDER", help=text)
+
+
+def _resolved(wanted: str) -> str:
+    return str(Path(wanted).resolve()) if is_path(wanted) else wanted
 
 
 def _wait(command: argparse.ArgumentParser) -> None:

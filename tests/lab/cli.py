@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from . import accel, arguments, console, diagnosis, disk, inventory, nodes, requirements, root, vm
+from . import accel, arguments, console, diagnosis, disk, inventory, nodes, program_report, requirements, root, vm
 from .cache import Cache
 from .cluster import cli as cluster
+from .containerd import obtain_containerd
 from .errors import LabError
 from .kubernetes import obtain_kubelet, obtain_pause
 from .paths import cache_root
@@ -54,16 +55,17 @@ def _build(given: argparse.Namespace) -> int:
     """Kubelet takes the CPUs and the root file systems the network: they are built at the same time."""
     cache = Cache(cache_root())
     suites = given.suite or list(Suite)
-    wanted = {suite: given.kubelet or suite.kubelet for suite in suites}
     with ThreadPoolExecutor() as pool:
-        kubelets = {name: pool.submit(obtain_kubelet, cache, name) for name in sorted(set(wanted.values()))}
+        kubelet = pool.submit(obtain_kubelet, cache, given.kubelet)
+        containerd = pool.submit(obtain_containerd, cache, given.containerd)
         pause = pool.submit(obtain_pause, cache)
         kernels = {suite.kernel for suite in suites}
         roots = {suite: pool.submit(root.obtain, cache, suite) for suite in {*suites, *kernels}}
         probes = [pool.submit(accel.choose, cache.root, roots[suite].result().kernel) for suite in kernels]
         pause.result()
-        for suite, name in wanted.items():
-            disk.obtain(cache, disk.image(cache, suite, suite.kernel, kubelets[name].result()))
+        for suite in suites:
+            wanted = disk.image(cache, suite, suite.kernel, kubelet.result(), containerd.result())
+            disk.obtain(cache, wanted)
         for probe in probes:
             probe.result()
     return 0
@@ -165,6 +167,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "inventory": _inventory,
     "journal": _journal,
     "list": _list,
+    "programs": program_report.run,
     "reboot": _reboot,
     "requirements": _requirements,
     "reset": _reset,

@@ -14,6 +14,7 @@ from pathlib import Path
 from . import accel, disk, initrd, kubernetes, monitor, node_files, process, ssh, vm
 from .base_files import archive
 from .cache import Cache
+from .containerd import obtain_containerd
 from .errors import LabError
 from .kernel_line import kernel_line
 from .paths import cache_root, state_root
@@ -41,7 +42,7 @@ def build(spec: NodeSpec) -> Parts:
     """Everything a node like ``spec`` boots from, built unless the cache has it."""
     cache = Cache(cache_root())
     kubelet = kubernetes.obtain_kubelet(cache, spec.kubelet)
-    wanted = disk.image(cache, spec.suite, spec.kernel_suite, kubelet)
+    wanted = disk.image(cache, spec.suite, spec.kernel_suite, kubelet, obtain_containerd(cache, spec.containerd))
     boot = disk.without_disk(cache, wanted) if spec.root else disk.obtain(cache, wanted)
     return Parts(boot, kubelet, accel.choose(cache.root, boot.kernel))
 
@@ -53,7 +54,7 @@ def unpack(spec: NodeSpec, folder: Path) -> None:
         raise LabError(f"{folder} is there already: name a new folder")
     cache = Cache(cache_root())
     kubelet = kubernetes.obtain_kubelet(cache, spec.kubelet)
-    wanted = disk.image(cache, spec.suite, spec.kernel_suite, kubelet)
+    wanted = disk.image(cache, spec.suite, spec.kernel_suite, kubelet, obtain_containerd(cache, spec.containerd))
     version = kubelet.version if kubelet else None
     fixed = node_files.fixed_files(spec, wanted.containerd_config, version)
     try:

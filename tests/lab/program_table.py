@@ -17,6 +17,7 @@ MODULES = Path(__file__).resolve().parent / "go"
 """A folder with a Go module for each family."""
 
 KUBELET = "kubelet"
+ETCD = "etcd"
 CONTROL_PLANE = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubeadm", "kubectl")
 CONTAINERD = ("containerd", "containerd-shim-runc-v2", "ctr")
 
@@ -129,7 +130,7 @@ def _containerd(module: str, release: str, build_set: BuildSet) -> Family:
 
 def _etcd(release: str, build_set: BuildSet) -> Family:
     name = f"etcd-{release.rpartition('.')[0]}"
-    return Family(name, _ETCD, release, (Group("etcd", (Program("etcd", _ETCD),), build_set),))
+    return Family(name, _ETCD, release, (Group(ETCD, (Program(ETCD, _ETCD),), build_set),))
 
 
 def _volcano(release: str, *groups: Group, replacements: tuple[tuple[str, str], ...] = ()) -> Family:
@@ -189,4 +190,4 @@ def of_release(project: str, release: str) -> Family:
         if release in (each.name.removeprefix(f"{project}-"), each.release):
             return each
     releases = ", ".join(sorted(each.name.removeprefix(f"{project}-") for each in known))
-    raise LabError(f"the lab has no {project} {release}; it has {releases}, or give the path of one of your own")
+    raise LabError(f"the lab has no {project} {release}; it has {releases}, or give the path of your own, with a slash")
