@@ -7,9 +7,23 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from . import program_report
 from .cluster import cli as cluster
 from .readiness import Wait
-from .spec import CgroupMode, CpuManager, Driver, Engine, Layout, NodeSpec, Nri, Suite
+from .spec import (
+    DEBIAN_CONTAINERD,
+    DEFAULT_KUBELET,
+    CgroupMode,
+    CpuManager,
+    Driver,
+    Engine,
+    Layout,
+    NodeSpec,
+    Nri,
+    Suite,
+    default_nri,
+    is_path,
+)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -21,8 +35,12 @@ def parser() -> argparse.ArgumentParser:
 
     commands.add_parser("requirements", help="print the Debian packages that are missing; exit status 1 if any is")
 
+    program_report.add_to(commands)
+
     build = commands.add_parser("build", help="build images, kubelet and the kernel of user-mode Linux into the cache")
-    build.add_argument("--suite", type=Suite, action="append", help="bookworm, trixie or forky; all when not given")
+    build.add_argument(
+        "--suite", type=Suite, action="append", help="bookworm, trixie or forky; what the tests use when not given"
+    )
     _kubelet(build)
 
     up = commands.add_parser("up", help="start a node and wait until its pods run")
@@ -79,17 +97,18 @@ def specification(arguments: argparse.Namespace) -> NodeSpec:
         cgroup=arguments.cgroup,
         kubelet_driver=arguments.driver_kubelet,
         runtime_driver=arguments.driver_runtime,
-        nri=arguments.nri or arguments.suite.nri,
+        nri=arguments.nri or default_nri(arguments.suite, arguments.containerd),
         cpu_manager=arguments.cpu_manager,
         cpus=arguments.cpus,
         memory=arguments.memory,
         numa=arguments.numa,
-        kubelet=arguments.kubelet or arguments.suite.kubelet,
+        kubelet=_resolved(arguments.kubelet),
         kernel_args=tuple(arguments.kernel_arg),
         layout=arguments.layout,
         kubelet_flags=tuple(arguments.kubelet_flag),
         root=str(Path(arguments.root).resolve()) if getattr(arguments, "root", "") else "",
         engine=arguments.engine,
+        containerd=_resolved(arguments.containerd),
     )
 
 
@@ -99,7 +118,7 @@ def _specification(command: argparse.ArgumentParser) -> None:
     command.add_argument("--cgroup", type=CgroupMode, required=True, help="v1, v2 or hybrid")
     command.add_argument("--driver-kubelet", type=Driver, required=True, help="systemd or cgroupfs")
     command.add_argument("--driver-runtime", type=Driver, required=True, help="systemd or cgroupfs")
-    command.add_argument("--nri", type=Nri, help="on (default of forky) or off (default of the others)")
+    command.add_argument("--nri", type=Nri, help="on (default of containerd 2) or off (default before)")
     command.add_argument("--cpu-manager", type=CpuManager, default=CpuManager.NONE, help="none (default) or static")
     layouts = "where kubelet's files lie: standalone (default), kubeadm or kubespray"
     command.add_argument("--layout", type=Layout, default=Layout.STANDALONE, help=layouts)
@@ -115,8 +134,14 @@ def _specification(command: argparse.ArgumentParser) -> None:
 
 
 def _kubelet(command: argparse.ArgumentParser) -> None:
-    text = "a binary, a version of Debian's source package, or none"
-    command.add_argument("--kubelet", default="", metavar="PATH|VERSION|none", help=text)
+    text = f"a release (default {DEFAULT_KUBELET}), a binary, debian (1.20) or none; `programs` lists the releases"
+    command.add_argument("--kubelet", default=DEFAULT_KUBELET, metavar="RELEASE|PATH|debian|none", help=text)
+    text = "a release or a folder with its programs, in place of that of the suite; `programs` lists the releases"
+    command.add_argument("--containerd", default=DEBIAN_CONTAINERD, metavar="RELEASE|FOLDER", help=text)
+
+
+def _resolved(wanted: str) -> str:
+    return str(Path(wanted).resolve()) if is_path(wanted) else wanted
 
 
 def _wait(command: argparse.ArgumentParser) -> None:

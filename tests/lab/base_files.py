@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .cache import digest
+from .containerd import Containerd
 from .kubernetes import Kubelet
 from .paths import CRI_CLIENT, GUEST
 
@@ -61,6 +62,9 @@ CNI = {
 NO_CNI = {"cniVersion": "0.4.0", "name": "lab", "plugins": [{"type": "host-local"}]}
 """Without any the runtime says that its network is not ready."""
 
+CNI_PROGRAMS, DEBIAN_CNI_PROGRAMS = "opt/cni/bin", "/usr/lib/cni"
+"""Where containerd looks for them by default, and where Debian has them and its containerd's file says so."""
+
 UPDATED = ("etc/.updated", "var/.updated")
 """Newer than /usr, so that systemd rebuilds no caches at boot (ConditionNeedsUpdate=, systemd.unit(5))."""
 
@@ -69,25 +73,27 @@ _END_OF_TIME = 2**31 - 1
 
 @dataclass(frozen=True)
 class BaseFiles:
-    """Paths below the root: texts, symbolic links, and the two large files."""
+    """Paths below the root: texts, symbolic links, and the large files."""
 
     texts: dict[str, str]
     links: dict[str, str]
     kubelet: Kubelet | None
     images: bytes
+    containerd: Containerd | None = None
 
     @property
     def recipe(self) -> str:
         """A text that is another one whenever a node would be another one."""
-        return json.dumps(
-            [self.texts, self.links, self.kubelet and self.kubelet.digest, digest(self.images)], sort_keys=True
-        )
+        programs = [self.kubelet and self.kubelet.digest, self.containerd and self.containerd.digest]
+        return json.dumps([self.texts, self.links, *programs, digest(self.images)], sort_keys=True)
 
     def archive(self) -> bytes:
         """A tar file of root's."""
         large = [("usr/share/lab/images.tar", self.images, 0o644)]
         if self.kubelet:
             large.append(("usr/bin/kubelet", self.kubelet.path.read_bytes(), 0o755))
+        for path in self.containerd.paths if self.containerd else ():
+            large.append((f"usr/bin/{path.name}", path.read_bytes(), 0o755))
         return archive(self.texts, self.links, large)
 
 
@@ -104,8 +110,8 @@ def archive(texts: dict[str, str], links: dict[str, str], large: Iterable[tuple[
     return stream.getvalue()
 
 
-def base_files(kubelet: Kubelet | None, images: bytes) -> BaseFiles:
-    """The files of every node with this kubelet, or none, and these container images."""
+def base_files(kubelet: Kubelet | None, images: bytes, containerd: Containerd | None = None) -> BaseFiles:
+    """The files of every node with this kubelet, or none, these container images, and this containerd over Debian's."""
     texts = {**_tree(GUEST / "root"), **({} if kubelet else _runtime_files())}
     texts["var/lib/lab/README"] = "Marks of the lab: what was done once on this node.\n"
     texts["etc/cni/net.d/10-lab.conflist"] = json.dumps(CNI if kubelet else NO_CNI, indent=2) + "\n"
@@ -114,7 +120,9 @@ def base_files(kubelet: Kubelet | None, images: bytes) -> BaseFiles:
     links = {f"{units}/{unit}": "/dev/null" for unit in MASKED_UNITS}
     wanted = WANTED_UNITS if kubelet else {**WANTED_UNITS, **RUNTIME_UNITS}
     links.update({f"{units}/multi-user.target.wants/{unit}": path for unit, path in wanted.items()})
-    return BaseFiles(texts, links, kubelet, images)
+    if containerd:
+        links[CNI_PROGRAMS] = DEBIAN_CNI_PROGRAMS
+    return BaseFiles(texts, links, kubelet, images, containerd)
 
 
 def _tree(folder: Path, below: str = "") -> dict[str, str]:

@@ -60,6 +60,26 @@ class Cache:
         with self._lock(recipe, progress):
             return self.find(recipe) or self._build(recipe, build, progress)
 
+    def entries(self, kind: str) -> list[str]:
+        """Names of the entries of a kind, and of those that were not finished."""
+        folder = self.root / kind
+        found = (path.name for path in folder.iterdir()) if folder.is_dir() else ()
+        return sorted({name.removeprefix(".").removesuffix(".partial") for name in found})
+
+    def remove(self, kind: str, name: str) -> int:
+        """Delete an entry, finished or not, unless a process is building it; the bytes that this freed."""
+        folder = self.root / kind / name
+        with (self.scratch("locks") / f"{kind}-{name}").open("w") as stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return 0
+            freed = 0
+            for path in (folder, _partial(folder)):
+                freed += disk_usage(path)
+                shutil.rmtree(path, ignore_errors=True)
+        return freed
+
     def scratch(self, name: str) -> Path:
         """A folder for files that are not entries."""
         folder = self.root / name
@@ -68,7 +88,7 @@ class Cache:
 
     def _build(self, recipe: Recipe, build: Build, progress: Progress) -> Path:
         folder = self._folder(recipe)
-        partial = folder.with_name(f".{folder.name}.partial")
+        partial = _partial(folder)
         for leftover in (partial, folder):
             shutil.rmtree(leftover, ignore_errors=True)
         partial.mkdir(parents=True)
@@ -95,6 +115,15 @@ class Cache:
                 progress.say(f"another process is building {recipe.kind} {recipe.name}; waiting for it")
                 fcntl.flock(stream, fcntl.LOCK_EX)
             yield
+
+
+def disk_usage(folder: Path) -> int:
+    """Bytes that the files below a folder take on disk; 0 when there is none."""
+    found = 0
+    for path in folder.rglob("*"):
+        with contextlib.suppress(OSError):
+            found += path.lstat().st_blocks * 512
+    return found
 
 
 def digest(blob: bytes) -> str:
@@ -139,6 +168,10 @@ def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:
         return {}
     files = manifest if isinstance(manifest, dict) else {}
     return files if all(isinstance(file, dict) for file in files.values()) else {}
+
+
+def _partial(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.partial")
 
 
 def _seal(folder: Path) -> None:

@@ -9,17 +9,25 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from . import accel, arguments, console, diagnosis, disk, inventory, nodes, qemu, requirements, root
+from . import (
+    arguments,
+    console,
+    diagnosis,
+    inventory,
+    nodes,
+    prebuilt,
+    program_report,
+    qemu,
+    requirements,
+)
 from .cache import Cache
 from .cluster import cli as cluster
 from .errors import LabError
-from .kubernetes import obtain_kubelet, obtain_pause
 from .machine import SERIAL_LOG
 from .paths import cache_root
-from .spec import Engine, Suite
+from .spec import Engine
 from .store import Node
 
 JOURNAL = (
@@ -52,21 +60,7 @@ def _requirements(_given: argparse.Namespace) -> int:
 
 
 def _build(given: argparse.Namespace) -> int:
-    """Kubelet takes the CPUs and the root file systems the network: they are built at the same time."""
-    cache = Cache(cache_root())
-    suites = given.suite or list(Suite)
-    wanted = {suite: given.kubelet or suite.kubelet for suite in suites}
-    with ThreadPoolExecutor() as pool:
-        kubelets = {name: pool.submit(obtain_kubelet, cache, name) for name in sorted(set(wanted.values()))}
-        pause = pool.submit(obtain_pause, cache)
-        kernels = {suite.kernel for suite in suites}
-        roots = {suite: pool.submit(root.obtain, cache, suite) for suite in {*suites, *kernels}}
-        probes = [pool.submit(accel.choose, cache.root, roots[suite].result().kernel) for suite in kernels]
-        pause.result()
-        for suite, name in wanted.items():
-            disk.obtain(cache, disk.image(cache, suite, suite.kernel, kubelets[name].result()), Engine.QEMU)
-        for probe in probes:
-            probe.result()
+    prebuilt.build(Cache(cache_root()), prebuilt.specifications(given.suite or (), given.kubelet, given.containerd))
     return 0
 
 
@@ -166,6 +160,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "inventory": _inventory,
     "journal": _journal,
     "list": _list,
+    "programs": program_report.run,
     "reboot": _reboot,
     "requirements": _requirements,
     "reset": _reset,

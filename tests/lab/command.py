@@ -24,11 +24,20 @@ def logged(argv: Sequence[str], log: Path, cwd: Path | None = None, env: Mapping
         raise LabError(f"{argv[0]} failed with exit status {done.returncode}; its output is in {log}")
 
 
-def output(argv: Sequence[str], timeout: float = 60) -> str:
+def output(
+    argv: Sequence[str], timeout: float = 60, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> str:
     """Standard output of a short program; LabError carries what it said when it fails."""
     try:
         done = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout, check=False
+            argv,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            cwd=cwd,
+            env={**os.environ, **(env or {})},
+            check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise LabError(f"{argv[0]} did not answer within {timeout:.0f} s") from error

@@ -12,6 +12,7 @@ from pathlib import Path
 from . import command, initrd, root
 from .base_files import BaseFiles, base_files
 from .cache import Cache, Recipe, digest
+from .containerd import Containerd
 from .images import archive
 from .kubernetes import Kubelet, obtain_pause
 from .machine import INITRD
@@ -43,8 +44,9 @@ class Image:
 
     @property
     def containerd_config(self) -> str:
-        """The text that the Debian package installs."""
-        return self.userland.containerd_config.read_text()
+        """The text that the Debian package installs, or that another containerd prints."""
+        containerd = self.files.containerd
+        return containerd.config if containerd else self.userland.containerd_config.read_text()
 
 
 @dataclass(frozen=True)
@@ -58,11 +60,14 @@ class Boot:
     seed: Path | None = None
 
 
-def image(cache: Cache, suite: Suite, kernel_suite: Suite, kubelet: Kubelet | None) -> Image:
+def image(
+    cache: Cache, suite: Suite, kernel_suite: Suite, kubelet: Kubelet | None, containerd: Containerd | None = None
+) -> Image:
     """The image of a node of ``suite`` on the kernel of ``kernel_suite``; its root file systems are built now."""
     userland = root.obtain(cache, suite)
     kernel = userland if kernel_suite is suite else root.obtain(cache, kernel_suite)
-    files = base_files(kubelet, archive(obtain_pause(cache), userland.busybox.read_bytes()))
+    sandboxes = containerd.sandbox_images if containerd else ()
+    files = base_files(kubelet, archive(obtain_pause(cache), userland.busybox.read_bytes(), sandboxes), containerd)
     label = suite.value if kernel_suite is suite else f"{suite.value}-on-{kernel_suite.value}"
     recipe = Recipe("disk", label, (root.recipe(suite).name, root.recipe(kernel_suite).name, files.recipe, SIZE, DISK))
     return Image(label, userland, kernel, files, recipe, kernel_suite)

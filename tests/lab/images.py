@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from . import oci
 from .node_files import PAUSE_IMAGES
 from .pods import BUSYBOX_IMAGE
@@ -11,9 +13,10 @@ from .pods import BUSYBOX_IMAGE
 APPLETS = ("cat", "date", "echo", "false", "id", "ls", "ps", "sh", "sleep", "stat", "true", "uname", "wget", "yes")
 
 
-def archive(pause: bytes, busybox: bytes) -> bytes:
-    """What ``ctr images import`` reads."""
-    sandbox = oci.Image(PAUSE_IMAGES, (oci.File("pause", pause),), ("/pause",))
+def archive(pause: bytes, busybox: bytes, sandbox_images: Sequence[str] = ()) -> bytes:
+    """What ``ctr images import`` reads; the sandbox has these names too."""
+    names = tuple(dict.fromkeys([*PAUSE_IMAGES, *sandbox_images]))
+    sandbox = oci.Image(names, (oci.File("pause", pause),), ("/pause",))
     links = tuple(oci.Link(f"bin/{applet}", "busybox") for applet in APPLETS)
     tools = oci.Image((BUSYBOX_IMAGE,), (oci.File("bin/busybox", busybox),), ("/bin/sh",), links)
     return oci.archive([sandbox, tools])

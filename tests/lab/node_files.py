@@ -7,11 +7,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from . import kubelet_files, pods
+from .errors import LabError
 from .kubelet_files import Version
-from .spec import Driver, NodeSpec, Nri
+from .spec import DEBIAN_CONTAINERD, Driver, NodeSpec, Nri, default_nri
+from .toml_edit import has_table, set_value
 
 PAUSE_IMAGES = ("registry.k8s.io/pause:3.6", "registry.k8s.io/pause:3.8", "registry.k8s.io/pause:3.10")
-"""Sandbox images that containerd 1.6, 1.7 and 2 ask for."""
+"""Sandbox images that Debian's containerd 1.6, 1.7 and 2.1 ask for."""
 
 _SYSTEMD_CGROUP = """\
   [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
@@ -26,6 +28,16 @@ _NRI = """\
 """
 
 
+_RUNC = ("containerd", "runtimes", "runc", "options")
+_RUNC_OPTIONS = (
+    ("plugins", "io.containerd.cri.v1.runtime", *_RUNC),
+    ("plugins", "io.containerd.grpc.v1.cri", *_RUNC),
+)
+"""The CRI plugin has the first name since schema 3 (containerd 2.0)."""
+
+_NRI_TABLE = ("plugins", "io.containerd.nri.v1.nri")
+
+
 @dataclass(frozen=True)
 class Identity:
     """What no other node has; ``key`` is the public key that may log in."""
@@ -37,13 +49,33 @@ class Identity:
 
 
 def containerd_config(spec: NodeSpec, packaged: str) -> str:
-    """Debian's own file, with tables for what differs from containerd's defaults."""
+    """containerd's file: of Debian's package with tables added, or what another containerd prints with values set."""
+    return _appended(spec, packaged) if spec.containerd == DEBIAN_CONTAINERD else _edited(spec, packaged)
+
+
+def _appended(spec: NodeSpec, packaged: str) -> str:
     text = packaged if packaged.endswith("\n") else packaged + "\n"
     if spec.runtime_driver is Driver.SYSTEMD:
         text += _SYSTEMD_CGROUP
-    if spec.nri is not spec.suite.nri:
+    if spec.nri is not default_nri(spec.suite, spec.containerd):
         text += _NRI.format(disable="true" if spec.nri is Nri.OFF else "false")
     return text
+
+
+def _edited(spec: NodeSpec, printed: str) -> str:
+    runc = next((table for table in _RUNC_OPTIONS if has_table(printed, table)), None)
+    if not runc:
+        raise LabError("`containerd config default` prints no options of runc: the lab does not know this containerd")
+    text = set_value(printed, runc, "SystemdCgroup", _toml(spec.runtime_driver is Driver.SYSTEMD))
+    if has_table(text, _NRI_TABLE):
+        return set_value(text, _NRI_TABLE, "disable", _toml(spec.nri is Nri.OFF))
+    if spec.nri is Nri.ON:
+        raise LabError(f"the containerd of node {spec.name} has no NRI: leave out --nri on")
+    return text
+
+
+def _toml(value: bool) -> str:
+    return "true" if value else "false"
 
 
 def fixed_files(spec: NodeSpec, packaged: str, kubelet: Version | None) -> dict[str, str]:

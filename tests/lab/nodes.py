@@ -14,6 +14,7 @@ from pathlib import Path
 from . import disk, engines, initrd, kubernetes, node_files, ssh
 from .base_files import archive
 from .cache import Cache
+from .containerd import obtain_containerd
 from .errors import LabError
 from .kernel_line import kernel_line
 from .machine import INITRD, SERIAL_LOG, Machine
@@ -43,7 +44,9 @@ def build(spec: NodeSpec) -> Parts:
     cache = Cache(cache_root())
     kubelet = kubernetes.obtain_kubelet(cache, spec.kubelet)
     engine = engines.choose(cache, spec)
-    wanted = disk.image(cache, spec.suite, kernel_suite(spec, engine), kubelet)
+    wanted = disk.image(
+        cache, spec.suite, kernel_suite(spec, engine), kubelet, obtain_containerd(cache, spec.containerd)
+    )
     boot = disk.without_disk(cache, wanted, engine) if spec.root else disk.obtain(cache, wanted, engine)
     return Parts(boot, kubelet, engine)
 
@@ -60,7 +63,7 @@ def unpack(spec: NodeSpec, folder: Path) -> None:
         raise LabError(f"{folder} is there already: name a new folder")
     cache = Cache(cache_root())
     kubelet = kubernetes.obtain_kubelet(cache, spec.kubelet)
-    wanted = disk.image(cache, spec.suite, spec.kernel_suite, kubelet)
+    wanted = disk.image(cache, spec.suite, spec.kernel_suite, kubelet, obtain_containerd(cache, spec.containerd))
     version = kubelet.version if kubelet else None
     fixed = node_files.fixed_files(spec, wanted.containerd_config, version)
     try:

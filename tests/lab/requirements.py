@@ -10,18 +10,16 @@ from dataclasses import dataclass
 
 from .errors import LabError
 
-_GO_1_19 = "/usr/lib/go-1.19/bin"
-"""Before anything else on PATH: Kubernetes 1.20 builds without modules, which newer Go releases no longer test."""
-
 _SYSTEM = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program of the host and the package it comes from."""
+    """A program of the host and the package it comes from; in ``folder`` when that is not on PATH."""
 
     name: str
     package: str
+    folder: str = ""
 
 
 QEMU = Program("qemu-system-x86_64", "qemu-system-x86")
@@ -29,7 +27,8 @@ QEMU_IMG = Program("qemu-img", "qemu-utils")
 MMDEBSTRAP = Program("mmdebstrap", "mmdebstrap")
 MKFS = Program("mkfs.ext4", "e2fsprogs")
 TAR = Program("tar", "tar")
-GO = Program("go", "golang-1.19-go")
+GO_1_19 = Program("go", "golang-1.19-go", "/usr/lib/go-1.19/bin")
+"""Kubernetes 1.20 builds without modules, which newer Go releases no longer test."""
 APT_GET = Program("apt-get", "apt")
 DPKG_DEB = Program("dpkg-deb", "dpkg")
 DPKG_SOURCE = Program("dpkg-source", "dpkg-dev")
@@ -48,22 +47,23 @@ BISON = Program("bison", "bison")
 BC = Program("bc", "bc")
 XZ = Program("xz", "xz-utils")
 
-ALWAYS = (QEMU, QEMU_IMG, MMDEBSTRAP, MKFS, TAR, GO, APT_GET, DPKG_DEB, DPKG_SOURCE, SSH, SSH_KEYGEN)
+ALWAYS = (QEMU, QEMU_IMG, MMDEBSTRAP, MKFS, TAR, APT_GET, DPKG_DEB, SSH, SSH_KEYGEN)
 USER_MODE_LINUX = (IP, NSENTER, UNSHARE, SLIRP4NETNS, GCC, MAKE, FLEX, BISON, BC, XZ)
 WITHOUT_ROOT = (UNSHARE, NEWUIDMAP)
 
 
 def find(program: Program) -> str:
     """The path of a program, '' when it is not installed."""
-    path = os.pathsep.join([_GO_1_19, os.environ.get("PATH", os.defpath), *_SYSTEM])
-    return shutil.which(program.name, path=path) or ""
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *_SYSTEM])
+    return shutil.which(program.name, path=program.folder or path) or ""
 
 
 def need(program: Program) -> str:
     """The path of a program; LabError names the package when it is missing."""
     path = find(program)
     if not path:
-        raise LabError(f"{program.name} is not installed: apt-get install {program.package}")
+        where = f" in {program.folder}" if program.folder else ""
+        raise LabError(f"{program.name} is not installed{where}: apt-get install {program.package}")
     return path
 
 

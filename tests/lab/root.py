@@ -33,9 +33,8 @@ PACKAGES = (
     "systemd",
     "systemd-sysv",
     "udev",
+    "containernetworking-plugins",
 )
-NETWORKED = {Suite.BOOKWORM: ("containernetworking-plugins",), Suite.TRIXIE: ("containernetworking-plugins",)}
-"""Those whose pods may come from a cluster: forky's have no kubelet."""
 STALE = {Suite.FORKY: ('--aptopt=Acquire::Check-Valid-Until "false"',)}
 """Signatures of Debian's testing are good for a week: a mirror that stands still for longer is taken as it is."""
 
@@ -67,13 +66,9 @@ class Root:
         return self.folder / "containerd.toml"
 
 
-def _packages(suite: Suite) -> tuple[str, ...]:
-    return (*PACKAGES, *NETWORKED.get(suite, ()))
-
-
 def recipe(suite: Suite) -> Recipe:
     """What decides how a root file system turns out."""
-    return Recipe("root", suite.value, (suite.value, *_packages(suite), *LEFT_OUT))
+    return Recipe("root", suite.value, (suite.value, *PACKAGES, *LEFT_OUT))
 
 
 def obtain(cache: Cache, suite: Suite) -> Root:
@@ -108,7 +103,7 @@ def _build(suite: Suite, folder: Path, log: Path) -> None:
             "--variant=minbase",
             "--format=tar",
             f"--mode={mmdebstrap_mode()}",
-            f"--include={','.join(_packages(suite))}",
+            f"--include={','.join(PACKAGES)}",
         ),
         '--aptopt=APT::Install-Recommends "false"',
         *STALE.get(suite, ()),

@@ -10,13 +10,19 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from .errors import SpecError
+from .errors import LabError, SpecError
+from .program_table import of_release
+
+DEFAULT_KUBELET = "1.35"
 
 DEBIAN_KUBELET = "debian"
-"""The kubelet of Debian bookworm's source package, in its current version."""
+"""kubelet 1.20 of Debian bookworm's source package."""
 
 NO_KUBELET = "none"
 """A node with a container runtime only."""
+
+DEBIAN_CONTAINERD = ""
+"""The containerd of the suite."""
 
 
 class Suite(str, Enum):
@@ -27,19 +33,9 @@ class Suite(str, Enum):
     FORKY = "forky"
 
     @property
-    def kubelet(self) -> str:
-        """The kubelet of a node that asks for none: that of Debian speaks CRI v1alpha2, which containerd 2 does not."""
-        return NO_KUBELET if self is Suite.FORKY else DEBIAN_KUBELET
-
-    @property
     def kernel(self) -> Suite:
         """Whose kernel boots it with cgroup v2: under QEMU 7.2, that of forky (7.2) ended one of three boots early."""
         return Suite.TRIXIE if self is Suite.FORKY else self
-
-    @property
-    def nri(self) -> Nri:
-        """containerd has NRI since 1.7 and enables it since 2.0 (docs/containerd-2.0.md)."""
-        return Nri.ON if self is Suite.FORKY else Nri.OFF
 
 
 class CgroupMode(str, Enum):
@@ -87,9 +83,11 @@ class Nri(str, Enum):
 
 @dataclass(frozen=True)
 class NodeSpec:
-    """One node; ``memory`` in MiB, ``kubelet`` a path, a version of Debian's source package, ``debian`` or ``none``.
+    """One node; ``memory`` in MiB.
 
-    ``kubelet_flags`` are added to those that kubelet needs here; ``root`` is a folder to boot instead of an image.
+    ``kubelet`` is a path, a release (``1.35``), ``debian`` or ``none``; ``containerd`` a release (``2.4``), the path of
+    a folder with its programs, or '' for that of the suite. ``kubelet_flags`` are added to those that kubelet needs
+    here; ``root`` is a folder to boot instead of an image.
     """
 
     name: str
@@ -102,12 +100,13 @@ class NodeSpec:
     cpus: int = 2
     memory: int = 2048
     numa: int = 1
-    kubelet: str = DEBIAN_KUBELET
+    kubelet: str = DEFAULT_KUBELET
     kernel_args: tuple[str, ...] = ()
     layout: Layout = Layout.STANDALONE
     kubelet_flags: tuple[str, ...] = ()
     root: str = ""
     engine: Engine = Engine.AUTO
+    containerd: str = DEBIAN_CONTAINERD
 
     @property
     def kernel_suite(self) -> Suite:
@@ -155,6 +154,7 @@ def _problems(spec: NodeSpec) -> Iterator[str]:
     if not re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?", spec.name):
         yield "the name must be a host name of at most 40 characters (a-z, 0-9, -)"
     yield from _suite_problems(spec)
+    yield from _program_problems(spec)
     if not 1 <= spec.cpus <= 64:
         yield "cpus must be 1 to 64"
     if spec.cpu_manager is CpuManager.STATIC and spec.cpus < 2:
@@ -172,9 +172,40 @@ def _problems(spec: NodeSpec) -> Iterator[str]:
 
 
 def _suite_problems(spec: NodeSpec) -> Iterator[str]:
-    if spec.nri is Nri.ON and spec.suite is Suite.BOOKWORM:
-        yield "containerd 1.6 of bookworm has no NRI: use trixie"
+    if spec.nri is Nri.ON and spec.suite is Suite.BOOKWORM and spec.containerd == DEBIAN_CONTAINERD:
+        yield "containerd 1.6 of bookworm has no NRI: use trixie or --containerd"
     if spec.suite is Suite.FORKY and spec.cgroup is not CgroupMode.V2:
         yield "systemd of forky has no cgroup v1 (NEWS, 258): use bookworm or trixie"
-    if spec.suite is Suite.FORKY and re.match(r"debian$|\d", spec.kubelet):
-        yield "containerd 2 of forky serves no CRI v1alpha2 for Debian's kubelet: give none, or the path of a newer one"
+
+
+def _program_problems(spec: NodeSpec) -> Iterator[str]:
+    """kubelet 1.35 to 1.37 work with each of these: without RuntimeConfig (before containerd 2.0) they take the driver
+    of their own configuration (getCgroupDriverFromCRI in cmd/kubelet/app/server.go)."""
+    for project, wanted, others in (
+        ("kubernetes", spec.kubelet, (DEBIAN_KUBELET, NO_KUBELET)),
+        ("containerd", spec.containerd, (DEBIAN_CONTAINERD,)),
+    ):
+        try:
+            if wanted not in others and not is_path(wanted):
+                of_release(project, wanted)
+        except LabError as error:
+            yield str(error)
+    if spec.kubelet == DEBIAN_KUBELET and is_containerd_2(spec.suite, spec.containerd):
+        yield "containerd 2 serves no CRI v1alpha2, which Debian's kubelet 1.20 needs: use another kubelet"
+
+
+def is_path(wanted: str) -> bool:
+    """True when a kubelet or containerd is named by its path, which has a slash, not by its release."""
+    return "/" in wanted
+
+
+def is_containerd_2(suite: Suite, containerd: str) -> bool:
+    """True when a node's containerd is known to be 2.0 or later; that of a path is not known before it runs."""
+    if containerd == DEBIAN_CONTAINERD:
+        return suite is Suite.FORKY
+    return not is_path(containerd) and not containerd.startswith("1.")
+
+
+def default_nri(suite: Suite, containerd: str) -> Nri:
+    """Whether containerd enables NRI by itself, which it does since 2.0 (docs/containerd-2.0.md)."""
+    return Nri.ON if is_containerd_2(suite, containerd) else Nri.OFF

@@ -59,4 +59,3 @@ def _boot(seed: Machine) -> None:
     said = log.read_text(errors="replace")
     if COMPLETE not in said:
         raise LabError(f"a node for others to be copied from did not get its container images: {said[-1000:].strip()}")
-

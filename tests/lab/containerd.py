@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A containerd that a node has in place of Debian's, and the configuration that it prints."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import command, programs
+from .cache import Cache, digest, sha256
+from .errors import LabError
+from .program_table import CONTAINERD, of_release
+from .spec import DEBIAN_CONTAINERD, is_path
+
+_SANDBOX = re.compile(r"""^\s*sandbox(?:_image)?\s*=\s*["']([^"'\s]+:[^"'\s]+)["']\s*$""", re.MULTILINE)
+"""``sandbox_image`` of the CRI plugin up to 1.7, ``sandbox`` of its pinned images since 2.0."""
+
+
+@dataclass(frozen=True)
+class Containerd:
+    """The folder with the three programs, what they are, and the text of ``containerd config default``."""
+
+    folder: Path
+    digest: str
+    release: str
+    config: str
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        return tuple(self.folder / name for name in CONTAINERD)
+
+    @property
+    def sandbox_images(self) -> tuple[str, ...]:
+        """The images that it starts a pod's sandbox from."""
+        return tuple(sorted(set(_SANDBOX.findall(self.config))))
+
+
+def obtain_containerd(cache: Cache, wanted: str) -> Containerd | None:
+    """A containerd from ``wanted``: the path of a folder or a release of the lab's programs (``2.4``); '' is None."""
+    if wanted == DEBIAN_CONTAINERD:
+        return None
+    if is_path(wanted):
+        return describe(Path(wanted).resolve())
+    family = of_release("containerd", wanted)
+    return describe(programs.obtain(cache, family.name, CONTAINERD).path(CONTAINERD[0]).parent)
+
+
+def describe(folder: Path) -> Containerd:
+    """The containerd in a folder; LabError when a program is missing or does not run."""
+    paths = [folder / name for name in CONTAINERD]
+    missing = [path.name for path in paths if not os.access(path, os.X_OK) or path.is_dir()]
+    if missing:
+        raise LabError(f"{folder} has no program {', '.join(missing)}: --containerd takes a folder with all three")
+    program = str(paths[0])
+    answer = command.output([program, "--version"])
+    found = re.search(r"\bv?(\d+\.\d+\.\d+\S*)", answer)
+    if not found:
+        raise LabError(f"{program} --version prints {answer.strip()!r}, which is not the version of a containerd")
+    config = command.output([program, "config", "default"])
+    if not _SANDBOX.search(config):
+        raise LabError(f"{program} config default names no sandbox image: the lab does not know this containerd")
+    return Containerd(folder, digest("".join(map(sha256, paths)).encode()), found.group(1), config)

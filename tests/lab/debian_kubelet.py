@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kubelet 1.20 from Debian's source package: the oldest kubelet that the tests know, built for the matrix alone."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from . import command
+from .cache import Cache, Recipe
+from .debian import fetch_source
+from .errors import LabError
+from .progress import Progress
+from .requirements import DPKG_SOURCE, GO_1_19, need
+
+SOURCE_SUITE = "bookworm"
+"""The last Debian release whose package ``kubernetes`` is the whole tree: later ones carry kubectl only."""
+
+PACKAGE = "kubernetes"
+BUILD_TAGS = "dockerless providerless"
+"""Leaves out dockershim and the clouds' libraries, which a node with containerd never calls."""
+
+_SHARED = "-trimpath"
+_VERSION = "k8s.io/kubernetes/vendor/k8s.io/component-base/version"
+_TREE = "src/k8s.io/kubernetes"
+
+
+def obtain(cache: Cache) -> Path:
+    """The binary of Debian's current version, built unless the cache has it."""
+    return cache.obtain(recipe(), lambda folder, log: _build(cache, folder, log), Progress("kubelet")) / "kubelet"
+
+
+def recipe() -> Recipe:
+    """What decides how the binary turns out."""
+    return Recipe("kubelet", "debian", (PACKAGE, SOURCE_SUITE, _SHARED, BUILD_TAGS, linker_flags("1.0.0")))
+
+
+def source_recipe() -> Recipe:
+    """The downloaded source package."""
+    return Recipe("source", PACKAGE, (PACKAGE, SOURCE_SUITE))
+
+
+def release_of(source_version: str) -> str:
+    """Kubernetes' own version in a Debian version: ``1.20.5+really1.20.2-1.1+deb12u1`` is ``1.20.2``."""
+    found = re.match(r"(?:\d+:)?(?:[^-]*really)?(\d+\.\d+\.\d+)", source_version)
+    if not found:
+        raise LabError(f"no Kubernetes version in the Debian version {source_version!r}")
+    return found.group(1)
+
+
+def linker_flags(release: str) -> str:
+    """Linker flags that set a program's version, as Kubernetes' own hack/lib/version.sh does."""
+    major, minor, _patch = release.split(".", 2)
+    values = {"gitVersion": f"v{release}", "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
+    return "-s -w " + " ".join(f"-X {_VERSION}.{name}={value}" for name, value in values.items())
+
+
+def _build(cache: Cache, folder: Path, log: Path) -> None:
+    go = need(GO_1_19)
+    description = _obtain_source(cache)
+    release = release_of(_source_version(description))
+    path = folder / "path"
+    tree = path / _TREE
+    tree.parent.mkdir(parents=True)
+    command.logged([need(DPKG_SOURCE), "--extract", str(description), str(tree)], log)
+    environment = {
+        "CGO_ENABLED": "0",
+        "GO111MODULE": "off",
+        "GOCACHE": str(cache.scratch("go-build")),
+        "GOFLAGS": "",
+        "GOPATH": str(path),
+        # PWD is the folder as GOPATH names it.
+        "PWD": str(tree),
+    }
+    options = [_SHARED, "-tags", BUILD_TAGS, "-ldflags", linker_flags(release), "-o", str(folder / "kubelet")]
+    command.logged([go, "build", *options, "./cmd/kubelet"], log, cwd=tree, env=environment)
+    shutil.rmtree(path)
+
+
+def _obtain_source(cache: Cache) -> Path:
+    def build(folder: Path, log: Path) -> None:
+        with tempfile.TemporaryDirectory(dir=folder) as work:
+            description = fetch_source(PACKAGE, SOURCE_SUITE, Path(work), log)
+            for path in [description, *description.parent.glob("*.tar.*")]:
+                path.rename(folder / path.name)
+
+    folder = cache.obtain(source_recipe(), build, Progress("kubernetes source"))
+    return next(folder.glob("*.dsc"))
+
+
+def _source_version(description: Path) -> str:
+    found = re.search(r"^Version: (\S+)$", description.read_text(errors="replace"), re.MULTILINE)
+    if not found:
+        raise LabError(f"{description.name} has no Version field")
+    return found.group(1)

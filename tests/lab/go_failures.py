@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What made ``go`` fail, found in its output, and what to do about it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Failure:
+    """``pattern`` finds the line of the output that shows this failure."""
+
+    pattern: re.Pattern[str]
+    remedy: str
+
+
+def _failure(pattern: str, remedy: str) -> Failure:
+    return Failure(re.compile(f"^.*(?:{pattern}).*$", re.MULTILINE), remedy)
+
+
+_AGAIN = "then run it again: what is downloaded and compiled is kept"
+
+FAILURES = (
+    _failure(
+        r"no space left on device|disk quota exceeded",
+        f"the disk is full: free some space (`python3 tests/lab programs --prune` empties the lab's caches), {_AGAIN}",
+    ),
+    _failure(
+        r"checksum mismatch|SECURITY ERROR|verifying .*: (?:hash|sum)",
+        "a module's content is not what go.sum or the checksum database says: delete the folder go-mod in the lab's "
+        "cache and run it again; if that fails too, the module proxy serves changed content and must not be trusted",
+    ),
+    _failure(
+        r"signal: killed|cannot allocate memory|out of memory|exit status 137",
+        f"a compiler or linker was killed, which usually means too little memory: free 3 GiB or add swap, {_AGAIN}",
+    ),
+    _failure(
+        r"missing go\.sum entry|updates to go\.(?:mod|sum) needed|go: inconsistent vendoring",
+        "go.mod or go.sum does not fit the table of programs: run `make lock`",
+    ),
+    _failure(
+        r"requires go >= |toolchain not available",
+        "this Go is too old for a module: install the release that the line names, or remove this Go from PATH and "
+        "the lab downloads its own",
+    ),
+    _failure(
+        r"dial tcp|no such host|i/o timeout|TLS handshake|connection re(?:fused|set)|x509: "
+        r"|proxyconnect|unexpected EOF|module lookup disabled|\b(?:403 Forbidden|404 Not Found|410 Gone|50\d )"
+        r"|server response: |reading https?://",
+        f"a Go module cannot be fetched: check the network and GOPROXY, {_AGAIN}",
+    ),
+)
+"""The first that matches explains the failure: a full disk or a killed compiler also makes other lines."""
+
+_SHOWN = 5
+
+
+def explain(output: str, what: str, log: Path) -> str:
+    """The message for a ``go`` that failed: its decisive line, the remedy, and where the whole output is."""
+    for failure in FAILURES:
+        found = failure.pattern.search(output)
+        if found:
+            return f"{what} failed: {found.group().strip()}; {failure.remedy}. The whole output is in {log}"
+    last = " | ".join(line.strip() for line in output.strip().splitlines()[-_SHOWN:])
+    return f"{what} failed: {last or 'without output'}. The whole output is in {log}"

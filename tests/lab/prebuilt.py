@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What `lab build` builds ahead: root file systems, the kernel of user-mode Linux, and the images of the tests' nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from . import engines, nodes, root
+from .cache import Cache
+from .errors import LabError
+from .kubernetes import obtain_pause
+from .progress import Progress
+from .spec import DEBIAN_CONTAINERD, DEFAULT_KUBELET, CgroupMode, Driver, Engine, NodeSpec, Suite
+from .uml import kernel
+
+FURTHER = ((Suite.TRIXIE, DEFAULT_KUBELET, "2.4"), (Suite.TRIXIE, "1.37", "2.4"))
+"""Suite, kubelet and containerd of nodes that `make test` boots beside those of the suites' own containerd."""
+
+
+def specifications(suites: Iterable[Suite], kubelet: str, containerd: str) -> Iterator[NodeSpec]:
+    """A node for each image. Which driver or cgroup version a node gets does not change its image."""
+    default = (kubelet, containerd) == (DEFAULT_KUBELET, DEBIAN_CONTAINERD)
+    chosen = tuple(suites)
+    for suite in chosen or tuple(Suite):
+        yield _node(suite, kubelet, containerd)
+    if default and not chosen:
+        for further in FURTHER:
+            yield _node(*further)
+
+
+def build(cache: Cache, specs: Iterable[NodeSpec]) -> None:
+    """Build what is missing. Without user-mode Linux nodes are emulated, and that is said."""
+    wanted = tuple(specs)
+    with ThreadPoolExecutor() as pool:
+        suites = {spec.suite for spec in wanted} | {spec.kernel_suite for spec in wanted}
+        found = [pool.submit(root.obtain, cache, suite) for suite in sorted(suites)]
+        pause = pool.submit(obtain_pause, cache)
+        for each in (*found, pause):
+            each.result()
+    if any(engines.choose(cache, spec) is Engine.QEMU for spec in wanted):
+        _build_user_mode_kernel(cache)
+    for spec in wanted:
+        nodes.build(spec)
+
+
+def _build_user_mode_kernel(cache: Cache) -> None:
+    try:
+        kernel.obtain(cache)
+    except LabError as error:
+        Progress("user-mode Linux").say(f"not available, nodes are emulated, which takes longer: {error}")
+
+
+def _node(suite: Suite, kubelet: str, containerd: str) -> NodeSpec:
+    return NodeSpec(
+        name="prebuilt",
+        suite=suite,
+        cgroup=CgroupMode.V2,
+        kubelet_driver=Driver.SYSTEMD,
+        runtime_driver=Driver.SYSTEMD,
+        kubelet=kubelet,
+        containerd=containerd,
+    )

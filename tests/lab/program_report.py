@@ -1,0 +1,174 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command ``programs``: what the lab can build from source, what is built, and how long that took."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import debian_kubelet, program_lock, program_prune, programs
+from .cache import Cache, disk_usage, read_manifest
+from .errors import LabError
+from .go import COMPILED, MODULES, find_go, parse_release, to_text
+from .go_cache import LIMIT
+from .paths import cache_root
+from .program_table import FAMILIES, KUBELET, BuildSet
+from .programs import BUILD
+from .progress import Progress
+
+DEBIAN_FAMILY = "debian"
+
+
+@dataclass(frozen=True)
+class Target:
+    """Programs that are built together, wherever their source comes from."""
+
+    family: str
+    group: str
+    release: str
+    names: tuple[str, ...]
+    build_set: BuildSet
+    find: Callable[[Cache], Path | None]
+    obtain: Callable[[Cache], Path]
+
+    @property
+    def label(self) -> str:
+        return f"{self.family}/{self.group}"
+
+    def is_named(self, name: str) -> bool:
+        """True for its set, family, ``family/group`` and ``family/program``."""
+        return name in (self.build_set.value, self.family, self.label, *(f"{self.family}/{own}" for own in self.names))
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """The command ``programs``."""
+    programs = commands.add_parser("programs", help="show or build the programs from Go modules")
+    what = programs.add_mutually_exclusive_group()
+    names = "programs or families to build; test and matrix are those of make test and make test-matrix (default: test)"
+    what.add_argument("--build", nargs="*", metavar="NAME", help=names)
+    what.add_argument("--prune", action="store_true", help="delete programs that are not pinned, and Go's caches")
+    what.add_argument("--lock", action="store_true", help="write go.mod and go.sum of each family")
+    programs.add_argument("--json", action="store_true", help="print the list as JSON")
+
+
+def run(given: argparse.Namespace) -> int:
+    """The exit status."""
+    cache = Cache(cache_root())
+    if given.lock:
+        program_lock.lock(cache)
+    elif given.prune:
+        program_prune.prune(cache, Progress("prune"))
+    elif given.build is not None:
+        return _build(cache, select(given.build or [BuildSet.TEST.value]))
+    else:
+        rows = [facts(cache, target) for target in targets()]
+        print(json.dumps(rows) if given.json else _table(cache, rows))
+    return 0
+
+
+def targets() -> list[Target]:
+    """Everything that the lab can build, in the order in which it is built."""
+    found = [
+        Target(
+            family.name,
+            group.name,
+            family.release,
+            tuple(program.name for program in group.programs),
+            group.build_set,
+            functools.partial(programs.find_group, family=family, group=group),
+            functools.partial(programs.obtain_group, family=family, group=group),
+        )
+        for family in FAMILIES
+        for group in family.groups
+    ]
+    return [*found, _debian_target()]
+
+
+def select(names: Sequence[str]) -> list[Target]:
+    """The targets with these names; LabError for a name that none has."""
+    known = targets()
+    for name in names:
+        if not any(target.is_named(name) for target in known):
+            raise LabError(
+                f"there is no program {name!r}: name test, matrix, a family, FAMILY/PROGRAM; `programs` lists them"
+            )
+    return [target for target in known if any(target.is_named(name) for name in names)]
+
+
+def facts(cache: Cache, target: Target) -> dict[str, object]:
+    """A target for JSON; ``seconds`` and ``bytes`` are null unless it is built."""
+    folder = target.find(cache)
+    manifest = read_manifest(folder) if folder else {}
+    record = programs.read_build(folder) if BUILD in manifest and folder else None
+    return {
+        "family": target.family,
+        "group": target.group,
+        "release": target.release,
+        "programs": list(target.names),
+        "set": target.build_set.value,
+        "folder": str(folder) if folder else None,
+        "seconds": record.seconds if record else None,
+        "go": record.go if record else None,
+        "bytes": sum(file["size"] for file in manifest.values()) if folder else None,
+    }
+
+
+def _build(cache: Cache, wanted: Sequence[Target]) -> int:
+    """One after the other, since each uses all CPUs; one that fails does not keep the others from being built."""
+    failed = []
+    for number, target in enumerate(wanted, 1):
+        progress = Progress(f"{target.label} ({number}/{len(wanted)})")
+        try:
+            target.obtain(cache)
+            progress.say("ready")
+        except LabError as error:
+            progress.say(f"failed: {error}")
+            failed.append(target.label)
+    if failed:
+        raise LabError(f"{len(failed)} of {len(wanted)} builds failed: {', '.join(failed)}; the reasons are above")
+    return 0
+
+
+def _table(cache: Cache, rows: Sequence[dict[str, object]]) -> str:
+    head = ("family", "release", "set", "built in", "size", "programs")
+    cells = [head, *(_cells(row) for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(head) - 1)]
+    lines = [
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]) for row in cells
+    ]
+    return "\n".join([*lines, "", *_footer(cache)])
+
+
+def _cells(row: dict[str, object]) -> tuple[str, ...]:
+    seconds, size = row["seconds"], row["bytes"]
+    built = f"{seconds:.0f} s" if isinstance(seconds, float) else "unknown" if row["folder"] else "not built"
+    named = ", ".join(str(name) for name in row["programs"]) if isinstance(row["programs"], list) else ""
+    megabytes = f"{size / 1e6:.0f} MB" if isinstance(size, int) else ""
+    return str(row["family"]), str(row["release"]), str(row["set"]), built, megabytes, named
+
+
+def _footer(cache: Cache) -> list[str]:
+    go = find_go(parse_release("1.26"))
+    compiled, modules = disk_usage(cache.scratch(COMPILED)), disk_usage(cache.scratch(MODULES))
+    return [
+        f"Go {to_text(go.release)}: {go.path or 'downloaded when a build needs it'}",
+        f"Go's build cache: {compiled / 1e9:.1f} GB, limit {LIMIT / 1e9:.0f} GB; modules: {modules / 1e9:.1f} GB; "
+        f"all in {cache.root}",
+    ]
+
+
+def _debian_target() -> Target:
+    return Target(
+        DEBIAN_FAMILY,
+        KUBELET,
+        "1.20",
+        (KUBELET,),
+        BuildSet.MATRIX,
+        lambda cache: cache.find(debian_kubelet.recipe()),
+        lambda cache: debian_kubelet.obtain(cache).parent,
+    )

@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The programs that the lab builds from Go modules: which versions, from which packages, for which tests.
+
+The versions of everything else are those of ``go/<family>/go.mod`` and ``go.sum``, which ``make lock`` writes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from .errors import LabError
+
+MODULES = Path(__file__).resolve().parent / "go"
+"""A folder with a Go module for each family."""
+
+KUBELET = "kubelet"
+ETCD = "etcd"
+CONTROL_PLANE = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubeadm", "kubectl")
+CONTAINERD = ("containerd", "containerd-shim-runc-v2", "ctr")
+
+
+class BuildSet(str, Enum):
+    """The tests that need a program: ``make test``, or ``make test-matrix`` alone."""
+
+    TEST = "test"
+    MATRIX = "matrix"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program and the Go package it is built from."""
+
+    name: str
+    package: str
+
+
+@dataclass(frozen=True)
+class Group:
+    """Programs of a family that are built and cached together."""
+
+    name: str
+    programs: tuple[Program, ...]
+    build_set: BuildSet
+
+
+@dataclass(frozen=True)
+class Family:
+    """Programs of one release of a project.
+
+    ``variables`` are Go variables that hold the program's version, with the text that they are set to. ``replacements``
+    are module versions used in place of those that upstream requires, in addition to upstream's own for ``forked``.
+    """
+
+    name: str
+    module: str
+    release: str
+    groups: tuple[Group, ...]
+    variables: tuple[tuple[str, str], ...] = ()
+    tags: str = ""
+    forked: tuple[str, ...] = ()
+    replacements: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def folder(self) -> Path:
+        """The folder with its go.mod and go.sum."""
+        return MODULES / self.name
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """The programs of all groups."""
+        return tuple(program for group in self.groups for program in group.programs)
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """Major and minor."""
+        major, minor, _patch = self.release.split(".", 2)
+        return int(major), int(minor)
+
+    @property
+    def linker_flags(self) -> str:
+        """Without symbol table and debug information, which are a third of each program, and with its version."""
+        return " ".join(["-s -w", *(f"-X {name}={value}" for name, value in self.variables)])
+
+    def group_of(self, program: str) -> Group:
+        """The group that builds a program; LabError when none does."""
+        for group in self.groups:
+            if program in (known.name for known in group.programs):
+                return group
+        known_names = ", ".join(known.name for known in self.programs)
+        raise LabError(f"{self.name} has no program {program!r}; it has {known_names}")
+
+
+_KUBERNETES = "k8s.io/kubernetes"
+_CONTAINERD_1 = "github.com/containerd/containerd"
+_CONTAINERD_2 = "github.com/containerd/containerd/v2"
+_ETCD = "go.etcd.io/etcd/server/v3"
+_VOLCANO = "volcano.sh/volcano"
+_PROMETHEUS = "github.com/prometheus/prometheus"
+
+
+def _commands(module: str, *names: str, folder: str = "cmd") -> tuple[Program, ...]:
+    return tuple(Program(name, f"{module}/{folder}/{name}") for name in names)
+
+
+def _kubernetes_version(release: str) -> tuple[tuple[str, str], ...]:
+    """As hack/lib/version.sh of Kubernetes sets them; without them kubelet calls itself v0.0.0."""
+    major, minor, _patch = release.split(".")
+    values = {"gitVersion": f"v{release}", "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
+    packages = ("k8s.io/client-go/pkg/version", "k8s.io/component-base/version")
+    return tuple((f"{package}.{name}", value) for package in packages for name, value in values.items())
+
+
+def _kubernetes(release: str, kubelet: BuildSet, control_plane: BuildSet | None = None) -> Family:
+    groups = [Group(KUBELET, _commands(_KUBERNETES, KUBELET), kubelet)]
+    if control_plane:
+        groups.append(Group("control-plane", _commands(_KUBERNETES, *CONTROL_PLANE), control_plane))
+    name = f"kubernetes-{release.rpartition('.')[0]}"
+    return Family(name, _KUBERNETES, release, tuple(groups), _kubernetes_version(release))
+
+
+def _containerd(module: str, release: str, build_set: BuildSet) -> Family:
+    name = f"containerd-{release.rpartition('.')[0]}"
+    # Without the tag the btrfs snapshotter needs a C compiler and the headers of Linux.
+    groups = (Group("containerd", _commands(module, *CONTAINERD), build_set),)
+    return Family(name, module, release, groups, ((f"{module}/version.Version", f"v{release}"),), tags="no_btrfs")
+
+
+def _etcd(release: str, build_set: BuildSet) -> Family:
+    name = f"etcd-{release.rpartition('.')[0]}"
+    return Family(name, _ETCD, release, (Group(ETCD, (Program(ETCD, _ETCD),), build_set),))
+
+
+def _volcano(release: str, *groups: Group, replacements: tuple[tuple[str, str], ...] = ()) -> Family:
+    name = f"volcano-{release.rpartition('.')[0]}"
+    variables = ((f"{_VOLCANO}/pkg/version.Version", f"v{release}"),)
+    # The newest release of its API types whose module can be fetched.
+    replaced = (("volcano.sh/apis", "v1.14.0"), *replacements)
+    return Family(
+        name, _VOLCANO, release, groups, variables, forked=("k8s.io/", "google.golang.org/grpc"), replacements=replaced
+    )
+
+
+def _agent(build_set: BuildSet) -> Group:
+    return Group("agent", (Program("vc-agent", f"{_VOLCANO}/cmd/agent"),), build_set)
+
+
+_SCHEDULING = Group(
+    "scheduling",
+    (
+        Program("vc-scheduler", f"{_VOLCANO}/cmd/scheduler"),
+        Program("vc-controller-manager", f"{_VOLCANO}/cmd/controller-manager"),
+        Program("vc-webhook-manager", f"{_VOLCANO}/cmd/webhook-manager"),
+    ),
+    BuildSet.TEST,
+)
+
+FAMILIES = (
+    _kubernetes("1.35.4", BuildSet.TEST, BuildSet.TEST),
+    _etcd("3.6.16", BuildSet.TEST),
+    _containerd(_CONTAINERD_2, "2.4.2", BuildSet.TEST),
+    _kubernetes("1.37.2", BuildSet.TEST),
+    _volcano("1.15.1", _agent(BuildSet.TEST), replacements=((_PROMETHEUS, "v0.311.2"),)),
+    # The scheduler of 1.15 needs volcano.sh/apis v1.15.0, whose module cannot be fetched.
+    _volcano("1.14.1", _SCHEDULING, _agent(BuildSet.MATRIX)),
+    _kubernetes("1.36.3", BuildSet.MATRIX),
+    _kubernetes("1.34.4", BuildSet.MATRIX),
+    _containerd(_CONTAINERD_2, "2.2.9", BuildSet.MATRIX),
+    _containerd(_CONTAINERD_1, "1.7.35", BuildSet.MATRIX),
+    _etcd("3.5.35", BuildSet.MATRIX),
+)
+"""In the order in which they are built: what other stages wait for comes first."""
+
+
+def family(name: str) -> Family:
+    """A family by its name; LabError when there is none."""
+    for known in FAMILIES:
+        if known.name == name:
+            return known
+    names = ", ".join(known.name for known in FAMILIES)
+    raise LabError(f"there is no family of programs {name!r}; the lab has {names}")
+
+
+def of_release(project: str, release: str) -> Family:
+    """The family of a release as ``--kubelet`` and ``--containerd`` name it: ``1.35``, or in full ``1.35.4``."""
+    known = [each for each in FAMILIES if each.name.startswith(f"{project}-")]
+    for each in known:
+        if release in (each.name.removeprefix(f"{project}-"), each.release):
+            return each
+    releases = ", ".join(sorted(each.name.removeprefix(f"{project}-") for each in known))
+    raise LabError(f"the lab has no {project} {release}; it has {releases}, or give the path of your own, with a slash")

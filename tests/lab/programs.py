@@ -1,0 +1,130 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Programs built from Go modules, in the lab's cache: one entry for each group of a family."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import go_cache
+from .cache import Cache, Recipe
+from .errors import LabError
+from .go import BUILD_FLAGS, Go, GoTool, Release, find_go, in_use, parse_release, to_text
+from .go import obtain as obtain_go
+from .program_table import BuildSet, Family, Group
+from .program_table import family as family_of
+from .progress import Progress
+
+KIND = "programs"
+BUILD = "build.json"
+
+
+@dataclass(frozen=True)
+class Programs:
+    """Built programs of one family: ``folders`` maps a program's name to the folder of its cache entry."""
+
+    family: Family
+    folders: dict[str, Path]
+
+    @property
+    def release(self) -> str:
+        """1.35.4"""
+        return self.family.release
+
+    def path(self, name: str) -> Path:
+        """The path of a program; LabError when it was not asked for."""
+        if name not in self.folders:
+            raise LabError(f"{self.family.name}: {name!r} is not among the programs that were asked for")
+        return self.folders[name] / name
+
+
+@dataclass(frozen=True)
+class BuildRecord:
+    """How a group was built: wall-clock seconds and the release of Go."""
+
+    seconds: float
+    go: str
+
+
+def obtain(cache: Cache, family: str, names: Sequence[str] = ()) -> Programs:
+    """Programs of a family, built unless the cache has them; without names those of ``default_groups``."""
+    known = family_of(family)
+    groups = [known.group_of(name) for name in names] or default_groups(known)
+    folders = {}
+    for group in dict.fromkeys(groups):
+        folder = obtain_group(cache, known, group)
+        folders.update({program.name: folder for program in group.programs})
+    return Programs(known, folders)
+
+
+def default_groups(family: Family) -> list[Group]:
+    """The groups that ``make test`` needs, or all of a family that only ``make test-matrix`` needs."""
+    tested = [group for group in family.groups if group.build_set is BuildSet.TEST]
+    return tested or list(family.groups)
+
+
+def obtain_group(cache: Cache, family: Family, group: Group) -> Path:
+    """The folder with a group's programs, built unless the cache has it."""
+    go = find_go(minimum_go(family))
+    wanted = recipe(family, group, go.release)
+    progress = Progress(f"{family.name} {group.name}")
+    folder = cache.find(wanted)
+    if folder:
+        return folder
+    folder = cache.obtain(wanted, lambda partial, log: _build(cache, go, family, group, partial, log), progress)
+    go_cache.trim(cache, progress)
+    return folder
+
+
+def find_group(cache: Cache, family: Family, group: Group) -> Path | None:
+    """The folder with a group's programs when they are built."""
+    return cache.find(recipe(family, group, find_go(minimum_go(family)).release))
+
+
+def recipe(family: Family, group: Group, go: Release) -> Recipe:
+    """What decides how a group's programs turn out."""
+    texts = [(family.folder / name).read_text() for name in ("go.mod", "go.sum")]
+    packages = [f"{program.name}={program.package}" for program in group.programs]
+    flags = [*BUILD_FLAGS, family.tags, family.linker_flags]
+    return Recipe(KIND, f"{family.name}-{group.name}", (to_text(go), *flags, *packages, *texts))
+
+
+def minimum_go(family: Family) -> Release:
+    """The oldest release of Go that a family's modules build with."""
+    found = re.search(r"^go \S+$", (family.folder / "go.mod").read_text(), re.MULTILINE)
+    if not found:
+        raise LabError(f"{family.folder / 'go.mod'} has no line `go RELEASE`: run `make lock`")
+    return parse_release(found.group())
+
+
+def read_build(folder: Path) -> BuildRecord:
+    """The record in a group's folder."""
+    values = json.loads((folder / BUILD).read_text())
+    return BuildRecord(float(values["seconds"]), str(values["go"]))
+
+
+def _build(cache: Cache, go: Go, family: Family, group: Group, folder: Path, log: Path) -> None:
+    began = time.monotonic()
+    work = folder / "build"
+    work.mkdir()
+    with in_use(cache):
+        tool = GoTool(cache, obtain_go(cache, go), family.folder, log)
+        packages = [program.package for program in group.programs]
+        tool.build(packages, work, family.linker_flags, family.tags)
+    for program in group.programs:
+        (work / _executable(program.package)).rename(folder / program.name)
+    shutil.rmtree(work)
+    record = {"seconds": round(time.monotonic() - began, 1), "go": to_text(go.release)}
+    (folder / BUILD).write_text(json.dumps(record) + "\n")
+
+
+def _executable(package: str) -> str:
+    """The name that ``go build -o FOLDER/`` gives: the last element of the import path that is not a major version."""
+    elements = [element for element in package.split("/") if not re.fullmatch(r"v[0-9]+", element)]
+    return elements[-1]
