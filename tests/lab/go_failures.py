@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,10 +24,12 @@ def _failure(pattern: str, remedy: str) -> Failure:
 
 _AGAIN = "then run it again: what is downloaded and compiled is kept"
 
+DISK_REMEDY = f"free some space (`python3 tests/lab programs --prune` empties the lab's caches), {_AGAIN}"
+
 FAILURES = (
     _failure(
         r"no space left on device|disk quota exceeded",
-        f"the disk is full: free some space (`python3 tests/lab programs --prune` empties the lab's caches), {_AGAIN}",
+        f"the disk is full: {DISK_REMEDY}",
     ),
     _failure(
         r"checksum mismatch|SECURITY ERROR|verifying .*: (?:hash|sum)",
@@ -56,10 +59,13 @@ FAILURES = (
 """The first that matches explains the failure: a full disk or a killed compiler also makes other lines."""
 
 _SHOWN = 5
+_SIGNALS = {signal.SIGKILL: "killed"}
 
 
-def explain(output: str, what: str, log: Path) -> str:
+def explain(output: str, status: int, what: str, log: Path) -> str:
     """The message for a ``go`` that failed: its decisive line, the remedy, and where the whole output is."""
+    if status < 0:
+        output += f"\ngo: signal: {_SIGNALS.get(-status, -status)}"
     for failure in FAILURES:
         found = failure.pattern.search(output)
         if found:

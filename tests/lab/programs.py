@@ -17,6 +17,7 @@ from .cache import Cache, Recipe
 from .errors import LabError
 from .go import BUILD_FLAGS, Go, GoTool, Release, find_go, in_use, parse_release, to_text
 from .go import obtain as obtain_go
+from .go_failures import DISK_REMEDY
 from .program_table import BuildSet, Family, Group
 from .program_table import family as family_of
 from .progress import Progress
@@ -77,8 +78,13 @@ def obtain_group(cache: Cache, family: Family, group: Group) -> Path:
     folder = cache.find(wanted)
     if folder:
         return folder
-    folder = cache.obtain(wanted, lambda partial, log: _build(cache, go, family, group, partial, log), progress)
-    go_cache.trim(cache, progress)
+    try:
+        folder = cache.obtain(wanted, lambda partial, log: _build(cache, go, family, group, partial, log), progress)
+        go_cache.trim(cache, progress)
+    except LabError as error:
+        raise LabError(f"{family.name} {group.name}: {error}") from error
+    except OSError as error:
+        raise LabError(f"{family.name} {group.name}: {error}; {DISK_REMEDY}") from error
     return folder
 
 
