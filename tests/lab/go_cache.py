@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .cache import Cache
-from .go import COMPILED, unused
+from .golang import COMPILED, unused
 from .progress import Progress
 
 LIMIT = 8_000_000_000

@@ -12,8 +12,8 @@ from pathlib import Path
 from . import command, debian_kubelet, programs
 from .cache import Cache, Recipe, sha256
 from .errors import LabError
-from .go import GoTool, find_go, in_use, to_text
-from .go import obtain as obtain_go
+from .golang import GoTool, find_go, in_use, to_text
+from .golang import obtain as obtain_go
 from .paths import GUEST
 from .program_table import KUBELET, of_release
 from .progress import Progress

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What `lab build` builds ahead: root file systems, the kernel of user-mode Linux, and the images of the tests' nodes."""
+"""What `lab build` builds: root file systems, the kernel of user-mode Linux, and the images of the tests' nodes."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def build(cache: Cache, specs: Iterable[NodeSpec]) -> None:
     wanted = tuple(specs)
     with ThreadPoolExecutor() as pool:
         suites = {spec.suite for spec in wanted} | {spec.kernel_suite for spec in wanted}
-        found = [pool.submit(root.obtain, cache, suite) for suite in sorted(suites)]
-        pause = pool.submit(obtain_pause, cache)
-        for each in (*found, pause):
-            each.result()
+        roots = [pool.submit(root.obtain, cache, suite) for suite in sorted(suites)]
+        pool.submit(obtain_pause, cache).result()
+        for found in roots:
+            found.result()
     if any(engines.choose(cache, spec) is Engine.QEMU for spec in wanted):
         _build_user_mode_kernel(cache)
     for spec in wanted:

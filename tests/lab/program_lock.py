@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .cache import Cache
-from .go import GO_BIN, Go, GoTool, find_go, obtain, parse_release
+from .golang import GO_BIN, Go, GoTool, find_go, obtain, parse_release
 from .program_table import FAMILIES, Family
 from .progress import Progress
 

@@ -8,7 +8,7 @@ import shutil
 
 from . import debian_kubelet, programs, root
 from .cache import Cache, disk_usage
-from .go import COMPILED, MODULES, find_go, unused
+from .golang import COMPILED, MODULES, find_go, unused
 from .kubernetes import pause_recipe
 from .program_table import FAMILIES
 from .progress import Progress

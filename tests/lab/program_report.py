@@ -14,8 +14,8 @@ from pathlib import Path
 from . import debian_kubelet, program_lock, program_prune, programs
 from .cache import Cache, disk_usage, read_manifest
 from .errors import LabError
-from .go import COMPILED, MODULES, find_go, parse_release, to_text
 from .go_cache import LIMIT
+from .golang import COMPILED, MODULES, find_go, parse_release, to_text
 from .paths import cache_root
 from .program_table import FAMILIES, KUBELET, BuildSet
 from .programs import BUILD

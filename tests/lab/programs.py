@@ -15,9 +15,9 @@ from pathlib import Path
 from . import go_cache
 from .cache import Cache, Recipe
 from .errors import LabError
-from .go import BUILD_FLAGS, Go, GoTool, Release, find_go, in_use, parse_release, to_text
-from .go import obtain as obtain_go
 from .go_failures import DISK_REMEDY
+from .golang import BUILD_FLAGS, Go, GoTool, Release, find_go, in_use, parse_release, to_text
+from .golang import obtain as obtain_go
 from .program_table import BuildSet, Family, Group
 from .program_table import family as family_of
 from .progress import Progress
