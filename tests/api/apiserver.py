@@ -98,9 +98,9 @@ class ApiServer:
         return run("play.yml", self.folder, "-i", "hosts.json", *arguments, **variables)
 
 
-def node(name: str) -> dict[str, Any]:
+def node(name: str, kubelet: str = "v1.35.4") -> dict[str, Any]:
     """A Node as its kubelet would report it."""
-    info = {"machineID": f"machine-{name}", "bootID": f"boot-{name}", "kubeletVersion": "v1.35.4"}
+    info = {"machineID": f"machine-{name}", "bootID": f"boot-{name}", "kubeletVersion": kubelet}
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": {"nodeInfo": info}}
 
 

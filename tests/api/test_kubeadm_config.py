@@ -90,6 +90,33 @@ def test_check_mode_then_the_run_then_nothing_then_back_then_nothing(config: Kub
     assert not play("kubeadm_restore", BACK).module["changed"]
 
 
+@pytest.fixture(name="old")
+def _old(config: KubeletConfig) -> Iterator[str]:
+    """The name of the ConfigMap in a cluster of 1.23, whose Node is c."""
+    found, old = config.map(), f"{NAME}-1.23"
+    assert found
+    data = {"apiVersion": "v1", "kind": "ConfigMap", "data": found["data"]}
+    config.server.create([node("c", "v1.23.17"), {**data, "metadata": {"name": old, "namespace": "kube-system"}}])
+    config.server.kubectl("delete", "configmap", NAME, "-n", "kube-system")
+    yield old
+    metadata = {key: found["metadata"][key] for key in ("name", "namespace", "annotations")}
+    config.server.create([{**data, "metadata": metadata}])
+    config.server.kubectl("delete", "-n", "kube-system", "node/c", f"configmap/{old}")
+
+
+def test_before_1_24_the_name_of_the_config_map_has_the_version_of_kubelet(config: KubeletConfig, old: str) -> None:
+    done = config.play("kubeadm", {"c": observed("c")}, colocation_kubeadm_configmap=True)
+    assert done.module["changed"]
+    written = config.map(old)
+    assert written
+    assert written["data"] == {KEY: config.written}
+    assert config.map() is None
+    config.play("kubeadm_restore", {"c": restored("c")}, colocation_kubeadm_configmap=True)
+    back = config.map(old)
+    assert back
+    assert back["data"] == {KEY: config.original}
+
+
 def test_the_preflight_writes_nothing_and_counts_as_no_change(config: KubeletConfig) -> None:
     planned = {"a": observed("a"), "b": observed("b")}
     planned["b"]["node_observed"].update(observation="0123456789abcdef", verdict="misaligned")
