@@ -50,11 +50,11 @@ def test_the_kubeconfig_is_for_its_owner_only(plane: ControlPlane) -> None:
 
 def test_the_server_says_its_version(plane: ControlPlane) -> None:
     answer = yaml.safe_load(control_plane.kubectl(plane, "get", "--raw=/version"))
-    assert (answer["gitVersion"], answer["major"], answer["minor"]) == ("v1.20.2", "1", "20")
+    assert (answer["gitVersion"], answer["major"], answer["minor"]) == ("v1.35.4", "1", "35")
 
 
 def test_the_config_map_holds_what_kubeadm_gives_kubelet(plane: ControlPlane) -> None:
-    answer = control_plane.kubectl(plane, "-nkube-system", "get", "configmap", "kubelet-config-1.20", "--output=yaml")
+    answer = control_plane.kubectl(plane, "-nkube-system", "get", "configmap", "kubelet-config", "--output=yaml")
     (key, text), *others = yaml.safe_load(answer)["data"].items()
     assert (key, others) == ("kubelet", [])
     config = yaml.safe_load(text)
@@ -62,9 +62,16 @@ def test_the_config_map_holds_what_kubeadm_gives_kubelet(plane: ControlPlane) ->
     assert config["authentication"]["x509"] == {"clientCAFile": "/etc/kubernetes/pki/ca.crt"}
 
 
-def test_the_node_that_kubeadm_annotated_is_gone_and_was_never_one_of_the_labs(plane: ControlPlane) -> None:
+def test_it_has_no_nodes_of_its_own(plane: ControlPlane) -> None:
     assert control_plane.nodes(plane) == {}
     assert nodes.store().names() == []
+
+
+def test_the_policies_that_the_collection_writes_are_served(plane: ControlPlane) -> None:
+    served = control_plane.kubectl(plane, "api-resources", "--api-group=admissionregistration.k8s.io", "--output=name")
+    assert {"mutatingadmissionpolicies", "validatingadmissionpolicies"} <= {
+        name.partition(".")[0] for name in served.split()
+    }
 
 
 def test_pods_are_admitted_and_maps_come_back_as_json(plane: ControlPlane, tmp_path: Path) -> None:
@@ -76,10 +83,11 @@ def test_pods_are_admitted_and_maps_come_back_as_json(plane: ControlPlane, tmp_p
 
 
 def test_a_second_up_changes_nothing(plane: ControlPlane) -> None:
-    before = daemons.running(plane.uuid)
+    before, kubeadm = daemons.running(plane.uuid), plane.log("kubeadm").read_text()
     assert set(before) == NAMES
     assert control_plane.up() == plane
     assert daemons.running(plane.uuid) == before
+    assert plane.log("kubeadm").read_text() == kubeadm
 
 
 def test_what_ended_is_started_again(plane: ControlPlane) -> None:

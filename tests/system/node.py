@@ -168,19 +168,23 @@ def _started(
     playbook: str, folder: Path, arguments: Sequence[str], variables: dict[str, Any], output: int | IO[str]
 ) -> subprocess.Popen[str]:
     """With no terminal, and nothing to read."""
-    environment = {
+    return subprocess.Popen(
+        [str(BIN / "ansible-playbook"), "-e", json.dumps(variables), *arguments, playbook],
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def environment() -> dict[str, str]:
+    """That of ansible-playbook: with the collection as it is installed."""
+    return {
         **os.environ,
         "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".cache" / "collections"),
         "ANSIBLE_HOME": str(ROOT / ".cache" / "ansible"),
         "ANSIBLE_NOCOLOR": "1",
         "COLUMNS": "1000",
     }
-    return subprocess.Popen(
-        [str(BIN / "ansible-playbook"), "-e", json.dumps(variables), *arguments, playbook],
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )

@@ -43,7 +43,7 @@ def start(replicas: int = 1) -> None:
 
 def keep(least: int) -> None:
     """The budget: how many pods have to be there."""
-    apply("policy/v1beta1", "PodDisruptionBudget", {"minAvailable": least, **_selecting({"app": NAME})})
+    apply("policy/v1", "PodDisruptionBudget", {"minAvailable": least, **_selecting({"app": NAME})})
     deadline = time.monotonic() + SECONDS
     while not _is_counted(least):
         assert time.monotonic() < deadline, budget()

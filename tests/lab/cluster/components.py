@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Command lines of a control plane's processes: those of kubeadm's static pods, on 127.0.0.1 and with ports of its own.
 
-cmd/kubeadm/app/phases/controlplane/manifests.go and cmd/kubeadm/app/phases/etcd/local.go of Kubernetes 1.20.
+cmd/kubeadm/app/phases/controlplane/manifests.go and cmd/kubeadm/app/phases/etcd/local.go of Kubernetes 1.35.
 """
 
 from __future__ import annotations
@@ -19,6 +19,13 @@ SERVICES = "10.96.0.0/12"
 
 GRACE = "2m0s"
 """An emulated kubelet on a busy host may be silent for longer than the 40 s after which a node is not ready."""
+
+
+MUTATING_POLICIES = {
+    "feature-gates": "MutatingAdmissionPolicy=true",
+    "runtime-config": "admissionregistration.k8s.io/v1beta1=true",
+}
+"""The collection writes these policies, a beta feature of 1.35 (k8s.io/apiserver pkg/features/kube_features.go)."""
 
 
 @dataclass(frozen=True)
@@ -50,17 +57,19 @@ def etcd(plane: ControlPlane) -> Component:
         "peer-key-file": pki / "peer.key",
         "peer-trusted-ca-file": pki / "ca.crt",
         "peer-client-cert-auth": "true",
+        "feature-gates": "InitialCorruptCheck=true",
+        "watch-progress-notify-interval": "5s",
+        "unsafe-no-fsync": "true",  # its data are deleted when it ends
     }
-    return _component(plane.programs.etcd, options, plane.ports.etcd)
+    return _component(plane.programs["etcd"], options, plane.ports.etcd)
 
 
 def api_server(plane: ControlPlane) -> Component:
-    """Nodes reach it at QEMU's gateway, an address that each sees as another one: it publishes none."""
+    """Nodes reach it at their gateway, whose address differs from node to node: it publishes none."""
     pki = plane.pki
     options = {
         "bind-address": HOST,
         "secure-port": plane.ports.api,
-        "insecure-port": "0",
         "advertise-address": HOST,
         "endpoint-reconciler-type": "none",
         "allow-privileged": "true",
@@ -88,8 +97,9 @@ def api_server(plane: ControlPlane) -> Component:
         "service-account-key-file": pki / "sa.pub",
         "service-account-signing-key-file": pki / "sa.key",
         "service-cluster-ip-range": SERVICES,
+        **MUTATING_POLICIES,
     }
-    return _component(plane.programs.path("kube-apiserver"), options, plane.ports.api)
+    return _component(plane.programs["kube-apiserver"], options, plane.ports.api)
 
 
 def controller_manager(plane: ControlPlane) -> Component:
@@ -107,14 +117,14 @@ def controller_manager(plane: ControlPlane) -> Component:
         "controllers": "*,bootstrapsigner,tokencleaner",
         "node-monitor-grace-period": GRACE,
     }
-    return _component(plane.programs.path(name), options, plane.ports.controller_manager)
+    return _component(plane.programs[name], options, plane.ports.controller_manager)
 
 
 def scheduler(plane: ControlPlane) -> Component:
     """The default scheduler."""
     name = "kube-scheduler"
     options = _secured(plane, name, plane.ports.scheduler)
-    return _component(plane.programs.path(name), options, plane.ports.scheduler)
+    return _component(plane.programs[name], options, plane.ports.scheduler)
 
 
 def _secured(plane: ControlPlane, name: str, port: int) -> dict[str, object]:
@@ -122,7 +132,6 @@ def _secured(plane: ControlPlane, name: str, port: int) -> dict[str, object]:
     return {
         "bind-address": HOST,
         "secure-port": port,
-        "port": "0",
         "leader-elect": "false",
         "kubeconfig": kubeconfig,
         "authentication-kubeconfig": kubeconfig,

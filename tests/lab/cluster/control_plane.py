@@ -26,6 +26,8 @@ PATIENCE = 300.0
 
 SUBJECT = "control plane"
 
+KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubeadm", "kubectl")
+
 
 def store() -> ClusterStore:
     """The control plane of this user's lab."""
@@ -43,8 +45,7 @@ def up() -> ControlPlane:
     with known.lock():
         plane = known.find() or _create(known, found)
         progress = Progress(SUBJECT)
-        kubeadm.make_certificates(plane, plane.log("kubeadm"))
-        kubeadm.write_kubeconfigs(plane)
+        kubeadm.make_credentials(plane, plane.log("kubeadm"))
         _start(plane, [components.etcd(plane)], _answers, progress)
         _start(plane, [components.api_server(plane)], _ready, progress)
         others = [components.controller_manager(plane), components.scheduler(plane)]
@@ -73,7 +74,7 @@ def kubectl(plane: ControlPlane, *words: str, timeout: float = 60) -> str:
 def kubectl_argv(plane: ControlPlane) -> list[str]:
     """The command up to its own words; what it caches goes when the control plane goes."""
     cache = f"--cache-dir={plane.folder / 'kubectl'}"
-    return [str(plane.programs.path("kubectl")), f"--kubeconfig={plane.kubeconfig}", cache]
+    return [str(plane.programs["kubectl"]), f"--kubeconfig={plane.kubeconfig}", cache]
 
 
 def facts(plane: ControlPlane) -> dict[str, Any]:
@@ -85,7 +86,7 @@ def facts(plane: ControlPlane) -> dict[str, Any]:
         "server": plane.url,
         "version": plane.release,
         "kubeconfig": str(plane.kubeconfig),
-        "kubectl": str(plane.programs.path("kubectl")),
+        "kubectl": str(plane.programs["kubectl"]),
         "folder": str(plane.folder),
         "nodes": nodes(plane) if len(running) == len(names) else {},
     }
@@ -111,7 +112,8 @@ def all_components(plane: ControlPlane) -> list[Component]:
 
 def _create(known: ClusterStore, found: programs.Programs) -> ControlPlane:
     release = command.output([str(found.path("kubeadm")), "version", "--output=short"]).strip().lstrip("v")
-    return known.create(str(uuid.uuid4()), release, Ports(*free_ports(5)), found)
+    files = {"etcd": found.etcd, **{name: found.path(name) for name in KUBERNETES}}
+    return known.create(str(uuid.uuid4()), release, Ports(*free_ports(5)), files)
 
 
 Test = Callable[[ControlPlane, Component], bool]
@@ -164,20 +166,6 @@ def _has_service_account(plane: ControlPlane) -> bool:
 
 
 def _upload_configuration(plane: ControlPlane) -> None:
-    name = kubeadm.kubelet_config_map(plane.release)
-    get = ("--namespace=kube-system", "get", "configmap", name, "--ignore-not-found", "--output=name")
-    if kubectl(plane, *get):
-        return
-    # kubeadm annotates the node it runs on, and waits for it in vain where there is none.
-    kubectl(plane, "apply", f"--filename={_written_node(plane)}")
-    try:
+    get = ("--namespace=kube-system", "get", "configmap", kubeadm.KUBELET_CONFIG_MAP, "--ignore-not-found")
+    if not kubectl(plane, *get, "--output=name"):
         kubeadm.upload_configuration(plane, plane.log("kubeadm"))
-    finally:
-        kubectl(plane, "delete", "node", kubeadm.NODE)
-
-
-def _written_node(plane: ControlPlane) -> str:
-    metadata = {"name": kubeadm.NODE, "labels": {"kubernetes.io/hostname": kubeadm.NODE}}
-    path = plane.folder / f"{kubeadm.NODE}.json"
-    path.write_text(json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": metadata}))
-    return str(path)

@@ -14,14 +14,17 @@ from .components import HOST, SERVICES
 from .store import ControlPlane
 
 NODE = "lab-control-plane"
-"""The node that kubeadm would run on; it is there only while kubeadm annotates it."""
+"""Name in the certificates of etcd, whose host has no Node."""
+
+KUBELET_CONFIG_MAP = "kubelet-config"
+"""cmd/kubeadm/app/constants/constants.go, KubeletBaseConfigurationConfigMap."""
 
 ADMINISTRATOR = ("kubernetes-admin", "system:masters")
 
 NODE_CERTIFICATES = "/etc/kubernetes/pki"
 """kubeadm's default: what nodes read must name their folder, not that of this host."""
 
-API_VERSION = "kubeadm.k8s.io/v1beta2"
+API_VERSION = "kubeadm.k8s.io/v1beta4"
 
 
 def configuration(plane: ControlPlane, host: str, certificates: str) -> str:
@@ -35,7 +38,7 @@ def configuration(plane: ControlPlane, host: str, certificates: str) -> str:
         "kind": "InitConfiguration",
         # kubeadm takes no loopback address here, and asks the network for one when it is given none.
         "localAPIEndpoint": {"advertiseAddress": gateways[0], "bindPort": plane.ports.api},
-        "nodeRegistration": {"name": NODE, "criSocket": "/run/containerd/containerd.sock"},
+        "nodeRegistration": {"name": NODE, "criSocket": "unix:///run/containerd/containerd.sock"},
     }
     cluster = {
         "apiVersion": API_VERSION,
@@ -50,8 +53,21 @@ def configuration(plane: ControlPlane, host: str, certificates: str) -> str:
     return "".join(f"---\n{json.dumps(document, indent=1)}\n" for document in (init, cluster))
 
 
-def make_certificates(plane: ControlPlane, log: Path) -> None:
-    """Every certificate and key of the control plane; those that are there stay."""
+def make_credentials(plane: ControlPlane, log: Path) -> None:
+    """Certificates, keys and kubeconfigs of the control plane; does nothing where an earlier call has made all."""
+    users = {
+        plane.user_kubeconfig("kube-controller-manager"): ("system:kube-controller-manager", ""),
+        plane.user_kubeconfig("kube-scheduler"): ("system:kube-scheduler", ""),
+        plane.kubeconfig: ADMINISTRATOR,
+    }
+    if not all(path.exists() for path in users):
+        _make_certificates(plane, log)
+        for path, (user, group) in users.items():
+            write_secret(path, kubeconfig(plane, user, group))
+
+
+def _make_certificates(plane: ControlPlane, log: Path) -> None:
+    """kubeadm keeps those that are there."""
     config = _written(plane, configuration(plane, HOST, str(plane.pki)))
     command.logged([*_kubeadm(plane), "init", "phase", "certs", "all", f"--config={config}"], log)
 
@@ -59,31 +75,16 @@ def make_certificates(plane: ControlPlane, log: Path) -> None:
 def kubeconfig(plane: ControlPlane, user: str, group: str, host: str = HOST) -> str:
     """A kubeconfig with a certificate of a user in a group, '' for none, for a client that reaches us at ``host``."""
     config = _written(plane, configuration(plane, host, str(plane.pki)))
-    argv = [*_kubeadm(plane), "alpha", "kubeconfig", "user", f"--config={config}"]
+    argv = [*_kubeadm(plane), "kubeconfig", "user", f"--config={config}"]
     argv += [f"--client-name={user}", *([f"--org={group}"] if group else [])]
     return command.output(argv)
 
 
-def write_kubeconfigs(plane: ControlPlane) -> None:
-    """The administrator's and those of the control plane's programs, unless they are there."""
-    users = {plane.kubeconfig: ADMINISTRATOR}
-    for program in ("kube-controller-manager", "kube-scheduler"):
-        users[plane.user_kubeconfig(program)] = (f"system:{program}", "")
-    for path, (user, group) in users.items():
-        if not path.exists():
-            write_secret(path, kubeconfig(plane, user, group))
-
-
 def upload_configuration(plane: ControlPlane, log: Path) -> None:
-    """ConfigMaps ``kubeadm-config`` and ``kubelet-config-X.Y`` with the roles that let nodes read them."""
+    """ConfigMaps ``kubeadm-config`` and ``kubelet-config`` with the roles that let nodes read them."""
     config = _written(plane, configuration(plane, HOST, NODE_CERTIFICATES))
     argv = [*_kubeadm(plane), "init", "phase", "upload-config", "all", f"--kubeconfig={plane.kubeconfig}"]
     command.logged([*argv, f"--config={config}"], log)
-
-
-def kubelet_config_map(release: str) -> str:
-    """Name of the ConfigMap with kubelet's configuration, until 1.23 (cmd/kubeadm/app/constants)."""
-    return "kubelet-config-" + ".".join(release.split(".")[:2])
 
 
 def write_secret(path: Path, text: str) -> None:
@@ -95,7 +96,7 @@ def write_secret(path: Path, text: str) -> None:
 
 
 def _kubeadm(plane: ControlPlane) -> list[str]:
-    return [str(plane.programs.path("kubeadm"))]
+    return [str(plane.programs["kubeadm"])]
 
 
 def _written(plane: ControlPlane, text: str) -> Path:

@@ -9,12 +9,11 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..errors import LabError
-from .programs import Programs
 
 FOLDER = "control_plane"
 """No node has this name: a host name has no underscore."""
@@ -35,13 +34,16 @@ class Ports:
 
 @dataclass(frozen=True)
 class ControlPlane:
-    """A control plane that was started, running or not; ``uuid`` marks its processes, ``release`` is like 1.20.2."""
+    """A control plane that was started, running or not.
+
+    ``uuid`` marks its processes, ``release`` is like 1.35.4, ``programs`` are files by the programs' names.
+    """
 
     folder: Path
     uuid: str
     release: str
     ports: Ports
-    programs: Programs
+    programs: Mapping[str, Path]
 
     @property
     def kubeconfig(self) -> Path:
@@ -79,11 +81,11 @@ class ClusterStore:
         path = self.folder / FILE
         try:
             values = json.loads(path.read_text())
-            programs = Programs(*(Path(each) for each in values["programs"]))
+            programs = {name: Path(file) for name, file in values["programs"].items()}
             return ControlPlane(self.folder, values["uuid"], values["release"], Ports(**values["ports"]), programs)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             remedy = "end the processes that run in its folder, and remove that"
             raise LabError(f"{path} cannot be read: {error!r}; {remedy}") from error
 
@@ -94,7 +96,7 @@ class ClusterStore:
             raise LabError(f"there is no control plane in {self.root}: `cluster up` starts one")
         return found
 
-    def create(self, uuid: str, release: str, ports: Ports, programs: Programs) -> ControlPlane:
+    def create(self, uuid: str, release: str, ports: Ports, programs: Mapping[str, Path]) -> ControlPlane:
         """A folder that only this user can enter. Call it under ``lock``."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(mode=0o700)
@@ -102,7 +104,7 @@ class ClusterStore:
             "uuid": uuid,
             "release": release,
             "ports": asdict(ports),
-            "programs": [str(programs.kubernetes), str(programs.etcd_folder)],
+            "programs": {name: str(file) for name, file in programs.items()},
         }
         partial = self.folder / f".{FILE}.{os.getpid()}"
         partial.write_text(json.dumps(values, indent=1) + "\n")

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ansible_collections.volcano.colocation.tests.lab.cluster.programs import Programs
+from ansible_collections.volcano.colocation.tests.lab.cluster.control_plane import KUBERNETES
 from ansible_collections.volcano.colocation.tests.lab.cluster.store import ControlPlane, Ports
 
 UUID = "6a1f0c9e-0000-4000-8000-000000000001"
 PORTS = Ports(api=1001, etcd=1002, etcd_peer=1003, controller_manager=1004, scheduler=1005)
-PROGRAMS = Programs(Path("/cache/kubernetes"), Path("/cache/etcd"))
-PLANE = ControlPlane(Path("/state/control_plane"), UUID, "1.20.2", PORTS, PROGRAMS)
+PROGRAMS = {"etcd": Path("/cache/etcd/etcd"), **{name: Path("/cache/kubernetes") / name for name in KUBERNETES}}
+PLANE = ControlPlane(Path("/state/control_plane"), UUID, "1.35.4", PORTS, PROGRAMS)

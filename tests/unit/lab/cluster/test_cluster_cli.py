@@ -16,7 +16,7 @@ etcd: ended
 kube-apiserver: ended
 kube-controller-manager: ended
 kube-scheduler: ended
-server https://127.0.0.1:1001, Kubernetes 1.20.2
+server https://127.0.0.1:1001, Kubernetes 1.35.4
 kubeconfig {folder}/control_plane/kubeconfig
 """
 
@@ -45,7 +45,7 @@ def test_what_is_not_there_is_down_already(state: Path) -> None:
 
 
 def test_a_control_plane_that_ended_is_shown_and_taken_down(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ClusterStore(state).create(UUID, "1.20.2", PORTS, PROGRAMS)
+    ClusterStore(state).create(UUID, "1.35.4", PORTS, PROGRAMS)
     assert main(["cluster", "status"]) == 1
     assert capsys.readouterr().out == ENDED.format(folder=state)
     assert main(["cluster", "status", "--json"]) == 1
@@ -60,6 +60,6 @@ def test_a_control_plane_that_ended_is_shown_and_taken_down(state: Path, capsys:
 
 
 def test_a_node_that_does_not_run_cannot_join(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ClusterStore(state).create(UUID, "1.20.2", PORTS, PROGRAMS)
+    ClusterStore(state).create(UUID, "1.35.4", PORTS, PROGRAMS)
     assert main(["cluster", "join", "nowhere"]) == 1
     assert "there is no node 'nowhere'" in capsys.readouterr().err

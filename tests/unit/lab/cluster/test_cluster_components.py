@@ -33,9 +33,15 @@ def test_nothing_listens_but_on_this_machine() -> None:
     assert [option(each, "bind-address") for each in (SERVER, MANAGER, SCHEDULER)] == ["127.0.0.1"] * 3
 
 
-def test_no_port_is_open_without_tls() -> None:
-    assert option(SERVER, "insecure-port") == "0"
-    assert [option(each, "port") for each in (MANAGER, SCHEDULER)] == ["0", "0"]
+def test_every_port_of_kubernetes_needs_tls() -> None:
+    for component, port in ((SERVER, "1001"), (MANAGER, "1004"), (SCHEDULER, "1005")):
+        assert option(component, "secure-port") == port
+        assert [word for word in component.argv if "port=" in word] == [f"--secure-port={port}"]
+
+
+def test_the_api_server_takes_the_policies_that_are_off_by_default() -> None:
+    assert option(SERVER, "feature-gates") == "MutatingAdmissionPolicy=true"
+    assert option(SERVER, "runtime-config") == "admissionregistration.k8s.io/v1beta1=true"
 
 
 @pytest.mark.parametrize("side", ["client-cert-auth", "peer-client-cert-auth"])

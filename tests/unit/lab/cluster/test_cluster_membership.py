@@ -104,10 +104,11 @@ def test_pods_are_led_from_the_service_to_the_host() -> None:
 @pytest.mark.parametrize(
     ("kubelet", "server", "refused"),
     [
-        ("1.20.2", "1.20.2", False),
-        ("1.20.15", "1.20.2", False),
-        ("1.9.0", "1.20.2", False),
-        ("1.35.1-rc.0", "1.20.2", True),
+        ("1.35.4", "1.35.4", False),
+        ("1.35.9", "1.35.4", False),
+        ("1.9.0", "1.35.4", False),
+        ("1.37.2", "1.35.4", True),
+        ("1.36.0-rc.0", "1.35.4", True),
     ],
 )
 def test_no_kubelet_is_newer_than_its_api_server(kubelet: str, server: str, refused: bool) -> None:

@@ -1,0 +1,316 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The role scheduler on a real API server: refused, installed, shown, done, restored, uninstalled. In this order.
+
+Volcano's programs do not run: its CRDs and its Deployment are stand-ins with upstream's names and fields.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.rest import Rest
+from ansible_collections.volcano.colocation.tests.api.apiserver import ApiServer
+from ansible_collections.volcano.colocation.tests.api.playbooks import Runner
+from ansible_collections.volcano.colocation.tests.lab.cluster import components, control_plane, daemons
+from ansible_collections.volcano.colocation.tests.lab.ports import free_ports
+from ansible_collections.volcano.colocation.tests.system.node import Run, ansible
+from ansible_collections.volcano.colocation.tests.system.volcano import GROUP, KEY, MAP, SPACE, STORED, TEXT, volcano
+
+WRITTEN = """\
+actions: "allocate, backfill, preempt"   # as the chart has it
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+    enablePreemptable: false
+    enableJobStarving: false
+  - name: conformance
+  - name: usage
+    arguments:
+      thresholds:
+        cpu: 60
+        mem: 60
+- plugins:
+"""
+WANTED: dict[str, Any] = {
+    "colocation_scheduler_dropped_actions": ["enqueue"],
+    "colocation_scheduler_usage": {"cpu": 60, "memory": 60},
+    "colocation_queues": [{"name": "offline", "weight": 1, "reclaimable": True, "capability": {"cpu": "4"}}],
+    "colocation_admission": {"levels": [{"level": "BE", "priority_class": "colocation-be"}]},
+}
+CLASSES = ("colocation-be", "colocation-hls", "colocation-ls")
+POLICIES = {
+    "MutatingAdmissionPolicy": "volcano-colocation-be",
+    "ValidatingAdmissionPolicy": "volcano-colocation-levels",
+}
+ENDS = ("", "Binding")
+KINDS = (
+    "priorityclasses",
+    f"queues.{GROUP}",
+    "mutatingadmissionpolicies",
+    "mutatingadmissionpolicybindings",
+    "validatingadmissionpolicies",
+    "validatingadmissionpolicybindings",
+)
+"""Those of which the role creates or changes objects that have no namespace."""
+
+NEEDED = "namespaces,crds,clusterroles,clusterrolebindings,configmaps,deployments.apps,serviceaccounts"
+"""Kinds that a manifest may hold."""
+
+
+def access() -> list[dict[str, Any]]:
+    """A binding before its role, and a ServiceAccount, as every manifest has them."""
+    account = {"kind": "ServiceAccount", "name": "volcano-scheduler", "namespace": SPACE}
+    rbac, name = "rbac.authorization.k8s.io", {"name": "volcano-scheduler-stand-in"}
+    role = {"apiGroup": rbac, "kind": "ClusterRole", **name}
+    rules = [{"apiGroups": [GROUP], "resources": ["queues"], "verbs": ["get", "list"]}]
+    head = {"apiVersion": f"{rbac}/v1", "metadata": name}
+    return [
+        {**head, "kind": "ClusterRoleBinding", "roleRef": role, "subjects": [account]},
+        {**head, "kind": "ClusterRole", "rules": rules},
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": account["name"], "namespace": SPACE}},
+    ]
+
+
+@pytest.fixture(scope="module", name="server")
+def _server(api_server: Callable[[str], ApiServer]) -> ApiServer:
+    server = api_server("scheduler")
+    # An earlier module has deleted it, and the controllers may still be at work.
+    server.kubectl("wait", "--for=delete", f"namespace/{SPACE}", "--timeout=60s")
+    return server
+
+
+@pytest.fixture(name="server_by_default")
+def _server_by_default(server: ApiServer, tmp_path: Path) -> Iterator[str]:
+    """The kubeconfig of a second API server of the same cluster, without the features that the lab enables."""
+    plane = control_plane.store().load()
+    (port,) = free_ports(1)
+    other = replace(plane, uuid=str(uuid.uuid4()), ports=replace(plane.ports, api=port))
+    component = components.api_server(other)
+    enabled = {f"--{name}={value}" for name, value in components.MUTATING_POLICIES.items()}
+    component = replace(component, argv=tuple(word for word in component.argv if word not in enabled))
+    text = json.dumps(server.config).replace(plane.url, other.url)
+    daemons.start(component, other.uuid, tmp_path, tmp_path / "kube-apiserver.log")
+    try:
+        kubeconfig = server.kubeconfig_file("default", json.loads(text))
+        rest, deadline = Rest(kubeconfig), time.monotonic() + 120
+        while not rest.request("GET", "/readyz").good:
+            assert time.monotonic() < deadline, (tmp_path / "kube-apiserver.log").read_text()
+            time.sleep(0.2)
+        yield kubeconfig
+    finally:
+        daemons.end(other.uuid)
+
+
+def manifest(server: ApiServer) -> dict[str, Any]:
+    """Variables of an installation whose queue comes before its CRD, and whose namespace does not exist."""
+    queue = {"apiVersion": f"{GROUP}/{STORED}", "kind": "Queue", "metadata": {"name": "brought"}, "spec": {"weight": 1}}
+    text = "\n---\n".join(map(json.dumps, [queue, *access(), *volcano()]))
+    path = server.folder / "volcano.yaml"
+    path.write_text(text)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return {"colocation_volcano_manifest": str(path), "colocation_volcano_manifest_sha256": digest}
+
+
+def everything(server: ApiServer) -> set[str]:
+    """The names of all objects that the manifest may create."""
+    names = server.kubectl("get", NEEDED, "-A", "-o", "name").split()
+    return {name for name in names if "volcano" in name or "brought" in name}
+
+
+def play(
+    server: ApiServer, *arguments: str, entry: str = "main", runner: Runner | None = None, **variables: Any
+) -> Run:
+    role = {"name": "volcano.colocation.scheduler", "tasks_from": entry}
+    tasks = [{"name": "Set up", "ansible.builtin.import_role": role}]
+    options = {"colocation_kubeconfig": server.kubeconfig, **variables}
+    return server.run({"name": "Set up", "tasks": tasks}, {"localhost": {}}, *arguments, runner=runner, **options)
+
+
+def text(server: ApiServer) -> str:
+    found = server.get("configmap", MAP, "-n", SPACE)
+    assert found
+    text: str = found["data"][KEY]
+    return text
+
+
+def state(server: ApiServer) -> dict[str, Any]:
+    """All that the role may change, without the fields that the cluster's own controllers set."""
+    objects = server.items("configmaps", MAP, "volcano-colocation-scheduler", "-n", SPACE)
+    objects += server.items(",".join(KINDS))
+    return {
+        f"{item['kind']} {item['metadata']['name']}": {
+            key: item[key] for key in item if key not in ("metadata", "status")
+        }
+        for item in objects
+    }
+
+
+def changes(run: Run) -> set[str]:
+    """The headers of the diff: which objects it shows."""
+    return {line for line in run.output.splitlines() if line.startswith(("--- before", "+++ after"))}
+
+
+def test_a_cluster_without_volcano_is_refused_and_all_that_is_missing_is_named(server: ApiServer) -> None:
+    run = play(server, colocation_cluster_uid=server.uid, **WANTED)
+    assert run.code != 0
+    for missing in (
+        "queues.scheduling.volcano.sh",
+        f"Deployment {SPACE}/volcano-scheduler",
+        f"ConfigMap {SPACE}/{MAP}",
+    ):
+        assert missing in run.output
+    assert server.items("priorityclasses", *CLASSES) == []
+
+
+def test_volcano_is_installed_from_a_manifest_and_then_there_is_nothing_left_to_do(server: ApiServer) -> None:
+    wanted = {**manifest(server), "colocation_cluster_uid": server.uid}
+    before = everything(server)
+    other = play(server, entry="install", **{**wanted, "colocation_volcano_manifest_sha256": "0" * 64})
+    assert other.code != 0
+    assert "has the sha256" in other.output
+    checked = play(server, "--check", "--diff", entry="install", **wanted)
+    assert checked.code == 0, checked.output
+    assert everything(server) == before
+
+    done = play(server, "--diff", entry="install", **wanted)
+    assert done.code == 0, done.output
+    assert changes(done) == changes(checked) != set()
+    brought = server.get(f"queues.{GROUP}", "brought")
+    assert brought
+    assert brought["spec"] == {"weight": 1}
+    assert text(server) == TEXT
+
+    again = play(server, entry="install", **wanted)
+    assert (again.code, again.recap("localhost")["changed"]) == (0, 0), again.output
+
+
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    [
+        ({}, "set colocation_cluster_uid: "),
+        ({"colocation_cluster_uid": "00000000-0000-4000-8000-000000000001"}, "The kubeconfig leads to the cluster"),
+        ({"colocation_scheduler_usage": {"cpu": 101, "memory": 60}}, "101"),
+        ({"colocation_queues": [{"name": "a", "parent": "nobody"}]}, "a: its parent nobody is no queue"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_the_first_change(
+    server: ApiServer, variables: dict[str, Any], told: str
+) -> None:
+    before = state(server)
+    meant = {} if not variables else {"colocation_cluster_uid": server.uid}
+    run = play(server, **{**WANTED, **meant, **variables})
+    assert run.code != 0
+    assert told in run.output
+    assert state(server) == before
+
+
+def test_a_kind_that_the_api_server_does_not_serve_is_left_out_and_named(
+    server: ApiServer, server_by_default: str
+) -> None:
+    """Kubernetes 1.35 serves mutating policies only where they are enabled."""
+    options: dict[str, Any] = {"colocation_cluster_uid": server.uid, "colocation_kubeconfig": server_by_default}
+    run = play(server, "--check", "--diff", **WANTED, **options)
+    assert run.code == 0, run.output
+    assert "MutatingAdmissionPolicy: the API server serves no" in run.output
+    assert "ValidatingAdmissionPolicy: the API server serves no" not in run.output
+    assert [line for line in changes(run) if "ValidatingAdmissionPolicy" in line]
+    assert not [line for line in changes(run) if "MutatingAdmissionPolicy" in line]
+
+
+def test_check_then_the_run_then_nothing_then_back(server: ApiServer) -> None:
+    """Each run is a process of ansible-playbook."""
+    run = partial(play, server, runner=ansible)
+    before = state(server)
+    checked = run("--check", "--diff", **WANTED)
+    assert checked.code == 0, checked.output
+    assert state(server) == before
+
+    done = run("--diff", **WANTED)
+    assert done.code == 0, done.output
+    assert changes(done) == changes(checked) != set()
+    assert done.recap("localhost")["changed"] == checked.recap("localhost")["changed"] == 1
+    assert text(server) == WRITTEN + TEXT.split("- plugins:\n")[2]
+    after = state(server)
+    be = after["PriorityClass colocation-be"]
+    assert (be["value"], be["preemptionPolicy"]) == (-100000, "Never")
+    assert {f"{kind}{end} {name}" for kind, name in POLICIES.items() for end in ENDS} <= {*after}
+    assert after["Queue offline"]["spec"] == {"weight": 1, "reclaimable": True, "capability": {"cpu": "4"}}
+
+    again = run(**WANTED)
+    assert (again.code, again.recap("localhost")["changed"]) == (0, 0), again.output
+    assert state(server) == after
+
+    shown = run("--check", entry="restore")
+    assert (shown.code, shown.recap("localhost")["changed"]) == (0, 1), shown.output
+    assert state(server) == after
+    back = run(entry="restore")
+    assert back.code == 0, back.output
+    assert state(server) == before
+    assert text(server) == TEXT
+    assert run(entry="restore").recap("localhost")["changed"] == 0
+
+
+def pod(level: str, **requests: str) -> dict[str, Any]:
+    container = {"name": "main", "image": "localhost/lab/busybox:1", "resources": {"requests": requests}}
+    annotations = {"volcano.sh/qos-level": level}
+    metadata = {"name": "trial", "namespace": "default", "annotations": annotations}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [container]}}
+
+
+def admit(server: ApiServer, pod: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """The spec of a pod as the API server would store it, {} if it refuses the pod; and what it says."""
+    answer = Rest(server.kubeconfig).request("POST", "/api/v1/namespaces/default/pods?dryRun=All", body=pod)
+    return (answer.body["spec"], "") if answer.good else ({}, answer.message)
+
+
+def test_the_api_server_gives_pods_the_defaults_of_their_level_and_refuses_others(server: ApiServer) -> None:
+    run = play(server, **WANTED, colocation_cluster_uid=server.uid)
+    assert run.code == 0, run.output
+    deadline = time.monotonic() + 30
+    while (refused := admit(server, pod("BE", cpu="1")))[0]:
+        assert time.monotonic() < deadline, "the policy does not take effect"
+        time.sleep(0.2)
+    assert "BE: only oversubscribed resources may be asked for" in refused[1]
+    while not (admitted := admit(server, pod("BE"))[0]).get("priorityClassName"):
+        assert time.monotonic() < deadline, "the policy does not take effect"
+        time.sleep(0.2)
+    fields = ("schedulerName", "priorityClassName", "priority", "preemptionPolicy")
+    assert [admitted[field] for field in fields] == ["volcano", "colocation-be", -100000, "Never"]
+    assert admit(server, pod("LS", cpu="1"))[0]["schedulerName"] == "default-scheduler"
+    assert "the QoS level is none of" in admit(server, pod("XL"))[1]
+
+
+def test_what_was_written_since_outlives_the_next_installation(server: ApiServer) -> None:
+    wanted = {**WANTED, **manifest(server), "colocation_cluster_uid": server.uid}
+    assert play(server, **wanted).code == 0
+    written = text(server)
+    assert written != TEXT
+    again = play(server, **wanted)
+    assert (again.code, again.recap("localhost")["changed"]) == (0, 0), again.output
+    assert f"ConfigMap {SPACE}/{MAP}: data.{KEY}" in again.output
+    assert text(server) == written
+    assert play(server, entry="restore", colocation_cluster_uid=server.uid).code == 0
+
+
+def test_nothing_is_left_when_all_is_taken_away(server: ApiServer) -> None:
+    wanted: dict[str, Any] = {"colocation_cluster_uid": server.uid, "colocation_volcano_remove_crds": True}
+    held = everything(server)
+    shown = play(server, "--check", entry="uninstall", **wanted)
+    assert (shown.code, shown.recap("localhost")["changed"]) == (0, 1), shown.output
+    assert everything(server) == held
+    gone = play(server, entry="uninstall", **wanted)
+    assert gone.code == 0, gone.output
+    assert everything(server) == set()
+    assert play(server, entry="uninstall", **wanted).recap("localhost")["changed"] == 0
