@@ -12,7 +12,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.tests.run import __main__, nodes, places
 from ansible_collections.volcano.colocation.tests.run.nodes import Lab
-from ansible_collections.volcano.colocation.tests.run.stages import Stage
+from ansible_collections.volcano.colocation.tests.run.stages import LONG, Stage
 
 LAB = """
 import json, sys
@@ -62,9 +62,37 @@ def test_success_shows_no_journal(checkout: Path, capsys: pytest.CaptureFixture[
 def test_nodes_are_taken_down_at_the_end(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, stages: tuple[Stage, ...], status: int
 ) -> None:
-    monkeypatch.setattr(__main__, "select", lambda _names: stages)
+    monkeypatch.setattr(__main__, "select", lambda _names, _stages: stages)
     assert __main__.main([]) == status
     assert (checkout / "down").exists()
+
+
+MISSING = Stage("missing", 10, ((sys.executable, "-c", "print('no Go'); raise SystemExit(69)"),))
+
+
+@pytest.mark.parametrize(
+    ("stages", "ci", "status"),
+    [((GOOD, MISSING), "", 0), ((GOOD, MISSING), "true", 1), ((BAD, MISSING), "", 1), ((GOOD,), "true", 0)],
+)
+def test_what_cannot_run_here_is_a_failure_in_continuous_integration_only(
+    checkout: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    stages: tuple[Stage, ...],
+    ci: str,
+    status: int,
+) -> None:
+    monkeypatch.setenv("CI", ci)
+    monkeypatch.setattr(__main__, "select", lambda _names, _stages: stages)
+    assert __main__.main(["--suite", "test"]) == status
+    assert ("\nnot run: missing: no Go\n" in capsys.readouterr().out) == (MISSING in stages)
+
+
+def test_each_suite_runs_its_own_stages(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str] = []
+    monkeypatch.setattr(__main__, "run", lambda stages, _base: ran.extend(stage.name for stage in stages) or [])
+    assert __main__.main(["--suite", "test-long"]) == 0
+    assert ran == [stage.name for stage in LONG]
 
 
 def test_an_unknown_stage_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
