@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from ansible_collections.volcano.colocation.tests.run import __main__, nodes, places
+from ansible_collections.volcano.colocation.tests.run.execution import Outcome
 from ansible_collections.volcano.colocation.tests.run.nodes import Lab
 from ansible_collections.volcano.colocation.tests.run.stages import LONG, Stage
 
@@ -89,10 +91,15 @@ def test_what_cannot_run_here_is_a_failure_in_continuous_integration_only(
 
 
 def test_each_suite_runs_its_own_stages(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ran: list[str] = []
-    monkeypatch.setattr(__main__, "run", lambda stages, _base: ran.extend(stage.name for stage in stages) or [])
+    ran: list[Stage] = []
+
+    def run(stages: Sequence[Stage], _base: Mapping[str, str]) -> list[Outcome]:
+        ran.extend(stages)
+        return [Outcome(stage) for stage in stages]
+
+    monkeypatch.setattr(__main__, "run", run)
     assert __main__.main(["--suite", "test-long"]) == 0
-    assert ran == [stage.name for stage in LONG]
+    assert ran == list(LONG)
 
 
 def test_an_unknown_stage_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,10 +116,10 @@ def test_a_journal_that_does_not_come_does_not_keep_a_failure_back(
 ) -> None:
     lab = checkout / "tests" / "lab" / "__main__.py"
     lab.write_text(LAB.replace('print("kubelet', 'import time; time.sleep(60); print("kubelet'))
-    monkeypatch.setattr(nodes, "TIMEOUT", 1.0)
+    monkeypatch.setattr(nodes, "TIMEOUT", 4.0)
     __main__.run((BAD,), os.environ)
     printed = capsys.readouterr().out
-    assert "timed out after 1.0 seconds" in printed
+    assert "timed out after 4.0 seconds" in printed
     assert "\noh\n" in printed
 
 

@@ -16,7 +16,12 @@ from ansible_collections.volcano.colocation.tests.run.places import CHECKOUT
 from ansible_collections.volcano.colocation.tests.run.venvs import STAMP
 
 LAB = "import sys; print('no-such-package'); sys.exit(1)\n"
-APT_GET = '#!/bin/sh\necho "$@" >>"$CALLS"\necho \'E: no network\' >&2\nexit $APT_STATUS\n'
+PROGRAMS = {
+    "apt-get": 'echo "$@" >>"$CALLS"; echo \'E: no network\' >&2; exit 1',
+    "id": "echo 1000",
+    "sudo": 'if [ "$1" = -n ]; then shift; fi; exec "$@"',
+}
+"""Those of a user who may call sudo, on a machine without a network."""
 
 
 @pytest.fixture(name="checkout")
