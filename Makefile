@@ -4,7 +4,7 @@
 PYTHON := .cache/venv/bin/python
 RUN := PYTHONPATH=.cache/dev $(PYTHON) -m ansible_collections.volcano.colocation.tests.run
 
-# `make test STAGES="lint units"` runs some of them; unset runs all.
+# `make test STAGES="lint units"` runs some of them; unset runs all. The same for test-matrix and test-long.
 STAGES ?=
 
 # `make sanity TEST=validate-modules` and `make scenario NAME=v2-systemd` run one of them.
@@ -14,23 +14,32 @@ NAME ?=
 # `make test-faults ARGS=--short`: what tests/faults takes.
 ARGS ?=
 
-.PHONY: help setup test test-faults sanity scenario demo bench lock clean
+# What all checkouts share; the lab's part may be removed whenever no node runs.
+CACHES = "$${XDG_CACHE_HOME:-$$HOME/.cache}/volcano-colocation" \
+	"$${COLOCATION_LAB_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/volcano-colocation-lab}"
+
+.PHONY: help setup test test-matrix test-faults test-long sanity scenario demo bench lock docs clean clean-cache
 
 help:
-	@echo 'make demo    misaligned throwaway node -> provisioned and proven node, in a VM'
-	@echo 'make test    every test; STAGES="lint units" for some of them'
-	@echo 'make test-faults    nodes are interrupted in every way, for hours; see docs/faults.md'
-	@echo 'make sanity, make scenario    one part of the tests; see docs/contributing.md'
-	@echo 'make bench   provision against ansible -m ping and a stock playbook'
-	@echo 'make setup   what the three above need; they run it themselves'
-	@echo 'make lock    writes requirements/constraints.txt anew from requirements/dev.txt'
-	@echo 'make clean   stops the nodes and the control plane of the tests and removes .cache'
+	@echo 'make demo         show the collection: misalign a throwaway node, provision it, prove the result'
+	@echo 'make test         run every stage of the tests; STAGES="lint units" runs some of them'
+	@echo 'make test-matrix  run the tests with older and newer releases of Kubernetes, containerd and Volcano'
+	@echo 'make test-faults  interrupt nodes in every way, for hours; docs/faults.md explains ARGS'
+	@echo 'make test-long    run everything that takes hours: all faults, repeated scenarios, exhaustive unit tests'
+	@echo 'make sanity       run ansible-test sanity; TEST=validate-modules runs one test'
+	@echo 'make scenario     run the Molecule scenarios; NAME=v2-systemd runs one of them'
+	@echo 'make bench        measure provision against ansible -m ping and a stock playbook'
+	@echo 'make setup        install what the targets above need; they do it themselves'
+	@echo 'make lock         pin the Python packages of requirements/dev.txt in requirements/constraints.txt'
+	@echo 'make docs         write the tables of stages into README.md and docs/contributing.md'
+	@echo 'make clean        stop the nodes of the tests and remove .cache of this checkout'
+	@echo 'make clean-cache  remove what all checkouts share: Python tools, node images, programs'
 
 setup:
 	@tests/setup
 
-test: setup
-	@$(RUN) $(STAGES)
+test test-matrix test-long: setup
+	@$(RUN) --suite $@ $(STAGES)
 
 test-faults: setup
 	@$(RUN).install && $(PYTHON) tests/faults $(ARGS)
@@ -50,9 +59,17 @@ bench: setup
 lock:
 	@tests/setup --lock
 
+docs: setup
+	@$(RUN).pages
+
 clean:
 	@for state in .cache/nodes/* .cache/*/nodes; do \
 		export COLOCATION_LAB_STATE=$$state; \
 		[ ! -d $$state ] || { python3 tests/lab down --all && python3 tests/lab cluster down; }; \
 	done
 	@rm -rf .cache
+
+clean-cache:
+	@nodes=$$(python3 tests/lab list) && [ -z "$$nodes" ] || \
+		{ echo "nodes still use the images; stop them first: python3 tests/lab down --all"; exit 1; }
+	@rm -rf $(CACHES)

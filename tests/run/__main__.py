@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the stages that are named, all when none is; `make test` calls it."""
+"""Runs the stages that are named, all when none is; `make test` and its siblings call it."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import sys
@@ -15,14 +16,17 @@ from functools import partial
 from . import places, report
 from .execution import Outcome, run_stage
 from .nodes import Lab
-from .schedule import carry_out
+from .schedule import execute
 from .stages import Stage, UnknownStageError, select
+from .suites import SUITES, find
 
 
-def main(names: Sequence[str]) -> int:
-    """Run the stages; 1 when one failed or did not run, 2 when a name is unknown."""
+def main(arguments: Sequence[str]) -> int:
+    """Run the stages; 1 when one failed, or in continuous integration did not run; 2 when a name is unknown."""
+    parsed = _parser().parse_args(arguments)
+    suite = find(parsed.suite)
     try:
-        stages = select(names)
+        stages = select(parsed.names, suite.stages)
     except UnknownStageError as error:
         print(error, file=sys.stderr)
         return 2
@@ -35,15 +39,30 @@ def main(names: Sequence[str]) -> int:
     except KeyboardInterrupt:
         say("interrupted")
         return 130
-    say(report.closing(outcomes, time.monotonic() - began))
+    say(report.closing(suite, outcomes, time.monotonic() - began))
+    return status(outcomes, os.environ)
+
+
+def status(outcomes: Sequence[Outcome], base: Mapping[str, str]) -> int:
+    """What this machine cannot run is named and is not a failure, except in continuous integration (CI=true)."""
+    if base.get("CI", "") in ("", "0", "false"):
+        return 1 if any(outcome.failed for outcome in outcomes) else 0
     return 0 if all(outcome.passed for outcome in outcomes) else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="tests/run", description=__doc__)
+    names = [suite.name for suite in SUITES if suite.stages]
+    parser.add_argument("--suite", choices=names, default=names[0], help="whose stages; default: %(default)s")
+    parser.add_argument("names", nargs="*", metavar="STAGE")
+    return parser
 
 
 def run(stages: Sequence[Stage], base: Mapping[str, str]) -> list[Outcome]:
     """Run the stages, and tell how it goes."""
     stop = threading.Event()
     numbers = {stage.name: f"[{number}/{len(stages)}]" for number, stage in enumerate(stages, 1)}
-    outcomes = carry_out(stages, lambda stage: run_one(stage, numbers[stage.name], base, stop), stop)
+    outcomes = execute(stages, lambda stage: run_one(stage, numbers[stage.name], base, stop), stop)
     for outcome in outcomes:
         if outcome.blocked_by:
             say(report.verdict(numbers[outcome.stage.name], outcome))

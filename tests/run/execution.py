@@ -30,6 +30,9 @@ PATIENCE = 4.0
 OVERRUN = "stopped: the stage took several times its share"
 INTERRUPTED = "stopped: the tests were interrupted"
 
+UNAVAILABLE = 69
+"""Exit status (EX_UNAVAILABLE of sysexits.h) of a command that cannot run here: its last line says what is missing."""
+
 GRACE = 30.0
 """Seconds that a stopped command has to clean up after itself."""
 
@@ -48,17 +51,27 @@ class Failure:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a stage. A stage that did not run has ``blocked_by``."""
+    """How a stage ended.
+
+    ``blocked_by``: stages that it needs and that did not pass, so that it did not run. ``unavailable``: what this
+    machine lacks for it, directly or for a stage that it needs.
+    """
 
     stage: Stage
     seconds: float = 0.0
     failures: tuple[Failure, ...] = ()
     blocked_by: tuple[str, ...] = ()
+    unavailable: str = ""
     log: Path = field(default=Path(os.devnull))
 
     @property
     def passed(self) -> bool:
-        return not self.failures and not self.blocked_by
+        return not self.failures and not self.blocked_by and not self.unavailable
+
+    @property
+    def failed(self) -> bool:
+        """Neither passed nor left out because of this machine."""
+        return not self.passed and not self.unavailable
 
 
 def run_stage(
@@ -73,17 +86,20 @@ def run_stage(
 ) -> Outcome:
     """Run all commands of ``stage`` in ``folder``, the later ones too when one fails; their output goes to ``log``.
 
-    Once ``stop`` is set, what runs is stopped and the rest does not begin.
+    A command that cannot run on this machine ends the stage. Once ``stop`` is set, what runs is stopped and the rest
+    does not begin.
     """
     began = time.monotonic()
     watch = _Watch(began, began + stage.share * patience, every, log, beat, stop)
-    failures = []
+    failures: list[Failure] = []
     with log.open("wb") as output:
         for command in stage.commands:
             _write(output, f"$ {shlex.join(command)}\n")
             begin = output.tell()
             reason = watch.over() or _run(command, output, folder, environment, watch)
             end = output.seek(0, os.SEEK_END)
+            if reason == _status(UNAVAILABLE) and not failures:
+                return Outcome(stage, time.monotonic() - began, unavailable=last_line(log), log=log)
             if reason:
                 _write(output, f"{reason}\n")
                 failures.append(Failure(command, reason, begin, end))
@@ -133,9 +149,13 @@ def _run(command: Command, output: IO[bytes], folder: Path, environment: Mapping
                 watch.tell()
         if process.poll() is None:
             return watch.over()
-        return f"exit status {process.returncode}" if process.returncode else ""
+        return _status(process.returncode) if process.returncode else ""
     finally:
         _stop(process)
+
+
+def _status(code: int) -> str:
+    return f"exit status {code}"
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

@@ -2,21 +2,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Unit tests of what meets ansible-core on its older releases, and those of node-side code on a node's oldest Python.
 
-Each has a virtual environment of its own in .cache. A release of ansible-core also replays snapshots in a playbook.
+Each has a virtual environment of its own, which all checkouts share. A release of ansible-core also replays snapshots
+in a playbook. With the argument `exhaustive`, only the tests that the stage leaves out on the oldest Python.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .places import CACHE, CHECKOUT, tool_environment
+from . import venvs
+from .places import CHECKOUT, tool_environment
+from .report import NOT_RUN
 from .stages import ON_ALL_CPUS
+from .venvs import Recipe
 
 NODE_PYTHON = "3.7"
 
@@ -29,13 +32,15 @@ BETWEEN = ("tests/unit/action/test_files_actions.py", UNITS[1])
 RELEASES = {"2.17": UNITS, "2.18": BETWEEN}
 """The oldest meets all of them, as the newest does in the stage of units; one in between those of files."""
 NODE_UNITS = ("tests/unit/module_utils",)
+EXHAUSTIVE = ("-m", "exhaustive")
 NOT_AGAIN = ("-m", "not exhaustive")
 """Whether a crash loses anything is up to the order of the calls, which is the same on every Python."""
 PLAYBOOK = "tests/package/replay.yml"
 
 
-def main() -> int:
-    failed = [name for name, passed in results() if not passed]
+def main(arguments: Sequence[str]) -> int:
+    parts = node_units(EXHAUSTIVE) if "exhaustive" in arguments else results()
+    failed = [name for name, passed in parts if not passed]
     print(f"failed: {', '.join(failed)}" if failed else "all passed")
     return 1 if failed else 0
 
@@ -43,37 +48,26 @@ def main() -> int:
 def results() -> Iterator[tuple[str, bool]]:
     """Each part of the matrix and whether it passed."""
     for release, units in RELEASES.items():
-        python = provide(f"core-{release}", Path(sys.executable), constraints())
+        python = venvs.provide(Recipe(f"core-{release}", Path(sys.executable), constraints()))
         yield f"units on ansible-core {release}", run(python, "-m", "pytest", *ON_ALL_CPUS, *units)
         yield f"playbook on ansible-core {release}", run(python, "-m", "ansible", "playbook", PLAYBOOK)
+    yield from node_units(NOT_AGAIN)
+
+
+def node_units(selection: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
+    """Node-side tests on the oldest Python, where there is one."""
+    name = f"node-side units on Python {NODE_PYTHON}"
     node_python = find_python(NODE_PYTHON)
     if node_python is None:
-        print(f"no Python {NODE_PYTHON} on this machine: vermin alone proves that node-side code runs on it")
+        print(f"{NOT_RUN}{name}: install Python {NODE_PYTHON}, for example with pyenv; vermin alone checks its syntax")
         return
-    python = provide(f"node-{NODE_PYTHON}", node_python, "")
-    yield f"node-side units on Python {NODE_PYTHON}", run(python, "-m", "pytest", *ON_ALL_CPUS, *NOT_AGAIN, *NODE_UNITS)
-
-
-def provide(name: str, interpreter: Path, pins: str) -> Path:
-    """The Python of a virtual environment with what requirements/``name``.txt lists, made anew when it changes."""
-    requirements = CHECKOUT / "requirements" / f"{name}.txt"
-    wanted = hashlib.sha256((requirements.read_text() + pins).encode()).hexdigest()
-    folder = CACHE / name
-    python, stamp = folder / "bin" / "python", folder / "requirements.sha256"
-    if not stamp.is_file() or stamp.read_text() != wanted:
-        print(f"making {folder}", flush=True)
-        shutil.rmtree(folder, ignore_errors=True)
-        subprocess.run([interpreter, "-m", "venv", folder], check=True)
-        constrained = folder / "constraints.txt"
-        constrained.write_text(pins)
-        pip: list[str | Path] = [python, "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
-        subprocess.run([*pip, "--requirement", requirements, "--constraint", constrained], check=True)
-        stamp.write_text(wanted)
-    return python
+    python = venvs.provide(Recipe(f"node-{NODE_PYTHON}", node_python, ""))
+    yield name, run(python, "-m", "pytest", *ON_ALL_CPUS, *selection, *NODE_UNITS)
 
 
 def constraints() -> str:
-    lines = (CHECKOUT / "requirements" / "constraints.txt").read_text().splitlines(keepends=True)
+    """The pins that hold for older releases as well."""
+    lines = venvs.constraints().splitlines(keepends=True)
     return "".join(line for line in lines if line.split("==")[0] not in FOLLOWS_THE_RELEASE)
 
 
@@ -100,4 +94,4 @@ def environment(python: Path) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

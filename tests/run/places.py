@@ -32,8 +32,10 @@ def stage_environment(base: Mapping[str, str], stage: str) -> dict[str, str]:
 
 def tool_environment(base: Mapping[str, str]) -> dict[str, str]:
     """``base`` with our own tools first on PATH, the collection found, no colours, and caches inside the checkout."""
+    # Without compiled modules every `ansible-playbook` takes two CPU seconds more.
+    kept = {name: value for name, value in base.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {
-        **base,
+        **kept,
         "ANSIBLE_COLLECTIONS_PATH": str(DEV),
         "ANSIBLE_HOME": str(CACHE / "ansible"),
         "ANSIBLE_NOCOLOR": "1",

@@ -9,14 +9,21 @@ import shlex
 from collections.abc import Sequence
 
 from .execution import Failure, Outcome, tail_of
+from .suites import SUITES, Suite, duration
 
 TAIL = 80
 """Lines of a failed command's output; all of it is in the log."""
 
 FEW = 4
-"""Lines of it that are told again at the very end."""
+"""Lines of it that are shown again at the very end."""
 
 WIDTH = 100
+
+TOLERANCE = 1.5
+"""A stage that takes longer than so many times its share is named."""
+
+NOT_RUN = "not run: "
+"""A line of a stage's output that begins so is shown at the end: a part of the stage that this machine cannot run."""
 
 _COMPLAINT = re.compile(r"(ERROR|FAILED|FATAL)\b")
 
@@ -29,6 +36,8 @@ def progress(place: str, name: str, seconds: float, line: str) -> str:
 
 def verdict(place: str, outcome: Outcome) -> str:
     """One line on a stage, with pytest's own count where there is one."""
+    if outcome.unavailable:
+        return f"{place} {outcome.stage.name} … not run on this machine: {outcome.unavailable}"
     if outcome.blocked_by:
         return f"{place} {outcome.stage.name} … not run, because of {', '.join(outcome.blocked_by)}"
     word = "ok" if outcome.passed else "FAILED"
@@ -49,13 +58,68 @@ def journal(name: str, text: str) -> str:
     return "\n".join([f"--- journal of node {name}", *text.splitlines()[-TAIL:], "---"])
 
 
-def closing(outcomes: Sequence[Outcome], seconds: float) -> str:
-    """What passed and what did not, told once more at the end: of a long output that is what is looked at first."""
-    passed = [outcome for outcome in outcomes if outcome.passed]
-    failed = [outcome for outcome in outcomes if not outcome.passed]
-    counts = f"stages: {len(passed)} passed, {len(failed)} failed in {seconds // 60:.0f} min {seconds % 60:.0f} s"
-    took = [f"passed: {', '.join(f'{outcome.stage.name} {outcome.seconds:.0f} s' for outcome in passed)}"]
-    return "\n".join([*(took if passed else ()), *(line for outcome in failed for line in _lost(outcome)), counts])
+def closing(suite: Suite, outcomes: Sequence[Outcome], seconds: float) -> str:
+    """The end of the output, which is what a reader looks at first: times, what did not pass, what did not run."""
+    failed = [outcome for outcome in outcomes if outcome.failed]
+    return "\n".join(
+        [
+            *_times(outcomes),
+            *(line for outcome in failed for line in _lost(outcome)),
+            *_overruns(outcomes),
+            *_left_out(suite, outcomes),
+            *(f"{NOT_RUN}make {other.name}: {other.runs} ({duration(other)})" for other in _others(suite)),
+            _total(suite, outcomes, seconds),
+        ]
+    )
+
+
+def _total(suite: Suite, outcomes: Sequence[Outcome], seconds: float) -> str:
+    counts = (
+        f"{sum(outcome.passed for outcome in outcomes)} passed, {sum(outcome.failed for outcome in outcomes)} failed"
+    )
+    unavailable = sum(bool(outcome.unavailable) for outcome in outcomes)
+    more = f", {unavailable} not run on this machine" if unavailable else ""
+    whole = f" ({duration(suite)} by the shares)" if len(outcomes) == len(suite.stages) else ""
+    took = f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+    return f"make {suite.name}: {len(outcomes)} of {len(suite.stages)} stages in {took}{whole}: {counts}{more}"
+
+
+def _times(outcomes: Sequence[Outcome]) -> list[str]:
+    return [
+        f"{'passed' if outcome.passed else 'FAILED'}: {outcome.stage.name} {outcome.seconds:.0f} s"
+        f" (share {outcome.stage.share} s)"
+        for outcome in outcomes
+        if not outcome.blocked_by and not outcome.unavailable
+    ]
+
+
+def _overruns(outcomes: Sequence[Outcome]) -> list[str]:
+    return [
+        f"too slow: {outcome.stage.name} took {outcome.seconds:.0f} s,"
+        f" {outcome.seconds / outcome.stage.share:.1f} times its share of {outcome.stage.share} s"
+        for outcome in outcomes
+        if outcome.seconds > TOLERANCE * outcome.stage.share
+    ]
+
+
+def _left_out(suite: Suite, outcomes: Sequence[Outcome]) -> list[str]:
+    """Stages, and parts of stages, that did not run, and why."""
+    unavailable = [
+        f"{NOT_RUN}{outcome.stage.name}: {outcome.unavailable}" for outcome in outcomes if outcome.unavailable
+    ]
+    parts = [line for outcome in outcomes for line in _log(outcome).splitlines() if line.startswith(NOT_RUN)]
+    named = {outcome.stage.name for outcome in outcomes}
+    others = [stage.name for stage in suite.stages if stage.name not in named]
+    command = f'make {suite.name} STAGES="{" ".join(others)}"'
+    return [*unavailable, *parts, *([f"{NOT_RUN}{command}"] if others else [])]
+
+
+def _others(suite: Suite) -> list[Suite]:
+    return [other for other in SUITES if other.name != suite.name]
+
+
+def _log(outcome: Outcome) -> str:
+    return outcome.log.read_text(encoding="utf-8", errors="replace") if outcome.log.is_file() else ""
 
 
 def _lost(outcome: Outcome) -> list[str]:

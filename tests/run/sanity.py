@@ -4,7 +4,8 @@
 
 It needs a package index and nothing else. Its own virtual environments get pip from a script that it downloads from a
 host of its own; a script of that name in its cache is used instead, and Python brings a pip of its own along. The cache
-is below HOME, so the stage has a home of its own, where pip has to be told what the developer's pip is set to.
+is below HOME, so it has a home of its own, where pip has to be told what the developer's pip is set to. All checkouts
+share that home, since its virtual environments take a minute: one process makes them all, before any test runs.
 """
 
 from __future__ import annotations
@@ -14,17 +15,20 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from . import venvs
 from .places import CACHE, CHECKOUT, tool_environment
 
-ROOT = CACHE / "sanity"
-TREE = ROOT / "ansible_collections" / "volcano" / "colocation"
-HOME = ROOT / "home"
+TREE = CACHE / "sanity" / "ansible_collections" / "volcano" / "colocation"
 
-GET_PIP = HOME / ".ansible" / "test" / "cache" / "get_pip_24_2.py"
+GET_PIP = Path(".ansible") / "test" / "cache" / "get_pip_24_2.py"
 """The name that ansible-core 2.19 looks for: ansible_test/_data/requirements, pip_version."""
+
+PIP_CONF = Path(".config") / "pip" / "pip.conf"
 
 GET_PIP_SCRIPT = """\
 import ensurepip
@@ -35,12 +39,39 @@ ensurepip.bootstrap(upgrade=True)
 
 def main() -> int:
     copy_tree(CHECKOUT, TREE)
-    write(GET_PIP, GET_PIP_SCRIPT)
-    write(HOME / ".config" / "pip" / "pip.conf", pip_settings())
+    try:
+        home = venvs.obtain(home_folder(), prime)
+    except subprocess.CalledProcessError as error:
+        print(f"{error.cmd}: exit status {error.returncode}; the next run makes the virtual environments again")
+        return 1
+    write(home / PIP_CONF, pip_settings())
+    return call(home, *sys.argv[1:])
+
+
+def home_folder() -> Path:
+    """By what decides the virtual environments: the lists of ansible-test and the Python."""
+    lists = sorted(
+        (Path(sysconfig.get_path("purelib")) / "ansible_test" / "_data" / "requirements").glob("sanity.*.txt")
+    )
+    texts = [path.read_text(encoding="utf-8") for path in lists]
+    return venvs.shared("sanity") / venvs.digest([venvs.identity(Path(sys.executable)), GET_PIP_SCRIPT, *texts])
+
+
+def prime(home: Path) -> None:
+    """Make every virtual environment and run no test."""
+    write(home / GET_PIP, GET_PIP_SCRIPT)
+    write(home / PIP_CONF, pip_settings())
+    if status := call(home, "--prime-venvs"):
+        raise subprocess.CalledProcessError(status, "ansible-test sanity --prime-venvs")
+
+
+def call(home: Path, *arguments: str) -> int:
     # Without a version it takes whatever on PATH is named like a Python; vermin looks after the other versions.
     python = "{}.{}".format(*sys.version_info)
-    command = ["ansible-test", "sanity", "--python", python, "--color", "no", "--truncate", "0", *sys.argv[1:]]
-    return subprocess.run(command, cwd=TREE, env=environment(tool_environment(os.environ)), check=False).returncode
+    command = ["ansible-test", "sanity", "--python", python, "--color", "no", "--truncate", "0", *arguments]
+    return subprocess.run(
+        command, cwd=TREE, env=environment(tool_environment(os.environ), home), check=False
+    ).returncode
 
 
 def copy_tree(source: Path, target: Path) -> None:
@@ -61,10 +92,10 @@ def copy_tree(source: Path, target: Path) -> None:
     subprocess.run(["git", "init", "--quiet"], cwd=target, check=True)
 
 
-def environment(base: Mapping[str, str]) -> dict[str, str]:
-    """``base`` with a home of its own; what leads Python and ansible to the checkout would mislead ansible-test."""
+def environment(base: Mapping[str, str], home: Path) -> dict[str, str]:
+    """``base`` with ``home``; what leads Python and ansible to the checkout would mislead ansible-test."""
     misleading = {"ANSIBLE_COLLECTIONS_PATH", "ANSIBLE_HOME", "PYTHONPATH", "PYTHONPYCACHEPREFIX"}
-    return {**{name: value for name, value in base.items() if name not in misleading}, "HOME": str(HOME)}
+    return {**{name: value for name, value in base.items() if name not in misleading}, "HOME": str(home)}
 
 
 def pip_settings() -> str:
@@ -89,10 +120,11 @@ def pip_conf(listed: str) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file that only its owner can read: a package index may be named with a password."""
+    """Replace a file that only its owner can read: a package index may be named with a password."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.touch(mode=0o600)
-    path.write_text(text)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as partial:
+        partial.write(text)
+    Path(partial.name).rename(path)
 
 
 if __name__ == "__main__":

@@ -1,30 +1,31 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which stage begins when: as many beside each other as the CPUs carry, in the order of the table."""
+"""Which stage starts when: of those that can run, the one with the longest way to the end comes first."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 
 from .execution import Outcome
 from .stages import CPUS, Stage
 
 Run = Callable[[Stage], Outcome]
+Seconds = Callable[[Stage], float]
 
 
-def carry_out(stages: Sequence[Stage], run: Run, stop: threading.Event) -> list[Outcome]:
+def execute(stages: Sequence[Stage], run: Run, stop: threading.Event) -> list[Outcome]:
     """Every stage's outcome, in the order of ``stages``. Whatever ends the waiting sets ``stop``."""
     outcomes: dict[str, Outcome] = {}
     running: dict[Future[Outcome], Stage] = {}
     with ThreadPoolExecutor(CPUS) as pool:
         try:
             while len(outcomes) < len(stages):
-                for stage in _next(stages, outcomes, tuple(running.values())):
-                    blocked_by = _failed(stage, outcomes)
-                    if blocked_by:
-                        outcomes[stage.name] = Outcome(stage, blocked_by=blocked_by)
+                for stage in startable(stages, outcomes, tuple(running.values())):
+                    if blocked := _blocked(stage, outcomes):
+                        outcomes[stage.name] = blocked
                     else:
                         running[pool.submit(run, stage)] = stage
                 if running:
@@ -36,21 +37,62 @@ def carry_out(stages: Sequence[Stage], run: Run, stop: threading.Event) -> list[
     return [outcomes[stage.name] for stage in stages]
 
 
-def _next(stages: Sequence[Stage], outcomes: dict[str, Outcome], running: Sequence[Stage]) -> list[Stage]:
-    """The stages that can begin now; none overtakes one that only waits for CPUs."""
+def startable(stages: Sequence[Stage], ended: Collection[str], running: Sequence[Stage]) -> list[Stage]:
+    """The stages to start now. One that does not fit beside what runs lets the next one go first."""
     free = CPUS - sum(stage.cpus for stage in running)
-    begun = {*outcomes, *(stage.name for stage in running)}
-    named = {stage.name for stage in stages}
+    started = {*ended, *(stage.name for stage in running)}
+    known = {stage.name for stage in stages}
     chosen: list[Stage] = []
-    for stage in stages:
-        if stage.name in begun or not {name for name in stage.needs if name in named} <= outcomes.keys():
-            continue
-        if stage.cpus > free:
-            break
-        free -= stage.cpus
-        chosen.append(stage)
+    for stage in sorted(stages, key=lambda stage: -way(stage, stages)):
+        ready = all(name in ended for name in stage.needs if name in known)
+        if stage.name not in started and ready and stage.cpus <= free:
+            free -= stage.cpus
+            chosen.append(stage)
     return chosen
 
 
-def _failed(stage: Stage, outcomes: dict[str, Outcome]) -> tuple[str, ...]:
-    return tuple(name for name in stage.needs if name in outcomes and not outcomes[name].passed)
+def way(stage: Stage, stages: Sequence[Stage]) -> float:
+    """Seconds from its start to the end of the last stage that needs it, directly or not."""
+    return stage.share + max((way(other, stages) for other in stages if stage.name in other.needs), default=0)
+
+
+def expected(stages: Sequence[Stage], seconds: Seconds) -> float:
+    """How long all of them take on CPUS CPUs when each takes ``seconds`` with the CPUs that are reserved for it."""
+    work: dict[str, float] = {}
+    ended: set[str] = set()
+    running: list[Stage] = []
+    clock = 0.0
+    while len(ended) < len(stages):
+        for stage in startable(stages, ended, running):
+            running.append(stage)
+            work[stage.name] = seconds(stage) * stage.cpus
+        speed = _speeds(running)
+        step = min(work[stage.name] / speed[stage.name] for stage in running)
+        clock += step
+        for stage in running:
+            work[stage.name] -= step * speed[stage.name]
+        ended |= {stage.name for stage in running if work[stage.name] < 1e-6}
+        running = [stage for stage in running if stage.name not in ended]
+    return clock
+
+
+def _speeds(running: Sequence[Stage]) -> dict[str, float]:
+    """CPUs that each stage has: those reserved, and of what is free as many as it can use."""
+    free = float(CPUS - sum(stage.cpus for stage in running))
+    speeds: dict[str, float] = {}
+    for stage in running:
+        more = min(free, stage.burst - stage.cpus)
+        free -= more
+        speeds[stage.name] = stage.cpus + more
+    return speeds
+
+
+def _blocked(stage: Stage, outcomes: dict[str, Outcome]) -> Outcome | None:
+    """The outcome of a stage that cannot run because one that it needs did not pass; None when it can."""
+    causes = [outcomes[name] for name in stage.needs if name in outcomes and not outcomes[name].passed]
+    if not causes:
+        return None
+    blocked = Outcome(stage, blocked_by=tuple(cause.stage.name for cause in causes))
+    if all(cause.unavailable for cause in causes):
+        return replace(blocked, unavailable=f"needs {', '.join(blocked.blocked_by)}")
+    return blocked

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table of stages: what `make test` runs. They begin in this order, as many at a time as CPUs carry."""
+"""The tables of stages: what `make test`, `make test-matrix` and `make test-long` run."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .places import PACKAGE
+from .places import CHECKOUT, PACKAGE
 
 Command = tuple[str, ...]
 
@@ -23,16 +23,20 @@ IN_ORDER = "--no-loadscope-reorder"
 
 @dataclass(frozen=True)
 class Stage:
-    """``share``: seconds it may take on two cores, caches cold, beside what runs with it.
+    """``share``: seconds that it may take on two cores, caches empty, beside other stages.
 
-    ``needs``: stages whose failure makes it pointless; ``cpus``: how many it keeps busy; an emulated node keeps one.
+    ``warm``: the same once its results are in a cache, where that makes a difference. ``cpus``: how many are reserved
+    for it; ``burst``: how many it keeps busy when it has them. ``needs``: stages whose failure makes it pointless.
     """
 
     name: str
     share: int
     commands: tuple[Command, ...]
     needs: tuple[str, ...] = ()
-    cpus: int = CPUS
+    cpus: int = 1
+    burst: int = 1
+    warm: int | None = None
+    proves: str = ""
 
 
 class UnknownStageError(ValueError):
@@ -40,6 +44,7 @@ class UnknownStageError(ValueError):
 
 
 KINDS = "tests/system/kinds"
+MATRIX_NODES = "tests/matrix"
 
 
 def _part(name: str, *arguments: str) -> Command:
@@ -47,12 +52,40 @@ def _part(name: str, *arguments: str) -> Command:
 
 
 def _faults(*cgroups: str) -> tuple[Command, ...]:
-    """The shorter set, one node at a time."""
+    """The rows of the short set, one node at a time."""
     return tuple(("python", "tests/faults", "--short", "--cgroup", cgroup) for cgroup in cgroups)
 
 
+def _where_it_exists(folder: str, stage: Stage) -> tuple[Stage, ...]:
+    return (stage,) if (CHECKOUT / folder).is_dir() else ()
+
+
+INSTALL = _part("install")
+
+PROGRAMS = Stage(
+    "programs",
+    2200,
+    (("python", "tests/lab", "programs", "--build", "test"),),
+    burst=2,
+    warm=15,
+    proves="kubelet, control plane, containerd, etcd and Volcano can be built from their Go modules",
+)
+
+LAB = Stage(
+    "lab",
+    680,
+    (("python", "tests/lab", "build"),),
+    needs=("programs",),
+    burst=2,
+    warm=15,
+    proves="root file systems, disks and kernels of the nodes can be built",
+)
+
+BUILDS = (PROGRAMS, LAB)
+"""First in every table: other stages wait for them."""
+
 STAGES = (
-    Stage("lab", 680, (("python", "tests/lab", "build"), ("python", "tests/lab", "cluster", "build")), cpus=1),
+    *BUILDS,
     Stage(
         "lint",
         110,
@@ -64,32 +97,144 @@ STAGES = (
             ("ansible-lint",),
             ("antsibull-changelog", "lint"),
             ("antsibull-docs", "lint-collection-docs", "--plugin-docs", "--disallow-unknown-collection-refs", "."),
-            ("ansible-galaxy", "collection", "build", "--force", "--output-path", ".cache/dist"),
         ),
-        cpus=1,
+        proves="style, complexity, types; node-side code parses on Python 3.7; ansible-lint's production profile;"
+        " documentation and changelog",
     ),
-    Stage("sanity", 270, (_part("sanity"),), cpus=1),
-    Stage("units-matrix", 430, (_part("matrix"),), cpus=1),
-    Stage("package", 125, (("pytest", "tests/package"),), cpus=1),
+    Stage("sanity", 270, (_part("sanity"),), proves="what `ansible-test` demands of every collection"),
+    Stage(
+        "units-matrix",
+        430,
+        (_part("matrix"),),
+        proves="unit tests that use ansible-core on 2.17, those of files on 2.18, and a playbook on both;"
+        " node-side tests on Python 3.7 where it is installed",
+    ),
+    Stage(
+        "package",
+        125,
+        (("pytest", "tests/package"),),
+        proves="the tarball, installed into an empty directory, works by FQCN",
+    ),
     Stage(
         "units",
-        400,
+        800,
         (("pytest", *ON_ALL_CPUS, IN_ORDER, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report")),
+        burst=2,
+        proves="behaviour, with at least 95 % branch coverage of the code that runs on the controller",
     ),
-    Stage("scenarios", 1210, (_part("install"), _part("scenarios", "scenarios")), needs=("lab",)),
+    *_where_it_exists(
+        "tests/api",
+        Stage(
+            "api",
+            600,
+            (INSTALL, _part("system", "api", "tests/api")),
+            needs=("programs",),
+            proves="what the collection asks of an API server, on a control plane without nodes",
+        ),
+    ),
+    Stage(
+        "scenarios",
+        1210,
+        (INSTALL, _part("scenarios", "scenarios")),
+        needs=("lab",),
+        cpus=2,
+        burst=2,
+        proves="the four combinations of cgroup version and driver on real kernels, by Molecule",
+    ),
     Stage(
         "system",
         2270,
-        (_part("install"), _part("system", "system", "tests/system", f"--ignore={KINDS}")),
+        (INSTALL, _part("system", "system", "tests/system", f"--ignore={KINDS}")),
         needs=("lab",),
-        cpus=1,
+        proves="failures, bad input, restore and secrets on a real node",
     ),
-    Stage("kinds", 1900, (_part("install"), _part("system", "kinds", KINDS)), needs=("lab",), cpus=1),
-    Stage("faults", 610, (_part("install"), *_faults("v1", "v2")), needs=("lab",), cpus=1),
+    Stage(
+        "kinds",
+        1900,
+        (INSTALL, _part("system", "kinds", KINDS)),
+        needs=("lab",),
+        proves="nodes of other kinds: containerd 2, other layouts, images, slices on v1, a node of a cluster",
+    ),
+    Stage(
+        "faults",
+        610,
+        (INSTALL, *_faults("v1", "v2")),
+        needs=("lab",),
+        proves="some rows of the [fault suite](faults.md) on each cgroup version",
+    ),
+    Stage(
+        "cluster",
+        900,
+        (INSTALL, _part("scenarios", "cluster", "cluster")),
+        needs=("lab",),
+        cpus=2,
+        burst=2,
+        proves="a change rolled over two nodes of two kinds whose workload has a PodDisruptionBudget",
+    ),
+    Stage("demo", 300, (("python", "tests/demo"),), needs=("lab",), proves="the steps of `make demo`"),
+)
+
+MATRIX = (
+    *BUILDS,
+    Stage(
+        "matrix-programs",
+        4400,
+        (("python", "tests/lab", "programs", "--build", "matrix"),),
+        # Not because it uses them: two builds beside each other need twice the memory.
+        needs=("programs",),
+        burst=2,
+        warm=15,
+        proves="older and newer releases of each program, and Debian's kubelet 1.20, can be built",
+    ),
+    *_where_it_exists(
+        MATRIX_NODES,
+        Stage(
+            "matrix-nodes",
+            3600,
+            (INSTALL, _part("system", "matrix-nodes", MATRIX_NODES)),
+            needs=("lab", "matrix-programs"),
+            proves="nodes and clusters of these versions",
+        ),
+    ),
+)
+
+LONG = (
+    *BUILDS,
+    Stage(
+        "all-faults",
+        10800,
+        (INSTALL, ("python", "tests/faults")),
+        needs=("lab",),
+        cpus=2,
+        burst=2,
+        proves="every row of the [fault suite](faults.md) that has no result for this code",
+    ),
+    Stage(
+        "repeated-scenarios",
+        3 * 1210,
+        (INSTALL, *(_part("scenarios", "repeated-scenarios") for _ in range(3))),
+        needs=("lab",),
+        cpus=2,
+        burst=2,
+        proves="each Molecule scenario with one node passes three times in a row",
+    ),
+    Stage(
+        "exhaustive",
+        1800,
+        (_part("matrix", "exhaustive"),),
+        proves="interruptions at every call of the engine, on Python 3.7",
+    ),
+    Stage(
+        "control-plane",
+        600,
+        (_part("system", "control-plane", "tests/cluster"),),
+        needs=("programs",),
+        proves="the lab's control plane itself",
+    ),
 )
 
 
-def select(names: Sequence[str], stages: Sequence[Stage] = STAGES) -> tuple[Stage, ...]:
+def select(names: Sequence[str], stages: Sequence[Stage]) -> tuple[Stage, ...]:
     """The named stages in the order of the table, all when none is named; UnknownStageError for any other name."""
     known = [stage.name for stage in stages]
     unknown = [name for name in names if name not in known]

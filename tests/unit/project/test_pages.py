@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.run.stages import STAGES
+from ansible_collections.volcano.colocation.tests.run import pages, report
+from ansible_collections.volcano.colocation.tests.run.suites import SUITES, Suite, duration
 from ansible_collections.volcano.colocation.tests.unit.project.tree import CHECKOUT
 
 PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md"))]
@@ -23,7 +24,8 @@ def code(page: Path) -> list[str]:
 
 
 def targets() -> set[str]:
-    return set(re.findall(r"^([a-z-]+):", (CHECKOUT / "Makefile").read_text(), re.MULTILINE))
+    rules = re.findall(r"^([a-z][a-z -]*):", (CHECKOUT / "Makefile").read_text(), re.MULTILINE)
+    return {name for names in rules for name in names.split()}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -35,9 +37,35 @@ def test_make_targets_exist(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_stages_exist(page: Path) -> None:
     named = {name for names in re.findall(r'STAGES="?([a-z -]+)', page.read_text()) for name in names.split()}
-    assert named <= {stage.name for stage in STAGES}
+    assert named <= {stage.name for suite in SUITES for stage in suite.stages}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     assert [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", [pages.README, pages.CONTRIBUTING], ids=lambda page: page.name)
+def test_the_tables_of_commands_and_stages_are_current(page: Path) -> None:
+    """`make docs` writes them."""
+    assert pages.commands() in page.read_text()
+    assert pages.update(page) == page.read_text()
+
+
+@pytest.mark.parametrize("suite", [suite for suite in SUITES if suite.stages], ids=lambda suite: suite.name)
+def test_the_stages_are_documented(suite: Suite) -> None:
+    assert pages.stages(suite) in pages.CONTRIBUTING.read_text()
+
+
+def test_the_end_of_the_tests_says_what_the_pages_say() -> None:
+    test, *others = SUITES
+    end = report.closing(test, [], 0.0)
+    for suite in others:
+        assert f"make {suite.name}: {suite.runs} ({duration(suite)})" in end
+        assert f"| `make {suite.name}` | {suite.runs} | {duration(suite)} |" in pages.commands()
+
+
+def test_every_command_is_a_target_with_a_line_of_help() -> None:
+    helped = set(re.findall(r"@echo 'make ([a-z-]+) ", (CHECKOUT / "Makefile").read_text()))
+    assert {suite.name for suite in SUITES} <= helped
+    assert helped == targets() - {"help"}

@@ -10,7 +10,13 @@ import threading
 import time
 from pathlib import Path
 
-from ansible_collections.volcano.colocation.tests.run.execution import INTERRUPTED, OVERRUN, Outcome, run_stage
+from ansible_collections.volcano.colocation.tests.run.execution import (
+    INTERRUPTED,
+    OVERRUN,
+    UNAVAILABLE,
+    Outcome,
+    run_stage,
+)
 from ansible_collections.volcano.colocation.tests.run.stages import Command, Stage
 
 
@@ -55,6 +61,21 @@ def test_a_program_that_is_missing_fails_its_stage(tmp_path: Path) -> None:
     assert [failure.reason for failure in outcome.failures] == [
         "no-such-program does not start: No such file or directory"
     ]
+
+
+def test_a_command_that_cannot_run_here_ends_the_stage_and_says_what_is_missing(tmp_path: Path) -> None:
+    missing = python(f"print('lab: go is not installed'); raise SystemExit({UNAVAILABLE})")
+    outcome, _beats = run(tmp_path, missing, python("print('too late')"))
+    assert (outcome.unavailable, outcome.failures) == ("lab: go is not installed", ())
+    assert not outcome.passed
+    assert not outcome.failed
+    assert "too late" not in outcome.log.read_text()
+
+
+def test_a_failure_before_it_is_a_failure(tmp_path: Path) -> None:
+    outcome, _beats = run(tmp_path, python("raise SystemExit(3)"), python(f"raise SystemExit({UNAVAILABLE})"))
+    assert [failure.reason for failure in outcome.failures] == ["exit status 3", f"exit status {UNAVAILABLE}"]
+    assert outcome.failed
 
 
 def test_a_long_command_is_seen_to_be_alive(tmp_path: Path) -> None:

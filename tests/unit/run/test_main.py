@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from ansible_collections.volcano.colocation.tests.run import __main__, nodes, places
+from ansible_collections.volcano.colocation.tests.run.execution import Outcome
 from ansible_collections.volcano.colocation.tests.run.nodes import Lab
-from ansible_collections.volcano.colocation.tests.run.stages import Stage
+from ansible_collections.volcano.colocation.tests.run.stages import LONG, Stage
 
 LAB = """
 import json, sys
@@ -62,9 +64,42 @@ def test_success_shows_no_journal(checkout: Path, capsys: pytest.CaptureFixture[
 def test_nodes_are_taken_down_at_the_end(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, stages: tuple[Stage, ...], status: int
 ) -> None:
-    monkeypatch.setattr(__main__, "select", lambda _names: stages)
+    monkeypatch.setattr(__main__, "select", lambda _names, _stages: stages)
     assert __main__.main([]) == status
     assert (checkout / "down").exists()
+
+
+MISSING = Stage("missing", 10, ((sys.executable, "-c", "print('no Go'); raise SystemExit(69)"),))
+
+
+@pytest.mark.parametrize(
+    ("stages", "ci", "status"),
+    [((GOOD, MISSING), "", 0), ((GOOD, MISSING), "true", 1), ((BAD, MISSING), "", 1), ((GOOD,), "true", 0)],
+)
+def test_what_cannot_run_here_is_a_failure_in_continuous_integration_only(
+    checkout: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    stages: tuple[Stage, ...],
+    ci: str,
+    status: int,
+) -> None:
+    monkeypatch.setenv("CI", ci)
+    monkeypatch.setattr(__main__, "select", lambda _names, _stages: stages)
+    assert __main__.main(["--suite", "test"]) == status
+    assert ("\nnot run: missing: no Go\n" in capsys.readouterr().out) == (MISSING in stages)
+
+
+def test_each_suite_runs_its_own_stages(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[Stage] = []
+
+    def run(stages: Sequence[Stage], _base: Mapping[str, str]) -> list[Outcome]:
+        ran.extend(stages)
+        return [Outcome(stage) for stage in stages]
+
+    monkeypatch.setattr(__main__, "run", run)
+    assert __main__.main(["--suite", "test-long"]) == 0
+    assert ran == list(LONG)
 
 
 def test_an_unknown_stage_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,10 +116,10 @@ def test_a_journal_that_does_not_come_does_not_keep_a_failure_back(
 ) -> None:
     lab = checkout / "tests" / "lab" / "__main__.py"
     lab.write_text(LAB.replace('print("kubelet', 'import time; time.sleep(60); print("kubelet'))
-    monkeypatch.setattr(nodes, "TIMEOUT", 1.0)
+    monkeypatch.setattr(nodes, "TIMEOUT", 4.0)
     __main__.run((BAD,), os.environ)
     printed = capsys.readouterr().out
-    assert "timed out after 1.0 seconds" in printed
+    assert "timed out after 4.0 seconds" in printed
     assert "\noh\n" in printed
 
 

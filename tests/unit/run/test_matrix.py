@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.run.matrix import constraints, find_python
+from ansible_collections.volcano.colocation.tests.run import matrix
+from ansible_collections.volcano.colocation.tests.run.matrix import EXHAUSTIVE, constraints, find_python, node_units
 
 
 def program(path: Path, script: str) -> Path:
@@ -36,3 +37,9 @@ def test_no_such_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
     assert find_python("3.7") is None
+
+
+def test_tests_without_a_python_are_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(matrix, "find_python", lambda _version: None)
+    assert list(node_units(EXHAUSTIVE)) == []
+    assert capsys.readouterr().out.startswith("not run: node-side units on Python 3.7: install Python 3.7")

@@ -11,8 +11,15 @@ import pytest
 from ansible_collections.volcano.colocation.tests.run import report
 from ansible_collections.volcano.colocation.tests.run.execution import Failure, Outcome
 from ansible_collections.volcano.colocation.tests.run.stages import Stage
+from ansible_collections.volcano.colocation.tests.run.suites import SUITES, Suite, duration
 
 STAGE = Stage("units", 60, (("pytest", "tests/unit"),))
+OTHER = Stage("other", 60, ())
+SUITE = Suite("test", "all", (OTHER, STAGE))
+OTHER_SUITES = [
+    f"not run: make {suite.name}: {suite.runs} ({duration(suite)})" for suite in SUITES if suite.name != "test"
+]
+LEFT_OUT = ['not run: make test STAGES="other"', *OTHER_SUITES]
 
 
 def outcome(tmp_path: Path, text: str, *failures: Failure) -> Outcome:
@@ -45,9 +52,10 @@ def test_one_line_on_a_stage_that_failed(tmp_path: Path) -> None:
 def test_a_stage_that_did_not_run_has_not_passed() -> None:
     blocked = Outcome(STAGE, blocked_by=("lab",))
     assert report.verdict("[2/2]", blocked) == "[2/2] units … not run, because of lab"
-    assert report.closing([blocked], 0.0).splitlines() == [
+    assert report.closing(SUITE, [blocked], 0.0).splitlines() == [
         "failed: units … not run, because of lab",
-        "stages: 0 passed, 1 failed in 0 min 0 s",
+        *LEFT_OUT,
+        "make test: 1 of 2 stages in 0 min 0 s: 0 passed, 1 failed",
     ]
 
 
@@ -66,21 +74,42 @@ def test_a_failure_names_errors_from_further_up(tmp_path: Path) -> None:
     assert shown[1:3] == ["ERROR: a.py:1: bad", "line 0"]
 
 
-def test_the_end_tells_again_what_passed_and_why_the_rest_did_not(tmp_path: Path) -> None:
+def test_the_end_shows_times_failures_overruns_and_what_did_not_run(tmp_path: Path) -> None:
     text = "line\nFAILED tests/a.py::b - AssertionError\n= 1 failed, 6 passed in 3.21s =\n"
     failed = outcome(tmp_path, text, Failure(("pytest",), "exit status 1", 0, len(text)))
-    assert report.closing([Outcome(STAGE, 60.0), failed], 72.0).splitlines() == [
-        "passed: units 60 s",
+    assert report.closing(SUITE, [Outcome(OTHER, 91.0), failed], 72.0).splitlines() == [
+        "passed: other 91 s (share 60 s)",
+        "FAILED: units 12 s (share 60 s)",
         "failed: units … FAILED in 12 s (share 60 s): 1 failed, 6 passed",
         "  FAILED tests/a.py::b - AssertionError",
-        "stages: 1 passed, 1 failed in 1 min 12 s",
+        "too slow: other took 91 s, 1.5 times its share of 60 s",
+        *OTHER_SUITES,
+        "make test: 2 of 2 stages in 1 min 12 s (1 min by the shares): 1 passed, 1 failed",
     ]
 
 
-def test_the_end_tells_the_last_lines_where_none_names_an_error(tmp_path: Path) -> None:
+def test_the_end_names_what_this_machine_cannot_run(tmp_path: Path) -> None:
+    log = tmp_path / "other.log"
+    log.write_text("$ python\nnot run: units on Python 3.7: install it\nall passed\n")
+    outcomes = [Outcome(OTHER, 60.0, log=log), Outcome(STAGE, unavailable="no Go: apt-get install golang")]
+    assert report.closing(SUITE, outcomes, 60.0).splitlines() == [
+        "passed: other 60 s (share 60 s)",
+        "not run: units: no Go: apt-get install golang",
+        "not run: units on Python 3.7: install it",
+        *OTHER_SUITES,
+        "make test: 2 of 2 stages in 1 min 0 s (1 min by the shares): 1 passed, 0 failed, 1 not run on this machine",
+    ]
+
+
+def test_a_stage_within_half_more_than_its_share_is_not_too_slow() -> None:
+    assert "too slow" not in report.closing(SUITE, [Outcome(OTHER, 90.0)], 90.0)
+
+
+def test_the_end_shows_the_last_lines_where_none_names_an_error(tmp_path: Path) -> None:
     text = "".join(f"line {number}\n" for number in range(9))
     failed = outcome(tmp_path, text, Failure(("x",), "exit status 1", 0, len(text)))
-    assert report.closing([failed], 0.0).splitlines()[1:-1] == [f"  line {number}" for number in range(5, 9)]
+    lines = report.closing(SUITE, [failed], 0.0).splitlines()
+    assert [line for line in lines if line.startswith("  ")] == [f"  line {number}" for number in range(5, 9)]
 
 
 def test_progress_is_one_short_line() -> None:

@@ -7,7 +7,15 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from ansible_collections.volcano.colocation.tests.run.sanity import HOME, copy_tree, environment, pip_conf
+import pytest
+
+from ansible_collections.volcano.colocation.tests.run.sanity import (
+    copy_tree,
+    environment,
+    home_folder,
+    pip_conf,
+    write,
+)
 
 
 def test_the_copy_holds_what_git_tracks_or_would(tmp_path: Path) -> None:
@@ -42,4 +50,18 @@ def test_pip_without_settings() -> None:
 
 def test_nothing_leads_ansible_test_to_the_checkout() -> None:
     base = {"PATH": "/bin", "HOME": "/home/someone", "PYTHONPATH": "/checkout", "ANSIBLE_COLLECTIONS_PATH": "/checkout"}
-    assert environment(base) == {"PATH": "/bin", "HOME": str(HOME)}
+    assert environment(base, Path("/home/sanity")) == {"PATH": "/bin", "HOME": "/home/sanity"}
+
+
+def test_all_checkouts_share_its_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert home_folder().parent == tmp_path / "volcano-colocation" / "sanity"
+
+
+def test_a_file_is_replaced_and_private(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "pip.conf"
+    write(path, "one")
+    write(path, "two")
+    assert path.read_text() == "two"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert list(path.parent.iterdir()) == [path]

@@ -10,15 +10,15 @@ from collections.abc import Sequence
 import pytest
 
 from ansible_collections.volcano.colocation.tests.run.execution import Failure, Outcome
-from ansible_collections.volcano.colocation.tests.run.schedule import carry_out
+from ansible_collections.volcano.colocation.tests.run.schedule import execute, expected, startable
 from ansible_collections.volcano.colocation.tests.run.stages import Stage
 
 PATIENCE = 20.0
 FAILURE = Failure(("x",), "exit status 1", 0, 0)
 
 
-def stage(name: str, cpus: int = 1, needs: tuple[str, ...] = ()) -> Stage:
-    return Stage(name, 1, (), needs=needs, cpus=cpus)
+def stage(name: str, cpus: int = 1, needs: tuple[str, ...] = (), share: int = 1, burst: int = 0) -> Stage:
+    return Stage(name, share, (), needs=needs, cpus=cpus, burst=burst or cpus)
 
 
 class Recorder:
@@ -51,37 +51,81 @@ def names(outcomes: Sequence[Outcome]) -> list[str]:
 
 def test_two_that_keep_one_cpu_busy_run_beside_each_other() -> None:
     run = Recorder(together=("a", "b"))
-    assert names(carry_out([stage("a"), stage("b")], run, threading.Event())) == ["a", "b"]
+    assert names(execute([stage("a"), stage("b")], run, threading.Event())) == ["a", "b"]
 
 
 def test_one_that_keeps_all_cpus_busy_runs_alone() -> None:
     run = Recorder()
-    carry_out([stage("a"), stage("all", 2), stage("b")], run, threading.Event())
+    execute([stage("a"), stage("all", 2), stage("b")], run, threading.Event())
     assert frozenset({"all"}) in run.beside
     assert not [group for group in run.beside if "all" in group and len(group) > 1]
 
 
-def test_nothing_overtakes_one_that_waits_for_cpus() -> None:
-    run = Recorder()
-    carry_out([stage("a"), stage("all", 2), stage("b")], run, threading.Event())
-    assert run.began == ["a", "all", "b"]
+def chosen(stages: Sequence[Stage], ended: Sequence[str] = (), running: Sequence[Stage] = ()) -> list[str]:
+    return [each.name for each in startable(stages, ended, running)]
+
+
+def test_the_longest_way_to_the_end_comes_first() -> None:
+    short, build, long = stage("short", share=5), stage("build", share=2), stage("long", share=3)
+    after = stage("after", needs=("build",), share=9)
+    assert chosen([short, build, long, after]) == ["build", "short"]
+    assert chosen([short, build, long, after], ["build"], [short]) == ["after"]
+
+
+def test_one_that_does_not_fit_lets_the_next_one_go_first() -> None:
+    running, large, small = stage("running"), stage("large", 2, share=9), stage("small")
+    assert chosen([running, large, small], running=[running]) == ["small"]
+    assert chosen([running, large, small], ["running"]) == ["large"]
+
+
+def test_one_that_waits_for_another_does_not_keep_the_rest_waiting() -> None:
+    build = stage("build")
+    stages = [build, stage("node", needs=("build",), share=9), stage("small")]
+    assert chosen(stages, running=[build]) == ["small"]
+
+
+def seconds(one: Stage) -> float:
+    return one.share
+
+
+def test_the_expected_time_of_stages_beside_each_other() -> None:
+    assert expected([stage("a", share=10), stage("b", share=6), stage("c", share=3)], seconds) == 10
+
+
+def test_the_expected_time_of_stages_that_follow_each_other() -> None:
+    build = stage("build", share=4)
+    assert expected([build, stage("b", needs=("build",), share=6), stage("c", 2, ("build",), share=3)], seconds) == 13
+
+
+def test_a_stage_that_can_use_more_cpus_gets_those_that_are_free() -> None:
+    """Five seconds beside the other one, then twice as fast."""
+    assert expected([stage("build", share=20, burst=2), stage("b", share=5)], seconds) == 12.5
 
 
 def test_one_that_needs_another_waits_for_it_and_others_go_on() -> None:
     run = Recorder(together=("a", "c"))
-    carry_out([stage("a"), stage("b", needs=("a",)), stage("c")], run, threading.Event())
+    execute([stage("a"), stage("b", needs=("a",)), stage("c")], run, threading.Event())
     assert run.began.index("b") > run.began.index("a")
 
 
 def test_one_whose_need_failed_does_not_run() -> None:
     run = Recorder(failing=("a",))
-    outcomes = carry_out([stage("a"), stage("b", needs=("a",)), stage("c")], run, threading.Event())
+    outcomes = execute([stage("a"), stage("b", needs=("a",)), stage("c")], run, threading.Event())
     assert sorted(run.began) == ["a", "c"]
     assert outcomes[1].blocked_by == ("a",)
 
 
+@pytest.mark.parametrize(("missing", "blocked"), [("no Go", "needs a"), ("", "")])
+def test_what_a_machine_cannot_run_is_not_a_failure_of_those_that_need_it(missing: str, blocked: str) -> None:
+    def run(one: Stage) -> Outcome:
+        return Outcome(one, unavailable=missing, failures=() if missing else (FAILURE,))
+
+    _first, second = execute([stage("a"), stage("b", needs=("a",))], run, threading.Event())
+    assert (second.blocked_by, second.unavailable, second.failed) == (("a",), blocked, not missing)
+
+
 def test_a_need_that_was_not_asked_for_holds_nothing_up() -> None:
-    assert [each.passed for each in carry_out([stage("b", needs=("a",))], Recorder(), threading.Event())] == [True]
+    assert [each.passed for each in execute([stage("b", needs=("a",))], Recorder(), threading.Event())] == [True]
 
 
 def test_an_interruption_stops_what_runs() -> None:
@@ -95,5 +139,5 @@ def test_an_interruption_stops_what_runs() -> None:
         return Outcome(given)
 
     with pytest.raises(KeyboardInterrupt):
-        carry_out([stage("a"), stage("b")], run, stop)
+        execute([stage("a"), stage("b")], run, stop)
     assert seen == [True]

@@ -1,14 +1,24 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table of stages keeps to the time that continuous integration has."""
+"""The tables of stages are consistent."""
 
 from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.run.stages import CPUS, STAGES, Stage, UnknownStageError, select
+from ansible_collections.volcano.colocation.tests.run import stages
+from ansible_collections.volcano.colocation.tests.run.places import CHECKOUT
+from ansible_collections.volcano.colocation.tests.run.stages import (
+    CPUS,
+    LONG,
+    MATRIX,
+    STAGES,
+    Stage,
+    UnknownStageError,
+    select,
+)
 
-MINUTE = 60
+TABLES = (STAGES, MATRIX, LONG)
 TABLE = (Stage("one", 1, ()), Stage("two", 1, (), needs=("one",)), Stage("three", 1, ()))
 
 
@@ -29,25 +39,32 @@ def test_an_unknown_name_is_refused_with_those_there_are() -> None:
         select(["one", "four"], TABLE)
 
 
-def test_what_a_stage_needs_runs_before_it() -> None:
+@pytest.mark.parametrize("table", TABLES, ids=["test", "test-matrix", "test-long"])
+def test_what_a_stage_needs_stands_before_it(table: tuple[Stage, ...]) -> None:
     seen: set[str] = set()
-    for stage in STAGES:
+    for stage in table:
         assert set(stage.needs) <= seen
         seen.add(stage.name)
 
 
-def on_the_clock(*chosen: str) -> float:
-    """The seconds that stages take where no CPU is ever idle."""
-    return sum(stage.share * stage.cpus for stage in STAGES if stage.name in chosen) / CPUS
+def test_no_stage_needs_more_cpus_than_there_are() -> None:
+    assert all(0 < stage.cpus <= stage.burst <= CPUS for table in TABLES for stage in table)
 
 
-def test_the_shares_fit_into_the_time_there_is() -> None:
-    shares = {stage.name: stage.share for stage in STAGES}
-    assert shares["lab"] <= 12 * MINUTE
-    assert shares["scenarios"] <= 25 * MINUTE
-    assert on_the_clock("lint", "units", "sanity", "units-matrix", "package") <= 18 * MINUTE
-    assert on_the_clock(*shares) <= 84 * MINUTE
+def test_every_stage_has_a_share_a_purpose_and_a_name_of_its_own() -> None:
+    for table in TABLES:
+        assert all(stage.share > 0 and stage.proves and stage.commands for stage in table)
+        assert len({stage.name for stage in table}) == len(table)
 
 
-def test_no_stage_needs_more_than_there_is() -> None:
-    assert all(0 < stage.cpus <= CPUS for stage in STAGES)
+def test_every_path_that_a_command_names_exists() -> None:
+    words = [word for table in TABLES for stage in table for command in stage.commands for word in command]
+    paths = [word.removeprefix("--ignore=") for word in words]
+    named = {path for path in paths if path.startswith(("tests/", "plugins/"))}
+    assert "tests/unit" in named
+    assert {path for path in named if not (CHECKOUT / path).exists()} == set()
+
+
+def test_a_stage_whose_tests_do_not_exist_is_not_in_the_table() -> None:
+    assert {stage.name for stage in stages._where_it_exists("tests/run", TABLE[0])} == {"one"}
+    assert stages._where_it_exists("tests/missing", TABLE[0]) == ()
