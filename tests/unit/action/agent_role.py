@@ -5,15 +5,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import environment
+from ansible_collections.volcano.colocation.tests.unit.action.playbook import playbook
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent import agents
 
 SNAPSHOTS = Path(__file__).parents[1] / "fixtures" / "snapshots"
@@ -74,7 +74,6 @@ class Played:
 
 def play(folder: Path, *steps: Step | Look, probe: Mapping[str, Any] | None = None, **variables: Any) -> Played:
     """The steps one after the other, for n1 as the snapshot and the probe have it."""
-    (folder / "ansible.cfg").touch()
     recorded = (SNAPSHOTS / f"{ALIGNED}.json").read_text(encoding="utf-8")
     (folder / "node.json").write_text(recorded.replace(REMARK, ""), encoding="utf-8")
     probed = {"probe": {**agents.probe("n1"), **(probe or {})}}
@@ -84,19 +83,10 @@ def play(folder: Path, *steps: Step | Look, probe: Mapping[str, Any] | None = No
     tasks = [{"hosts": "all", "gather_facts": False, "tasks": [look, *(each.task() for each in steps)]}]
     (folder / "agent.yml").write_text(json.dumps(tasks), encoding="utf-8")
     given = {"ansible_python_interpreter": sys.executable, "ansible_become": False, **variables}
-    known = environment(folder)
-    done = subprocess.run(
-        [sys.executable, "-m", "ansible", "playbook", "agent.yml", "-i", "hosts.json", "-e", json.dumps(given)],
-        cwd=folder,
-        env={**known, "PATH": f"{folder / PROGRAMS}:{known['PATH']}"},
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    output = done.stdout + done.stderr
-    assert done.returncode == 0, output
-    return Played(output, dict(_sections(done.stdout)))
+    arguments = ("agent.yml", "-i", "hosts.json", "-e", json.dumps(given))
+    done = playbook(folder, *arguments, path=f"{folder / PROGRAMS}:{os.environ['PATH']}")
+    assert done.status == 0, done.output
+    return Played(done.output, dict(_sections(done.stdout)))
 
 
 def _sections(output: str) -> dict[str, tuple[tuple[str, str], ...]]:

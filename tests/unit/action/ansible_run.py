@@ -1,21 +1,19 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs tasks for real: ansible-playbook on localhost, whose registered results come back as a dict."""
+"""Runs tasks in a play: ansible-playbook on localhost, whose registered results come back as a dict."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-Task = dict[str, Any]
+from ansible_collections.volcano.colocation.tests.unit.action.playbook import Done, playbook
 
-COLLECTIONS = next(parent.parent for parent in Path(__file__).parents if parent.name == "ansible_collections")
+Task = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -43,30 +41,16 @@ def noted(register: str, path: Path) -> Task:
     return {"name": f"note {register}", "ansible.builtin.set_fact": {register: text}}
 
 
-def environment(folder: Path) -> dict[str, str]:
-    """Nothing of the user, and everything Ansible writes in the folder."""
-    return {
-        "PATH": os.environ["PATH"],
-        "HOME": str(folder),
-        "LC_ALL": "C.UTF-8",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "ANSIBLE_HOME": str(folder / "home"),
-        "ANSIBLE_LOCAL_TEMP": str(folder / "local"),
-        "ANSIBLE_REMOTE_TEMP": str(folder / "remote"),
-        "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS),
-        "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),
-        "ANSIBLE_NOCOLOR": "1",
-        "ANSIBLE_PIPELINING": "1",
-    }
-
-
 def _registered(tasks: Sequence[Task]) -> Iterator[str]:
     for each in tasks:
         yield from [each["register"]] if "register" in each else each.get("ansible.builtin.set_fact", ())
 
 
-def run(folder: Path, tasks: Sequence[Task]) -> Run:
-    """Run the tasks in one play with connection local; everything Ansible writes stays in the folder."""
+def run(folder: Path, tasks: Sequence[Task], playbook: Callable[..., Done] = playbook) -> Run:
+    """Run the tasks in one play with connection local; everything Ansible writes stays in the folder.
+
+    ``playbook`` may be ``started_playbook``, for the whole way.
+    """
     answer = folder / "answer.json"
     names = ", ".join(f"'{name}': {name}" for name in _registered(tasks))
     play = {
@@ -87,16 +71,7 @@ def run(folder: Path, tasks: Sequence[Task]) -> Run:
             },
         ],
     }
-    (folder / "ansible.cfg").touch()
     (folder / "play.yml").write_text(json.dumps([play]), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "ansible", "playbook", "-i", "localhost,", "play.yml"],
-        cwd=folder,
-        env=environment(folder),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return Run(json.loads(answer.read_text(encoding="utf-8")), done.stdout + done.stderr)
+    done = playbook(folder, "-i", "localhost,", "play.yml")
+    assert done.status == 0, done.output
+    return Run(json.loads(answer.read_text(encoding="utf-8")), done.output)

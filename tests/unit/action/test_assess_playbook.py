@@ -6,18 +6,16 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import environment
+from ansible_collections.volcano.colocation.tests.unit.action.playbook import Done, playbook, started_playbook
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import DIFFERING, NAMES, captured, golden
-
-PLAYBOOK = (sys.executable, "-m", "ansible", "playbook", "volcano.colocation.assess")
 
 
 @dataclass(frozen=True)
@@ -30,21 +28,13 @@ class Answer:
         return json.loads((self.folder / "colocation-reports" / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def assess(folder: Path, *arguments: str, **variables: Any) -> Answer:
+def assess(folder: Path, *arguments: str, playbook: Callable[..., Done] = playbook, **variables: Any) -> Answer:
     """Run the playbook in a folder, where its reports are written."""
     folder.mkdir(exist_ok=True)
-    (folder / "ansible.cfg").touch()
-    done = subprocess.run(
-        [*PLAYBOOK, *arguments, "-e", json.dumps({"ansible_python_interpreter": sys.executable, **variables})],
-        cwd=folder,
-        env={**environment(folder), "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert "Traceback" not in done.stdout + done.stderr
-    return Answer(done.returncode, done.stdout + done.stderr, folder)
+    given = {"ansible_python_interpreter": sys.executable, **variables}
+    done = playbook(folder, "volcano.colocation.assess", *arguments, "-e", json.dumps(given))
+    assert "Traceback" not in done.output
+    return Answer(done.status, done.output, folder)
 
 
 @pytest.fixture(scope="module")
@@ -112,13 +102,13 @@ def test_a_wrong_severity_is_refused(snapshots: Path, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Answer:
-    """Two names for this machine, whatever it is, and one that cannot be reached."""
+    """Two names for this machine, whatever it is, and one that cannot be reached. From end to end."""
     folder = tmp_path_factory.mktemp("hosts")
     local = {"ansible_connection": "local", "ansible_become": False}
     gone = {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 1, "ansible_become": False}
     inventory = {"all": {"hosts": {"one": local, "two": local, "gone": gone}}}
     (folder / "inventory.json").write_text(json.dumps(inventory), encoding="utf-8")
-    return assess(folder, "-i", "inventory.json", colocation_snapshot_folder="kept")
+    return assess(folder, "-i", "inventory.json", playbook=started_playbook, colocation_snapshot_folder="kept")
 
 
 def test_every_host_is_in_the_table_once(hosts: Answer) -> None:

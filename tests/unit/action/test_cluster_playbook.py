@@ -8,38 +8,29 @@ Only in check mode: a node is the machine that the tests run on. What an API ser
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
-from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import environment
+from ansible_collections.volcano.colocation.tests.unit.action.playbook import Done, playbook, started_playbook
 
 COLLECTION = Path(__file__).parents[3]
-PLAYBOOK = (sys.executable, "-m", "ansible", "playbook", "volcano.colocation.cluster", "--check")
+PLAYBOOK = ("volcano.colocation.cluster", "--check", "-i", "localhost,", "-c", "local")
 PLAN = "TASK [Plan the agent and refuse what cannot be done]"
 SET_UP = "TASK [volcano.colocation.scheduler : Set up the scheduler, queues, classes and admission]"
 AGENT = "TASK [volcano.colocation.agent : "
 GONE = "nowhere.conf is no file. Nothing was changed."
 
 
-def cluster(folder: Path, **variables: Any) -> tuple[int, str]:
-    (folder / "ansible.cfg").touch()
+def cluster(folder: Path, playbook: Callable[..., Done] = playbook, **variables: Any) -> tuple[int, str]:
     kubeconfig = str(folder / "nowhere.conf")
     given = {"ansible_python_interpreter": sys.executable, "ansible_become": False, "colocation_kubeconfig": kubeconfig}
-    done = subprocess.run(
-        [*PLAYBOOK, "-i", "localhost,", "-c", "local", "-e", json.dumps({**given, **variables})],
-        cwd=folder,
-        env=environment(folder),
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    return done.returncode, done.stdout + done.stderr
+    done = playbook(folder, *PLAYBOOK, "-e", json.dumps({**given, **variables}))
+    return done.status, done.output
 
 
 @pytest.mark.parametrize(
@@ -73,7 +64,7 @@ def test_what_is_refused_of_the_scheduler_stops_it_before_the_agent(tmp_path: Pa
     """The agent's own plan is left out here: its memory QoS waits for a CRD that the manifest brings."""
     memory_qos = [{"name": "a", "namespace": "default", "selector": {}}]
     waiting = {"colocation_agent_memory_qos": memory_qos, "colocation_volcano_manifest": "/nowhere.yaml"}
-    status, output = cluster(tmp_path, colocation_scheduler=True, **waiting)
+    status, output = cluster(tmp_path, started_playbook, colocation_scheduler=True, **waiting)
     assert status != 0
     told = output.partition("TASK [volcano.colocation.scheduler : Install Volcano]")[2]
     assert "nowhere" in told

@@ -5,20 +5,19 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import (
+from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import Run, run, task
+from ansible_collections.volcano.colocation.tests.unit.action.playbook import (
     COLLECTIONS,
-    Run,
-    environment,
-    run,
-    task,
+    Done,
+    playbook,
+    started_playbook,
 )
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.qos.cases import V2, document, setting
 
@@ -90,27 +89,14 @@ def test_wrong_values_fail_by_name(answers: Run, name: str, says: str) -> None:
     assert says in answers.results[name]["msg"]
 
 
-def play(folder: Path, **variables: Any) -> str:
-    (folder / "ansible.cfg").touch()
+def play(folder: Path, playbook: Callable[..., Done] = playbook, **variables: Any) -> str:
     local = {
         "ansible_connection": "local",
         "ansible_become": False,
         "ansible_python_interpreter": "/nonexistent/python",
     }
     (folder / "inventory.json").write_text(json.dumps({"all": {"hosts": {"one": local}}}), encoding="utf-8")
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "ansible", "playbook", "volcano.colocation.qos", "-i", "inventory.json"),
-            *("-e", json.dumps(variables)),
-        ],
-        cwd=folder,
-        env=environment(folder),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    return done.stdout + done.stderr
+    return playbook(folder, "volcano.colocation.qos", "-i", "inventory.json", "-e", json.dumps(variables)).output
 
 
 def test_without_a_profile_nothing_runs_on_the_node(tmp_path: Path) -> None:
@@ -130,7 +116,7 @@ def test_a_wrong_profile_stops_before_the_node_is_looked_at(tmp_path: Path) -> N
 
 def test_with_a_profile_its_tasks_are_run(tmp_path: Path) -> None:
     """So that the test before the last can fail."""
-    assert "set.yml" in play(tmp_path, colocation_qos={"levels": ["BE"]})
+    assert "set.yml" in play(tmp_path, started_playbook, colocation_qos={"levels": ["BE"]})
 
 
 def test_provision_makes_slices_after_every_preflight_and_before_it_aligns_and_sets_qos_last() -> None:

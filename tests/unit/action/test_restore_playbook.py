@@ -8,34 +8,25 @@ Only in check mode: a node is the machine that the tests run on. What an API ser
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
-from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import environment
+from ansible_collections.volcano.colocation.tests.unit.action.playbook import Done, playbook, started_playbook
 
 COLLECTION = Path(__file__).parents[3]
-PLAYBOOK = (sys.executable, "-m", "ansible", "playbook", "volcano.colocation.restore", "--check")
+PLAYBOOK = ("volcano.colocation.restore", "--check", "-i", "localhost,", "-c", "local")
 PUT_BACK = "TASK [volcano.colocation.node : Put back what the collection changed]"
 
 
-def restore(folder: Path, **variables: Any) -> tuple[int, str]:
-    (folder / "ansible.cfg").touch()
+def restore(folder: Path, playbook: Callable[..., Done] = playbook, **variables: Any) -> tuple[int, str]:
     given = {"ansible_python_interpreter": sys.executable, "ansible_become": False, **variables}
-    done = subprocess.run(
-        [*PLAYBOOK, "-i", "localhost,", "-c", "local", "-e", json.dumps(given)],
-        cwd=folder,
-        env=environment(folder),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    return done.returncode, done.stdout + done.stderr
+    done = playbook(folder, *PLAYBOOK, "-e", json.dumps(given))
+    return done.status, done.output
 
 
 def test_a_cluster_that_cannot_be_asked_stops_it_before_the_first_node(tmp_path: Path) -> None:
@@ -46,10 +37,16 @@ def test_a_cluster_that_cannot_be_asked_stops_it_before_the_first_node(tmp_path:
 
 
 @pytest.mark.parametrize(
-    "variables", [{}, {"colocation_kubeconfig": "/nowhere.conf", "colocation_restore_sections": ["qos"]}]
+    ("variables", "playbook"),
+    [
+        ({}, started_playbook),
+        ({"colocation_kubeconfig": "/nowhere.conf", "colocation_restore_sections": ["qos"]}, playbook),
+    ],
 )
-def test_where_no_cluster_is_concerned_none_is_looked_at(tmp_path: Path, variables: dict[str, Any]) -> None:
-    status, output = restore(tmp_path, **variables)
+def test_where_no_cluster_is_concerned_none_is_looked_at(
+    tmp_path: Path, variables: dict[str, Any], playbook: Callable[..., Done]
+) -> None:
+    status, output = restore(tmp_path, playbook, **variables)
     assert status == 0, output
     assert PUT_BACK in output
 

@@ -8,8 +8,8 @@ The change itself is a task of the test: what node_align does to a node is tried
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.cordon import OURS
-from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import environment
+from ansible_collections.volcano.colocation.tests.unit.action.playbook import Done, playbook, started_playbook
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rollout.cluster import (
     ApiServer,
     node_object,
@@ -26,7 +26,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rollout.clus
     serving,
 )
 
-PLAYBOOK = (sys.executable, "-m", "ansible", "playbook", "--diff", "play.yml", "-i", "hosts.yml")
+PLAYBOOK = ("--diff", "play.yml", "-i", "hosts.yml")
 PROVISION = Path(__file__).resolve().parents[3] / "playbooks" / "provision.yml"
 Task = dict[str, Any]
 
@@ -53,9 +53,10 @@ def play(*change: Task) -> list[dict[str, Any]]:
 SETTLED = ({"name": "Settle", "ansible.builtin.debug": {"msg": "it has ended"}},)
 
 
-def run(folder: Path, server: ApiServer, *change: Task, **variables: Any) -> tuple[int, str]:
+def run(
+    folder: Path, server: ApiServer, *change: Task, playbook: Callable[..., Done] = playbook, **variables: Any
+) -> tuple[int, str]:
     """One host, which is drained. ``check``: in check mode; ``hosts``: in place of that one, by their names."""
-    (folder / "ansible.cfg").touch()
     (folder / "play.yml").write_text(json.dumps(play(*change)), encoding="utf-8")
     hosts = variables.pop("hosts", {"n1": {"node_observed": observed()}})
     inventory = {"all": {"hosts": hosts, "vars": {"ansible_connection": "local"}}}
@@ -68,22 +69,14 @@ def run(folder: Path, server: ApiServer, *change: Task, **variables: Any) -> tup
             "colocation_drain": True,
             **variables,
         }
-        done = subprocess.run(
-            [*PLAYBOOK, *check, "-e", json.dumps(given)],
-            cwd=folder,
-            env=environment(folder),
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-    return done.returncode, done.stdout + done.stderr
+        done = playbook(folder, *PLAYBOOK, *check, "-e", json.dumps(given))
+    return done.status, done.output
 
 
 def test_a_node_is_drained_changed_and_opened(tmp_path: Path) -> None:
     server = ApiServer([pod("a"), pod("d", "DaemonSet")])
     seen = {"name": "Look", "ansible.builtin.assert": {"that": "rollout_drained.evicted == ['default/a']"}}
-    status, output = run(tmp_path, server, seen)
+    status, output = run(tmp_path, server, seen, playbook=started_playbook)
     assert status == 0, output
     assert "n1: drained of 1 pod(s), then changed" in output
     assert "-pod default/a" in output

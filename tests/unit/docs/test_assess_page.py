@@ -7,13 +7,12 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import environment
+from ansible_collections.volcano.colocation.tests.unit.action.playbook import Done, playbook, started_playbook
 from ansible_collections.volcano.colocation.tests.unit.docs.test_role_docs import OPTIONS
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import DIFFERING, NAMES, captured
 
@@ -28,26 +27,17 @@ REPLAYS = [line for line in COMMANDS if "colocation_snapshots=" in line]
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("page")
     (folder / "snapshots").mkdir()
-    (folder / "ansible.cfg").touch()
     for name in NAMES:
         path = folder / "snapshots" / f"{name}.snapshot.json"
         path.write_text(json.dumps(captured(name)), encoding="utf-8")
     return folder
 
 
-def output(folder: Path, command: str) -> str:
+def output(folder: Path, command: str, playbook: Callable[..., Done] = playbook) -> str:
     program, *arguments = shlex.split(command, comments=True)
     assert program == "ansible-playbook"
-    done = subprocess.run(
-        [sys.executable, "-m", "ansible", "playbook", *arguments],
-        cwd=folder,
-        env=environment(folder),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = playbook(folder, *arguments)
+    assert done.status == 0, done.output
     return done.stdout
 
 
@@ -57,7 +47,9 @@ def test_its_replays_run(folder: Path, command: str) -> None:
 
 
 def test_what_it_shows_is_what_is_printed(folder: Path) -> None:
-    printed = [re.sub(r"^( +)\d+\. ", r"\1", line) for line in output(folder, REPLAYS[0]).splitlines()]
+    printed = [
+        re.sub(r"^( +)\d+\. ", r"\1", line) for line in output(folder, REPLAYS[0], started_playbook).splitlines()
+    ]
     missing = [line for line in SHOWN if re.sub(r"^( +)\d+\. ", r"\1", line) not in printed]
     assert missing == []
 

@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A program that imports Ansible once and then forks: a process for each ansible-playbook, and one for each module.
+
+Both are Ansible's own: its command line with all that comes after it, and the wrapper that a module is sent in. What
+is left out is the start of Python and the imports, which take most of a short play's time. Modules that Ansible would
+start in another way than "this Python, on this machine, as this user" are started in that way.
+
+Reads requests from standard input, a JSON object a line, and answers each with its exit status.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import importlib
+import json
+import os
+import pkgutil
+import shlex
+import signal
+import sys
+import tempfile
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, NoReturn
+
+COLLECTION = "ansible_collections.volcano.colocation.plugins"
+ANSIBLE = (
+    "ansible.cli.playbook",
+    "ansible.executor.playbook_executor",
+    "ansible.executor.task_queue_manager",
+    "ansible.modules.command",
+    "ansible.modules.copy",
+    "ansible.modules.file",
+    "ansible.modules.stat",
+    "ansible.plugins.action.copy",
+    "ansible.plugins.callback.default",
+    "ansible.plugins.connection.local",
+    "ansible.plugins.filter.core",
+    "ansible.plugins.filter.mathstuff",
+    "ansible.plugins.shell.sh",
+    "ansible.plugins.strategy.linear",
+    "ansible.plugins.test.core",
+)
+"""What every play needs, or many do."""
+
+
+def main() -> None:
+    # The folder of this file is not where modules are looked for.
+    sys.path.pop(0)
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    _import_all()
+    _start_modules_by_fork()
+    for line in sys.stdin:
+        request = json.loads(line)
+        status = _forked(partial(_playbook, request), request["stdout"], request["stderr"])
+        print(status, file=answers, flush=True)
+
+
+def _import_all() -> None:
+    for name in ANSIBLE:
+        importlib.import_module(name)
+    from ansible.plugins.loader import init_plugin_loader
+
+    init_plugin_loader()
+    for name in _names(COLLECTION):
+        # Another one is imported when a play asks for it, which then says what is wrong with it.
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+
+
+def _names(package: str) -> Iterator[str]:
+    for kind in ("action", "plugin_utils", "module_utils", "filter", "test", "lookup"):
+        try:
+            parent = importlib.import_module(f"{package}.{kind}")
+        except ImportError:
+            continue
+        yield from (each.name for each in pkgutil.walk_packages(parent.__path__, f"{parent.__name__}."))
+
+
+def _playbook(request: Mapping[str, Any]) -> None:
+    from ansible.cli.playbook import PlaybookCLI
+
+    os.chdir(request["folder"])
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    # It is: here, before the fork.
+    warnings.filterwarnings("ignore", "AnsibleCollectionFinder has already been configured")
+    PlaybookCLI.cli_executor(["ansible-playbook", *request["arguments"]])
+
+
+def _start_modules_by_fork() -> None:
+    from ansible.plugins.action import ActionBase
+
+    started = ActionBase._low_level_execute_command
+
+    def execute(self: Any, cmd: str, *arguments: Any, in_data: bytes | None = None, **options: Any) -> dict[str, Any]:
+        here = self._connection.transport == "local" and not self._connection.become
+        if in_data is None or not here or shlex.split(cmd) != [sys.executable]:
+            result: dict[str, Any] = started(self, cmd, *arguments, in_data=in_data, **options)
+            return result
+        return _module(in_data)
+
+    ActionBase._low_level_execute_command = execute
+
+
+def _module(wrapper: bytes) -> dict[str, Any]:
+    """What the wrapper of a module, which comes with its arguments, leaves behind."""
+    with tempfile.NamedTemporaryFile() as out, tempfile.NamedTemporaryFile() as error:
+        run = partial(exec, compile(wrapper, "<stdin>", "exec"), {"__name__": "__main__"})
+        status = _forked(run, out.name, error.name)
+        stdout, stderr = (file.read().decode("utf-8", "surrogateescape") for file in (out, error))
+    return {
+        "rc": status,
+        "stdout": stdout,
+        "stdout_lines": stdout.splitlines(),
+        "stderr": stderr,
+        "stderr_lines": stderr.splitlines(),
+    }
+
+
+def _forked(run: Callable[[], object], stdout: str, stderr: str) -> int:
+    """The exit status of a process that does this only, and whose output goes to these files."""
+    child = os.fork()
+    if child == 0:
+        _redirect(stdout, stderr)
+        _end_with(run)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def _end_with(run: Callable[[], object]) -> NoReturn:
+    """End this process as Python would after a program."""
+    # What is to be done at the end of the parent is left to it.
+    atexit._clear()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    status = 1
+    try:
+        run()
+        status = 0
+    except SystemExit as end:
+        status = _code(end)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(Exception):
+            atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
+        os._exit(status)
+
+
+def _redirect(stdout: str, stderr: str) -> None:
+    for number, path, flags in ((0, os.devnull, os.O_RDONLY), (1, stdout, os.O_WRONLY), (2, stderr, os.O_WRONLY)):
+        opened = os.open(path, flags | os.O_CREAT | (os.O_TRUNC if number else 0), 0o600)
+        if opened != number:
+            os.dup2(opened, number)
+            os.close(opened)
+    os.closerange(3, 1024)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
+
+
+def _code(end: SystemExit) -> int:
+    if end.code is None or isinstance(end.code, int):
+        return int(end.code or 0)
+    print(end.code, file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    main()
