@@ -59,7 +59,7 @@ FAILURES = (
 """The first that matches explains the failure: a full disk or a killed compiler also makes other lines."""
 
 _SHOWN = 5
-_SIGNALS = {signal.SIGKILL: "killed"}
+_SIGNALS: dict[int, str] = {signal.SIGKILL: "killed"}
 
 
 def explain(output: str, status: int, what: str, log: Path) -> str:

@@ -8,7 +8,9 @@ import contextlib
 import os
 import select
 import signal
-from collections.abc import Callable
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from .errors import LabError
@@ -31,6 +33,31 @@ def read_pid(path: Path) -> int | None:
 def marked_environment(uuid: str) -> dict[str, str]:
     """The environment of a process that belongs to the machine ``uuid``."""
     return {**os.environ, MARK: uuid}
+
+
+def start(
+    argv: Sequence[str],
+    uuid: str,
+    log: Path,
+    descriptors: Iterable[int] = (),
+    environment: Mapping[str, str] | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start a process of a machine that outlives this one, in the folder of its log; it is seen to carry the mark."""
+    with log.open("ab") as stream:
+        started = subprocess.Popen(
+            argv,
+            cwd=log.parent,
+            env={**marked_environment(uuid), **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=stream,
+            pass_fds=tuple(descriptors),
+            start_new_session=True,
+        )
+    # The kernel shows the new environment a moment after Popen returns.
+    while started.poll() is None and not is_machine(started.pid, uuid):
+        time.sleep(0.001)
+    return started
 
 
 def is_machine(pid: int, uuid: str, proc: Path = Path("/proc")) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -70,7 +71,18 @@ class Rest:
             ) from error
 
     def request(self, method: str, path: str, *, query: Query = (), body: Object | None = None) -> Answer:
-        """A patch is a JSON merge patch (RFC 7386)."""
+        """A patch is a JSON merge patch (RFC 7386). What is only read is read again while the server asks for it."""
+        answer, pause = self._ask(method, path, query, body)
+        deadline = time.monotonic() + TIMEOUT
+        # So answers Kubernetes 1.34 and newer for a moment after a CustomResourceDefinition came ("storage is
+        # (re)initializing"). An eviction that a budget forbids has this status too, and is the caller's to repeat.
+        while method == "GET" and answer.status == TOO_MANY and time.monotonic() + pause < deadline:
+            time.sleep(pause)
+            answer, pause = self._ask(method, path, query, body)
+        return answer
+
+    def _ask(self, method: str, path: str, query: Query, body: Object | None) -> tuple[Answer, float]:
+        """The answer, and the seconds after which the server wants to be asked again."""
         settings = self._client.configuration
         place = f"{settings.host}{path}" + (f"?{urlencode(query)}" if query else "")
         kind = MERGE if method == "PATCH" else "application/json"
@@ -87,8 +99,13 @@ class Rest:
                 redirect=False,
             )
         except Exception as error:  # urllib3 has several families of them, and is not imported here.
-            return Answer(SILENT, {"message": next(iter(str(error).splitlines()), "no answer")})
-        return Answer(int(found.status), _parsed(found.data))
+            return Answer(SILENT, {"message": next(iter(str(error).splitlines()), "no answer")}), 0
+        return Answer(int(found.status), _parsed(found.data)), _pause(found.headers.get("Retry-After"))
+
+
+def _pause(text: str | None) -> float:
+    """Retry-After (RFC 9110, 10.2.3) as Kubernetes uses it: seconds."""
+    return float(text) if text and text.isdecimal() else 1.0
 
 
 def _parsed(text: bytes) -> Object:

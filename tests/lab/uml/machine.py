@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 from .. import command, process
@@ -78,19 +77,9 @@ def _start_kernel(machine: Machine) -> None:
     folder = socket_folder(machine.uuid)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
-    environment = process.marked_environment(machine.uuid)
-    if _fits(machine.memory):
-        environment["TMPDIR"] = str(MEMORY)
-    with (machine.folder / SERIAL_LOG).open("ab") as log:
-        kernel = subprocess.Popen(
-            [*network.enter(holder), *arguments(machine)],
-            cwd=machine.folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
+    environment = {"TMPDIR": str(MEMORY)} if _fits(machine.memory) else {}
+    argv = [*network.enter(holder), *arguments(machine)]
+    kernel = process.start(argv, machine.uuid, machine.folder / SERIAL_LOG, environment=environment)
     (machine.folder / PID).write_text(f"{kernel.pid}\n")
 
 

@@ -12,9 +12,7 @@ import contextlib
 import json
 import os
 import select
-import subprocess
 import time
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from .. import command, process
@@ -73,7 +71,7 @@ def enter(holder: int) -> list[str]:
 
 def _start_holder(machine: Machine, lives: int) -> int:
     """A process that sleeps in a namespace of its own."""
-    holder = _daemon(machine, [*new_namespace(), "sleep", "infinity"], (lives,))
+    holder = process.start([*new_namespace(), "sleep", "infinity"], machine.uuid, machine.folder / LOG, (lives,))
     (machine.folder / HOLDER_PID).write_text(f"{holder.pid}\n")
     own = os.readlink("/proc/self/ns/net")
     deadline = time.monotonic() + PATIENCE
@@ -99,7 +97,7 @@ def _start_slirp(machine: Machine, holder: int, ends: int) -> None:
             str(holder),
             CARD,
         ]
-        _daemon(machine, argv, (ends, done))
+        process.start(argv, machine.uuid, machine.folder / LOG, (ends, done))
         os.close(done)
         done = -1
         if not select.select([ready], [], [], PATIENCE)[0] or not os.read(ready, 1):
@@ -123,21 +121,6 @@ def _forward_ssh(machine: Machine) -> int:
         # Another program may have taken the port meanwhile.
         said = str(answer["error"])
     raise LabError(f"slirp4netns does not forward a port to node {machine.name}: {said}")
-
-
-def _daemon(machine: Machine, argv: Sequence[str], descriptors: Iterable[int]) -> subprocess.Popen[bytes]:
-    """Start a process that belongs to a machine and outlives this one."""
-    with (machine.folder / LOG).open("ab") as log:
-        return subprocess.Popen(
-            argv,
-            cwd=machine.folder,
-            env=process.marked_environment(machine.uuid),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            pass_fds=tuple(descriptors),
-            start_new_session=True,
-        )
 
 
 def _log(machine: Machine) -> str:

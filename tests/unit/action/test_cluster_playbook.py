@@ -53,7 +53,10 @@ def test_what_is_refused_of_the_agent_stops_it_before_the_scheduler(tmp_path: Pa
 
 
 def test_an_agent_that_is_asked_for_in_two_ways_stops_it_before_the_scheduler(tmp_path: Path) -> None:
-    archive = {"colocation_agent_image_archive": "/nowhere.tar", "colocation_agent_values_file": "/nowhere.yaml"}
+    archive: dict[str, Any] = {
+        "colocation_agent_image_archive": "/nowhere.tar",
+        "colocation_agent_values_file": "/nowhere.yaml",
+    }
     status, output = cluster(tmp_path, colocation_scheduler=True, **archive)
     assert status != 0
     assert "Leave one of them empty." in output

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.tests.lab.cache import Cache
+from ansible_collections.volcano.colocation.tests.lab.debian_kubelet import release_of
 from ansible_collections.volcano.colocation.tests.lab.errors import LabError
-from ansible_collections.volcano.colocation.tests.lab.kubernetes import obtain_kubelet, release_of
+from ansible_collections.volcano.colocation.tests.lab.kubernetes import obtain_kubelet
 
 
 @pytest.mark.parametrize(
@@ -46,7 +47,7 @@ def test_no_kubelet_is_built_where_none_is_wanted(tmp_path: Path) -> None:
 
 
 def test_another_program_is_not_taken_for_a_kubelet(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="not a kubelet"):
+    with pytest.raises(LabError, match="which is not the version of a kubelet"):
         obtain_kubelet(Cache(tmp_path), str(program(tmp_path / "ls", "ls (GNU coreutils)")))
 
 

@@ -66,8 +66,10 @@ def test_a_specification_survives_json(spec: NodeSpec) -> None:
         ({"kubelet_flags": ('--v="2"',)}, "one word"),
         ({"kubelet_flags": ("--v=2",), "root": "/srv"}, "another layout"),
         ({"suite": Suite.FORKY, "kubelet": "none", "cgroup": CgroupMode.V1}, "no cgroup v1"),
-        ({"suite": Suite.FORKY}, "no CRI v1alpha2"),
-        ({"suite": Suite.FORKY, "kubelet": "1.20.5+really1.20.2-1"}, "no CRI v1alpha2"),
+        ({"suite": Suite.FORKY, "kubelet": "debian"}, "no CRI v1alpha2"),
+        ({"kubelet": "debian", "containerd": "2.4"}, "no CRI v1alpha2"),
+        ({"kubelet": "1.20.5"}, r"the lab has no kubernetes 1\.20\.5; it has 1\.34, 1\.35"),
+        ({"containerd": "3.0"}, r"the lab has no containerd 3\.0; it has 1\.7"),
     ],
 )
 def test_what_cannot_be_built_is_refused(changes: dict[str, object], problem: str) -> None:

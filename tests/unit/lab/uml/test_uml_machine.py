@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,7 @@ def test_a_machine_starts_is_reset_and_ends_with_its_network(machine: Machine) -
         port = uml.start(machine)
         assert port > 1024
         first, holder = _pid(machine), network.holder_of(machine.folder, machine.uuid)
+        _await_kernel(machine)
         namespaces = [Path(f"/proc/{pid}/ns/net").readlink() for pid in ("self", first, holder)]
         assert namespaces[0] != namespaces[1] == namespaces[2]
 
@@ -112,3 +114,11 @@ def test_a_network_that_cannot_be_made_is_named(machine: Machine, monkeypatch: p
 
 def _pid(machine: Machine) -> int:
     return int((machine.folder / PID).read_text())
+
+
+def _await_kernel(machine: Machine) -> None:
+    """Until the kernel runs: what enters the namespace comes first."""
+    deadline = time.monotonic() + 20
+    while not (machine.folder / "arguments").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
