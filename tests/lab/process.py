@@ -17,6 +17,8 @@ from .errors import LabError
 
 PATIENCE = 10.0
 
+EXEC_SECONDS = 0.5
+
 MARK = "COLOCATION_LAB_NODE"
 """The environment variable that marks the processes of a machine with its uuid."""
 
@@ -62,10 +64,25 @@ def start(
 
 def is_machine(pid: int, uuid: str, proc: Path = Path("/proc")) -> bool:
     """True when process ``pid`` was started with ``marked_environment(uuid)`` and has not ended."""
+    return f"{MARK}={uuid}".encode() in _environment(proc / str(pid)).split(b"\0")
+
+
+def _environment(folder: Path) -> bytes:
+    """The environment of a process; empty when it has ended. While it starts another program there is none to read."""
+    deadline = time.monotonic() + EXEC_SECONDS
     try:
-        return f"{MARK}={uuid}".encode() in (proc / str(pid) / "environ").read_bytes().split(b"\0")
+        while True:
+            found = (folder / "environ").read_bytes()
+            if found or time.monotonic() > deadline or _has_ended(folder):
+                return found
+            time.sleep(0.001)
     except OSError:
-        return False
+        return b""
+
+
+def _has_ended(folder: Path) -> bool:
+    """proc(5): the state is the first field behind the name, which is in brackets."""
+    return (folder / "stat").read_text().rpartition(")")[2].split()[0] in ("Z", "X")
 
 
 def end_machine(pid: int, uuid: str) -> None:
