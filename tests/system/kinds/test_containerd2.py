@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """containerd 2.1 by its own word: `containerd config dump`, and pods run over CRI.
 
-Debian's kubelet speaks no CRI v1, so the lab's own program asks for the pods, in the cgroups of a kubelet on systemd.
+The lab's own program asks for the pods, in the cgroups of a kubelet on systemd: no kubelet takes part.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from ansible_collections.volcano.colocation.tests.system.node import Node, Run, 
 from ansible_collections.volcano.colocation.tests.system.pods import QOS_CLASSES, qos_classes
 
 NAME = "forky"
-SPEC = ("--suite", "forky", "--cgroup", "v2", "--driver-kubelet", "systemd", "--driver-runtime", "cgroupfs")
+SPEC = (
+    *("--suite", "forky", "--cgroup", "v2", "--kubelet", "none"),
+    *("--driver-kubelet", "systemd", "--driver-runtime", "cgroupfs"),
+)
 CONFIG = "/etc/containerd/config.toml"
 PLAYBOOK = Path(__file__).with_name("runtime.yml")
 
