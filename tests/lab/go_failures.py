@@ -65,7 +65,7 @@ _SIGNALS: dict[int, str] = {signal.SIGKILL: "killed"}
 def explain(output: str, status: int, what: str, log: Path) -> str:
     """The message for a ``go`` that failed: its decisive line, the remedy, and where the whole output is."""
     if status < 0:
-        output += f"\ngo: signal: {_SIGNALS.get(-status, -status)}"
+        output += f"\ngo: signal: {_SIGNALS.get(-status, str(-status))}"
     for failure in FAILURES:
         found = failure.pattern.search(output)
         if found:
