@@ -3,8 +3,9 @@
 """A program that imports Ansible once and then forks: a process for each ansible-playbook, and one for each module.
 
 Both are Ansible's own: its command line with all that comes after it, and the wrapper that a module is sent in. What
-is left out is the start of Python and the imports, which take most of a short play's time. Modules that Ansible would
-start in another way than "this Python, on this machine, as this user" are started in that way.
+is left out is the start of Python, the imports, and packing into the wrapper what is imported already: most of a short
+play's time. Modules that Ansible would start in another way than "this Python, on this machine, as this user" are
+started in that way.
 
 Reads requests from standard input, a JSON object a line, and answers each with its exit status.
 """
@@ -36,16 +37,17 @@ ANSIBLE = (
     "ansible.modules.copy",
     "ansible.modules.file",
     "ansible.modules.stat",
-    "ansible.plugins.action.copy",
-    "ansible.plugins.callback.default",
-    "ansible.plugins.connection.local",
-    "ansible.plugins.filter.core",
-    "ansible.plugins.filter.mathstuff",
-    "ansible.plugins.shell.sh",
-    "ansible.plugins.strategy.linear",
-    "ansible.plugins.test.core",
 )
 """What every play needs, or many do."""
+PLUGINS = {
+    "action_loader": ("command", "copy", "debug", "fail", "include_role", "set_fact"),
+    "cache_loader": ("memory",),
+    "connection_loader": ("local", "ssh"),
+    "inventory_loader": ("host_list", "script", "auto", "yaml", "ini", "toml", "advanced_host_list"),
+    "shell_loader": ("sh",),
+    "strategy_loader": ("linear",),
+}
+"""By name of their loader. Their documentation, which tells their options, is read with them."""
 
 
 def main() -> None:
@@ -54,6 +56,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     _import_all()
+    _pack_nothing()
     _start_modules_by_fork()
     for line in sys.stdin:
         request = json.loads(line)
@@ -64,9 +67,15 @@ def main() -> None:
 def _import_all() -> None:
     for name in ANSIBLE:
         importlib.import_module(name)
-    from ansible.plugins.loader import init_plugin_loader
+    from ansible.plugins import loader
 
-    init_plugin_loader()
+    loader.init_plugin_loader()
+    for kind, names in PLUGINS.items():
+        for name in names:
+            getattr(loader, kind).get(name, class_only=True)
+    for each in (loader.filter_loader, loader.test_loader):
+        list(each.all())
+    list(loader.callback_loader.all(class_only=True))
     for name in _names(COLLECTION):
         # Another one is imported when a play asks for it, which then says what is wrong with it.
         with contextlib.suppress(ImportError):
@@ -91,6 +100,12 @@ def _playbook(request: Mapping[str, Any]) -> None:
     # It is: here, before the fork.
     warnings.filterwarnings("ignore", "AnsibleCollectionFinder has already been configured")
     PlaybookCLI.cli_executor(["ansible-playbook", *request["arguments"]])
+
+
+def _pack_nothing() -> None:
+    from ansible.executor.module_common import ModuleDepFinder
+
+    ModuleDepFinder.visit = lambda _self, _tree: None
 
 
 def _start_modules_by_fork() -> None:
