@@ -14,9 +14,10 @@ from .picture import Picture, differences
 NEW_FILE = "-rw-r--r-- 0:0"
 """Mode and owner of a file that a plan makes."""
 
-CHECKPOINT = "/var/lib/kubelet/cpu_manager_state"
-POLICY = {"cpu_manager_state": "static"}
+POLICY = {"cpu_manager_state": "static", "memory_manager_state": "None"}
 """What the profile of the tests asks for; the rest of a checkpoint is kubelet's."""
+
+CHECKPOINTS = tuple(f"/var/lib/kubelet/{name}" for name in POLICY)
 
 PODS_BY_SYSTEMD = re.compile(
     r"/kubepods\.slice/(kubepods-\w+\.slice/)?kubepods-(\w+-)?pod\w+\.slice/cri-containerd-ID\.scope\Z"
@@ -48,7 +49,7 @@ def faults(before: Picture, after: Picture, end: End) -> Iterator[str]:
 
 
 def as_planned(before: Picture, after: Picture) -> Picture:
-    """The node of before with the files that were committed; the checkpoint is judged by its policy."""
+    """The node of before with the files that were committed; checkpoints are judged by their policy."""
     files = dict(before.files)
     for path, sha256 in after.planned.items():
         if sha256 is None:
@@ -56,8 +57,7 @@ def as_planned(before: Picture, after: Picture) -> Picture:
         else:
             nature = " ".join(files[path].split()[:2]) if path in files else NEW_FILE
             files[path] = f"{nature} {sha256}"
-    if CHECKPOINT in after.files:
-        files[CHECKPOINT] = after.files[CHECKPOINT]
+    files.update({path: after.files[path] for path in CHECKPOINTS if path in after.files})
     return replace(before, files=files)
 
 

@@ -14,7 +14,7 @@ DROP_IN = "/etc/containerd/conf.d/colocation.toml"
 
 BEFORE = Picture(
     files={"/etc/hosts": "-rw-r--r-- 0:0 aa", KUBELET: "-rw------- 0:7 bb", CHECKPOINT: "-rw------- 0:0 cc"},
-    checkpoints={"cpu_manager_state": "none"},
+    checkpoints={"cpu_manager_state": "none", "memory_manager_state": "None"},
     units={"kubelet.service": "ActiveState=active"},
     pods=("/kubepods/besteffort/pod1/ID", "/kubepods/besteffort/pod1/ID"),
     ours=(),
@@ -30,7 +30,7 @@ COMMITTED = replace(
         CHECKPOINT: "-rw------- 0:0 ee",
         DROP_IN: "-rw-r--r-- 0:0 ff",
     },
-    checkpoints={"cpu_manager_state": "static"},
+    checkpoints={"cpu_manager_state": "static", "memory_manager_state": "None"},
     pods=(SYSTEMD, SYSTEMD),
     planned={KUBELET: "dd", DROP_IN: "ff"},
 )

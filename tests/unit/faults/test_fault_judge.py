@@ -74,7 +74,7 @@ def test_whatever_is_not_as_before_is_named(change: dict[str, Any], said: str) -
             {"files": {**COMMITTED.files, KUBELET: "-rw-r--r-- 0:7 dd"}},
             f"{KUBELET}: -rw------- 0:7 dd -> -rw-r--r-- 0:7 dd",
         ),
-        ({"checkpoints": {"cpu_manager_state": "none"}}, "cpu_manager_state: static -> none"),
+        ({"checkpoints": {**COMMITTED.checkpoints, "cpu_manager_state": "none"}}, "cpu_manager_state: static -> none"),
         ({"pods": (SYSTEMD, CLASH)}, f"pods: {CLASH} is not in systemd's shape"),
         ({"pods": (SYSTEMD,)}, "pods: 2 containers -> 1"),
     ],
