@@ -16,8 +16,8 @@ IGNORES = Path("tests/sanity")
 DATA = "fixtures"
 """Folders of what was recorded from nodes; a header would change what is tested."""
 
-LINES_OF_JSON = ".jsonl"
-"""Results, which have no place for a comment."""
+NO_COMMENTS = (".jsonl", ".sum")
+"""Results and the checksums of Go modules, which have no place for a comment."""
 
 LONG = 450
 """Lines."""
@@ -36,7 +36,7 @@ def has_header(path: Path) -> bool:
 
 
 def is_exempt(path: Path) -> bool:
-    bare = path.parent == IGNORES or path.name == PACKAGE_MARK or path.suffix == LINES_OF_JSON
+    bare = path.parent == IGNORES or path.name == PACKAGE_MARK or path.suffix in NO_COMMENTS
     return path == LICENCE or DATA in path.parts or bare
 
 
