@@ -7,18 +7,20 @@ Standard input: one JSON object per run, {"arguments": [...], "folder": "...", "
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
 import traceback
 from typing import Any, NoReturn
 
-import kubernetes.config  # noqa: F401 -- each run that asks an API server imports it
 from ansible.cli.playbook import main as ansible_playbook
 
 
 def serve() -> None:
     """Run one playbook after the other until standard input ends."""
+    # Each run that asks an API server imports it.
+    importlib.import_module("kubernetes.config")
     for line in sys.stdin:
         child = os.fork()
         if not child:

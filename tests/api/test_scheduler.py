@@ -231,7 +231,7 @@ def test_a_kind_that_the_api_server_does_not_serve_is_left_out_and_named(
 
 def test_check_then_the_run_then_nothing_then_back(server: ApiServer) -> None:
     """Each run is a process of ansible-playbook."""
-    run = partial(play, server, runner=ansible)
+    run = partial(play, server, runner=ansible, colocation_cluster_uid=server.uid)
     before = state(server)
     checked = run("--check", "--diff", **WANTED)
     assert checked.code == 0, checked.output

@@ -16,6 +16,10 @@ from pathlib import Path
 from .errors import LabError
 
 PATIENCE = 10.0
+"""Seconds in which a process may end in order."""
+
+KILL_PATIENCE = 120.0
+"""Seconds until a killed process has to have ended: what it was writing to a busy disk comes first."""
 
 EXEC_SECONDS = 0.5
 
@@ -99,13 +103,17 @@ def kill_group(pid: int, uuid: str) -> None:
     try:
         if is_machine(pid, uuid):
             os.killpg(pid, signal.SIGKILL)
-            if not select.select([handle], [], [], PATIENCE)[0]:
+            if not select.select([handle], [], [], KILL_PATIENCE)[0]:
                 raise LabError(f"process {pid} does not end")
     finally:
         os.close(handle)
 
 
-def end(pid: int, is_ours: Callable[[int], bool]) -> None:
+def end(
+    pid: int,
+    is_ours: Callable[[int], bool],
+    signals: Sequence[signal.Signals] = (signal.SIGTERM, signal.SIGKILL),
+) -> None:
     """Stop a process and wait for its end; does nothing when the number is by now of a process that is not ours."""
     try:
         handle = os.pidfd_open(pid)
@@ -115,10 +123,10 @@ def end(pid: int, is_ours: Callable[[int], bool]) -> None:
         # The handle was taken first: it means the process that is looked at now, even if the number is used again.
         if not is_ours(pid):
             return
-        for number in (signal.SIGTERM, signal.SIGKILL):
+        for number in signals:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(handle, number)
-            if select.select([handle], [], [], PATIENCE)[0]:
+            if select.select([handle], [], [], KILL_PATIENCE if number == signal.SIGKILL else PATIENCE)[0]:
                 return
         raise LabError(f"process {pid} does not end")
     finally:

@@ -199,7 +199,7 @@ LONG = (
     Stage(
         "repeated-scenarios",
         3 * 800,
-        (INSTALL, *(_part("scenarios", "repeated-scenarios") for _ in range(3))),
+        (INSTALL, *3 * (_part("scenarios", "repeated-scenarios"),)),
         needs=("lab",),
         cpus=2,
         burst=2,

@@ -99,8 +99,7 @@ class _Warm:
         assert stdin is not None
         assert stdout is not None
         print(json.dumps(request), file=stdin, flush=True)
-        answered, _, _ = select.select([stdout], [], [], TIMEOUT)
-        if not answered:
+        if not select.select([stdout], [], [], TIMEOUT)[0]:
             self._process.kill()
             raise TimeoutError(f"{arguments} did not end in {TIMEOUT} s; so far:\n{self._read(files['stdout'])}")
         answer = stdout.readline()
