@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""record.py FILE...: prints what a node's kernel and services say, and the hash of each file, as one JSON document.
+"""record.py now|settled FILE...: prints what kernel and services say, and the hash of each file, as one JSON document.
 
-It first waits until kubelet answers and the unit that applies settings has run since kubelet started. It judges
+settled: it waits until kubelet answers and the unit that applies settings has run since kubelet started. It judges
 nothing: the tests do, after the scenario. It is one program, since each command over ssh costs an emulated node a
 second. Where a question cannot be answered, the text says why, and the test that reads it fails.
 """
@@ -124,9 +124,9 @@ def digest(path: str) -> str:
         return f"{path}: {error.strerror}"
 
 
-def main(files: list[str]) -> None:
+def main(when: str, files: list[str]) -> None:
     deadline = time.monotonic() + PATIENCE
-    while not settled() and time.monotonic() < deadline:
+    while when == "settled" and not settled() and time.monotonic() < deadline:
         time.sleep(0.5)
     trees = {tree: {name: processes(f"{root}/{tree}") for name, root in hierarchies().items()} for tree in TREES}
     document = {
@@ -150,4 +150,4 @@ def main(files: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(sys.argv[1], sys.argv[2:])
