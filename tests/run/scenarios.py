@@ -9,6 +9,7 @@ which an emulated one may do for reasons of the machine it runs on, that is show
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -103,10 +104,15 @@ def run_scenario(checkout: Path, environment: Mapping[str, str], silence: Silenc
 
 
 def _sequence(name: str, checkout: Path, environment: Mapping[str, str], tail: deque[str]) -> bool:
-    own = {**environment, "MOLECULE_EPHEMERAL_DIRECTORY": str(checkout / ".cache" / "molecule" / name)}
+    folder = checkout / ".cache" / "molecule" / name
+    own = {**environment, "MOLECULE_EPHEMERAL_DIRECTORY": str(folder)}
     # "--destroy never" leaves out the first destroy as well, and "create" then takes the node of an earlier failure.
-    commands = (("destroy",), ("test", "--destroy", "never"), ("destroy",))
-    return all(_molecule(command, name, checkout, own, tail) for command in commands)
+    earlier = (("destroy",),) if folder.exists() else ()
+    commands = (*earlier, ("test", "--destroy", "never"), ("destroy",))
+    passed = all(_molecule(command, name, checkout, own, tail) for command in commands)
+    if passed:
+        shutil.rmtree(folder, ignore_errors=True)
+    return passed
 
 
 def _molecule(

@@ -14,6 +14,7 @@ from ansible_collections.volcano.colocation.tests.run.scenarios import run_scena
 
 MOLECULE = """#!/bin/sh
 echo "$@" >>calls
+mkdir -p "$MOLECULE_EPHEMERAL_DIRECTORY"
 echo "in $MOLECULE_EPHEMERAL_DIRECTORY"
 case "$*" in
     "test --scenario-name bad"*) exit 1;;
@@ -56,21 +57,27 @@ def is_silent(name: str) -> str:
 def test_a_scenario_that_passes_is_destroyed(checkout: Path) -> None:
     result = run_scenario(checkout, os.environ, is_silent, "good")
     assert result.passed
-    destroy = "destroy --scenario-name good"
-    assert calls(checkout) == [destroy, "test --scenario-name good --destroy never", destroy]
+    assert calls(checkout) == ["test --scenario-name good --destroy never", "destroy --scenario-name good"]
+    assert list((checkout / ".cache" / "molecule").iterdir()) == []
+
+
+def test_the_node_of_an_earlier_failure_is_destroyed_first(checkout: Path) -> None:
+    run_scenario(checkout, os.environ, answers, "bad")
+    run_scenario(checkout, os.environ, answers, "bad")
+    assert [line.split()[0] for line in calls(checkout)] == ["test", "destroy", "test"]
 
 
 def test_a_scenario_that_fails_keeps_its_node(checkout: Path) -> None:
     result = run_scenario(checkout, os.environ, answers, "bad")
     assert not result.passed
     assert result.tail.splitlines()[-1] == f"in {checkout}/.cache/molecule/bad"
-    assert calls(checkout) == ["destroy --scenario-name bad", "test --scenario-name bad --destroy never"]
+    assert calls(checkout) == ["test --scenario-name bad --destroy never"]
 
 
 def test_a_node_that_went_silent_is_replaced_once(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result = run_scenario(checkout, os.environ, is_silent, "unlucky")
     assert (result.passed, result.lost) == (True, 1)
-    assert [line.split()[0] for line in calls(checkout)] == ["destroy", "test"] * 2 + ["destroy"]
+    assert [line.split()[0] for line in calls(checkout)] == ["test", "destroy"] * 2
     assert "unlucky-2 hangs" in capsys.readouterr().out
     assert "a node went silent" in summary(result)
 
@@ -78,7 +85,7 @@ def test_a_node_that_went_silent_is_replaced_once(checkout: Path, capsys: pytest
 def test_silence_twice_is_a_failure(checkout: Path) -> None:
     result = run_scenario(checkout, os.environ, is_silent, "bad")
     assert (result.passed, result.lost) == (False, 1)
-    assert [line.split()[0] for line in calls(checkout)] == ["destroy", "test"] * 2
+    assert [line.split()[0] for line in calls(checkout)] == ["test", "destroy", "test"]
 
 
 def test_every_folder_with_a_scenario_is_one(tmp_path: Path) -> None:

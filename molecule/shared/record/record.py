@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""record.py now|settled FILE...: prints what kernel and services say, and the hash of each file, as one JSON document.
+
+settled: it waits until kubelet answers and the unit that applies settings has run since kubelet started. It judges
+nothing: the tests do, after the scenario. It is one program, since each command over ssh costs an emulated node a
+second. Where a question cannot be answered, the text says why, and the test that reads it fails.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import urllib.request
+
+PATIENCE = 180.0
+"""Seconds; what is not as it should be then is recorded as it is."""
+
+ROOT = "/sys/fs/cgroup"
+CONTAINER = re.compile(r"[0-9a-f]{64}")
+TREES = ("kubepods", "kubepods.slice")
+LEVELS = ("system.slice", "kubepods*", "kubepods*/*burstable*", "kubepods*/*besteffort*")
+VALUES = (
+    "cpu.cfs_period_us",
+    "cpu.cfs_quota_us",
+    "cpu.max",
+    "cpu.shares",
+    "cpu.weight",
+    "memory.high",
+    "memory.limit_in_bytes",
+    "memory.low",
+    "memory.max",
+    "pids.max",
+)
+TEXTS = ("/var/lib/kubelet/config.yaml", "/var/lib/kubelet/cpu_manager_state")
+WATCHED = ("/etc/kubernetes/manifests", "/etc/containerd", "/var/lib/kubelet")
+HEALTH = "http://127.0.0.1:10248/healthz"
+
+
+def read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError as error:
+        return f"{path}: {error.strerror}"
+
+
+def run(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, check=False)
+    return (done.stdout if done.returncode in (0, 3) else done.stderr).decode().strip()
+
+
+def hierarchies() -> dict[str, str]:
+    """{name: folder} of the mounted ones: '.' on v2; on v1 each controller's, and that of systemd."""
+    mounts = [line.split() for line in read("/proc/mounts").splitlines()]
+    return {os.path.relpath(mount[1], ROOT): mount[1] for mount in mounts if mount[2] in ("cgroup", "cgroup2")}
+
+
+def containers() -> dict[str, str]:
+    """{process id: cgroup} of every container process, in the hierarchy that limits memory."""
+    found = {}
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        for line in filter(re.compile(r"\d+:.*:").match, read(f"/proc/{process}/cgroup").splitlines()):
+            _number, controllers, path = line.split(":", 2)
+            if controllers in ("", "memory") and CONTAINER.search(path):
+                found[process] = path
+    return found
+
+
+def processes(folder: str) -> list[str]:
+    """Of a tree of cgroups."""
+    return [pid for path, _folders, _files in os.walk(folder) for pid in read(f"{path}/cgroup.procs").split()]
+
+
+def levels() -> dict[str, dict[str, str]]:
+    """{cgroup: {file: value}}; the files of v1's controllers have different names."""
+    found: dict[str, dict[str, str]] = {}
+    for root in hierarchies().values():
+        for level in LEVELS:
+            for name in VALUES:
+                for path in glob.glob(f"{root}/{level}/{name}"):
+                    cgroup = os.path.relpath(os.path.dirname(path), root)
+                    found.setdefault(cgroup, {})[name] = read(path).strip()
+    return found
+
+
+def cpusets() -> dict[str, str]:
+    """{cgroup: its CPUs} of kubelet's tree."""
+    root = hierarchies().get("cpuset", ROOT)
+    paths = glob.glob(f"{root}/kubepods*/**/cpuset.cpus", recursive=True)
+    return {os.path.relpath(os.path.dirname(path), root): read(path).strip() for path in paths}
+
+
+def health() -> str:
+    try:
+        with urllib.request.urlopen(HEALTH, timeout=30) as answer:
+            return str(answer.read().decode())
+    except OSError as error:
+        return f"{HEALTH}: {error}"
+
+
+def monotonic(unit: str, name: str) -> int:
+    """Microseconds at which it was, 0 for never."""
+    return int(run("systemctl", "show", unit, "--property", name, "--value") or 0)
+
+
+def settled() -> bool:
+    """Whether kubelet answers, and settings were applied again after its start."""
+    applied = monotonic("volcano-colocation-qos.service", "ExecMainExitTimestampMonotonic")
+    return applied > monotonic("kubelet.service", "ExecMainStartTimestampMonotonic") and health() == "ok"
+
+
+def digest(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    except OSError as error:
+        return f"{path}: {error.strerror}"
+
+
+def main(when: str, files: list[str]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while when == "settled" and not settled() and time.monotonic() < deadline:
+        time.sleep(0.5)
+    trees = {tree: {name: processes(f"{root}/{tree}") for name, root in hierarchies().items()} for tree in TREES}
+    document = {
+        "file_system": run("stat", "--file-system", "--format=%t", ROOT),
+        "memory": read("/proc/meminfo"),
+        "services": {name: run("systemctl", "is-active", name) for name in ("kubelet", "containerd")},
+        "health": health(),
+        "containers": containers(),
+        "trees": trees,
+        "levels": levels(),
+        "cpusets": cpusets(),
+        "texts": {path: read(path) for path in TEXTS},
+        "containerd": {"version": run("containerd", "--version"), "config": run("containerd", "config", "dump")},
+        "kubelet": run("kubelet", "--version"),
+        "kernel": run("uname", "-a"),
+        "sockets": read("/proc/net/unix"),
+        "digests": {path: digest(path) for path in files},
+        "names": {folder: os.listdir(folder) for folder in WATCHED},
+    }
+    json.dump(document, sys.stdout)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])

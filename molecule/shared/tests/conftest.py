@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The records that the scenario took of its node, one after each of the things that happen to it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MOMENTS = ("aligned", "disturbed", "rebooted")
+
+
+def load(name: str) -> Any:
+    """A file that the scenario kept."""
+    return json.loads((Path(os.environ["MOLECULE_EPHEMERAL_DIRECTORY"]) / f"{name}.json").read_text())
+
+
+@pytest.fixture(name="evidence", params=MOMENTS, scope="session")
+def _evidence(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """What molecule/shared/record/record.py printed, with the node's name and the driver that was asked for."""
+    evidence: dict[str, Any] = load(f"evidence-{request.param}")
+    return evidence
+
+
+@pytest.fixture(name="driver")
+def _driver(evidence: dict[str, Any]) -> str:
+    return str(evidence["driver"])
+
+
+@pytest.fixture(name="version")
+def _version(evidence: dict[str, Any]) -> str:
+    """Of cgroups, as the scenario's name says it."""
+    return str(evidence["node"])[:2]
+
+
+@pytest.fixture(name="done", scope="session")
+def _done(evidence: dict[str, Any]) -> dict[str, Any]:
+    """The plan and the diff of the run that changed the node."""
+    done: dict[str, Any] = load(f"done-{evidence['node']}")
+    return done
+
+
+@pytest.fixture(name="predicted", scope="session")
+def _predicted(evidence: dict[str, Any]) -> dict[str, Any]:
+    """The same of the run in check mode before it."""
+    predicted: dict[str, Any] = load(f"predicted-{evidence['node']}")
+    return predicted
