@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-import time
+from pathlib import Path
 
-from ansible_collections.volcano.colocation.tests.system.node import Node
+from ansible_collections.volcano.colocation.tests.system.node import Node, lab
 
 OURS = "ls -d /var/lib/volcano-colocation /usr/local/lib/volcano-colocation 2>/dev/null || true"
 FOLDERS = "/etc /var/lib/kubelet"
@@ -31,10 +31,12 @@ while read folder; do
     if [ -f $folder/$name ]; then echo $folder $name $(cat $folder/$name); fi
   done
 done"""
-AGE = """echo $(($(cut -d . -f 1 /proc/uptime) -
-  $(systemctl show --value --property ExecMainStartTimestampMonotonic kubelet) / 1000000))"""
-SETTLED_SECONDS = 120
-"""kubelet gives its classes the shares that their pods ask for a minute after it is up; an emulated one after 78 s."""
+AWAIT_KUBELET = Path(__file__).with_name("await_kubelet.py")
+
+
+def settle(node: Node, driver: str) -> None:
+    """Wait until kubelet has written all that it sets of its classes, which it does within a minute of its start."""
+    lab("ssh", node.name, "--", f"python3 - {driver}", text=AWAIT_KUBELET.read_text())
 
 
 def cgroups(node: Node) -> str:
@@ -43,8 +45,7 @@ def cgroups(node: Node) -> str:
 
 
 def state(node: Node) -> dict[str, str]:
-    """What is compared, by what it is, once kubelet has run for long enough to have set all that it sets."""
-    time.sleep(max(0, SETTLED_SECONDS - int(node.shell(AGE))))
+    """What is compared, by what it is."""
     return {
         "files": node.shell(FILES),
         "attributes": node.shell(ATTRIBUTES),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.system.everything import OURS, cgroups, state
+from ansible_collections.volcano.colocation.tests.system.everything import OURS, cgroups, settle, state
 from ansible_collections.volcano.colocation.tests.system.node import Node
 
 QOS: dict[str, Any] = {"colocation_qos": {"be": {"cpu_quota": "60%", "memory_high": "80%"}}}
@@ -17,6 +17,7 @@ KUBELET = "/var/lib/kubelet/config.yaml"
 
 @pytest.fixture(scope="module", name="before")
 def _before(node: Node) -> dict[str, str]:
+    settle(node, "systemd")
     return state(node)
 
 
@@ -65,6 +66,7 @@ def test_settings_alone_go_back_alone(node: Node, before: dict[str, str]) -> Non
 def test_everything_is_as_it_was(node: Node, before: dict[str, str]) -> None:
     run = node.ansible("restore", "--diff")
     assert run.code == 0, run.output[-4000:]
+    settle(node, "systemd")
     now = state(node)
     for what, text in before.items():
         assert now[what] == text, what

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.system.everything import ATTRIBUTES, OURS, cgroups, state
+from ansible_collections.volcano.colocation.tests.system.everything import ATTRIBUTES, OURS, cgroups, settle, state
 from ansible_collections.volcano.colocation.tests.system.node import Node, lab, throwaway
 from ansible_collections.volcano.colocation.tests.system.slices import changed, traces
 
@@ -51,6 +51,7 @@ def test_a_slice_is_in_every_controller_after_a_reboot_too(v1: Node) -> None:
 
 def test_after_provision_and_restore_everything_is_as_it_was(v1: Node) -> None:
     v1.shell(f'python3 -c \'import os; os.setxattr("{KUBELET}", "user.site", b"kept")\'')
+    settle(v1, "systemd")
     before = state(v1)
     assert f"{KUBELET} user.site b'kept'" in before["attributes"]
 
@@ -63,6 +64,7 @@ def test_after_provision_and_restore_everything_is_as_it_was(v1: Node) -> None:
 
     run = v1.ansible("restore", "--diff")
     assert run.code == 0, run.output[-4000:]
+    settle(v1, "systemd")
     now = state(v1)
     for what, text in before.items():
         assert now[what] == text, what
