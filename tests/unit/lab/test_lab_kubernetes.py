@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.tests.lab.cache import Cache
-from ansible_collections.volcano.colocation.tests.lab.debian_kubelet import release_of
+from ansible_collections.volcano.colocation.tests.lab.debian_kubelet import linker_flags, release_of
 from ansible_collections.volcano.colocation.tests.lab.errors import LabError
 from ansible_collections.volcano.colocation.tests.lab.kubernetes import obtain_kubelet
 
@@ -59,3 +59,13 @@ def test_a_kubelet_must_be_executable(tmp_path: Path) -> None:
 def test_a_path_without_a_file(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="no kubelet at"):
         obtain_kubelet(Cache(tmp_path), str(tmp_path / "kubelet"))
+
+
+def test_a_release_that_the_lab_does_not_have(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match=r"no kubernetes 1\.30; it has 1\.34, 1\.35"):
+        obtain_kubelet(Cache(tmp_path), "1.30")
+
+
+def test_debians_kubelet_is_given_its_version() -> None:
+    package = "k8s.io/kubernetes/vendor/k8s.io/component-base/version"
+    assert f"-X {package}.gitVersion=v1.20.2 -X {package}.gitMajor=1 -X {package}.gitMinor=20" in linker_flags("1.20.2")
