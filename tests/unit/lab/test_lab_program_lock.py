@@ -2,8 +2,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.lab import program_table
+from ansible_collections.volcano.colocation.tests.lab.cli import main
 from ansible_collections.volcano.colocation.tests.lab.program_lock import Upstream, parse_upstream, render
-from ansible_collections.volcano.colocation.tests.lab.program_table import family
+from ansible_collections.volcano.colocation.tests.lab.program_table import FAMILIES, family
+from ansible_collections.volcano.colocation.tests.unit.lab.fake_go import install
 
 KUBERNETES = """\
 // SPDX-FileCopyrightText: the volcano.colocation authors
@@ -24,6 +31,50 @@ replace (
 \tk8s.io/api => k8s.io/api v0.37.2
 )
 """
+
+GO = """\
+#!/bin/sh
+case "$*" in
+"env GOVERSION") echo go1.26.8 ;;
+"mod download -json "*) echo '{{"GoMod": "/upstream/go.mod"}}' ;;
+"mod edit -json /upstream/go.mod") echo '{{"Go": "1.26.0"}}' ;;
+"mod tidy") {tidy} ;;
+*) exit 64 ;;
+esac
+"""
+
+
+@pytest.fixture(name="modules")
+def _modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that takes the place of tests/lab/go."""
+    install(tmp_path, monkeypatch)
+    folder = tmp_path / "modules"
+    monkeypatch.setattr(program_table, "MODULES", folder)
+    return folder
+
+
+def write_go(modules: Path, tidy: str) -> None:
+    (modules.parent / "bin" / "go").write_text(GO.format(tidy=tidy))
+
+
+def test_go_mod_and_go_sum_of_every_family_are_written(modules: Path) -> None:
+    write_go(modules, "echo tidy >>go.mod; echo sum >go.sum")
+    assert main(["programs", "--lock"]) == 0
+    assert sorted(path.name for path in modules.iterdir()) == sorted(known.name for known in FAMILIES)
+    for known in FAMILIES:
+        assert (known.folder / "go.mod").read_text() == f"{render(known, Upstream('1.26.0', {}))}tidy\n"
+        assert (known.folder / "go.sum").read_text() == "sum\n"
+    assert not list((modules.parent / "cache" / "lock").iterdir())
+
+
+def test_a_family_that_cannot_be_resolved_keeps_its_files(modules: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = FAMILIES[0].folder / "go.mod"
+    first.parent.mkdir(parents=True)
+    first.write_text("before")
+    write_go(modules, "echo 'go: x: dial tcp: i/o timeout' >&2; exit 1")
+    assert main(["programs", "--lock"]) == 1
+    assert first.read_text() == "before"
+    assert "go mod failed: go: x: dial tcp: i/o timeout; a Go module cannot be fetched" in capsys.readouterr().err
 
 
 def test_staging_modules_have_the_release_of_kubernetes() -> None:
