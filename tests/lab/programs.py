@@ -14,7 +14,7 @@ from pathlib import Path
 
 from . import go_cache
 from .cache import Cache, Recipe
-from .errors import LabError
+from .errors import LabError, prefixed
 from .go_failures import DISK_REMEDY
 from .golang import BUILD_FLAGS, Go, GoTool, Release, find_go, in_use, parse_release, to_text
 from .golang import obtain as obtain_go
@@ -82,7 +82,7 @@ def obtain_group(cache: Cache, family: Family, group: Group) -> Path:
         folder = cache.obtain(wanted, lambda partial, log: _build(cache, go, family, group, partial, log), progress)
         go_cache.trim(cache, progress)
     except LabError as error:
-        raise LabError(f"{family.name} {group.name}: {error}") from error
+        raise prefixed(f"{family.name} {group.name}", error) from error
     except OSError as error:
         raise LabError(f"{family.name} {group.name}: {error}; {DISK_REMEDY}") from error
     return folder

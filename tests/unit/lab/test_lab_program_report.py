@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from ansible_collections.volcano.colocation.tests.lab import program_report
-from ansible_collections.volcano.colocation.tests.lab.cli import main
+from ansible_collections.volcano.colocation.tests.lab.cli import UNAVAILABLE, main
 from ansible_collections.volcano.colocation.tests.lab.errors import LabError
 from ansible_collections.volcano.colocation.tests.unit.lab.fake_go import FakeGo, install
 
@@ -76,6 +77,12 @@ def test_a_build_that_fails_does_not_keep_the_next_one(go: FakeGo, capsys: pytes
 def test_debians_kubelet_names_its_compiler(
     go: FakeGo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("shutil.which", lambda name, path="": None)
-    assert main(["programs", "--build", "debian"]) == 1
-    assert "go is not installed in /usr/lib/go-1.19/bin: apt-get install golang-1.19-go" in capsys.readouterr().err
+    which = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name, path="": None if "go-1.19" in path else which(name, path=path))
+    assert main(["programs", "--build", "debian", "etcd-3.5"]) == UNAVAILABLE
+    assert capsys.readouterr().err.endswith(
+        "lab: 1 of 2 builds cannot run here: debian/kubelet: "
+        "go is not installed in /usr/lib/go-1.19/bin: apt-get install golang-1.19-go\n"
+    )
+    go.write(failure="exit 1")
+    assert main(["programs", "--build", "debian", "etcd-3.6"]) == 1
