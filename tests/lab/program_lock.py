@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .cache import Cache
+from .errors import LabError, prefixed
+from .go_failures import explain_system
 from .golang import GO_BIN, Go, GoTool, find_go, obtain, parse_release
 from .program_table import FAMILIES, Family
 from .progress import Progress
@@ -38,7 +40,7 @@ def lock(cache: Cache, families: Sequence[Family] = FAMILIES) -> None:
     for family in families:
         progress = Progress(family.name)
         with progress.repeated("still resolving modules"):
-            _lock(cache, go, family)
+            _lock_named(cache, go, family)
         progress.say(f"wrote {family.folder / 'go.mod'} and go.sum")
 
 
@@ -79,6 +81,16 @@ def parse_upstream(document: dict[str, Any]) -> Upstream:
         for entry in document.get("Replace") or ()
     }
     return Upstream(document["Go"], replaced)
+
+
+def _lock_named(cache: Cache, go: Go, family: Family) -> None:
+    subject = f"{family.name} ({family.release})"
+    try:
+        _lock(cache, go, family)
+    except LabError as error:
+        raise prefixed(subject, error) from error
+    except OSError as error:
+        raise LabError(f"{subject}: {explain_system(error)}") from error
 
 
 def _lock(cache: Cache, go: Go, family: Family) -> None:

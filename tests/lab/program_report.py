@@ -135,10 +135,10 @@ def _build(cache: Cache, wanted: Sequence[Target]) -> int:
 
 
 def _summary(failed: Mapping[str, LabError], count: int) -> LabError:
-    """UnavailableError, with every reason, when this machine lacks something for each build that failed."""
+    """UnavailableError, with the first reason, when this machine lacks something for each build that failed."""
     if all(isinstance(error, UnavailableError) for error in failed.values()):
-        reasons = ", ".join(dict.fromkeys(str(error) for error in failed.values()))
-        return UnavailableError(f"{len(failed)} of {count} builds cannot run here: {', '.join(failed)}: {reasons}")
+        first = next(iter(failed.values()))
+        return UnavailableError(f"{len(failed)} of {count} builds cannot run here: {', '.join(failed)}; {first}")
     return LabError(f"{len(failed)} of {count} builds failed: {', '.join(failed)}; the reasons are above")
 
 

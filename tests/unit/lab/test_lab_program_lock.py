@@ -74,7 +74,10 @@ def test_a_family_that_cannot_be_resolved_keeps_its_files(modules: Path, capsys:
     write_go(modules, "echo 'go: x: dial tcp: i/o timeout' >&2; exit 1")
     assert main(["programs", "--lock"]) == 1
     assert first.read_text() == "before"
-    assert "go mod failed: go: x: dial tcp: i/o timeout; a Go module cannot be fetched" in capsys.readouterr().err
+    assert (
+        "kubernetes-1.35 (1.35.4): go mod failed: go: x: dial tcp: i/o timeout; a Go module cannot be fetched"
+        in capsys.readouterr().err
+    )
 
 
 def test_staging_modules_have_the_release_of_kubernetes() -> None:

@@ -66,7 +66,7 @@ def test_a_build_that_fails_does_not_keep_the_next_one(go: FakeGo, capsys: pytes
     go.write(failure='case "$*" in *containerd*) echo "undefined: x" >&2; exit 1;; esac')
     assert main(["programs", "--build", "containerd-2.4", "etcd-3.5"]) == 1
     error = capsys.readouterr().err
-    assert "undefined: x" in error
+    assert re.search(r"failed: containerd-2\.4 \(2\.4\.\d+\) containerd: go build failed: undefined: x\.", error)
     assert error.endswith("lab: 1 of 2 builds failed: containerd-2.4/containerd; the reasons are above\n")
     assert len(go.builds) == 2
     go.write()
@@ -81,7 +81,7 @@ def test_debians_kubelet_names_its_compiler(
     monkeypatch.setattr(shutil, "which", lambda name, path="": None if "go-1.19" in path else which(name, path=path))
     assert main(["programs", "--build", "debian", "etcd-3.5"]) == UNAVAILABLE
     assert capsys.readouterr().err.endswith(
-        "lab: 1 of 2 builds cannot run here: debian/kubelet: "
+        "lab: 1 of 2 builds cannot run here: debian/kubelet; Debian's kubelet 1.20: "
         "go is not installed in /usr/lib/go-1.19/bin: apt-get install golang-1.19-go\n"
     )
     go.write(failure="exit 1")

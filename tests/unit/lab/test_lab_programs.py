@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,45 @@ def test_what_was_written_before_a_failure_is_not_used(go: FakeGo, cache: Cache)
     assert programs.find_group(cache, ETCD, ETCD.groups[0]) is None
     go.write()
     assert obtain(cache).path("etcd").read_text() == "go.etcd.io/etcd/server/v3\n"
+
+
+@pytest.mark.parametrize(
+    ("failure", "remedy"),
+    [
+        (
+            "echo 'go: x: dial tcp: i/o timeout' >&2; exit 1",
+            "a Go module cannot be fetched: check the network and GOPROXY",
+        ),
+        ("echo 'verifying x@v1: checksum mismatch' >&2; exit 1", "delete the folder go-mod"),
+        ("echo 'write /x: no space left on device' >&2; exit 1", "the disk is full: .*programs --prune"),
+        ("kill -9 $$", "too little memory: free 3 GiB or add swap"),
+        ("echo 'undefined: x' >&2; exit 1", r"undefined: x\. The whole output is in .*\.log$"),
+    ],
+)
+def test_a_failure_names_the_program_its_release_and_the_remedy(
+    failure: str, remedy: str, go: FakeGo, cache: Cache
+) -> None:
+    go.write(failure=failure)
+    with pytest.raises(LabError, match=rf"^etcd-3\.6 \(3\.6\.\d+\) etcd: go build failed: .*{remedy}"):
+        obtain(cache)
+
+
+def test_a_disk_that_is_full_beside_go_is_named_with_its_remedy(
+    go: FakeGo, cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(programs, "GoTool", full)
+    with pytest.raises(LabError, match=r"etcd-3\.6 \(3\.6\.\d+\) etcd: .*No space left on device; free some space"):
+        obtain(cache)
+
+
+def test_a_build_without_its_program_is_an_error(go: FakeGo, cache: Cache) -> None:
+    go.write(failure="exit 0")
+    with pytest.raises(LabError, match=r"go build wrote no program server from go\.etcd\.io/etcd/server/v3"):
+        obtain(cache)
+    assert programs.find_group(cache, ETCD, ETCD.groups[0]) is None
 
 
 def test_go_writes_into_the_cache_alone(go: FakeGo, cache: Cache) -> None:
