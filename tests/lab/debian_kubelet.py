@@ -13,7 +13,7 @@ from . import command
 from .cache import Cache, Recipe
 from .debian import fetch_source
 from .errors import LabError, prefixed
-from .golang import run_logged
+from .golang import COMPILED, in_use, run_logged
 from .progress import Progress
 from .requirements import DPKG_SOURCE, GO_1_19, need
 
@@ -73,14 +73,15 @@ def _build(cache: Cache, folder: Path, log: Path) -> None:
     environment = {
         "CGO_ENABLED": "0",
         "GO111MODULE": "off",
-        "GOCACHE": str(cache.scratch("go-build")),
+        "GOCACHE": str(cache.scratch(COMPILED)),
         "GOFLAGS": "",
         "GOPATH": str(path),
         # PWD is the folder as GOPATH names it.
         "PWD": str(tree),
     }
     options = [_SHARED, "-tags", BUILD_TAGS, "-ldflags", linker_flags(release), "-o", str(folder / "kubelet")]
-    run_logged([go, "build", *options, "./cmd/kubelet"], log, tree, environment)
+    with in_use(cache):
+        run_logged([go, "build", *options, "./cmd/kubelet"], log, tree, environment)
     shutil.rmtree(path)
 
 

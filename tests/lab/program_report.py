@@ -51,7 +51,11 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     what = programs.add_mutually_exclusive_group()
     names = "programs or families to build; test and matrix are those of make test and make test-matrix (default: test)"
     what.add_argument("--build", nargs="*", metavar="NAME", help=names)
-    what.add_argument("--prune", action="store_true", help="delete programs that are not pinned, and Go's caches")
+    what.add_argument(
+        "--prune",
+        action="store_true",
+        help="delete programs that are not pinned, leftovers of killed builds, and Go's caches",
+    )
     what.add_argument("--lock", action="store_true", help="write go.mod and go.sum of each family")
     programs.add_argument("--json", action="store_true", help="print the list as JSON")
 

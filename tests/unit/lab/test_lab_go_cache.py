@@ -44,6 +44,21 @@ def test_what_was_not_used_for_longest_goes(cache: Cache, capsys: pytest.Capture
     assert "deleted down to" in capsys.readouterr().err
 
 
+def test_a_folder_that_is_deleted_meanwhile_is_passed_over(cache: Cache) -> None:
+    (cache.root / golang.COMPILED / "ff").symlink_to("gone")
+    trim(cache, PROGRESS, limit=800)
+    assert len(files(cache)) == 6
+
+
+def test_programs_do_not_count(cache: Cache) -> None:
+    program = cache.root / "programs" / "etcd" / "etcd"
+    program.parent.mkdir(parents=True)
+    program.write_bytes(b"x" * 10000)
+    trim(cache, PROGRESS, limit=1000)
+    assert program.exists()
+    assert len(files(cache)) == 10
+
+
 def test_a_build_keeps_its_packages(cache: Cache, capsys: pytest.CaptureFixture[str]) -> None:
     with golang.in_use(cache):
         trim(cache, PROGRESS, limit=800)
