@@ -30,7 +30,7 @@ help:
 	@echo 'make scenario     run the Molecule scenarios; NAME=v2-systemd runs one of them'
 	@echo 'make bench        measure provision against ansible -m ping and a stock playbook'
 	@echo 'make setup        install what the targets above need; they do it themselves'
-	@echo 'make lock         pin the Python packages of requirements/dev.txt in requirements/constraints.txt'
+	@echo 'make lock         renew requirements/constraints.txt, and go.mod and go.sum of the programs in tests/lab/go'
 	@echo 'make docs         write the tables of stages into README.md and docs/contributing.md'
 	@echo 'make clean        stop the nodes of the tests and remove .cache of this checkout'
 	@echo 'make clean-cache  remove what all checkouts share: Python tools, node images, programs'

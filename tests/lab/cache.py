@@ -24,6 +24,9 @@ from .progress import Progress
 
 MANIFEST = "manifest.json"
 
+_PARTIAL = ".partial"
+"""How the name of a hidden folder ends in which an entry is built."""
+
 _BLOCK = 1 << 20
 
 Build = Callable[[Path, Path], None]
@@ -61,23 +64,31 @@ class Cache:
             return self.find(recipe) or self._build(recipe, build, progress)
 
     def entries(self, kind: str) -> list[str]:
-        """Names of the entries of a kind, and of those that were not finished."""
+        """Names of the finished entries of a kind."""
         folder = self.root / kind
-        found = (path.name for path in folder.iterdir()) if folder.is_dir() else ()
-        return sorted({name.removeprefix(".").removesuffix(".partial") for name in found})
+        return sorted(path.name for path in folder.glob("[!.]*"))
 
-    def remove(self, kind: str, name: str) -> int:
-        """Delete an entry, finished or not, unless a process is building it; the bytes that this freed."""
-        folder = self.root / kind / name
+    def unfinished(self) -> list[tuple[str, str]]:
+        """Kind and name of each entry that a process is building or was building when it was killed."""
+        found = self.root.glob(f"*/.*{_PARTIAL}")
+        return sorted((path.parent.name, path.name[1:].removesuffix(_PARTIAL)) for path in found)
+
+    def remove(self, kind: str, name: str) -> int | None:
+        """Delete an entry; the bytes that this freed, None when it stays since a process is building it."""
+        return self._remove(kind, name, self.root / kind / name)
+
+    def remove_unfinished(self, kind: str, name: str) -> int | None:
+        """Delete what a killed build left; the bytes that this freed, None when it stays since a build runs."""
+        return self._remove(kind, name, _partial(self.root / kind / name))
+
+    def _remove(self, kind: str, name: str, folder: Path) -> int | None:
         with (self.scratch("locks") / f"{kind}-{name}").open("w") as stream:
             try:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                return 0
-            freed = 0
-            for path in (folder, _partial(folder)):
-                freed += disk_usage(path)
-                shutil.rmtree(path, ignore_errors=True)
+                return None
+            freed = disk_usage(folder)
+            shutil.rmtree(folder, ignore_errors=True)
         return freed
 
     def scratch(self, name: str) -> Path:
@@ -171,7 +182,7 @@ def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def _partial(folder: Path) -> Path:
-    return folder.with_name(f".{folder.name}.partial")
+    return folder.with_name(f".{folder.name}{_PARTIAL}")
 
 
 def _seal(folder: Path) -> None:

@@ -24,7 +24,7 @@ from . import (
 )
 from .cache import Cache
 from .cluster import cli as cluster
-from .errors import LabError
+from .errors import LabError, UnavailableError
 from .machine import SERIAL_LOG
 from .paths import cache_root
 from .spec import Engine
@@ -36,18 +36,21 @@ JOURNAL = (
 )
 
 
+UNAVAILABLE = os.EX_UNAVAILABLE
+"""Exit status when this machine lacks something; the last line of standard error says what."""
+
 NO_ANSWER = 3
 """Exit status for a node that is known and does not answer by ssh."""
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run one command; errors of the lab are a line on standard error and exit status 1."""
+    """Run one command; errors of the lab are a line on standard error and exit status 1 or ``UNAVAILABLE``."""
     given = arguments.parser().parse_args(argv)
     try:
         return COMMANDS[given.command](given)
     except LabError as error:
         print(f"lab: {error}", file=sys.stderr)
-        return 1
+        return UNAVAILABLE if isinstance(error, UnavailableError) else 1
     except KeyboardInterrupt:
         return 130
 

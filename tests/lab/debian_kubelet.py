@@ -12,7 +12,8 @@ from pathlib import Path
 from . import command
 from .cache import Cache, Recipe
 from .debian import fetch_source
-from .errors import LabError
+from .errors import LabError, prefixed
+from .golang import COMPILED, in_use, run_logged
 from .progress import Progress
 from .requirements import DPKG_SOURCE, GO_1_19, need
 
@@ -30,7 +31,10 @@ _TREE = "src/k8s.io/kubernetes"
 
 def obtain(cache: Cache) -> Path:
     """The binary of Debian's current version, built unless the cache has it."""
-    return cache.obtain(recipe(), lambda folder, log: _build(cache, folder, log), Progress("kubelet")) / "kubelet"
+    try:
+        return cache.obtain(recipe(), lambda folder, log: _build(cache, folder, log), Progress("kubelet")) / "kubelet"
+    except LabError as error:
+        raise prefixed("Debian's kubelet 1.20", error) from error
 
 
 def recipe() -> Recipe:
@@ -69,14 +73,15 @@ def _build(cache: Cache, folder: Path, log: Path) -> None:
     environment = {
         "CGO_ENABLED": "0",
         "GO111MODULE": "off",
-        "GOCACHE": str(cache.scratch("go-build")),
+        "GOCACHE": str(cache.scratch(COMPILED)),
         "GOFLAGS": "",
         "GOPATH": str(path),
         # PWD is the folder as GOPATH names it.
         "PWD": str(tree),
     }
     options = [_SHARED, "-tags", BUILD_TAGS, "-ldflags", linker_flags(release), "-o", str(folder / "kubelet")]
-    command.logged([go, "build", *options, "./cmd/kubelet"], log, cwd=tree, env=environment)
+    with in_use(cache):
+        run_logged([go, "build", *options, "./cmd/kubelet"], log, tree, environment)
     shutil.rmtree(path)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from . import accel, qemu, root
 from .accel import Accelerator
 from .cache import Cache
-from .errors import LabError
+from .errors import LabError, UnavailableError
 from .machine import Machine
 from .spec import Engine, NodeSpec
 from .uml import availability as uml_availability
@@ -21,7 +21,7 @@ _ACCELERATORS = {Engine.KVM: Accelerator.KVM, Engine.QEMU: Accelerator.TCG}
 def choose(cache: Cache, spec: NodeSpec) -> Engine:
     """KVM where it works, then user-mode Linux where its kernel is built and starts, then emulation.
 
-    LabError when the specification names an engine that does not work here.
+    LabError when the specification names an engine that cannot run it, UnavailableError when it cannot on this machine.
     """
     wanted = spec.engine
     if wanted is Engine.QEMU:
@@ -29,12 +29,13 @@ def choose(cache: Cache, spec: NodeSpec) -> Engine:
     if wanted in (Engine.AUTO, Engine.KVM) and _has_kvm(cache, spec):
         return Engine.KVM
     if wanted is Engine.KVM:
-        raise LabError("KVM does not work on this machine: leave --engine out, or give uml or qemu")
+        raise UnavailableError("KVM does not work on this machine: leave --engine out, or give uml or qemu")
     obstacle = uml_availability.obstacle(cache, spec)
     if not obstacle:
         return Engine.UML
     if wanted is Engine.UML:
-        raise LabError(f"user-mode Linux cannot run node {spec.name}: {obstacle}")
+        kind = LabError if uml_availability.unsupported(spec) else UnavailableError
+        raise kind(f"user-mode Linux cannot run node {spec.name}: {obstacle}")
     return Engine.QEMU
 
 

@@ -60,7 +60,8 @@ def _delete(files: list[CachedFile], total: int, target: float) -> int:
 def _files(folder: Path) -> Iterator[CachedFile]:
     """Go's cache has 256 folders, 00 to ff, with the files."""
     for below in folder.glob("[0-9a-f][0-9a-f]"):
-        with os.scandir(below) as entries:
+        # `programs --prune` may delete it.
+        with contextlib.suppress(FileNotFoundError), os.scandir(below) as entries:
             for entry in entries:
                 with contextlib.suppress(FileNotFoundError):
                     status = entry.stat()

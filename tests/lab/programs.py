@@ -14,8 +14,8 @@ from pathlib import Path
 
 from . import go_cache
 from .cache import Cache, Recipe
-from .errors import LabError
-from .go_failures import DISK_REMEDY
+from .errors import LabError, prefixed
+from .go_failures import explain_system
 from .golang import BUILD_FLAGS, Go, GoTool, Release, find_go, in_use, parse_release, to_text
 from .golang import obtain as obtain_go
 from .program_table import BuildSet, Family, Group
@@ -74,6 +74,7 @@ def obtain_group(cache: Cache, family: Family, group: Group) -> Path:
     """The folder with a group's programs, built unless the cache has it."""
     go = find_go(minimum_go(family))
     wanted = recipe(family, group, go.release)
+    subject = f"{family.name} ({family.release}) {group.name}"
     progress = Progress(f"{family.name} {group.name}")
     folder = cache.find(wanted)
     if folder:
@@ -82,9 +83,9 @@ def obtain_group(cache: Cache, family: Family, group: Group) -> Path:
         folder = cache.obtain(wanted, lambda partial, log: _build(cache, go, family, group, partial, log), progress)
         go_cache.trim(cache, progress)
     except LabError as error:
-        raise LabError(f"{family.name} {group.name}: {error}") from error
+        raise prefixed(subject, error) from error
     except OSError as error:
-        raise LabError(f"{family.name} {group.name}: {error}; {DISK_REMEDY}") from error
+        raise LabError(f"{subject}: {explain_system(error)}") from error
     return folder
 
 
@@ -124,7 +125,10 @@ def _build(cache: Cache, go: Go, family: Family, group: Group, folder: Path, log
         packages = [program.package for program in group.programs]
         tool.build(packages, work, family.linker_flags, family.tags)
     for program in group.programs:
-        (work / _executable(program.package)).rename(folder / program.name)
+        built = work / _executable(program.package)
+        if not built.is_file():
+            raise LabError(f"go build wrote no program {built.name} from {program.package}; its output is in {log}")
+        built.rename(folder / program.name)
     shutil.rmtree(work)
     record = {"seconds": round(time.monotonic() - began, 1), "go": to_text(go.release)}
     (folder / BUILD).write_text(json.dumps(record) + "\n")

@@ -8,7 +8,7 @@ import os
 import shutil
 from dataclasses import dataclass
 
-from .errors import LabError
+from .errors import UnavailableError
 
 _SYSTEM = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
@@ -59,11 +59,11 @@ def find(program: Program) -> str:
 
 
 def need(program: Program) -> str:
-    """The path of a program; LabError names the package when it is missing."""
+    """The path of a program; UnavailableError names the package when it is missing."""
     path = find(program)
     if not path:
         where = f" in {program.folder}" if program.folder else ""
-        raise LabError(f"{program.name} is not installed{where}: apt-get install {program.package}")
+        raise UnavailableError(f"{program.name} is not installed{where}: apt-get install {program.package}")
     return path
 
 

@@ -18,10 +18,19 @@ STARTS = "starts"
 
 def obstacle(cache: Cache, spec: NodeSpec) -> str:
     """Why it cannot run such a node here, '' when it can. Nothing is built for the answer."""
+    return unsupported(spec) or _obstacle_here(cache)
+
+
+def unsupported(spec: NodeSpec) -> str:
+    """Why it can run such a node on no machine, '' when it can."""
     if spec.numa > 1:
         return "it has no NUMA nodes"
     if spec.kubelet == DEBIAN_KUBELET:
         return "kubelet 1.20 reads the topology of CPUs, which it does not have"
+    return ""
+
+
+def _obstacle_here(cache: Cache) -> str:
     missing = [tool.package for tool in (IP, NSENTER, SLIRP4NETNS, UNSHARE) if not find(tool)]
     if missing:
         return f"programs are missing: apt-get install {' '.join(missing)}"

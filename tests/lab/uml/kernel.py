@@ -37,8 +37,9 @@ def find(cache: Cache) -> Path | None:
 
 def obtain(cache: Cache) -> Path:
     """The kernel, built now unless it is in the cache: about five minutes on two CPUs."""
-    for tool in TOOLS:
-        need(tool)
+    if find(cache) is None:
+        for tool in TOOLS:
+            need(tool)
     return cache.obtain(recipe(), _build, Progress("user-mode Linux")) / "linux"
 
 

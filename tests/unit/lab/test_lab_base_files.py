@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.tests.lab.base_files import BaseFiles, base_files
+from ansible_collections.volcano.colocation.tests.lab.containerd import Containerd
 from ansible_collections.volcano.colocation.tests.lab.kubernetes import Kubelet
 
 KUBELET = Kubelet(Path("kubelet"), "digest", "1.20.2", (1, 20))
@@ -35,6 +36,20 @@ def test_the_archive_holds_every_file_with_the_right_mode(files: BaseFiles) -> N
                 assert member.linkname.lstrip("/") in members
 
 
+def test_another_containerd_lies_over_debians(tmp_path: Path) -> None:
+    names = ("containerd", "containerd-shim-runc-v2", "ctr")
+    for name in names:
+        (tmp_path / name).write_bytes(name.encode())
+    files = base_files(None, b"images", Containerd(tmp_path, "digest", "2.4.2", "version = 4\n"))
+    with tarfile.open(fileobj=io.BytesIO(files.archive())) as tar:
+        for name in names:
+            program = tar.extractfile(f"usr/bin/{name}")
+            assert program is not None
+            assert program.read() == name.encode()
+            assert tar.getmember(f"usr/bin/{name}").mode == 0o755
+        assert tar.getmember("opt/cni/bin").linkname == "/usr/lib/cni"
+
+
 def test_the_same_files_give_the_same_archive_and_recipe(files: BaseFiles) -> None:
     assert files.archive() == files.archive()
     assert files.recipe == dataclasses.replace(files).recipe
@@ -47,6 +62,8 @@ def test_whatever_changes_the_node_changes_the_recipe(files: BaseFiles) -> None:
         dataclasses.replace(files, texts={**files.texts, "etc/motd": "x"}),
         dataclasses.replace(files, kubelet=dataclasses.replace(KUBELET, digest="other")),
         dataclasses.replace(files, kubelet=None),
+        dataclasses.replace(files, containerd=Containerd(Path("x"), "digest", "2.4.2", "")),
+        dataclasses.replace(files, containerd=Containerd(Path("x"), "other", "2.4.2", "")),
     ]
     assert len({each.recipe for each in [files, *others]}) == len(others) + 1
 

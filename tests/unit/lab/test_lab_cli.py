@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.lab.cli import NO_ANSWER, main
+from ansible_collections.volcano.colocation.tests.lab.cli import NO_ANSWER, UNAVAILABLE, main
+from ansible_collections.volcano.colocation.tests.run import execution
 from ansible_collections.volcano.colocation.tests.unit.lab.paper_nodes import create
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -112,8 +113,12 @@ def test_a_missing_program_is_named_with_its_package(
     packages = set(capsys.readouterr().out.split())
     assert {"qemu-system-x86", "mmdebstrap", "slirp4netns", "flex"} <= packages
     assert not [package for package in packages if package.startswith("golang")]
-    assert main([*UP, "--kubelet", "none"]) == 1
+    assert main([*UP, "--kubelet", "none"]) == UNAVAILABLE
     assert said(capsys).splitlines()[-1] == "lab: mmdebstrap is not installed: apt-get install mmdebstrap"
+
+
+def test_the_runner_of_the_tests_knows_the_exit_status() -> None:
+    assert UNAVAILABLE == execution.UNAVAILABLE
 
 
 @pytest.mark.parametrize("argv", [[str(CHECKOUT / "tests" / "lab")], ["-m", "tests.lab"]])

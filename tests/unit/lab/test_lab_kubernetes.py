@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.tests.lab.cache import Cache
-from ansible_collections.volcano.colocation.tests.lab.debian_kubelet import release_of
+from ansible_collections.volcano.colocation.tests.lab.debian_kubelet import linker_flags, release_of
 from ansible_collections.volcano.colocation.tests.lab.errors import LabError
-from ansible_collections.volcano.colocation.tests.lab.kubernetes import obtain_kubelet
+from ansible_collections.volcano.colocation.tests.lab.kubernetes import obtain_kubelet, obtain_pause
+from ansible_collections.volcano.colocation.tests.unit.lab.fake_go import install
 
 
 @pytest.mark.parametrize(
@@ -59,3 +60,21 @@ def test_a_kubelet_must_be_executable(tmp_path: Path) -> None:
 def test_a_path_without_a_file(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="no kubelet at"):
         obtain_kubelet(Cache(tmp_path), str(tmp_path / "kubelet"))
+
+
+def test_a_release_that_the_lab_does_not_have(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match=r"no kubernetes 1\.30; it has 1\.34, 1\.35"):
+        obtain_kubelet(Cache(tmp_path), "1.30")
+
+
+def test_debians_kubelet_is_given_its_version() -> None:
+    package = "k8s.io/kubernetes/vendor/k8s.io/component-base/version"
+    assert f"-X {package}.gitVersion=v1.20.2 -X {package}.gitMajor=1 -X {package}.gitMinor=20" in linker_flags("1.20.2")
+
+
+def test_the_program_of_sandboxes_is_named_when_it_cannot_be_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, monkeypatch).write(failure="echo 'write /x: no space left on device' >&2; exit 1")
+    with pytest.raises(LabError, match=r"pause\.go\): go build failed: write /x: .*; the disk is full"):
+        obtain_pause(Cache(tmp_path / "cache"))

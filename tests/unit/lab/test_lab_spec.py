@@ -19,6 +19,7 @@ from ansible_collections.volcano.colocation.tests.lab.spec import (
     Nri,
     Suite,
     checked,
+    default_nri,
     from_dict,
 )
 
@@ -82,13 +83,32 @@ def test_what_cannot_be_built_is_refused(changes: dict[str, object], problem: st
     [
         {"kubelet_flags": ("--v=2", "--cgroup-driver=cgroupfs")},
         {"kubelet_flags": ("--v=2",), "root": "/srv", "layout": Layout.KUBEADM},
+        {"suite": Suite.FORKY},
         {"suite": Suite.FORKY, "kubelet": "none"},
+        {"suite": Suite.FORKY, "containerd": "1.7", "kubelet": "debian"},
+        {"suite": Suite.BOOKWORM, "containerd": "2.4", "nri": Nri.ON},
+        {"kubelet": "1.37.2", "containerd": "/opt/containerd"},
         {"suite": Suite.FORKY, "kubelet": "/opt/kubelet-1.35"},
     ],
 )
 def test_what_can_be_built_is_not_refused(changes: dict[str, object]) -> None:
     spec = dataclasses.replace(NODE, **changes)  # type: ignore[arg-type]
     assert checked(spec) is spec
+
+
+@pytest.mark.parametrize(
+    ("suite", "containerd", "nri"),
+    [
+        (Suite.BOOKWORM, "", Nri.OFF),
+        (Suite.TRIXIE, "", Nri.OFF),
+        (Suite.FORKY, "", Nri.ON),
+        (Suite.FORKY, "1.7", Nri.OFF),
+        (Suite.TRIXIE, "2.4", Nri.ON),
+        (Suite.TRIXIE, "/opt/containerd", Nri.OFF),
+    ],
+)
+def test_nri_is_on_by_default_in_containerd_2(suite: Suite, containerd: str, nri: Nri) -> None:
+    assert default_nri(suite, containerd) is nri
 
 
 def test_every_problem_is_named_at_once() -> None:

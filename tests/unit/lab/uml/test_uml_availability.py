@@ -12,7 +12,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.tests.lab import accel, engines
 from ansible_collections.volcano.colocation.tests.lab.cache import Cache
-from ansible_collections.volcano.colocation.tests.lab.errors import LabError
+from ansible_collections.volcano.colocation.tests.lab.errors import LabError, UnavailableError
 from ansible_collections.volcano.colocation.tests.lab.progress import Progress
 from ansible_collections.volcano.colocation.tests.lab.spec import CgroupMode, Driver, Engine, NodeSpec, Suite
 from ansible_collections.volcano.colocation.tests.lab.uml import kernel
@@ -69,15 +69,16 @@ def test_what_it_cannot_show_is_emulated_and_refused_when_it_is_asked_for(
     build(cache, SPEAKS)
     spec = dataclasses.replace(NODE, **changes)  # type: ignore[arg-type]
     assert engines.choose(cache, spec) is Engine.QEMU
-    with pytest.raises(LabError, match=f"user-mode Linux cannot run node node: {reason}"):
+    with pytest.raises(LabError, match=f"user-mode Linux cannot run node node: {reason}") as error:
         engines.choose(cache, dataclasses.replace(spec, engine=Engine.UML))
+    assert not isinstance(error.value, UnavailableError)
 
 
 def test_an_engine_that_is_asked_for_is_taken_or_refused(cache: Cache) -> None:
     build(cache, SPEAKS)
     assert engines.choose(cache, dataclasses.replace(NODE, engine=Engine.QEMU)) is Engine.QEMU
     assert engines.choose(cache, dataclasses.replace(NODE, engine=Engine.UML)) is Engine.UML
-    with pytest.raises(LabError, match="KVM does not work on this machine"):
+    with pytest.raises(UnavailableError, match="KVM does not work on this machine"):
         engines.choose(cache, dataclasses.replace(NODE, engine=Engine.KVM))
 
 
@@ -86,6 +87,8 @@ def test_a_missing_program_is_named_with_its_package(cache: Cache, monkeypatch: 
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr("ansible_collections.volcano.colocation.tests.lab.requirements._SYSTEM", ())
     assert "slirp4netns" in obstacle(cache, NODE)
+    with pytest.raises(UnavailableError, match="slirp4netns"):
+        engines.choose(cache, dataclasses.replace(NODE, engine=Engine.UML))
 
 
 def test_an_option_that_the_source_does_not_know_is_named(tmp_path: Path) -> None:

@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.lab import golang
+
+SCRIPT = """\
+#!/bin/sh
+case "$1" in
+env) echo go{release}; exit ;;
+build) ;;
+*) exit 64 ;;
+esac
+echo "$*" >> {calls}
+for word; do [ "$before" = -o ] && output=$word; before=$word; done
+{failure}
+while [ "$1" != -o ]; do shift; done
+shift 2
+for package; do
+    name=${{package##*/}}
+    case $name in v[0-9]) name=${{package%/*}}; name=${{name##*/}} ;; esac
+    echo "$package" > "$output/$name"; chmod 755 "$output/$name"
+done
+"""
+
+
+class FakeGo:
+    """A ``go`` that writes a file with its package for each program, or fails as it is asked to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.calls = folder / "calls"
+        self.write()
+
+    def write(self, release: str = "1.26.8", failure: str = "") -> None:
+        """``failure`` is shell that runs before a program is written; the folder of the programs is in ``$output``."""
+        program = self.folder / "go"
+        program.write_text(SCRIPT.format(release=release, calls=self.calls, failure=failure))
+        program.chmod(0o755)
+
+    @property
+    def builds(self) -> list[str]:
+        """The arguments of each ``go build``."""
+        return self.calls.read_text().splitlines() if self.calls.exists() else []
+
+
+def install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> FakeGo:
+    """The only Go of this machine, below ``folder``; the lab's cache is ``folder / "cache"``."""
+    (folder / "bin").mkdir()
+    hide(folder, monkeypatch)
+    monkeypatch.setenv("PATH", f"{folder / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setenv("COLOCATION_LAB_CACHE", str(folder / "cache"))
+    return FakeGo(folder / "bin")
+
+
+def hide(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No Go on PATH, nor where Go's own archive and Debian's packages have it."""
+    monkeypatch.setattr(golang, "UPSTREAM_PROGRAMS", str(folder / "none"))
+    monkeypatch.setattr(golang, "DEBIAN_LIBRARIES", folder / "none")
+    monkeypatch.setenv("PATH", str(folder / "none"))
