@@ -14,8 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.volcano.colocation.tests.api.playbooks import Runner
-from ansible_collections.volcano.colocation.tests.system.node import Run
+from ansible_collections.volcano.colocation.tests.system.node import Run, Runner, ansible
 
 PYTHON = {"ansible_python_interpreter": sys.executable}
 USERS, LABEL = "kube-system", ("colocation-test", "user")
@@ -28,7 +27,6 @@ class ApiServer:
     kubectl_argv: tuple[str, ...]
     kubeconfig: str
     folder: Path
-    runner: Runner
 
     def kubectl(self, *words: str, text: str | None = None) -> str:
         done = subprocess.run([*self.kubectl_argv, *words], input=text, capture_output=True, text=True, check=False)
@@ -87,15 +85,14 @@ class ApiServer:
         play: Mapping[str, Any],
         hosts: Mapping[str, Mapping[str, Any]],
         *arguments: str,
-        runner: Runner | None = None,
+        runner: Runner = ansible,
         **variables: Any,
     ) -> Run:
         """Run one play for hosts with these variables, all of them on this machine."""
         inventory = {"all": {"hosts": hosts, "vars": {"ansible_connection": "local", **PYTHON}}}
         (self.folder / "hosts.json").write_text(json.dumps(inventory))
         (self.folder / "play.yml").write_text(json.dumps([{"hosts": "all", "gather_facts": False, **play}]))
-        run = runner or self.runner
-        return run("play.yml", self.folder, "-i", "hosts.json", *arguments, **variables)
+        return runner("play.yml", self.folder, "-i", "hosts.json", *arguments, **variables)
 
 
 def node(name: str, kubelet: str = "v1.35.4") -> dict[str, Any]:

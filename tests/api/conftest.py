@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.tests.api.apiserver import ApiServer
-from ansible_collections.volcano.colocation.tests.api.playbooks import Runner, playbook_server
 from ansible_collections.volcano.colocation.tests.system.node import lab
 
 
@@ -23,17 +22,9 @@ def _plane() -> Iterator[dict[str, Any]]:
     lab("cluster", "down")
 
 
-@pytest.fixture(scope="session", name="runner")
-def _runner() -> Iterator[Runner]:
-    with playbook_server() as runner:
-        yield runner
-
-
 @pytest.fixture(scope="session", name="api_server")
-def _api_server(
-    plane: dict[str, Any], runner: Runner, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[str], ApiServer]:
+def _api_server(plane: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], ApiServer]:
     """The API server for the module of that name, with a folder of its own."""
     kubeconfig = plane["kubeconfig"]
     argv = (plane["kubectl"], f"--kubeconfig={kubeconfig}", f"--cache-dir={plane['folder']}/kubectl")
-    return lambda name: ApiServer(argv, kubeconfig, tmp_path_factory.mktemp(name), runner)
+    return lambda name: ApiServer(argv, kubeconfig, tmp_path_factory.mktemp(name))

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.volcano.colocation.tests.api.apiserver import ApiServer, identity
-from ansible_collections.volcano.colocation.tests.api.playbooks import Runner
-from ansible_collections.volcano.colocation.tests.system.node import Run
+from ansible_collections.volcano.colocation.tests.system.node import Run, Runner, ansible
 
 NAME, JOURNAL = "kubelet-config", "volcano-colocation"
 SIGNATURE = "kubeadm.kubernetes.io/component-config.hash"
@@ -76,7 +75,7 @@ class KubeletConfig:
         entry: str,
         hosts: dict[str, Any],
         *arguments: str,
-        runner: Runner | None = None,
+        runner: Runner = ansible,
         **variables: Any,
     ) -> Result:
         """Run an entry of the role for hosts whose earlier phases left these results."""

@@ -19,8 +19,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names imp
     TAINT,
 )
 from ansible_collections.volcano.colocation.tests.api.apiserver import ApiServer, identity, node
-from ansible_collections.volcano.colocation.tests.api.playbooks import Runner
-from ansible_collections.volcano.colocation.tests.system.node import Run, ansible
+from ansible_collections.volcano.colocation.tests.system.node import Run, Runner, ansible, ansible_process
 
 SPACE = "volcano-system"
 SNAPSHOTS = Path(__file__).parents[1] / "unit" / "fixtures" / "snapshots"
@@ -54,9 +53,7 @@ def _server(api_server: Callable[[str], ApiServer]) -> Iterator[ApiServer]:
     server.kubectl("delete", "namespace", SPACE, "--wait=false")
 
 
-def deploy(
-    server: ApiServer, *arguments: str, step: str = "objects", runner: Runner | None = None, **options: Any
-) -> Run:
+def deploy(server: ApiServer, *arguments: str, step: str = "objects", runner: Runner = ansible, **options: Any) -> Run:
     given = {**WANTED, "kubeconfig": server.kubeconfig, "nodes": list(KINDS), "step": step, **options}
     task = {"name": "Deploy", "volcano.colocation.agent_deploy": given, "delegate_to": "localhost", "run_once": True}
     look = {"name": "Look", "volcano.colocation.node_facts": {"snapshot": "{{ snapshot }}"}}
@@ -117,7 +114,7 @@ def changed(run: Run) -> bool:
 
 def test_objects_and_labels_are_created_once_and_deleted_again(server: ApiServer) -> None:
     """Those of the objects are processes of ansible-playbook."""
-    run = partial(deploy, server, runner=ansible)
+    run = partial(deploy, server, runner=ansible_process)
     before = state(server)
     assert changed(run("--check", "--diff"))
     assert state(server) == before

@@ -27,7 +27,7 @@ from ansible_collections.volcano.colocation.tests.api.kubelet_config import (
     observed,
     restored,
 )
-from ansible_collections.volcano.colocation.tests.system.node import ansible
+from ansible_collections.volcano.colocation.tests.system.node import ansible_process
 
 BOTH = {"a": observed("a"), "b": observed("b")}
 BACK = {"a": restored("a"), "b": restored("b")}
@@ -56,7 +56,7 @@ def _config(module: KubeletConfig) -> KubeletConfig:
 
 def test_check_mode_then_the_run_then_nothing_then_back_then_nothing(config: KubeletConfig) -> None:
     """Byte for byte, with kubeadm's signature as it was; each run is a process of ansible-playbook."""
-    play = partial(config.play, runner=ansible)
+    play = partial(config.play, runner=ansible_process)
     before = config.map()
     assert before
     checked = play("kubeadm", BOTH, "--check", "--diff")

@@ -21,10 +21,9 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.rest import Rest
 from ansible_collections.volcano.colocation.tests.api.apiserver import ApiServer
-from ansible_collections.volcano.colocation.tests.api.playbooks import Runner
 from ansible_collections.volcano.colocation.tests.lab.cluster import components, control_plane, daemons
 from ansible_collections.volcano.colocation.tests.lab.ports import free_ports
-from ansible_collections.volcano.colocation.tests.system.node import Run, ansible
+from ansible_collections.volcano.colocation.tests.system.node import Run, Runner, ansible, ansible_process
 from ansible_collections.volcano.colocation.tests.system.volcano import GROUP, KEY, MAP, SPACE, STORED, TEXT, volcano
 
 WRITTEN = """\
@@ -129,9 +128,7 @@ def everything(server: ApiServer) -> set[str]:
     return {name for name in names if "volcano" in name or "brought" in name}
 
 
-def play(
-    server: ApiServer, *arguments: str, entry: str = "main", runner: Runner | None = None, **variables: Any
-) -> Run:
+def play(server: ApiServer, *arguments: str, entry: str = "main", runner: Runner = ansible, **variables: Any) -> Run:
     role = {"name": "volcano.colocation.scheduler", "tasks_from": entry}
     tasks = [{"name": "Set up", "ansible.builtin.import_role": role}]
     options = {"colocation_kubeconfig": server.kubeconfig, **variables}
@@ -231,7 +228,7 @@ def test_a_kind_that_the_api_server_does_not_serve_is_left_out_and_named(
 
 def test_check_then_the_run_then_nothing_then_back(server: ApiServer) -> None:
     """Each run is a process of ansible-playbook."""
-    run = partial(play, server, runner=ansible, colocation_cluster_uid=server.uid)
+    run = partial(play, server, runner=ansible_process, colocation_cluster_uid=server.uid)
     before = state(server)
     checked = run("--check", "--diff", **WANTED)
     assert checked.code == 0, checked.output

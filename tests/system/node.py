@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import re
@@ -11,13 +12,17 @@ import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
 import pytest
+
+from ansible_collections.volcano.colocation.tests.playbooks.warm import Warm, read
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
@@ -29,6 +34,7 @@ PROFILE = {
     "colocation_report_folder": "",
 }
 LOOK_SECONDS = 15.0
+TIMEOUT = 1800.0
 
 Look = Callable[[], None]
 """What is done now and then while a playbook runs."""
@@ -61,6 +67,10 @@ class Run:
         found = re.search(rf"^{re.escape(host)}\s+: (.*)$", self.output, re.MULTILINE)
         assert found, self.output
         return {key: int(count) for key, count in (pair.split("=") for pair in found[1].split())}
+
+
+Runner = Callable[..., Run]
+"""``ansible`` or ``ansible_process``."""
 
 
 @dataclass(frozen=True)
@@ -106,13 +116,32 @@ class Node:
 
     def ansible(self, playbook: str, *arguments: str, look: Look | None = None, **variables: Any) -> Run:
         """Run one of the collection's playbooks with the tests' profile and ``variables`` on top."""
+        words = ("-i", self.inventory, *arguments)
         given = {**PROFILE, **variables}
         playbook = f"volcano.colocation.{playbook}"
-        return ansible(playbook, self.folder, "-i", self.inventory, *arguments, look=look, **given)
+        if look:
+            return ansible_process(playbook, self.folder, *words, look=look, **given)
+        return ansible(playbook, self.folder, *words, **given)
 
 
-def ansible(playbook: str, folder: Path, *arguments: str, look: Look | None = None, **variables: Any) -> Run:
-    """Run a playbook, from ``folder``, with the installed collection. What ``look`` raises meanwhile kills the run."""
+def ansible(playbook: str, folder: Path, *arguments: str, **variables: Any) -> Run:
+    """Run a playbook, from ``folder``, with the installed collection, in a fork of a process that runs them all."""
+    log = folder / "ansible.log"
+    code = _warm().run(folder, _words(playbook, arguments, variables), environment(), (log, log), TIMEOUT)
+    return Run(code, read(log))
+
+
+@cache
+def _warm() -> Warm:
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    started = Warm(Path(folder.name), environment())
+    atexit.register(started.end)
+    return started
+
+
+def ansible_process(playbook: str, folder: Path, *arguments: str, look: Look | None = None, **variables: Any) -> Run:
+    """The same as a user starts it. What ``look`` raises meanwhile kills the run."""
     with _started(playbook, folder, arguments, variables, subprocess.PIPE) as process:
         try:
             said = _said(process, look)
@@ -169,7 +198,7 @@ def _started(
 ) -> subprocess.Popen[str]:
     """With no terminal, and nothing to read."""
     return subprocess.Popen(
-        [str(BIN / "ansible-playbook"), "-e", json.dumps(variables), *arguments, playbook],
+        [str(BIN / "ansible-playbook"), *_words(playbook, arguments, variables)],
         cwd=folder,
         env=environment(),
         stdin=subprocess.DEVNULL,
@@ -177,6 +206,10 @@ def _started(
         stderr=subprocess.STDOUT,
         text=True,
     )
+
+
+def _words(playbook: str, arguments: Sequence[str], variables: dict[str, Any]) -> tuple[str, ...]:
+    return ("-e", json.dumps(variables), *arguments, playbook)
 
 
 def environment() -> dict[str, str]:

@@ -5,18 +5,16 @@
 from __future__ import annotations
 
 import atexit
-import json
 import os
-import select
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ansible_collections.volcano.colocation.tests.unit.action import warm_ansible
+from ansible_collections.volcano.colocation.tests.playbooks import warm_ansible
+from ansible_collections.volcano.colocation.tests.playbooks.warm import Warm, read
 
 COLLECTIONS = next(parent.parent for parent in Path(__file__).parents if parent.name == "ansible_collections")
 TIMEOUT = 600
@@ -54,7 +52,10 @@ def environment(folder: Path) -> dict[str, str]:
 def playbook(folder: Path, *arguments: str, path: str | None = None) -> Done:
     """What ansible-playbook ends with, in milliseconds; ``path`` is where programs are looked for."""
     (folder / "ansible.cfg").touch()
-    return _warm().run(folder, arguments, _environment(folder, path))
+    with tempfile.TemporaryDirectory() as name:
+        stdout, stderr = Path(name) / "stdout", Path(name) / "stderr"
+        status = _warm().run(folder, arguments, _environment(folder, path), (stdout, stderr), TIMEOUT)
+        return Done(status, read(stdout), read(stderr))
 
 
 def started_playbook(folder: Path, *arguments: str, path: str | None = None) -> Done:
@@ -76,50 +77,13 @@ def _environment(folder: Path, path: str | None) -> dict[str, str]:
     return {**environment(folder), **({"PATH": path} if path else {})}
 
 
-class _Warm:
-    """The process that has imported Ansible. Its settings, which Ansible reads when it is imported, are as empty."""
-
-    def __init__(self, folder: Path) -> None:
-        (folder / "ansible.cfg").touch()
-        self._folder, self._log = folder, folder / "log"
-        self._process = subprocess.Popen(
-            [sys.executable, warm_ansible.__file__],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log.open("wb"),
-            cwd=folder,
-            env=environment(folder),
-            text=True,
-        )
-
-    def run(self, folder: Path, arguments: tuple[str, ...], environment: Mapping[str, str]) -> Done:
-        files = {name: str(self._folder / name) for name in ("stdout", "stderr")}
-        request = {"folder": str(folder), "arguments": arguments, "environment": environment, **files}
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
-        print(json.dumps(request), file=stdin, flush=True)
-        if not select.select([stdout], [], [], TIMEOUT)[0]:
-            self._process.kill()
-            raise TimeoutError(f"{arguments} did not end in {TIMEOUT} s; so far:\n{self._read(files['stdout'])}")
-        answer = stdout.readline()
-        assert answer, f"the process with Ansible ended:\n{self._read(self._log)}"
-        return Done(int(answer), self._read(files["stdout"]), self._read(files["stderr"]))
-
-    @staticmethod
-    def _read(path: str | Path) -> str:
-        return Path(path).read_text(encoding="utf-8", errors="surrogateescape")
-
-    def end(self) -> None:
-        if self._process.stdin:
-            self._process.stdin.close()
-        self._process.wait(timeout=TIMEOUT)
-
-
 @cache
-def _warm() -> _Warm:
+def _warm() -> Warm:
+    """Its settings, which Ansible reads when it is imported, are as empty as those of each run."""
     folder = tempfile.TemporaryDirectory()
     atexit.register(folder.cleanup)
-    started = _Warm(Path(folder.name))
+    path = Path(folder.name)
+    (path / "ansible.cfg").touch()
+    started = Warm(path, environment(path), warm_ansible.FORK_MODULES)
     atexit.register(started.end)
     return started

@@ -34,7 +34,7 @@ def test_what_a_look_raises_ends_the_run(tmp_path: Path, monkeypatch: pytest.Mon
 
     began = time.monotonic()
     with pytest.raises(NodeSilent):
-        node.ansible("x", tmp_path, look=look)
+        node.ansible_process("x", tmp_path, look=look)
     assert time.monotonic() - began < 30
 
 
@@ -44,7 +44,7 @@ def test_a_run_that_is_looked_at_loses_nothing_of_what_it_says(tmp_path: Path, m
     playbook.chmod(0o755)
     monkeypatch.setattr(node, "BIN", tmp_path)
     monkeypatch.setattr(node, "LOOK_SECONDS", 0.05)
-    assert node.ansible("x", tmp_path, look=lambda: None) == Run(2, "begun\nended\n")
+    assert node.ansible_process("x", tmp_path, look=lambda: None) == Run(2, "begun\nended\n")
 
 
 @pytest.mark.parametrize(("answers", "error"), [(False, NodeSilent), (True, subprocess.CalledProcessError)])

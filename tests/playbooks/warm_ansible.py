@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A program that imports Ansible once and then forks: a process for each ansible-playbook, and one for each module.
+"""A program that imports Ansible once and then forks: a process for each ansible-playbook.
 
-Both are Ansible's own: its command line with all that comes after it, and the wrapper that a module is sent in. What
-is left out is the start of Python, the imports, and packing into the wrapper what is imported already: most of a short
-play's time. Modules that Ansible would start in another way than "this Python, on this machine, as this user" are
-started in that way.
+It is Ansible's own command line with all that comes after it. What is left out is the start of Python and the imports:
+most of a short play's time.
+
+With --fork-modules each module is a fork as well, of the wrapper that Ansible sends it in; packing into the wrapper
+what is imported already is left out too. Modules that Ansible would start in another way than "this Python, on this
+machine, as this user" are started in that way. So this is for plays that reach no other machine.
 
 Reads requests from standard input, a JSON object a line, and answers each with its exit status.
 """
@@ -28,6 +30,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, NoReturn
 
+FORK_MODULES = "--fork-modules"
 COLLECTION = "ansible_collections.volcano.colocation.plugins"
 ANSIBLE = (
     "ansible.cli.playbook",
@@ -56,8 +59,9 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     _import_all()
-    _pack_nothing()
-    _start_modules_by_fork()
+    if FORK_MODULES in sys.argv:
+        _pack_nothing()
+        _start_modules_by_fork()
     for line in sys.stdin:
         request = json.loads(line)
         status = _forked(partial(_playbook, request), request["stdout"], request["stderr"])
@@ -171,8 +175,9 @@ def _end_with(run: Callable[[], object]) -> NoReturn:
 
 
 def _redirect(stdout: str, stderr: str) -> None:
-    for number, path, flags in ((0, os.devnull, os.O_RDONLY), (1, stdout, os.O_WRONLY), (2, stderr, os.O_WRONLY)):
-        opened = os.open(path, flags | os.O_CREAT | (os.O_TRUNC if number else 0), 0o600)
+    written = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+    for number, path, flags in ((0, os.devnull, os.O_RDONLY), (1, stdout, written), (2, stderr, written)):
+        opened = os.open(path, flags, 0o600)
         if opened != number:
             os.dup2(opened, number)
             os.close(opened)
