@@ -20,7 +20,7 @@ def execute(stages: Sequence[Stage], run: Run, stop: threading.Event) -> list[Ou
     """Every stage's outcome, in the order of ``stages``. Whatever ends the waiting sets ``stop``."""
     outcomes: dict[str, Outcome] = {}
     running: dict[Future[Outcome], Stage] = {}
-    with ThreadPoolExecutor(CPUS) as pool:
+    with ThreadPoolExecutor(len(stages) or 1) as pool:
         try:
             while len(outcomes) < len(stages):
                 for stage in startable(stages, outcomes, tuple(running.values())):

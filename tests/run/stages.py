@@ -26,15 +26,16 @@ class Stage:
     """``share``: seconds that it may take on two cores, caches empty, beside other stages.
 
     ``warm``: the same once its results are in a cache, where that makes a difference. ``cpus``: how many are reserved
-    for it; ``burst``: how many it keeps busy when it has them. ``needs``: stages whose failure makes it pointless.
+    for it, less than one where it mostly waits for its node; ``burst``: how many it keeps busy when it has them.
+    ``needs``: stages whose failure makes it pointless.
     """
 
     name: str
     share: int
     commands: tuple[Command, ...]
     needs: tuple[str, ...] = ()
-    cpus: int = 1
-    burst: int = 1
+    cpus: float = 1
+    burst: float = 1
     warm: int | None = None
     proves: str = ""
 
@@ -134,7 +135,7 @@ STAGES = (
         800,
         (INSTALL, _part("scenarios", "scenarios")),
         needs=("lab",),
-        cpus=2,
+        cpus=1.5,
         burst=2,
         proves="the four combinations of cgroup version and driver on real kernels, by Molecule",
     ),
@@ -143,6 +144,7 @@ STAGES = (
         540,
         (INSTALL, _part("system", "system", "tests/system", f"--ignore={KINDS}")),
         needs=("lab",),
+        cpus=0.5,
         proves="failures, bad input, restore and secrets on a real node",
     ),
     Stage(
@@ -150,6 +152,7 @@ STAGES = (
         500,
         (INSTALL, _part("system", "kinds", KINDS)),
         needs=("lab",),
+        cpus=0.5,
         proves="nodes of other kinds: containerd 2, other layouts, images, slices on v1, a node of a cluster",
     ),
     Stage(
@@ -157,6 +160,7 @@ STAGES = (
         300,
         (INSTALL, *_faults("v1", "v2")),
         needs=("lab",),
+        cpus=0.5,
         proves="some rows of the [fault suite](faults.md) on each cgroup version",
     ),
 )
