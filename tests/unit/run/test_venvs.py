@@ -32,14 +32,14 @@ def made(root: Path) -> int:
 
 
 def test_what_is_complete_is_not_made_again(tmp_path: Path) -> None:
-    for _ in range(2):
+    for _time in range(2):
         assert (obtain(tmp_path / "one", make) / "tool").read_text() == "complete"
     assert made(tmp_path) == 1
 
 
 def test_two_checkouts_at_the_same_time_make_it_once(tmp_path: Path) -> None:
     context = multiprocessing.get_context("fork")
-    processes = [context.Process(target=obtain, args=(tmp_path / "one", make)) for _ in range(3)]
+    processes = [context.Process(target=obtain, args=(tmp_path / "one", make)) for _number in range(3)]
     for process in processes:
         process.start()
     for process in processes:
