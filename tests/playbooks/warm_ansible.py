@@ -59,7 +59,10 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     _import_all()
-    if FORK_MODULES in sys.argv:
+    fork_modules = FORK_MODULES in sys.argv
+    # A wrapper that finds an argument takes it for a command of its debugger.
+    sys.argv = [""]
+    if fork_modules:
         _pack_nothing()
         _start_modules_by_fork()
     for line in sys.stdin:
