@@ -99,7 +99,7 @@ def select(names: Sequence[str]) -> list[Target]:
     for name in names:
         if not any(target.is_named(name) for target in known):
             raise LabError(
-                f"there is no program {name!r}: name test, matrix, a family, FAMILY/PROGRAM; `programs` lists them"
+                f"unknown program {name!r}: give test, matrix, a family or FAMILY/PROGRAM; `programs` lists them"
             )
     return [target for target in known if any(target.is_named(name) for name in names)]
 

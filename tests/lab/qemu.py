@@ -20,6 +20,9 @@ DISK, SERIAL, MONITOR = "disk.qcow2", "serial.sock", "monitor.sock"
 CARD, DEVICE = "eth0", "/dev/vda"
 """What the kernel calls the node's network card and its disk."""
 
+_DRIVE = "if=none,id=disk,format=qcow2,cache=writeback,discard=unmap,backing.file.locking=off"
+"""The base is never written, and a user-mode Linux beside it that has locked the same base keeps nobody away."""
+
 
 def arguments(machine: Machine, accelerator: Accelerator, port: int) -> list[str]:
     """QEMU's command line, with the node's port 22 at ``port`` of 127.0.0.1.
@@ -35,10 +38,7 @@ def arguments(machine: Machine, accelerator: Accelerator, port: int) -> list[str
         *_numa(machine),
         *("-nodefaults", "-no-user-config", "-display", "none"),
         *("-kernel", str(machine.kernel), "-initrd", str(machine.folder / INITRD), "-append", machine.kernel_line),
-        *(
-            "-drive",
-            f"if=none,id=disk,format=qcow2,cache=writeback,discard=unmap,file={_escaped(machine.folder / DISK)}",
-        ),
+        *("-drive", f"{_DRIVE},file={_escaped(machine.folder / DISK)}"),
         *("-device", "virtio-blk-pci,drive=disk"),
         *("-netdev", f"user,id=net,net=10.0.{machine.subnet}.0/24,hostfwd=tcp:127.0.0.1:{port}-:22"),
         *("-device", "virtio-net-pci,netdev=net,romfile="),

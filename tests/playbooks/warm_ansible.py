@@ -50,7 +50,7 @@ PLUGINS = {
     "shell_loader": ("sh",),
     "strategy_loader": ("linear",),
 }
-"""By name of their loader. Their documentation, which tells their options, is read with them."""
+"""For each loader, the plugins that plays use. Loading one reads its documentation, which defines its options."""
 
 
 def main() -> None:

@@ -47,7 +47,7 @@ def running(uuid: str, proc: Path = Path("/proc")) -> dict[str, int]:
 
 
 def end(uuid: str) -> None:
-    """Kill what runs with the mark: whoever ends it removes its data, and an API server with watches ends slowly."""
+    """Kill what runs with the mark. Its data is deleted next, and an API server with open watches stops slowly."""
     for name, pid in running(uuid).items():
         processes.end(pid, partial(_is, name, uuid), (signal.SIGKILL,))
 

