@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,6 +48,11 @@ STARTED = f"grep -ls 'start runtime' {STATE}/transactions/*/journal.json | wc -l
 """How many transactions have come as far as that."""
 
 
+def progress(log: Path) -> list[str]:
+    """What a run has shown of the transaction that it waits for."""
+    return [line for line in log.read_text().splitlines() if "applying, " in line]
+
+
 def half_way(node: Node, before: int) -> str:
     """Files are written, services are down: the engine is stopped there."""
     waited = f"for i in $(seq 600); do [ $({STARTED}) -gt {before} ] && break; sleep 0.1; done"
@@ -72,12 +78,12 @@ def test_an_undo_goes_on_without_the_run_that_asked_for_it(
     with begun(PLAYBOOK, node.folder, "-i", node.inventory, **OTHER_DRIVER) as log:
         pid = until(lambda: engine(node, "undo "), log.read_text)
         node.shell(f"kill -STOP {pid}")
-        shown = until(lambda: [line for line in log.read_text().splitlines() if "applying, " in line], log.read_text)
+        shown = until(lambda: progress(log), log.read_text)
         unit = f"volcano-colocation-{journal['id']}.service"
         assert node.shell(f"systemctl show -p MainPID --value {unit}").strip() == pid
         # A second run waits for it, and starts none beside it.
-        with begun(PLAYBOOK, second, "-i", node.inventory, **OTHER_DRIVER):
-            time.sleep(20)
+        with begun(PLAYBOOK, second, "-i", node.inventory, **OTHER_DRIVER) as another:
+            until(lambda: progress(another), another.read_text)
             assert engine(node, "undo ") == pid
     print("\n".join(shown))
     assert journals(node)[-1]["state"] in ("applying", "rolling-back")

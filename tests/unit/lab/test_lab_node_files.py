@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from pathlib import Path
 
 import pytest
 import tomlkit
@@ -26,25 +27,12 @@ PACKAGED = """version = 2
     [plugins."io.containerd.grpc.v1.cri".cni]
       bin_dir = "/usr/lib/cni"
 """
-PRINTED = """version = 4
-
-[plugins]
-  [plugins.'{plugin}']
-    enable_selinux = false
-
-    [plugins.'{plugin}'.containerd]
-      [plugins.'{plugin}'.containerd.runtimes]
-        [plugins.'{plugin}'.containerd.runtimes.runc]
-          runtime_type = 'io.containerd.runc.v2'
-
-          [plugins.'{plugin}'.containerd.runtimes.runc.options]
-            BinaryName = ''
-            SystemdCgroup = false
-
-  [plugins.'io.containerd.nri.v1.nri']
-    disable = true
-    socket_path = '/var/run/nri/nri.sock'
-"""
+RECORDED = Path(__file__).parents[1] / "plugin_utils" / "edit" / "fixtures"
+PRINTED = {
+    "io.containerd.cri.v1.runtime": (RECORDED / "containerd-2.4.2-default.toml").read_text(),
+    "io.containerd.grpc.v1.cri": (RECORDED / "containerd-1.7.24-default.toml").read_text(),
+}
+"""`containerd config default`, by the plugin with the options of runc."""
 DEBIAN = (1, 20)
 IDENTITY = Identity("10.0.9.15", "10.0.9.3", "0" * 32, "key")
 
@@ -81,11 +69,11 @@ def test_nri_is_written_where_containerds_default_is_another(
 
 
 @pytest.mark.parametrize(("driver", "systemd"), [(Driver.SYSTEMD, True), (Driver.CGROUPFS, False)])
-@pytest.mark.parametrize("plugin", ["io.containerd.cri.v1.runtime", "io.containerd.grpc.v1.cri"])
+@pytest.mark.parametrize("plugin", PRINTED)
 @pytest.mark.parametrize("nri", Nri)
 def test_the_printed_file_of_another_containerd_is_edited(plugin: str, nri: Nri, driver: Driver, systemd: bool) -> None:
     """containerd refuses a file that has a table twice."""
-    printed = PRINTED.format(plugin=plugin)
+    printed = PRINTED[plugin]
     spec = dataclasses.replace(SPEC, containerd="2.4", nri=nri, runtime_driver=driver)
     text = containerd_config(spec, printed)
     expected = tomlkit.parse(printed).unwrap()
@@ -95,7 +83,9 @@ def test_the_printed_file_of_another_containerd_is_edited(plugin: str, nri: Nri,
 
 
 def test_a_containerd_without_nri() -> None:
-    printed = PRINTED.partition("  [plugins.'io.containerd.nri")[0].format(plugin="io.containerd.grpc.v1.cri")
+    document = tomlkit.parse(PRINTED["io.containerd.grpc.v1.cri"])
+    del document["plugins"]["io.containerd.nri.v1.nri"]
+    printed = document.as_string()
     spec = dataclasses.replace(SPEC, containerd="/opt/containerd")
     assert containerd_config(spec, printed) == printed
     with pytest.raises(LabError, match="has no NRI"):

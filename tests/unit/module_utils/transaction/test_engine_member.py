@@ -49,7 +49,12 @@ class Walking(FakeClock):
 
 
 class Cluster:
-    """Knows of the node what its kubelet has told; a kubelet tells once, when it has started."""
+    """Knows of the node what its kubelet has told; a kubelet tells once, when it has started.
+
+    ``patience``: seconds that an answer may take. Little where none will come; a busy machine needs some.
+    """
+
+    patience = api_server.TIMEOUT
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
@@ -90,12 +95,16 @@ class Unready(Cluster):
 class Mute(Cluster):
     """Says nothing while the node has the new settings."""
 
+    patience = 0.3
+
     def say(self) -> Any:
         return None if self.new_settings else super().say()
 
 
 class Never(Cluster):
     """Has said it once."""
+
+    patience = 0.3
 
     def say(self) -> Any:
         return super().say() if self.asked == 1 else None
@@ -109,7 +118,7 @@ def authority(tmp_path_factory: Any) -> Authority:
 @pytest.fixture
 def member(simulation: Simulation, authority: Authority, monkeypatch: pytest.MonkeyPatch) -> Iterator[Member]:
     def impatient(step: Step, work: Work) -> str:
-        monkeypatch.setattr(api_server, "TIMEOUT", 0.1)
+        monkeypatch.setattr(api_server, "TIMEOUT", found.patience)
         return step.do(work)
 
     # Before that the answer has to come the first time.
@@ -126,11 +135,13 @@ class Member:
         self.simulation = simulation
         simulation.node = replace(simulation.node, clock=Walking())
         self.authority = authority
+        self.patience = Cluster.patience
         self.server = ApiServer(authority, Cluster(simulation).answer)
         user = embedded(authority) + f"    token: {TOKEN}\n"
         simulation.write(PATH, kubeadm_1_20(self.server.url, authority.data("ca.crt"), user), 0o600)
 
     def join(self, kind: type[Cluster]) -> None:
+        self.patience = kind.patience
         self.server.answer = kind(self.simulation).answer
 
     def plan(self, transaction: str = "t-1") -> dict[str, Any]:
