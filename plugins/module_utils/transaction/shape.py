@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Iterator
+from typing import Any
 
 from .nature import HEXADECIMAL
 from .plan import ID, SECTIONS, SHA256
@@ -97,45 +97,47 @@ STEP = {"name": text, "status": text, "seconds": _anything, "detail": text}
 ERROR = {"step": text, "message": text, "node": text}
 
 
-def wrong(found: Any, shape: Any, place: str = "") -> str:
+def wrong(found: Any, shape: Any) -> str:
     """The first place where a document is not of its shape, empty for none.
 
     A shape is a test, a list of one shape, a mapping of shapes whose keys may begin with ``?`` (may be missing), or
     (shape, None) for that or nothing.
     """
-    return next(_differences(found, shape, place), "")
+    place = _difference(found, shape)
+    return "" if place is None else place.lstrip(".") or "the document"
 
 
-def _differences(found: Any, shape: Any, place: str) -> Iterator[str]:
+def _difference(found: Any, shape: Any) -> str | None:
+    """The place below this one, empty for this one itself; None where all is of its shape."""
+    if isinstance(shape, dict):
+        return _of_mapping(found, shape)
+    if isinstance(shape, list):
+        return _of_list(found, shape[0])
     if isinstance(shape, tuple):
-        if found is not None:
-            yield from _differences(found, shape[0], place)
-    elif isinstance(shape, list):
-        if not isinstance(found, list):
-            yield place
-            return
-        for number, each in enumerate(found):
-            yield from _differences(each, shape[0], f"{place}[{number}]")
-    elif isinstance(shape, dict):
-        yield from _entries(found, shape, place)
-    elif not shape(found):
-        yield place
+        return None if found is None else _difference(found, shape[0])
+    return None if shape(found) else ""
 
 
-def _entries(found: Any, shape: dict[str, Any], place: str) -> Iterator[str]:
+def _of_list(found: Any, shape: Any) -> str | None:
+    if not isinstance(found, list):
+        return ""
+    for number, each in enumerate(found):
+        below = _difference(each, shape)
+        if below is not None:
+            return f"[{number}]{below}"
+    return None
+
+
+def _of_mapping(found: Any, shape: dict[str, Any]) -> str | None:
     if not isinstance(found, dict):
-        yield place or "the document"
-        return
+        return ""
     for key, inner in shape.items():
         name = key.lstrip("?")
-        if key == ANY:
-            for each, value in found.items():
-                yield from _differences(value, inner, _below(place, each))
-        elif name in found:
-            yield from _differences(found[name], inner, _below(place, name))
-        elif name == key:
-            yield _below(place, name)
-
-
-def _below(place: str, key: str) -> str:
-    return f"{place}.{key}" if place else key
+        entries = found.items() if key == ANY else [(name, found[name])] if name in found else []
+        if not entries and name == key != ANY:
+            return f".{name}"
+        for each, value in entries:
+            below = _difference(value, inner)
+            if below is not None:
+                return f".{each}{below}"
+    return None

@@ -151,15 +151,17 @@ class Ends:
 
     def check(self, moment: Moment, node: InProcess) -> None:
         """One of the two, everything runs, nothing of ours is left to be done."""
-        self.check_node(moment, node)
-        assert not set(BOOT) & tree_of(node.root).keys(), moment.call
+        found = self.check_node(moment, node)
+        assert not set(BOOT) & found.keys(), moment.call
         assert not unfinished(node.store), moment.call
 
-    def check_node(self, moment: Moment, node: InProcess) -> None:
-        """The same without what is ours."""
-        found = ours_apart(tree_of(node.root))
+    def check_node(self, moment: Moment, node: InProcess) -> Tree:
+        """The same without what is ours; the node's whole tree."""
+        tree = tree_of(node.root)
+        found = ours_apart(tree)
         wanted = self.after if found == self.after else self.before
         different = {path for path in {*found, *wanted} if found.get(path) != wanted.get(path)}
         assert not different, f"{moment.call}: {sorted(different)}"
         assert node.state() == RUNNING, moment.call
         assert node.pods() == ["etcd", "proxy"], moment.call
+        return tree

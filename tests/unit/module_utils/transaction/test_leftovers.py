@@ -11,18 +11,25 @@ import time
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, launch, leftovers
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.clock import Clock
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.journal import Journal
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.lock import LockHeld, hold
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.node import Node
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import carry_out
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     SECRET,
+    FakeClock,
     Simulation,
     document,
 )
 
 LONG = leftovers.AGE + 60
+
+
+class Dated(FakeClock):
+    """Nobody waits, and the date is the machine's own, which is that of its files."""
+
+    def wall(self) -> float:
+        return time.time()
 
 
 def silent(_line: str) -> None:
@@ -31,8 +38,7 @@ def silent(_line: str) -> None:
 
 @pytest.fixture
 def node(simulation: Simulation) -> Simulation:
-    """With the machine's own time, which is that of its files."""
-    simulation.node = Node(simulation.host, Clock())
+    simulation.node = Node(simulation.host, Dated())
     return simulation
 
 
