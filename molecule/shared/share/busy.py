@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-SETTLE = 2.0
+SETTLE = 1.0
 """Seconds until the kernel's averages, and quotas of the first periods, do not count any more."""
 
 

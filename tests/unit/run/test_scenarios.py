@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.run.scenarios import run_scenario, scenarios, summary
+from ansible_collections.volcano.colocation.tests.run.scenarios import in_order, run_scenario, scenarios, summary
 
 MOLECULE = """#!/bin/sh
 echo "$@" >>calls
@@ -35,10 +36,10 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def scenario(checkout: Path, name: str, *nodes: str) -> None:
+def scenario(checkout: Path, name: str, *nodes: str, lab: Sequence[str] = ()) -> None:
     path = checkout / "molecule" / name / "molecule.yml"
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps({"platforms": [{"name": node} for node in nodes]}))
+    path.write_text(json.dumps({"platforms": [{"name": node, "lab": lab} for node in nodes]}))
 
 
 def calls(checkout: Path) -> list[str]:
@@ -93,3 +94,8 @@ def test_every_folder_with_a_scenario_is_one(tmp_path: Path) -> None:
     scenario(tmp_path, "v2", "v2")
     scenario(tmp_path, "both", "one", "two")
     assert scenarios(tmp_path) == {"both": ["one", "two"], "v2": ["v2"]}
+
+
+def test_emulated_nodes_come_first(checkout: Path) -> None:
+    scenario(checkout, "slow", "slow-1", lab=["--engine", "qemu"])
+    assert in_order(checkout, ["bad", "good", "slow", "unlucky"]) == ["slow", "bad", "good", "unlucky"]
