@@ -102,7 +102,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", action="append", default=[], choices=sorted(KINDS), help="rows of one kind only")
     parser.add_argument("--row", action="append", default=[], metavar="NAME", help="this row, with a result or not")
     parser.add_argument(
-        "--short", action="store_true", help="two rows, one a cgroup version; their results stay out of the repository"
+        "--short",
+        action="store_true",
+        help="six rows, three for each cgroup version; their results are not kept in the repository",
     )
     parser.add_argument("--list", action="store_true", help="print the names of the rows; boots nothing")
     parser.add_argument("--report", action="store_true", help="only the tables of the results so far; boots nothing")

@@ -7,7 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import START_KUBELET
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import (
+    HEALTH_GATE,
+    START_KUBELET,
+    START_RUNTIME,
+    STOP_KUBELET,
+    STOP_RUNTIME,
+)
 
 from .fault import Fault, Kind
 from .table import FAULTS
@@ -20,9 +26,13 @@ NODES = {
 
 SHORT = (
     ("v1", Kind.POWER_CUT, START_KUBELET),
+    ("v1", Kind.DISK_FULL, STOP_RUNTIME),
+    ("v1", Kind.SSH_CUT, START_RUNTIME),
     ("v2", Kind.KILLED, START_KUBELET),
+    ("v2", Kind.FOREIGN_EDIT, STOP_KUBELET),
+    ("v2", Kind.STOPPED, HEALTH_GATE),
 )
-"""The shorter set, one row a node, so that they run side by side: cgroup version, kind, and where."""
+"""The shorter set, each row another kind: cgroup version, kind, and where."""
 
 
 class NoSuchRow(ValueError):
