@@ -38,8 +38,9 @@ help:
 setup:
 	@tests/setup
 
+# `exec`: make sends its SIGTERM to the shell, which would leave the stages running.
 test test-matrix test-long: setup
-	@$(RUN) --suite $@ $(STAGES)
+	@exec env $(RUN) --suite $@ $(STAGES)
 
 test-faults: setup
 	@$(RUN).install && $(PYTHON) tests/faults $(ARGS)
