@@ -102,7 +102,7 @@ def main() -> int:
     demo.announce("Build the collection and install it")
     demo.run([sys.executable, "-m", INSTALL], "ansible-galaxy collection build, install")
     demo.announce("Build the node's image and a kubelet, unless cached")
-    demo.run(lab("build", "--suite", "trixie"), "python3 tests/lab build --suite trixie")
+    demo.run(lab("build", "--suite", "trixie", "--no-kernel"), "python3 tests/lab build --suite trixie --no-kernel")
     demo.announce("Boot the misaligned node and wait for its pods")
     demo.run(lab("down", NODE), f"python3 tests/lab down {NODE}")
     demo.run(lab("up", NODE, *MISALIGNED), shlex.join(["python3", "tests/lab", "up", NODE, *MISALIGNED]))

@@ -41,6 +41,12 @@ def parser() -> argparse.ArgumentParser:
     build.add_argument(
         "--suite", type=Suite, action="append", help="bookworm, trixie or forky; what the tests use when not given"
     )
+    build.add_argument(
+        "--no-kernel",
+        dest="kernel",
+        action="store_false",
+        help="do not build the kernel of user-mode Linux; nodes still use it when it is built",
+    )
     _kubelet(build)
 
     up = commands.add_parser("up", help="start a node and wait until its pods run")

@@ -63,7 +63,8 @@ def _requirements(_given: argparse.Namespace) -> int:
 
 
 def _build(given: argparse.Namespace) -> int:
-    prebuilt.build(Cache(cache_root()), prebuilt.specifications(given.suite or (), given.kubelet, given.containerd))
+    build = prebuilt.build if given.kernel else prebuilt.build_without_kernel
+    build(Cache(cache_root()), prebuilt.specifications(given.suite or (), given.kubelet, given.containerd))
     return 0
 
 

@@ -64,4 +64,4 @@ def duration(suite: Suite) -> str:
 
 
 def _spell(seconds: float) -> str:
-    return f"{seconds / 3600:.0f} h" if seconds >= HOURS else f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.0f} h" if seconds >= HOURS else f"{max(1, round(seconds / 60))} min"

@@ -11,12 +11,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.system.node import Node, throwaway
-
-NAME = "system"
-SPEC = ("--suite", "trixie", "--cgroup", "v2", "--driver-kubelet", "systemd", "--driver-runtime", "systemd")
+from ansible_collections.volcano.colocation.tests.system.node import SPEC, Node, throwaway
 
 
 @pytest.fixture(scope="session", name="node")
 def _node(request: pytest.FixtureRequest) -> Iterator[Node]:
-    yield from throwaway(request, NAME, *SPEC)
+    yield from throwaway(request, "system", *SPEC)

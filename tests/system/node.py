@@ -33,6 +33,9 @@ PROFILE = {
     "colocation_allow_disruption": True,
     "colocation_report_folder": "",
 }
+SPEC = ("--suite", "trixie", "--cgroup", "v2", "--driver-kubelet", "systemd", "--driver-runtime", "systemd")
+"""The lab's options for the node of tests that do not need another kind."""
+
 LOOK_SECONDS = 15.0
 TIMEOUT = 1800.0
 

@@ -4,15 +4,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from ansible_collections.volcano.colocation.tests.system.everything import OURS, cgroups, settle, state
-from ansible_collections.volcano.colocation.tests.system.node import Node
+from ansible_collections.volcano.colocation.tests.system.node import SPEC, Node, throwaway
 
 QOS: dict[str, Any] = {"colocation_qos": {"be": {"cpu_quota": "60%", "memory_high": "80%"}}}
 KUBELET = "/var/lib/kubelet/config.yaml"
+
+
+@pytest.fixture(scope="module", name="node")
+def _node(request: pytest.FixtureRequest) -> Iterator[Node]:
+    """A new node: the collection has not been on it."""
+    yield from throwaway(request, "restore", *SPEC)
 
 
 @pytest.fixture(scope="module", name="before")
@@ -22,9 +29,6 @@ def _before(node: Node) -> dict[str, str]:
 
 
 def test_a_node_without_a_ledger_is_not_touched(node: Node, before: dict[str, str]) -> None:
-    # Transactions that were put back by earlier tests have left their answers.
-    assert node.ansible("restore").code == 0
-    assert node.shell(OURS).strip() == ""
     run = node.ansible("restore")
     assert run.code == 0
     assert run.recap(node.name)["changed"] == 0

@@ -55,6 +55,12 @@ def test_without_a_compiler_qemu_emulates_the_nodes(
     assert engines.choose(cache, built[0]) is Engine.QEMU
 
 
+def test_images_alone_can_be_built(cache: Cache, built: list[NodeSpec], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["build", "--suite", "trixie", "--no-kernel"]) == 0
+    assert "user-mode Linux" not in capsys.readouterr().err
+    assert [spec.suite for spec in built] == [Suite.TRIXIE]
+
+
 def test_a_kernel_that_cannot_run_here_is_explained(
     cache: Cache, built: list[NodeSpec], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.run import stages
 from ansible_collections.volcano.colocation.tests.run.places import CHECKOUT
 from ansible_collections.volcano.colocation.tests.run.stages import (
     CPUS,
@@ -63,8 +62,3 @@ def test_every_path_that_a_command_names_exists() -> None:
     named = {path for path in paths if path.startswith(("tests/", "plugins/"))}
     assert "tests/unit" in named
     assert {path for path in named if not (CHECKOUT / path).exists()} == set()
-
-
-def test_a_stage_whose_tests_do_not_exist_is_not_in_the_table() -> None:
-    assert {stage.name for stage in stages._where_it_exists("tests/run", TABLE[0])} == {"one"}
-    assert stages._where_it_exists("tests/missing", TABLE[0]) == ()
