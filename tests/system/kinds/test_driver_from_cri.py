@@ -20,7 +20,7 @@ SPEC = (
     *("--suite", "trixie", "--cgroup", "v2", "--kubelet", "1.37", "--containerd", "2.4"),
     *("--driver-kubelet", "cgroupfs", "--driver-runtime", "systemd"),
 )
-CGROUPFS = {"colocation_cgroup_driver": "cgroupfs"}
+CGROUPFS: dict[str, Any] = {"colocation_cgroup_driver": "cgroupfs"}
 
 
 @pytest.fixture(scope="module", name="cri")
