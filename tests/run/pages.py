@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tables of README.md and docs/contributing.md that show the commands and the stages; `make docs` writes them."""
+"""The generated tables of README.md and docs/contributing.md; `make docs` writes all that is generated."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import sys
 from pathlib import Path
 
+from . import variables
 from .places import CHECKOUT
 from .stages import Stage
 from .suites import SUITES, Suite, duration
@@ -49,6 +50,7 @@ def _row(stage: Stage) -> str:
 def main() -> int:
     for page in (README, CONTRIBUTING):
         page.write_text(update(page), encoding="utf-8")
+    variables.write()
     return 0
 
 

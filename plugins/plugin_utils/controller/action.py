@@ -20,6 +20,7 @@ from ..profile_error import ProfileError
 from .builtins import untagged
 from .node import ConnectionLost, Node, NodeFailure
 from .outcome import progress_line
+from .variables import COLLECTION, UnknownVariable, require_known
 
 display = Display()
 LEFT_ALONE = "stop"
@@ -43,6 +44,10 @@ class ColocationAction(ActionBase):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result: dict[str, Any] = super().run(tmp, task_vars)
         self.host = str((task_vars or {}).get("inventory_hostname", "node"))
+        try:
+            self._require_known_variables(task_vars or {})
+        except UnknownVariable as error:
+            return {**result, "failed": True, "msg": str(error)}
         self._told_of_boots: set[str] = set()
         _checked, arguments = self.validate_argument_spec(self.ARGUMENTS)
         node = Node(
@@ -60,6 +65,12 @@ class ColocationAction(ActionBase):
         except (ProfileError, SnapshotError, UneditableFile, MissingLibrary) as error:
             result.update(failed=True, msg=str(error))
         return result
+
+    def _require_known_variables(self, task_vars: Mapping[str, Any]) -> None:
+        """Variables configure roles and playbooks; a task of the user's own passes options."""
+        role = self._task._role
+        if role is not None and role.get_name().startswith(COLLECTION):
+            require_known(task_vars)
 
     def _on_node(self, name: str, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:

@@ -42,6 +42,7 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "cgroup_qos": cgroup_qos.ARGUMENTS,
     "containerd_config": arguments.CONTAINERD_CONFIG,
     "crio_config": arguments.CRIO_CONFIG,
+    "known_variables": {},
     "kubeadm_config": arguments.KUBEADM_CONFIG,
     "kubelet_config": arguments.KUBELET_CONFIG,
     "manifest_apply": MANIFEST_APPLY,

@@ -1,0 +1,19 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Controller half of known_variables, and all of it: what every action of ours checks, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from ..plugin_utils.arguments import Spec
+from ..plugin_utils.controller.action import ColocationAction
+from ..plugin_utils.controller.node import Node
+
+
+class ActionModule(ColocationAction):
+    ARGUMENTS: ClassVar[Spec] = {}
+
+    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return {"changed": False}
