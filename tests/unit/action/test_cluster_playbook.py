@@ -76,7 +76,7 @@ def test_what_is_refused_of_the_scheduler_stops_it_before_the_agent(tmp_path: Pa
 
 def test_the_plan_of_the_agent_changes_nothing_and_comes_before_the_scheduler() -> None:
     text = (COLLECTION / "playbooks/cluster.yml").read_text(encoding="utf-8")
-    (play,) = read_yaml("plays:\n" + text.partition("---\n")[2])["plays"]
+    _hosts, play = read_yaml("plays:\n" + text.partition("---\n")[2])["plays"]
     scheduler, agent = play["tasks"]
     _look, _check, plan, set_up = scheduler["block"]
     assert (plan["check_mode"], plan["run_once"]) == (True, True)

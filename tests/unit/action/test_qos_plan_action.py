@@ -121,9 +121,9 @@ def test_with_a_profile_its_tasks_are_run(tmp_path: Path) -> None:
 
 def test_provision_makes_slices_after_every_preflight_and_before_it_aligns_and_sets_qos_last() -> None:
     text = (COLLECTIONS / "ansible_collections/volcano/colocation/playbooks/provision.yml").read_text(encoding="utf-8")
-    observe, rollout, qos, *_rest = yaml.safe_load(text)
+    _hosts, observe, rollout, qos, *_rest = yaml.safe_load(text)
     names = [each["name"] for each in observe["tasks"]]
-    assert names[1:4] == ["Observe", "Preflight", "Preflight of QoS"]
+    assert names[1:5] == ["Observe", "Require a node that was read", "Preflight", "Preflight of QoS"]
     assert names[-1] == "Queue the nodes that have a plan"
     changes = [each["name"] for each in rollout["tasks"][0]["block"]]
     assert changes == ["Drain", "Reserve", "Align", "Release", "Verify"]

@@ -37,7 +37,7 @@ def named(tasks: list[Task], name: str) -> Task:
 
 def play(*change: Task) -> list[dict[str, Any]]:
     """The plays of provision, with ``change`` in place of align and verify."""
-    observe, rollout, *_rest = yaml.safe_load(PROVISION.read_text(encoding="utf-8"))
+    _hosts, observe, rollout, *_rest = yaml.safe_load(PROVISION.read_text(encoding="utf-8"))
     block = named(rollout["tasks"], "Change the node, and leave its cordon as it was")["block"]
     align, verify = named(block, "Align"), named(block, "Verify")
     block[block.index(align)] = {"name": "Align", "block": [*change, *SETTLED], "when": align["when"]}
