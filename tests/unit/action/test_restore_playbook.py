@@ -52,9 +52,9 @@ def test_where_no_cluster_is_concerned_none_is_looked_at(
 
 
 def test_the_look_is_at_all_nodes_at_once_and_changes_nothing() -> None:
-    _hosts, look, *_rest = read_yaml("plays:\n" + (COLLECTION / "playbooks/restore.yml").read_text().partition("---\n")[2])[
-        "plays"
-    ]
+    _hosts, look, *_rest = read_yaml(
+        "plays:\n" + (COLLECTION / "playbooks/restore.yml").read_text().partition("---\n")[2]
+    )["plays"]
     assert "serial" not in look
     for task in look["tasks"]:
         name = task["ansible.builtin.import_role"]["tasks_from"]

@@ -26,8 +26,15 @@ def test_every_module_is_in_the_table_of_rights() -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "playbooks").glob("*.yml")), ids=lambda path: path.name)
 def test_every_play_on_nodes_becomes_root(path: Path) -> None:
-    for play in yaml.safe_load(path.read_text(encoding="utf-8")):
+    plays = [play for play in yaml.safe_load(path.read_text(encoding="utf-8")) if "hosts" in play]
+    assert plays
+    for play in plays:
         assert play.get("become") is True or "'localhost'" in play["hosts"] or is_of_the_cluster(play)
+
+
+def test_the_play_that_all_playbooks_import_asserts_only() -> None:
+    (play,) = yaml.safe_load((ROOT / "playbooks/shared/hosts.yml").read_text(encoding="utf-8"))
+    assert [set(task) & {"ansible.builtin.assert"} for task in play["tasks"]] == [{"ansible.builtin.assert"}]
 
 
 def is_of_the_cluster(play: dict[str, Any]) -> bool:
