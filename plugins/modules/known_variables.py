@@ -13,8 +13,8 @@ version_added: 0.1.0
 description:
   - Fails when a variable of the host begins with C(colocation_) and no role or playbook of the collection has it. A
     misspelled variable would leave the default in force.
-  - Each action plugin of the collection does this before its own work when a role of the collection calls it. This module
-    is for roles whose other tasks may all be skipped.
+  - Each action plugin of the collection does this before its own work when a role of the collection calls it. This
+    module is for roles whose other tasks may all be skipped.
   - Works on the controller only. Internal to the roles of the collection.
 author:
   - The volcano.colocation authors (@volcano-sh)

@@ -4,6 +4,11 @@
 
 from __future__ import annotations
 
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -42,7 +47,30 @@ def test_every_member_of_the_group_is_an_action_plugin() -> None:
 
 def test_the_execution_environment_gets_what_the_controller_needs() -> None:
     path = load("meta/execution-environment.yml")["dependencies"]["python"]
-    assert (CHECKOUT / path).is_file()
+    listed = re.findall(r"^([A-Za-z0-9._-]+)>=", (CHECKOUT / path).read_text(encoding="utf-8"), re.MULTILINE)
+    imported = {name for file in (CHECKOUT / "plugins").rglob("*.py") for name in third_party(file)}
+    assert {DISTRIBUTIONS.get(name, name) for name in imported} - {OF_ANSIBLE} == set(listed)
+
+
+DISTRIBUTIONS = {"yaml": "PyYAML", "ruamel": "ruamel.yaml"}
+"""Of the modules that are named otherwise."""
+
+OF_ANSIBLE = "PyYAML"
+"""ansible-core needs it itself."""
+
+
+def third_party(file: Path) -> Iterator[str]:
+    """Top-level names that a file imports anywhere, by a statement or as the text that a function is given."""
+    known = {*sys.stdlib_module_names, "ansible", "ansible_collections"}
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("library", "preload", "importlib.import_module"):
+            names = [each.value for each in node.args if isinstance(each, ast.Constant)]
+        yield from {name.partition(".")[0] for name in names} - known
 
 
 def test_the_oldest_release_that_is_admitted_is_tested() -> None:
