@@ -68,8 +68,10 @@ class ActionModule(ColocationAction):
         if recovered:
             result["recovered"] = recovered
         node.usage.planning_seconds += time.process_time() - began
-        if plan.refusals:
-            result.update(failed=True, msg=refusal_message(plan))
+        if plan.obstacles:
+            result["msg"] = refusal_message(plan)
+        if plan.refusals or (plan.permission and not self._task.check_mode):
+            result.update(failed=True, changed=bool(recovered), diff=[])
         elif plan.changes and self._task.check_mode:
             result["observation"] = observation.keep(constants.DEFAULT_LOCAL_TMP, snapshot)
         elif plan.changes:

@@ -32,7 +32,15 @@ def cut_off(evidence: Evidence) -> dict[str, Any]:
         "reason": "it was cut off; it is brought to its end first, then the node is looked at again",
         "needs": [],
     }
-    return {"changed": True, "diff": [], "changes": [change], "pending": [], "conflicts": [], "notes": []}
+    return {
+        "changed": True,
+        "diff": [],
+        "changes": [change],
+        "pending": [],
+        "conflicts": [],
+        "permission": None,
+        "notes": [],
+    }
 
 
 class ActionModule(ColocationAction):
@@ -57,8 +65,10 @@ class ActionModule(ColocationAction):
         node.usage.planning_seconds += time.process_time() - began
         for note in restore.notes:
             display.warning(f"{self.host}: {note}")
-        if restore.conflicts:
-            result.update(failed=True, changed=False, diff=[], msg=conflict_message(restore))
+        if restore.obstacles:
+            result["msg"] = conflict_message(restore)
+        if restore.conflicts or (restore.permission and not self._task.check_mode):
+            result.update(failed=True, changed=False, diff=[])
         elif not self._task.check_mode:
             result.update(put_back(node, restore, arguments["health_timeout"], self.show_progress))
         result["usage"] = node.usage.published()

@@ -98,6 +98,12 @@ conflicts:
   returned: always
   type: list
   elements: dict
+permission:
+  description:
+    - Which permission the restore still needs, with C(section), C(target), C(reason) and C(remedy); none if it has all.
+    - Check mode then shows the whole restore; without check mode the module fails.
+  returned: always
+  type: dict
 notes:
   description: What is not put back, and what the node will be.
   returned: always

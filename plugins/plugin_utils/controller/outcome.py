@@ -47,6 +47,7 @@ def published_plan(plan: Plan) -> dict[str, Any]:
             "pending": [_change(change) for change in plan.pending],
             "skipped": [asdict(skip) for skip in plan.skipped],
             "refusals": [asdict(refusal) for refusal in plan.refusals],
+            "permission": asdict(plan.permission) if plan.permission else None,
             "needs": sorted(need.value for need in plan.needs),
             "kubelet": {"strategy": plan.strategy, "paths": list(plan.paths)},
         }
@@ -60,8 +61,8 @@ def owner_variables(owners: Iterable[Handout]) -> dict[str, Any]:
 
 
 def refusal_message(plan: Plan) -> str:
-    """All refusals in one text, one a line."""
-    reasons = [str(refusal) for refusal in plan.refusals]
+    """Everything that keeps the plan from being applied in one text, one reason a line."""
+    reasons = [str(refusal) for refusal in plan.obstacles]
     if len(reasons) == 1:
         return f"Nothing was changed. {reasons[0]}"
     return "\n".join([f"Nothing was changed, for {len(reasons)} reasons:", *(f"- {reason}" for reason in reasons)])

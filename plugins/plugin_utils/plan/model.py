@@ -81,15 +81,24 @@ class Handout:
 
 @dataclass(frozen=True)
 class Plan:
-    """``strategy`` and ``paths`` say where kubelet's settings are kept; ``owners`` what others have to be told."""
+    """``strategy`` and ``paths`` say where kubelet's settings are kept; ``owners`` what others have to be told.
+
+    ``permission``: why ``changes`` must not be applied yet, and which option allows them.
+    """
 
     changes: tuple[Change, ...] = ()
     pending: tuple[Change, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+    permission: Refusal | None = None
     skipped: tuple[Skip, ...] = ()
     strategy: str | None = None
     paths: tuple[str, ...] = ()
     owners: tuple[Handout, ...] = ()
+
+    @property
+    def obstacles(self) -> tuple[Refusal, ...]:
+        """All that keeps the changes from being applied."""
+        return (*self.refusals, *((self.permission,) if self.permission else ()))
 
     @property
     def needs(self) -> frozenset[Need]:

@@ -62,11 +62,11 @@ def _patched_later(quiet: tuple[Change, ...], disruptive: tuple[Change, ...]) ->
 def _if_it_can_begin(facts: NodeFacts, plan: Plan) -> Plan:
     """A change that the engine would not begin is none."""
     refused = ledger_refusals(facts) if plan.changes or plan.refusals else ()
-    return replace(plan, changes=(), refusals=(*plan.refusals, *refused)) if refused else plan
+    return replace(plan, changes=(), refusals=(*plan.obstacles, *refused), permission=None) if refused else plan
 
 
 def make_plan(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | None, recover: str = "undo") -> Plan:
-    """Plan for a node. ``allow_disruption``: True do it, False leave it pending, None refuse and explain.
+    """Plan for a node. ``allow_disruption``: True do it, False leave it pending, None ask for permission.
 
     ``recover``: what comes of a transaction that was cut off.
     """
@@ -88,7 +88,7 @@ def _make(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | None) 
     if allow_disruption or not disruptive:
         return replace(base, changes=changes)
     if allow_disruption is None:
-        return replace(base, refusals=(_needs_permission(disruptive, facts.pods.sandboxes),))
+        return replace(base, changes=changes, permission=_needs_permission(disruptive, facts.pods.sandboxes))
     quiet = tuple(change for change in changes if Need.DRAIN not in change.needs)
     held = held_back(facts, profile, quiet, disruptive)
     waiting = held + _patched_later(quiet, disruptive + held)

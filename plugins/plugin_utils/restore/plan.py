@@ -60,10 +60,16 @@ class Restore:
     conflicts: tuple[Conflict, ...] = ()
     notes: tuple[str, ...] = ()
     clean: bool = False
+    permission: Conflict | None = None
+
+    @property
+    def obstacles(self) -> tuple[Conflict, ...]:
+        """All that keeps the changes from being applied."""
+        return (*self.conflicts, *((self.permission,) if self.permission else ()))
 
 
 def make_restore(evidence: Evidence, sections: Collection[str], *, allow_disruption: bool | None) -> Restore:
-    """``allow_disruption``: True do it, False leave it pending, None refuse and explain."""
+    """``allow_disruption``: True do it, False leave it pending, None ask for permission."""
     wanted = tuple(section for section in FILE_SECTIONS if section in sections)
     whole = _files(evidence, wanted)
     disruptive = whole.disruptive
@@ -72,8 +78,7 @@ def make_restore(evidence: Evidence, sections: Collection[str], *, allow_disrupt
         files = _files(evidence, tuple(section for section in wanted if section not in disruptive))
     others = tuple(section for section in (QOS, SLICES) if section in sections and evidence.holds(section))
     found = [*conflicts(evidence, sections), *_one_sided(evidence, files), *_named(evidence, files, others)]
-    if disruptive and allow_disruption is None:
-        found.append(_not_allowed(whole))
+    permission = _not_allowed(whole) if disruptive and allow_disruption is None else None
     pending = tuple(_changes_of_files(whole, disruptive)) if allow_disruption is False else ()
     left = [section for section in SECTIONS if evidence.holds(section) and section not in sections]
     clean = not (left or pending)
@@ -85,6 +90,7 @@ def make_restore(evidence: Evidence, sections: Collection[str], *, allow_disrupt
         tuple(found),
         tuple(_notes(evidence, files, left)),
         clean,
+        permission,
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..redact import redact_text
-from .model import QOS, SLICES, Evidence
+from .model import QOS, SLICES, Conflict, Evidence
 from .plan import Restore
 
 NOTHING = "Nothing was changed"
@@ -44,23 +44,25 @@ def published(restore: Restore) -> dict[str, Any]:
     return {
         "changes": [each.published() for each in restore.changes],
         "pending": [each.published() for each in restore.pending],
-        "conflicts": [
-            {
-                "section": each.section,
-                "target": each.target,
-                "reason": each.reason,
-                "remedy": each.remedy,
-                "diff": each.diff,
-            }
-            for each in restore.conflicts
-        ],
+        "conflicts": [_conflict(each) for each in restore.conflicts],
+        "permission": _conflict(restore.permission) if restore.permission else None,
         "notes": list(restore.notes),
     }
 
 
+def _conflict(conflict: Conflict) -> dict[str, str]:
+    return {
+        "section": conflict.section,
+        "target": conflict.target,
+        "reason": conflict.reason,
+        "remedy": conflict.remedy,
+        "diff": conflict.diff,
+    }
+
+
 def conflict_message(restore: Restore) -> str:
-    """All conflicts in one text, each with its difference."""
-    told = [str(each) for each in restore.conflicts]
+    """Everything that keeps the restore from being applied in one text, each conflict with its difference."""
+    told = [str(each) for each in restore.obstacles]
     if len(told) == 1:
         return f"{NOTHING}. {told[0]}"
     return "\n".join([f"{NOTHING}, for {len(told)} reasons:", *(f"- {each}" for each in told)])

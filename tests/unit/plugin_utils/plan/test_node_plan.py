@@ -43,7 +43,7 @@ def test_allowed_disruption_does_all() -> None:
     plan = make_plan(facts_of(captured(DIFFERING)), wanted(), allow_disruption=True)
     assert [str(change) for change in plan.changes] == golden("documents", DIFFERING)["summary"]
     assert plan.needs == {Need.RESTART_KUBELET, Need.RESTART_RUNTIME, Need.DRAIN}
-    assert (plan.pending, plan.refusals) == ((), ())
+    assert (plan.pending, plan.obstacles) == ((), ())
 
 
 def test_disruption_that_is_not_allowed_is_pending_and_the_rest_is_done() -> None:
@@ -56,21 +56,23 @@ def test_disruption_that_is_not_allowed_is_pending_and_the_rest_is_done() -> Non
     assert set(plan.changes) | set(plan.pending) == set(whole.changes)
 
 
-def test_disruption_nobody_spoke_of_is_refused_with_the_explanation() -> None:
-    plan = make_plan(facts_of(captured(DIFFERING)), wanted(), allow_disruption=None)
-    assert plan.changes == ()
-    (refusal,) = plan.refusals
-    assert refusal.code == "needs-disruption"
-    assert "3 pod(s) run here" in refusal.message
-    assert "cpuManagerPolicy: none -> static" in refusal.message
-    assert "colocation_allow_disruption" in refusal.remedy
+def test_disruption_without_permission_is_planned_and_says_which_permission_it_needs() -> None:
+    facts = facts_of(captured(DIFFERING))
+    plan = make_plan(facts, wanted(), allow_disruption=None)
+    assert plan.changes == make_plan(facts, wanted(), allow_disruption=True).changes
+    assert plan.refusals == ()
+    assert plan.permission is not None
+    assert plan.permission.code == "needs-disruption"
+    assert "3 pod(s) run here" in plan.permission.message
+    assert "cpuManagerPolicy: none -> static" in plan.permission.message
+    assert "colocation_allow_disruption" in plan.permission.remedy
 
 
 @pytest.mark.parametrize("allow", [None, False, True])
 def test_without_pods_nobody_is_disturbed(allow: bool | None) -> None:
     plan = make_plan(facts_of(without_pods(captured(DIFFERING))), wanted(), allow_disruption=allow)
     assert plan.needs == {Need.RESTART_KUBELET, Need.RESTART_RUNTIME}
-    assert (plan.pending, plan.refusals) == ((), ())
+    assert (plan.pending, plan.obstacles) == ((), ())
 
 
 @pytest.mark.parametrize("allow", [None, False, True])

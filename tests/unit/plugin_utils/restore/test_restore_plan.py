@@ -172,9 +172,10 @@ def test_what_moves_no_pod_needs_no_permission() -> None:
     assert (found["gate"]["nri_socket"], found["checkpoints"]) == (None, [])
 
 
-def test_disruption_nobody_spoke_of_is_refused() -> None:
+def test_disruption_without_permission_is_planned_and_says_which_permission_it_needs() -> None:
     restore = planned(provisioned(), allow=None)
-    assert [(each.section, each.target) for each in restore.conflicts] == [("kubelet+runtime", "pods")]
+    assert restore.changes == planned(provisioned(), allow=True).changes
+    assert [(each.section, each.target) for each in restore.obstacles] == [("kubelet+runtime", "pods")]
     assert "3 pod(s) run here" in conflict_message(restore)
     assert "colocation_allow_disruption" in conflict_message(restore)
 
