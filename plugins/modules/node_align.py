@@ -66,7 +66,7 @@ plan:
   description:
     - What changes, what is left pending, what was skipped and why, what all that needs, and with which strategy and in
       which files kubelet's settings are kept.
-    - C(permission) says why the changes are not applied yet and which option allows them, and is null if all are allowed.
+    - C(permission) says why the changes are not applied yet and which option allows them; null if all are allowed.
   returned: always
   type: dict
 owner_variables:
