@@ -12,7 +12,7 @@ from ansible import constants
 
 from ..plugin_utils.arguments import NODE_ALIGN
 from ..plugin_utils.controller import meanwhile, observation
-from ..plugin_utils.controller.action import ColocationAction
+from ..plugin_utils.controller.action import SUCCEEDED, ColocationAction
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.controller.outcome import (
     diffs,
@@ -70,11 +70,13 @@ class ActionModule(ColocationAction):
         node.usage.planning_seconds += time.process_time() - began
         if plan.refusals:
             result.update(failed=True, msg=refusal_message(plan))
-        elif plan.changes and self._task.check_mode:
+        elif plan.changes and self._task.check_mode and not arguments["preflight"]:
             result["observation"] = observation.keep(constants.DEFAULT_LOCAL_TMP, snapshot)
         elif plan.changes:
             document = transaction_document(facts, plan, profile, edits, arguments["health_timeout"])
             result.update(self._carry_out(node, document, edits, profile, arguments))
+            if self._task.check_mode:
+                result["observation"] = observation.keep(constants.DEFAULT_LOCAL_TMP, snapshot)
         result["usage"] = node.usage.published()
         return result
 
@@ -99,8 +101,8 @@ class ActionModule(ColocationAction):
         profile: Profile,
         arguments: Mapping[str, Any],
     ) -> dict[str, Any]:
-        transaction = node.transact(document, self.show_progress)
-        if transaction["state"] != "committed":
+        transaction = self.transacted(node, document)
+        if transaction["state"] not in SUCCEEDED:
             untouched = transaction["state"] in ("refused", "rolled-back")
             return {
                 "failed": True,
@@ -109,6 +111,8 @@ class ActionModule(ColocationAction):
                 "transaction": transaction,
                 "msg": failure_message(transaction) + meanwhile.told(node, edits, transaction),
             }
+        if self._task.check_mode:
+            return {}
         facts = interpret(node.snapshot())
         left = make_plan(facts, profile, allow_disruption=arguments["allow_disruption"])
         after = described(facts, left)

@@ -44,6 +44,15 @@ def written(host: Host, changes: Sequence[FileChange], link: str | None, target:
             raise
 
 
+def require_writable(host: Host, changes: Iterable[FileChange], link: str | None) -> None:
+    """FileRefused where a file, or the link, could not be written; nothing is changed."""
+    for each in changes:
+        files.probe(host, each.path, (each.after or "").encode("utf-8", "surrogateescape"))
+    if link is not None:
+        files.require_place(host, link)
+        files.probe(host, link, b"")
+
+
 def _private() -> str | None:
     """Where only root writes; None, for the user's own, where an image is built without being root."""
     return RUN if os.access(RUN, os.W_OK) else None
