@@ -12,7 +12,7 @@ from ansible import constants
 
 from ..plugin_utils.arguments import NODE_ALIGN
 from ..plugin_utils.controller import meanwhile, observation
-from ..plugin_utils.controller.action import ColocationAction
+from ..plugin_utils.controller.action import SUCCEEDED, ColocationAction
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.controller.outcome import (
     diffs,
@@ -72,11 +72,13 @@ class ActionModule(ColocationAction):
             result["msg"] = refusal_message(plan)
         if plan.refusals or (plan.permission and not self._task.check_mode):
             result.update(failed=True, changed=bool(recovered), diff=[])
-        elif plan.changes and self._task.check_mode:
+        elif plan.changes and self._task.check_mode and not arguments["preflight"]:
             result["observation"] = observation.keep(constants.DEFAULT_LOCAL_TMP, snapshot)
         elif plan.changes:
             document = transaction_document(facts, plan, profile, edits, arguments["health_timeout"])
             result.update(self._carry_out(node, document, edits, profile, arguments))
+            if self._task.check_mode:
+                result["observation"] = observation.keep(constants.DEFAULT_LOCAL_TMP, snapshot)
         result["usage"] = node.usage.published()
         return result
 
@@ -101,8 +103,8 @@ class ActionModule(ColocationAction):
         profile: Profile,
         arguments: Mapping[str, Any],
     ) -> dict[str, Any]:
-        transaction = node.transact(document, self.show_progress)
-        if transaction["state"] != "committed":
+        transaction = self.transacted(node, document)
+        if transaction["state"] not in SUCCEEDED:
             untouched = transaction["state"] in ("refused", "rolled-back")
             return {
                 "failed": True,
@@ -111,6 +113,8 @@ class ActionModule(ColocationAction):
                 "transaction": transaction,
                 "msg": failure_message(transaction) + meanwhile.told(node, edits, transaction),
             }
+        if self._task.check_mode:
+            return {}
         facts = interpret(node.snapshot())
         left = make_plan(facts, profile, allow_disruption=arguments["allow_disruption"])
         after = described(facts, left)

@@ -16,7 +16,7 @@ from ..plugin_utils.kubelet_options import seconds
 from ..plugin_utils.restore.evidence import read_evidence
 from ..plugin_utils.restore.model import Evidence
 from ..plugin_utils.restore.plan import make_restore
-from ..plugin_utils.restore.run import put_back
+from ..plugin_utils.restore.run import check, put_back
 from ..plugin_utils.restore.shown import conflict_message, diffs, published
 
 WHY = "See journalctl -t volcano-colocation and the free space of /var/lib/volcano-colocation on the node"
@@ -69,7 +69,9 @@ class ActionModule(ColocationAction):
             result["msg"] = conflict_message(restore)
         if restore.conflicts or (restore.permission and not self._task.check_mode):
             result.update(failed=True, changed=False, diff=[])
-        elif not self._task.check_mode:
+        elif self._task.check_mode:
+            result.update(check(node, restore, arguments["health_timeout"]))
+        else:
             result.update(put_back(node, restore, arguments["health_timeout"], self.show_progress))
         result["usage"] = node.usage.published()
         return result

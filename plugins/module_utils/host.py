@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import Sequence
 
+from . import chroot_path
 from .errors import ColocationError
 
 CHUNK = 1 << 16
@@ -21,6 +22,9 @@ READ_LIMIT = 1 << 20
 """Bytes; configuration files and most kernel files of a node are far smaller."""
 TABLE_LIMIT = 1 << 26
 """Bytes; mountinfo has ten lines of a kilobyte for each container."""
+NULL = "/dev/null"
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+"""O_NONBLOCK: a FIFO in the place of a configuration file must not hang us."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class Host:
     """Files and programs of the node whose file system is mounted at ``root``.
 
     With a ``root`` other than ``/`` only files exist: programs would speak of another node, so they are refused.
+    Symbolic links then lead where they would in a chroot, whatever this machine has there.
     """
 
     def __init__(self, root: str = "/") -> None:
@@ -56,15 +61,22 @@ class Host:
         return self.root == "/"
 
     def path(self, path: str) -> str:
-        """The path on this machine of an absolute ``path`` of the node."""
-        if not os.path.isabs(path):
-            raise ValueError(f"not an absolute path: {path!r}")
-        return path if self.live else os.path.join(self.root, path.lstrip("/"))
+        """The path on this machine of an absolute ``path`` of the node, a link at its end not followed.
+
+        OSError below a ``root`` where a folder of the path is a link that leads to nothing, or a circle of links.
+        """
+        _require_absolute(path)
+        return path if self.root == "/" else chroot_path.resolve_parent(self.root, path)
+
+    def real_path(self, path: str) -> str:
+        """The path on this machine of what ``path`` leads to, a link at its end followed; OSError as ``path``."""
+        _require_absolute(path)
+        return self.path(path) if self.root == "/" else chroot_path.resolve(self.root, path)
 
     def read_bytes(self, path: str, limit: int = READ_LIMIT) -> bytes:
         """Content of a regular file or kernel file; OSError as open(2) gives it, EFBIG above ``limit``."""
-        # O_NONBLOCK: a FIFO in the place of a configuration file must not hang us.
-        handle = os.open(self.path(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        # What is resolved has no link at its end: one that is there by now might lead out of the root.
+        handle = os.open(self.real_path(path), _READ if self.root == "/" else _READ | os.O_NOFOLLOW)
         with os.fdopen(handle, "rb") as stream:
             if stat.S_ISDIR(os.fstat(handle).st_mode):
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
@@ -88,10 +100,46 @@ class Host:
         """os.stat_result of ``path`` itself, links not followed."""
         return os.lstat(self.path(path))
 
+    def stat(self, path: str) -> os.stat_result:
+        """os.stat_result of what ``path`` leads to."""
+        return os.stat(self.real_path(path))
+
+    def readlink(self, path: str) -> str:
+        """The text of a link; OSError as readlink(2) gives it."""
+        return os.readlink(self.path(path))
+
+    def lexists(self, path: str) -> bool:
+        """Whether anything is at ``path``, be it a link that leads to nothing."""
+        try:
+            return os.path.lexists(self.path(path))
+        except OSError:
+            return False
+
+    def is_folder(self, path: str) -> bool:
+        """Whether ``path`` is a folder or leads to one."""
+        try:
+            return os.path.isdir(self.real_path(path))
+        except OSError:
+            return False
+
+    def is_link(self, path: str) -> bool:
+        """Whether ``path`` itself is a link."""
+        try:
+            return os.path.islink(self.path(path))
+        except OSError:
+            return False
+
+    def is_masked(self, path: str) -> bool:
+        """Whether a file of an image is a link to /dev/null: systemd takes it for empty, and images lack the device."""
+        try:
+            return self.root != "/" and self.readlink(path) == NULL
+        except OSError:
+            return False
+
     def list(self, path: str) -> list[str]:
         """Sorted names in a folder; empty when there is no such folder."""
         try:
-            return sorted(os.listdir(self.path(path)))
+            return sorted(os.listdir(self.real_path(path)))
         except (FileNotFoundError, NotADirectoryError):
             return []
 
@@ -122,3 +170,8 @@ class Host:
             done.stderr.decode("utf-8", "replace"),
             time.monotonic() - began,
         )
+
+
+def _require_absolute(path: str) -> None:
+    if not os.path.isabs(path):
+        raise ValueError(f"not an absolute path: {path!r}")

@@ -42,6 +42,13 @@ options:
         refused if it still does.
     type: bool
     default: false
+  preflight:
+    description:
+      - Whether check mode has the node make the checks with which the transaction begins, so that it fails where the
+        transaction would be refused. That takes one module execution, where there is anything to change.
+      - V(false) is for a run in check mode that a run without check mode follows, which makes these checks anyway.
+    type: bool
+    default: true
 attributes:
   check_mode:
     support: full

@@ -39,7 +39,7 @@ options:
   root:
     description:
       - Take every path below this folder, to put an image back that was prepared with O(root) of other modules.
-        Only files are written then.
+        Only files are written then. Symbolic links are resolved inside this folder, as C(chroot) does it.
     type: path
     default: /
 attributes:

@@ -13,7 +13,8 @@ version_added: 0.1.0
 description:
   - Carries out what M(volcano.colocation.kubelet_config), M(volcano.colocation.containerd_config) and
     M(volcano.colocation.node_align) have planned on the controller.
-  - Internal to the collection. In check mode the action plugins call it only to be told what was cut off.
+  - Internal to the collection. In check mode the action plugins call it to be told what was cut off, and whether a plan
+    would be refused.
   - The work is done by an engine that is copied to C(/usr/local/lib/volcano-colocation) and runs as a transient systemd
     unit, C(volcano-colocation-ID.service). It goes on when the connection of Ansible breaks. Its journal, backups and
     answer are kept below C(/var/lib/volcano-colocation).
@@ -29,10 +30,12 @@ options:
   action:
     description:
       - V(start) begins the transaction that O(plan) describes and waits for it. Repeated with the same plan it waits.
+      - V(check) looks whether V(start) would refuse O(plan) before it touches anything. It changes nothing, and is the
+        only one that works in check mode as well as without.
       - V(wait) goes on waiting for the transaction O(id).
       - V(recover) does with a transaction that was cut off what O(recover) says, if there is one.
     type: str
-    choices: [start, wait, recover]
+    choices: [start, check, wait, recover]
     default: start
   recover:
     description:
@@ -42,7 +45,7 @@ options:
     choices: [undo, finish, stop]
     default: undo
   plan:
-    description: The plan as JSON text. Required for O(action=start).
+    description: The plan as JSON text. Required for O(action=start) and O(action=check).
     type: str
   id:
     description: The id of a transaction, of letters, digits and dashes. Required for O(action=wait).
@@ -58,7 +61,7 @@ options:
 attributes:
   check_mode:
     support: partial
-    details: O(recover=stop) only looks; everything else is skipped.
+    details: O(action=check) and O(recover=stop) only look; everything else is skipped.
   diff_mode:
     support: none
 """
@@ -78,6 +81,7 @@ begun:
 transaction:
   description:
     - The answer of the transaction, or how far it is.
+    - With O(action=check) its state is V(refused), with the reason, or V(none) where nothing speaks against the plan.
     - With O(action=recover) that of the transaction that was cut off; its state is V(none) where there was none.
       Where it was undone inside the module, the id and the end alone.
   returned: success
@@ -136,14 +140,14 @@ from ..module_utils.transaction.plan import parse
 from ..module_utils.transaction.recovery import Way
 
 ARGUMENTS = {
-    "action": {"type": "str", "choices": ["start", "wait", "recover"], "default": "start"},
+    "action": {"type": "str", "choices": ["start", "check", "wait", "recover"], "default": "start"},
     "recover": {"type": "str", "choices": [way.value for way in Way], "default": Way.UNDO.value},
     "plan": {"type": "str", "no_log": True},
     "id": {"type": "str"},
     "wait": {"type": "float", "default": 20.0},
     "root": {"type": "path", "default": "/"},
 }
-REQUIRED = [("action", "start", ["plan"]), ("action", "wait", ["id"])]
+REQUIRED = [("action", "start", ["plan"]), ("action", "check", ["plan"]), ("action", "wait", ["id"])]
 # The engine that is installed from this module's files begins there; naming it makes Ansible ship it.
 ENGINE = (entry.main, reapply.main)
 UNCHANGED = ("refused", "none")
@@ -154,14 +158,24 @@ def answer(parameters: dict[str, Any]) -> dict[str, Any]:
     host = Host.below(parameters["root"])
     if parameters["action"] == "wait":
         return launch.wait(host, parameters["id"], parameters["wait"])
+    if parameters["action"] == "check":
+        return launch.check(host, parse(parameters["plan"]))
     if parameters["action"] == "recover":
         return launch.recover(host, Way(parameters["recover"]), parameters["wait"]) or {"state": "none"}
     return launch.start(host, parse(parameters["plan"]), parameters["plan"], parameters["wait"])
 
 
+def only_looks(parameters: dict[str, Any]) -> bool:
+    """Whether nothing is changed by it."""
+    return parameters["action"] == "check" or (parameters["action"], parameters["recover"]) == (
+        "recover",
+        Way.STOP.value,
+    )
+
+
 def main() -> None:
     module = AnsibleModule(ARGUMENTS, required_if=REQUIRED, supports_check_mode=True)
-    if module.check_mode and (module.params["action"], module.params["recover"]) != ("recover", Way.STOP.value):
+    if module.check_mode and not only_looks(module.params):
         module.exit_json(skipped=True, msg="a transaction is not carried out in check mode")
     try:
         transaction = answer(module.params)

@@ -94,6 +94,7 @@ NODE_ALIGN: Spec = {
     **DISRUPTION,
     "observation": {"type": "str"},
     "slices_promised": {"type": "bool", "default": False},
+    "preflight": {"type": "bool", "default": True},
 }
 
 NODE_RESTORE: Spec = {

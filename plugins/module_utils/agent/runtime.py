@@ -43,7 +43,7 @@ class Runtime:
     ctr: str
 
     def client(self, host: Host) -> ImageClient:
-        return ImageClient(host.path(self.socket))
+        return ImageClient(host.real_path(self.socket))
 
     def importer(self, image: str) -> str:
         """The program that imports; ColocationError where this runtime has none that we would start."""
@@ -69,7 +69,7 @@ def runtime(host: Host) -> Runtime:
     agents = scan(host, None)["agents"]
     endpoint = kubelets_endpoint(host, agents)
     socket = socket_path(endpoint)
-    with ImageClient(host.path(socket)) as client:
+    with ImageClient(host.real_path(socket)) as client:
         name = client.version().runtime_name
     processes = of_endpoint(host, agents.get(CONTAINERD, []), endpoint)
     program = containerd_program(host, processes[0]["argv"] if processes else [])

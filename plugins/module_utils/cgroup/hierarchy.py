@@ -164,6 +164,6 @@ def _v1_folders(host: Host, root: str, names: Iterable[str]) -> Iterable[tuple[s
 
 def _target(host: Host, path: str) -> str:
     try:
-        return os.readlink(host.path(path))
+        return host.readlink(path)
     except OSError:
         return ""

@@ -53,7 +53,7 @@ class Walk:
         self._place = root.rstrip("/")
         self._at = ""
         self._names: list[str] = []
-        self._open = [_opened(host.path(root), root)]
+        self._open = [_opened(host.real_path(root), root)]
 
     def to(self, relative: str) -> int:
         """A descriptor of the folder, for ``dir_fd``, open until the next call; ColocationError as of open_folder."""

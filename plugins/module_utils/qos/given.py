@@ -109,7 +109,7 @@ def _devices(host: Host, values: Iterable[Any]) -> dict[str, str]:
 
 def _number(host: Host, path: str) -> str:
     try:
-        found = os.stat(host.path(path))
+        found = host.stat(path)
     except OSError as error:
         raise ColocationError(f"there is no such device: {error.strerror}", "See lsblk on the node", path) from error
     if not stat.S_ISBLK(found.st_mode):

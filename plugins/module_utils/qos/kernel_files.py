@@ -50,7 +50,7 @@ def folder(host: Host, point: str, cgroup: str) -> int | None:
     try:
         return open_folder(host, point, cgroup)
     except ColocationError:
-        if os.path.lexists(host.path(f"{point}/{cgroup}")):
+        if host.lexists(f"{point}/{cgroup}"):
             raise
         return None
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field, replace
 from typing import Any, Mapping, Sequence
 
@@ -105,7 +104,7 @@ def _missing(node: Node, state: State, knob: Knob) -> str:
     if controller not in node.hierarchies.points:
         return f"this node has no controller {controller}"
     folder = node.hierarchies.folder(controller, state.target.cgroup)
-    if not os.path.isdir(node.host.path(folder)):
+    if not node.host.is_folder(folder):
         return f"{folder} is not there: nobody made the cgroup in the hierarchy of {controller}"
     if node.mode == "v2" and controller not in _enabled(node, folder):
         if state.backend(knob) is Backend.DBUS:
@@ -147,4 +146,4 @@ def read_files(node: Node, target: Target, knobs: Sequence[Knob]) -> dict[str, s
 
 def _exists(node: Node, target: Target) -> bool:
     points = set(node.hierarchies.points.values())
-    return any(os.path.isdir(node.host.path(f"{point}/{target.cgroup}")) for point in points)
+    return any(node.host.is_folder(f"{point}/{target.cgroup}") for point in points)

@@ -14,7 +14,7 @@ from ..snapshot.processes import scan
 def uid_of(host: Host, pod: str) -> str | None:
     """The UID of ``namespace/name``; None when the node has no such pod, CriFailure when the runtime is silent."""
     endpoint = kubelets_endpoint(host, scan(host, None)["agents"])
-    with CriClient(host.path(socket_path(endpoint))) as client:
+    with CriClient(host.real_path(socket_path(endpoint))) as client:
         found = [each for each in client.pod_sandboxes() if f"{each.namespace}/{each.name}" == pod]
     # A pod that was made anew under its name leaves its old sandbox behind for a while.
     running = [each.uid for each in found if each.state is SandboxState.READY]

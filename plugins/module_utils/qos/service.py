@@ -83,11 +83,7 @@ def in_place(host: Host) -> bool:
         same = host.read(UNIT_FILE) == text()
     except OSError:
         return False
-    return (
-        same
-        and all(os.path.lexists(host.path(path)) for path in _links())
-        and _engine(host) == install.path_of(install.sources())
-    )
+    return same and all(host.lexists(path) for path in _links()) and _engine(host) == install.path_of(install.sources())
 
 
 def put_in_place(host: Host) -> None:
@@ -109,7 +105,7 @@ def take_away(host: Host) -> None:
 
     The link goes last of what counts: while it is there, the next run takes the rest away.
     """
-    if os.path.lexists(host.path(UNIT_FILE)):
+    if host.lexists(UNIT_FILE):
         _systemctl(host, "disable", "--no-reload", UNIT)
         durable.unlink_if_there(host.path(UNIT_FILE))
     _systemctl(host, "daemon-reload")
@@ -124,7 +120,7 @@ def take_away(host: Host) -> None:
 
 def present(host: Host) -> bool:
     """Whether anything of it is there."""
-    return os.path.lexists(host.path(UNIT_FILE)) or os.path.lexists(host.path(LINK))
+    return host.lexists(UNIT_FILE) or host.lexists(LINK)
 
 
 def _links() -> list[str]:
@@ -134,10 +130,10 @@ def _links() -> list[str]:
 def _engine(host: Host) -> str | None:
     """The installed engine that the link names."""
     try:
-        target = os.readlink(host.path(LINK))
+        target = host.readlink(LINK)
     except OSError:
         return None
-    return f"{install.FOLDER}/{target}" if os.path.isdir(host.path(f"{install.FOLDER}/{target}")) else None
+    return f"{install.FOLDER}/{target}" if host.is_folder(f"{install.FOLDER}/{target}") else None
 
 
 def _link(host: Host, engine: str) -> None:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Callable, Iterator, Optional
 
@@ -59,7 +58,7 @@ class Cgroups:
         """The folders of a cgroup that there are, in whatever hierarchy."""
         points = sorted(set(self.hierarchies.points.values()))
         found = [f"{point}/{cgroup}" if cgroup else point for point in points]
-        return [folder for folder in found if os.path.isdir(self.host.path(folder))]
+        return [folder for folder in found if self.host.is_folder(folder)]
 
     def list(self, cgroup: str) -> list[str]:
         """Sorted names of the cgroups in a cgroup."""
@@ -68,7 +67,7 @@ class Cgroups:
                 name
                 for folder in self.folders(cgroup)
                 for name in self.host.list(folder)
-                if os.path.isdir(self.host.path(f"{folder}/{name}"))
+                if self.host.is_folder(f"{folder}/{name}")
             }
         )
 
@@ -120,11 +119,7 @@ def occupied(host: Host, folder: str) -> bool:
     except OSError:
         pass
     below = (f"{folder}/{name}" for name in host.list(folder))
-    return any(occupied(host, each) for each in below if _is_folder(host.path(each)))
-
-
-def _is_folder(path: str) -> bool:
-    return os.path.isdir(path) and not os.path.islink(path)
+    return any(occupied(host, each) for each in below if host.is_folder(each) and not host.is_link(each))
 
 
 def _of_path(cgroup: str, cgroups: Cgroups) -> Target:

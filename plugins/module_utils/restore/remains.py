@@ -52,7 +52,7 @@ def removable(host: Host) -> list[str]:
     store = Store(host)
     if _open(store):
         return []
-    found = [install.FOLDER] if os.path.isdir(host.path(install.FOLDER)) else []
+    found = [install.FOLDER] if host.is_folder(install.FOLDER) else []
     ours = set(host.list(STATE_FOLDER)) & OURS
     spared = {os.path.basename(path) for path in kept(host)}
     if ours or set(store.transactions()) - spared or _hollow(host):
@@ -64,7 +64,7 @@ def _hollow(host: Host) -> bool:
     """Whether folders are left that a removal which was cut off has emptied."""
     names = host.list(STATE_FOLDER)
     if not names:
-        return os.path.isdir(host.path(STATE_FOLDER))
+        return host.is_folder(STATE_FOLDER)
     return TRANSACTIONS in names and not host.list(f"{STATE_FOLDER}/{TRANSACTIONS}")
 
 

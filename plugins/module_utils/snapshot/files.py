@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import stat
 import time
 from typing import Any
@@ -50,7 +49,7 @@ def describe(host: Host, path: str) -> dict[str, Any]:
     if status.st_ctime <= time.time():
         found["ctime"] = status.st_ctime
     if found["kind"] == "symlink":
-        found["target"] = os.readlink(host.path(path))
+        found["target"] = host.readlink(path)
     return found
 
 
@@ -60,7 +59,7 @@ def capture(host: Host, path: str) -> dict[str, Any]:
     if found["kind"] not in ("regular", "symlink"):
         return found
     try:
-        content = host.read_bytes(path, CONFIG_LIMIT)
+        content = b"" if host.is_masked(path) else host.read_bytes(path, CONFIG_LIMIT)
     except OSError as error:
         found["error"] = str(error.strerror or error)
         return found

@@ -40,8 +40,7 @@ def walk(host: Host, folder: str, depth: int = 0) -> Iterator[str]:
     """
     for name in host.list(folder):
         path = folder.rstrip("/") + "/" + name
-        real = host.path(path)
-        if os.path.isdir(real) and not os.path.islink(real):
+        if host.is_folder(path) and not host.is_link(path):
             yield path + "/"
             if depth < _MAX_DEPTH:
                 yield from walk(host, path, depth + 1)
@@ -54,7 +53,7 @@ def dropins(host: Host, folder: str | None) -> dict[str, Any]:
     found: dict[str, Any] = {"folder": folder, "exists": None, "paths": [], "left_out": 0}
     if not folder or not os.path.isabs(folder):
         return found
-    found["exists"] = os.path.isdir(host.path(folder))
+    found["exists"] = host.is_folder(folder)
     try:
         for seen, path in enumerate(walk(host, folder)):
             # filepath.Ext: what follows the last dot, so that a file named .conf counts too
@@ -75,7 +74,7 @@ def unit_paths(host: Host, unit: Mapping[str, str]) -> list[str]:
     """kubelet's unit file, then its drop-ins in systemd's order: as systemd says, else as its search path gives."""
     if unit.get("FragmentPath"):
         return [unit["FragmentPath"], *unit.get("DropInPaths", "").split()][:MAX_UNIT_FILES]
-    fragment = next((path for path in _in_unit_folders(UNIT) if os.path.lexists(host.path(path))), None)
+    fragment = next((path for path in _in_unit_folders(UNIT) if host.lexists(path)), None)
     by_name: dict[str, str] = {}
     for folder in _in_unit_folders(UNIT + ".d"):
         for name in _names(host, folder):

@@ -29,4 +29,4 @@ def static_pods(host: Host, words: list[str], texts: Iterable[str]) -> dict[str,
 
 def _files(host: Host, folder: str) -> list[str]:
     """kubelet goes into no folder below (kubernetes pkg/kubelet/config/file.go)."""
-    return [name for name in names(host, folder)[:NAME_LIMIT] if not os.path.isdir(host.path(folder + "/" + name))]
+    return [name for name in names(host, folder)[:NAME_LIMIT] if not host.is_folder(folder + "/" + name)]

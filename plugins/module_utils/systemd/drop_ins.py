@@ -80,7 +80,7 @@ def read(host: Host, unit: str) -> tuple[DropIn, ...]:
 def _text(host: Host, path: str) -> str:
     # A link to /dev/null takes a drop-in out of use.
     try:
-        return host.read(path)
+        return "" if host.is_masked(path) else host.read(path)
     except OSError as error:
         raise ColocationError(f"the drop-in cannot be read: {error.strerror}", file=path) from error
 

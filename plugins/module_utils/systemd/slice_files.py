@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Mapping
 
@@ -45,12 +44,7 @@ class FileChange:
 def places(host: Host, name: str, unit: Mapping[str, object]) -> Places:
     """Slices that somebody else makes get a drop-in, all others a unit file; ``unit``: its D-Bus properties."""
     elsewhere = [f"{place}/{name}" for place in (RUNTIME_CONFIG, *VENDOR)]
-    if (
-        name in _SHIPPED
-        or is_kubelets(name)
-        or unit.get("Transient")
-        or any(os.path.lexists(host.path(path)) for path in elsewhere)
-    ):
+    if name in _SHIPPED or is_kubelets(name) or unit.get("Transient") or any(host.lexists(path) for path in elsewhere):
         return Places(f"{CONFIG}/{name}.d/{DROP_IN}", None)
     return Places(f"{CONFIG}/{name}", f"{WANTS}/{name}")
 
@@ -78,11 +72,11 @@ def own_text(host: Host, request: Request, path: str) -> str | None:
 def link_is_there(host: Host, request: Request, where: Places) -> bool:
     """Whether our link is; ColocationError for anything else in its place."""
     link, target = where.link, where.settings
-    somebody_elses = own_text(host, request, target) is None and os.path.lexists(host.path(target))
+    somebody_elses = own_text(host, request, target) is None and host.lexists(target)
     if link is None or somebody_elses:
         return False
     try:
-        found = os.readlink(host.path(link))
+        found = host.readlink(link)
     except FileNotFoundError:
         return False
     except OSError as error:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from typing import Any, Mapping
 
@@ -106,4 +105,4 @@ def _nested(host: Host, name: str) -> tuple[str, ...]:
     tree = hierarchies(host)
     point = tree.points.get(SYSTEMD) or next(iter(tree.points.values()), "")
     folder = f"{point}/{slices.path(name)}"
-    return tuple(each for each in host.list(folder) if os.path.isdir(host.path(f"{folder}/{each}")))
+    return tuple(each for each in host.list(folder) if host.is_folder(f"{folder}/{each}"))

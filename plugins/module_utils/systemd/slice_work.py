@@ -11,7 +11,7 @@ from typing import Any, ContextManager, Mapping
 from ..cgroup import slices
 from ..host import Host
 from ..transaction.turn import turn
-from . import first_boot, property_text, slice_apply, slice_plan, slice_request, slice_state
+from . import first_boot, property_text, slice_apply, slice_plan, slice_request, slice_state, slice_writing
 from .drop_ins import PUSHED
 from .property import INFINITY
 
@@ -29,7 +29,9 @@ class Work:
 def prepared(host: Host, parameters: Mapping[str, Any]) -> Work:
     """Nothing is changed; ColocationError when it must not or cannot be done."""
     request, state = looked_at(host, parameters)
-    return Work(request, state, slice_plan.plan(request, state))
+    plan = slice_plan.plan(request, state)
+    slice_writing.require_writable(host, plan.files, None if plan.link is None else state.where.link)
+    return Work(request, state, plan)
 
 
 def looked_at(host: Host, parameters: Mapping[str, Any]) -> tuple[slice_request.Request, slice_state.SliceState]:

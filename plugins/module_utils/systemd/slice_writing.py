@@ -25,7 +25,7 @@ def written(host: Host, changes: Sequence[FileChange], link: str | None, target:
     """
     with tempfile.TemporaryDirectory(prefix="volcano-colocation-", dir=_private()) as backups:
         saved = [files.save(host, each.path, MODE, backups, str(place)) for place, each in enumerate(changes)]
-        linked_to = os.readlink(host.path(link)) if link is not None and os.path.islink(host.path(link)) else None
+        linked_to = host.readlink(link) if link is not None and host.is_link(link) else None
         folders = [] if link is None else files.missing_folders(host, link)
         try:
             # A link goes before its file, which says that both are ours, and comes after it.
@@ -42,6 +42,15 @@ def written(host: Host, changes: Sequence[FileChange], link: str | None, target:
                 _link(host, link, linked_to)
                 _empty(host, folders)
             raise
+
+
+def require_writable(host: Host, changes: Iterable[FileChange], link: str | None) -> None:
+    """FileRefused where a file, or the link, could not be written; nothing is changed."""
+    for each in changes:
+        files.probe(host, each.path, (each.after or "").encode("utf-8", "surrogateescape"))
+    if link is not None:
+        files.require_place(host, link)
+        files.probe(host, link, b"")
 
 
 def _private() -> str | None:
@@ -72,10 +81,10 @@ def _link(host: Host, link: str, target: str | None) -> None:
     if target is None:
         discard(host, [link])
         return
-    place = host.path(link)
-    if os.path.lexists(place):
+    if host.lexists(link):
         return
     try:
+        place = host.path(link)
         os.makedirs(os.path.dirname(place), mode=0o755, exist_ok=True)
         os.symlink(target, place)
         durable.sync_folder(os.path.dirname(place))

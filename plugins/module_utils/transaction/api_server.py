@@ -138,7 +138,7 @@ def _unnamed(host: Host, content: bytes) -> Iterator[str]:
     if in_memory is not None:
         handle = in_memory("volcano-colocation")
     else:
-        handle = os.open(host.path(RUN), os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        handle = os.open(host.real_path(RUN), os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
     with os.fdopen(handle, "wb") as stream:
         stream.write(content)
         stream.flush()

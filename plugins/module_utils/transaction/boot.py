@@ -100,18 +100,18 @@ def disarm(host: Host) -> None:
     """Take the unit away. One that cannot be is no harm: it finds nothing to do, and takes itself away."""
     with suppress(OSError):
         if durable.unlink_if_there(host.path(LINK)):
-            durable.sync_folder(host.path(WANTS))
+            durable.sync_folder(host.real_path(WANTS))
             _remove_if_empty(host)
     with suppress(OSError):
         for folder in (os.path.dirname(FOLDER), FOLDER):
-            durable.unlink_if_there(durable.temporary(host.path(folder), UNIT_FILE))
+            durable.unlink_if_there(durable.temporary(host.real_path(folder), UNIT_FILE))
         if durable.unlink_if_there(host.path(UNIT_FILE)):
-            durable.sync_folder(host.path(FOLDER))
+            durable.sync_folder(host.real_path(FOLDER))
 
 
 def armed(host: Host) -> bool:
     """Whether an open transaction is undone at the next boot."""
-    return os.path.lexists(host.path(LINK)) and os.path.lexists(host.path(UNIT_FILE))
+    return host.lexists(LINK) and host.lexists(UNIT_FILE)
 
 
 def leave_if_going_down(node: Node) -> None:
@@ -131,7 +131,7 @@ def _put(host: Host, content: bytes) -> None:
     with open(target, "rb") as stream:
         if stream.read() == content:
             return
-    stages = [os.path.dirname(host.path(FOLDER)), host.path(FOLDER)]
+    stages = [host.real_path(os.path.dirname(FOLDER)), host.real_path(FOLDER)]
     durable.replace(target, content, stages, _dress, lambda: None)
 
 
@@ -144,18 +144,18 @@ def _enable(host: Host) -> None:
     _make_folders(host, LINK)
     with suppress(FileExistsError):
         os.symlink(UNIT_FILE, host.path(LINK))
-    durable.sync_folder(host.path(WANTS))
+    durable.sync_folder(host.real_path(WANTS))
 
 
 def _make_folders(host: Host, path: str) -> None:
     for folder in missing_folders(host, path):
         os.mkdir(host.path(folder), 0o755)
         os.chmod(host.path(folder), 0o755)  # noqa: S103 - systemd's, readable as its others
-        durable.sync_folder(host.path(os.path.dirname(folder)))
+        durable.sync_folder(host.real_path(os.path.dirname(folder)))
 
 
 def _remove_if_empty(host: Host) -> None:
     """As systemctl disable does: systemd src/shared/install.c remove_marked_symlinks_fd."""
     with suppress(OSError):
         os.rmdir(host.path(WANTS))
-        durable.sync_folder(host.path(FOLDER))
+        durable.sync_folder(host.real_path(FOLDER))

@@ -89,7 +89,7 @@ def identity(host: Host, path: str) -> os.stat_result | None:
     except OSError as error:
         raise refused(error, path, "look at it") from error
     if stat.S_ISLNK(found.st_mode):
-        destination = os.readlink(host.path(path))
+        destination = host.readlink(path)
         raise FileRefused(
             f"it is a symbolic link to {destination}",
             "Name the file itself as the configuration path, or put a regular file in the place of the link",
@@ -101,25 +101,11 @@ def identity(host: Host, path: str) -> os.stat_result | None:
 
 
 def require_place(host: Host, path: str) -> None:
-    """FileRefused where a folder above ``path`` is a link that must not be followed."""
-    _require_inside(host, path)
-    _require_trusted_folders(host, path)
+    """FileRefused where a folder above ``path`` is a link that must not be followed.
 
-
-def _require_inside(host: Host, path: str) -> None:
-    """In an image, a linked folder could lead to the files of the machine that holds the image."""
-    if host.live:
-        return
-    root = os.path.realpath(host.root)
-    parent = os.path.realpath(os.path.dirname(host.path(path)))
-    if parent != root and not parent.startswith(root.rstrip("/") + "/"):
-        raise FileRefused(
-            f"a folder of this path is a link that leads out of {host.root}", "Put a folder in its place", path
-        )
-
-
-def _require_trusted_folders(host: Host, path: str) -> None:
-    """A folder may be a link, as /var/lib/kubelet on a data disk is, but not one that somebody else can turn away."""
+    A folder may be a link, as /var/lib/kubelet on a data disk is, but not one that somebody else can turn away. In an
+    image, whose owners are those of whoever builds it, no link leads out of it (chroot_path.py).
+    """
     if not host.live:
         return
     folder = os.path.dirname(path)
@@ -163,18 +149,31 @@ def content_sha256(host: Host, path: str) -> str | None:
 def probe(host: Host, path: str, text: bytes) -> None:
     """Really write ``text`` where the file will be written, and leave nothing; FileRefused when that fails."""
     missing = missing_folders(host, path)
-    folder = host.path(os.path.dirname(missing[0] if missing else path))
+    if missing:
+        _require_free_name(host, path, missing[0])
     try:
-        durable.probe(folder, text)
+        durable.probe(host.real_path(os.path.dirname(missing[0] if missing else path)), text)
     except OSError as error:
         raise refused(error, path, f"write it ({len(text)} bytes)") from error
+
+
+def _require_free_name(host: Host, path: str, folder: str) -> None:
+    """Something else in the place of a folder that is to be created would be noticed between two writes."""
+    if host.is_link(folder):
+        raise FileRefused(
+            f"its folder {folder} is a symbolic link to {host.readlink(folder)}, which does not lead to a folder",
+            "Create the folder that it leads to, or put a folder in the place of the link",
+            path,
+        )
+    if host.lexists(folder):
+        raise FileRefused(f"{folder} is not a folder", REMEDIES[errno.ENOTDIR], path)
 
 
 def missing_folders(host: Host, path: str) -> list[str]:
     """Folders above ``path`` that do not exist, outermost first, as paths of the node."""
     missing: list[str] = []
     folder = os.path.dirname(path)
-    while folder != "/" and not os.path.isdir(host.path(folder)):
+    while folder != "/" and not host.is_folder(folder):
         missing.insert(0, folder)
         folder = os.path.dirname(folder)
     return missing
@@ -251,8 +250,8 @@ def _unlink_temporaries(host: Host, path: str) -> None:
 
 def remove(host: Host, path: str) -> None:
     """Remove a file and any left-over temporary of ours; nothing to do when it is not there."""
-    target = host.path(path)
     try:
+        target = host.path(path)
         _unlink_temporaries(host, path)
         if durable.unlink_if_there(target):
             durable.sync_folder(os.path.dirname(target))
@@ -290,8 +289,8 @@ def private_folder(path: str) -> None:
 
 def _put(host: Host, saved: Saved, text: bytes, ready: durable.Ready) -> None:
     """What was there gets another text; what is new, or gone by now, is made."""
-    target = host.path(saved.path)
     try:
+        target = host.path(saved.path)
         ready()
         for folder in saved.folders:
             _make_folder(host.path(folder))
@@ -308,7 +307,7 @@ def _put(host: Host, saved: Saved, text: bytes, ready: durable.Ready) -> None:
 def _stages(host: Host, path: str) -> list[str]:
     """Where a whole file may stand under a dot-name for a moment: above the folder, which may be watched, or in it."""
     folder = os.path.dirname(path)
-    return [host.path(os.path.dirname(folder)), host.path(folder)]
+    return [host.real_path(os.path.dirname(folder)), host.real_path(folder)]
 
 
 def _dress(handle: int, saved: Saved) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import ColocationError
 from ..host import Host
-from . import engine, install, recovery
+from . import engine, files, install, preflight, recovery
 from .answer import refusal
 from .clock import Clock
 from .journal import Journal, unfinished
@@ -21,7 +21,7 @@ from .plan import ID, Plan, parse
 from .preflight import Refused, require_systemd
 from .recovery import Way
 from .services import ServiceError, show
-from .store import LAUNCHES, RESULT, Store
+from .store import LAUNCHES, PLAN, RESULT, STATE_FOLDER, Store
 
 POLL = 0.2
 UNIT_POLL = 2.0
@@ -64,6 +64,22 @@ def start(host: Host, plan: Plan, text: str, seconds: float) -> dict[str, Any]:
         store.finish(plan.id, answer)
         return answer
     return wait(host, plan.id, seconds)
+
+
+def check(host: Host, plan: Plan) -> dict[str, Any]:
+    """The answer of ``start`` where it would refuse this plan before anything is touched; state ``none`` otherwise.
+
+    Text is written for a moment to files without a name; nothing else is.
+    """
+    step = "begin"
+    try:
+        Store(host).exists(plan.id)
+        files.probe(host, f"{STATE_FOLDER}/{PLAN}", b"")
+        step = "check the node"
+        preflight.check(Node(host), plan)
+    except (ColocationError, OSError) as error:
+        return refusal(plan.id, step, error, None)
+    return {"id": plan.id, "state": "none"}
 
 
 def wait(host: Host, transaction: str, seconds: float) -> dict[str, Any]:

@@ -27,4 +27,4 @@ class Node:
 
     def cri(self, endpoint: str, timeout: float = CRI_TIMEOUT) -> CriClient:
         """A client of the runtime at ``endpoint``; each call takes ``timeout`` seconds at most."""
-        return CriClient(self.host.path(socket_path(endpoint)), timeout)
+        return CriClient(self.host.real_path(socket_path(endpoint)), timeout)

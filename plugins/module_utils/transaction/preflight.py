@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from ..cri.errors import CriFailure
@@ -80,7 +79,7 @@ def require_systemd(node: Node) -> None:
         first = node.host.read("/proc/1/comm").strip()
     except OSError as error:
         first = f"unknown ({error.strerror})"
-    if first != "systemd" or not os.path.isdir(node.host.path("/run/systemd/system")):
+    if first != "systemd" or not node.host.is_folder("/run/systemd/system"):
         raise Refused(
             f"the first process of this node is {first} and not systemd, so its services cannot be restarted",
             "Run this on the node itself, not in a container of it",

@@ -29,7 +29,7 @@ def require(host: Host, plan: Plan) -> None:
     _add(needed, f"{STATE_FOLDER}/any", sum(_size(host, path) + PER_FILE for path in originals))
     disks: dict[int, int] = {}
     for folder, size in needed.items():
-        there = host.path(_existing(host, folder))
+        there = host.real_path(_existing(host, folder))
         disk = os.stat(there).st_dev
         disks[disk] = disks.get(disk, 0) + size
         require_free(there, folder, disks[disk])

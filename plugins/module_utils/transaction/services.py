@@ -85,7 +85,7 @@ def others_in_cgroup(node: Node, state: UnitState) -> int | None:
     found: set[str] = set()
     seen = False
     for root in CGROUP_ROOTS if state.control_group else ():
-        for folder, _folders, names in os.walk(node.host.path(root + state.control_group)):
+        for folder, _folders, names in os.walk(node.host.real_path(root + state.control_group)):
             if "cgroup.procs" not in names:
                 continue
             try:

@@ -64,13 +64,13 @@ def processes(host: Host, tree: str) -> set[int]:
 def trees(host: Host, name: str) -> list[str]:
     """The folder of the cgroup ``name`` in every hierarchy that has it."""
     candidates = (f"{mount.rstrip('/')}/{name}" for mount in hierarchies(host.read_table(MOUNTINFO)))
-    return [tree for tree in candidates if os.path.isdir(host.path(tree))]
+    return [tree for tree in candidates if host.is_folder(tree)]
 
 
 def _bottom_up(host: Host, tree: str) -> Iterator[str]:
     for entry in host.list(tree):
         path = f"{tree}/{entry}"
-        if os.path.isdir(host.path(path)) and not os.path.islink(host.path(path)):
+        if host.is_folder(path) and not host.is_link(path):
             yield from _bottom_up(host, path)
     yield tree
 

@@ -22,6 +22,7 @@ import errno
 import json
 import os
 import shutil
+import stat
 from typing import Any
 
 from ..errors import ColocationError
@@ -40,11 +41,20 @@ RESERVE_SIZE = 1 << 18
 
 
 def require_own(host: Host, folder: str) -> None:
-    """FileRefused where a folder of ours is a link, or in an image leads out of it: what we keep is nobody else's."""
-    if os.path.islink(host.path(folder)):
-        destination = os.readlink(host.path(folder))
+    """FileRefused where a folder of ours is a link, or behind one that others can change."""
+    if _is_link(host, folder):
+        destination = host.readlink(folder)
         raise FileRefused(f"it is a symbolic link to {destination}", "Put a folder in the place of the link", folder)
     require_place(host, f"{folder}/{PLAN}")
+
+
+def _is_link(host: Host, folder: str) -> bool:
+    try:
+        return stat.S_ISLNK(host.lstat(folder).st_mode)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise refused(error, folder, "look at it") from error
+        return False
 
 
 INDENT = 1
@@ -55,22 +65,22 @@ class Store:
     """The state folder of one node."""
 
     def __init__(self, host: Host) -> None:
-        self._folder = host.path(STATE_FOLDER)
+        self._host = host
         require_own(host, STATE_FOLDER)
 
     @property
     def folder(self) -> str:
-        """Path on this machine of the state folder."""
-        return self._folder
+        """Path on this machine of the state folder; OSError where an image has a link to nothing on the way to it."""
+        return self._host.path(STATE_FOLDER)
 
     @property
     def lock_path(self) -> str:
         """Path on this machine of the lock file."""
-        return os.path.join(self._folder, "lock")
+        return os.path.join(self.folder, "lock")
 
     def path(self, transaction: str, name: str = "") -> str:
         """Path on this machine of something in a transaction's folder."""
-        return os.path.join(self._folder, "transactions", transaction, name).rstrip("/")
+        return os.path.join(self.folder, "transactions", transaction, name).rstrip("/")
 
     def open(self, transaction: str, plan: str) -> None:
         """Make the folder of a new transaction and lay its plan down."""
@@ -84,7 +94,10 @@ class Store:
 
     def exists(self, transaction: str) -> bool:
         """True for a transaction that was opened once."""
-        return os.path.isdir(self.path(transaction))
+        try:
+            return os.path.isdir(self.path(transaction))
+        except OSError as error:
+            raise refused(error, STATE_FOLDER, "keep a transaction there") from error
 
     def plan_text(self, transaction: str) -> str:
         """The plan as the controller sent it."""
@@ -93,15 +106,14 @@ class Store:
     def transactions(self) -> list[str]:
         """Ids of all transactions, oldest first as long as ids begin with the time."""
         try:
-            return sorted(os.listdir(os.path.join(self._folder, "transactions")))
+            return sorted(os.listdir(os.path.join(self.folder, "transactions")))
         except (FileNotFoundError, NotADirectoryError):
             return []
 
     def read(self, transaction: str, name: str) -> Any:
         """A JSON document in a transaction's folder; None when it is not there."""
-        path = self.path(transaction, name)
         try:
-            found = json.loads(read_private(path).decode("utf-8"))
+            found = json.loads(read_private(self.path(transaction, name)).decode("utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:

@@ -24,6 +24,8 @@ from .variables import COLLECTION, UnknownVariable, require_known
 
 display = Display()
 LEFT_ALONE = "stop"
+SUCCEEDED = ("committed", "none")
+"""States of a transaction that was carried out, or in check mode would not be refused."""
 
 
 class ColocationAction(ActionBase):
@@ -95,6 +97,10 @@ class ColocationAction(ActionBase):
             return node.snapshot(), None
         display.warning(f"{self.host}: transaction {found['id']} had been cut off, now it is {found['state']}")
         return node.snapshot(), found
+
+    def transacted(self, node: Node, document: Mapping[str, Any]) -> dict[str, Any]:
+        """The end of the transaction; in check mode its refusal, by the same checks, or the state ``none``."""
+        return node.check(document) if self._task.check_mode else node.transact(document, self.show_progress)
 
     def show_progress(self, transaction: Mapping[str, Any]) -> None:
         """Where a transaction is, for the person who watches."""

@@ -21,7 +21,7 @@ from ..plan.refusals.ledger import ledger_refusals
 from ..plan.refusals.model import Rule
 from ..profile import Profile, parse_profile
 from . import meanwhile
-from .action import ColocationAction
+from .action import SUCCEEDED, ColocationAction
 from .node import Node
 from .outcome import diffs, failure_message, refusal_message
 
@@ -68,9 +68,9 @@ class FilesAction(ColocationAction):
         if recovered:
             result.update(changed=True, recovered=recovered)
         node.usage.planning_seconds += time.process_time() - began
-        if edits and not self._task.check_mode:
-            transaction = node.transact(files_document(edits, needed, facts), self.show_progress)
-            if transaction["state"] != "committed":
+        if edits:
+            transaction = self.transacted(node, files_document(edits, needed, facts))
+            if transaction["state"] not in SUCCEEDED:
                 message = failure_message(transaction) + meanwhile.told(node, edits, transaction)
                 return {"failed": True, "msg": message, "transaction": transaction}
         result["usage"] = node.usage.published()

@@ -119,6 +119,12 @@ class Node:
         progress(state)
         return state
 
+    def check(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """How the transaction of this document would begin: state ``refused`` with the reason, or ``none``."""
+        self.usage.module_executions += 1
+        arguments = {"action": "check", "id": document["id"], "root": self.root, "plan": json.dumps(document)}
+        return self._answer(self.execute(TRANSACTION_MODULE, arguments))
+
     def recover(
         self, way: str, progress: Callable[[Mapping[str, Any]], None], known: Sequence[str] = ()
     ) -> dict[str, Any] | None:

@@ -41,6 +41,16 @@ def put_back(node: Node, restore: Restore, timeout: int, progress: Progress) -> 
     return result
 
 
+def check(node: Node, restore: Restore, timeout: int) -> dict[str, Any]:
+    """What the result of check mode says beside the plan: why the transaction of the files would be refused."""
+    if not restore.files.edits and not restore.files.forget:
+        return {}
+    transaction = node.check(restore_document(restore.files, timeout))
+    if transaction["state"] not in UNTOUCHED:
+        return {}
+    return {"transaction": transaction, **_failed(failure_message(transaction), (), touched=False)}
+
+
 def _failed(message: str, done: Sequence[str], *, touched: bool) -> dict[str, Any]:
     """Sections that were put back before stay so, and the next run goes on behind them."""
     if done:

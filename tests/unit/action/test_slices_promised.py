@@ -30,15 +30,20 @@ PROFILE: dict[str, Any] = {
     "slices_promised": True,
 }
 LACKING = with_slice(node("1.30.14"), [], path="runtime.slice")
+FREE = {"id": "t", "state": "none"}
 MADE = with_slice(node("1.30.14"), [ROOT], EVERYTHING, "runtime.slice")
 
 
-def align(snapshot: Snapshot, *, check: bool = False, **options: Any) -> tuple[dict[str, Any], list[str]]:
+def align(
+    snapshot: Snapshot, *, check: bool = False, checked: Mapping[str, Any] = FREE, **options: Any
+) -> tuple[dict[str, Any], list[str]]:
     """The result, and the modules that were started on the node."""
     started: list[str] = []
 
-    def recorded(name: str, _arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def recorded(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         started.append(name.rpartition(".")[2])
+        if arguments.get("action") == "check":
+            return {"transaction": checked}
         if name.endswith("node_transaction"):
             return {"failed": True, "msg": "the transaction would begin"}
         return {"snapshot": pack(snapshot)}
@@ -56,7 +61,7 @@ def test_in_check_mode_the_plan_takes_the_slices_for_there() -> None:
     assert result["plan"]["refusals"] == []
     assert result["promised"] == {"slices": ["runtime.slice"], "cgroup_driver": "systemd"}
     assert result["observation"]
-    assert started == ["node_snapshot"]
+    assert started == ["node_snapshot", "node_transaction"]
     without, _started = align(LACKING, check=True, slices_promised=False)
     assert [each["code"] for each in without["plan"]["refusals"]] == ["reserved-cgroup-missing"]
     assert "promised" not in without
@@ -82,3 +87,18 @@ def test_where_it_was_there_nobody_looks_again() -> None:
     assert observed["promised"]["slices"] == []
     _result, started = align(MADE, observation=observed["observation"])
     assert started == ["node_transaction"]
+
+
+def test_check_mode_fails_where_the_transaction_would_be_refused() -> None:
+    error = {"step": "check the node", "message": "/etc/x: its file system is full", "node": "nothing was changed"}
+    result, started = align(MADE, check=True, checked={"id": "t", "state": "refused", "error": error})
+    assert (result["failed"], result["changed"], result["diff"]) == (True, False, [])
+    assert result["msg"].startswith(
+        "Nothing was changed. Step 'check the node' failed: /etc/x: its file system is full"
+    )
+    assert started[:2] == ["node_snapshot", "node_transaction"]
+
+
+def test_a_first_look_leaves_the_checks_to_the_transaction() -> None:
+    result, started = align(MADE, check=True, preflight=False)
+    assert (started, bool(result["observation"])) == (["node_snapshot"], True)

@@ -77,7 +77,7 @@ def _refused(said: str, plan: str, **more: Any) -> Case:
 
 ANSWERED = {
     "link": _refused(f"/{KUBELET}: it is a symbolic link to /real.yaml", _edit(), spoil=_link),
-    "folder that leads out": _refused("leads out of", _edit(), spoil=_led_out),
+    "folder that leads out": _refused("it is not there any more", _edit(), spoil=_led_out),
     "another text": _refused("was changed by someone else since it was read", _edit(before_sha256="0" * 64)),
     "file that is there": _refused("was made by someone else", _edit(before_sha256=None)),
     "file that is gone": _refused("is not there any more", _edit("/etc/none")),

@@ -104,5 +104,5 @@ CASES = {
     "pipe for a file": _place(f"/{FILE}: it is not a regular file", "Name the file", spoil=_piped),
     "file for the link": _place(f"/{LINK}: something else than a link is there", "Remove it", {LINK: "x"}),
     "another link": _place(f"/{LINK}: it is a link to /x", "Remove it", spoil=_wanted_otherwise),
-    "folder that leads out": _place("leads out of", "Put a folder in its place", spoil=_led_out),
+    "folder that leads out": _place("does not lead to a folder", "put a folder in the place", spoil=_led_out),
 }

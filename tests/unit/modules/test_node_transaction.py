@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,3 +27,37 @@ def test_an_id_is_no_path(tmp_path: Path, name: str) -> None:
     found = module("node_transaction", {"action": "wait", "id": name, "wait": 0, "root": str(tmp_path)})
     assert found["failed"] is True
     assert f"id: {name!r} is not the id of a transaction" in found["msg"]
+
+
+def document(**file: Any) -> str:
+    entry = {"path": "/etc/app.conf", "before_sha256": None, "after": "new\n", "mode": "0644", **file}
+    return json.dumps({"schema": 1, "id": "t-1", "summary": [], "files": [entry]})
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_a_look_at_a_plan_changes_nothing(tmp_path: Path, check: bool) -> None:
+    (tmp_path / "etc").mkdir()
+    arguments = {"action": "check", "plan": document(), "root": str(tmp_path)}
+    found = module("node_transaction", arguments, check=check)
+    assert (found["changed"], found["transaction"]) == (False, {"id": "t-1", "state": "none"})
+    assert [path.name for path in tmp_path.rglob("*")] == ["etc"]
+
+
+@pytest.mark.parametrize(
+    ("state_folder", "file", "step", "reason"),
+    [
+        ("var/lib", {"before_sha256": "0" * 64}, "check the node", "is not there any more"),
+        ("var/lib", {"path": "/var/lib/x/app.conf"}, "check the node", "/var/lib/x is not a folder"),
+        ("var", {}, "begin", "/var/lib is not a folder"),
+    ],
+)
+def test_a_look_refuses_what_the_transaction_would(
+    tmp_path: Path, state_folder: str, file: dict[str, Any], step: str, reason: str
+) -> None:
+    (tmp_path / state_folder).mkdir(parents=True)
+    (tmp_path / state_folder / ("x" if state_folder == "var/lib" else "lib")).write_text("a file")
+    for action in ("check", "start"):
+        arguments = {"action": action, "plan": document(**file), "root": str(tmp_path)}
+        answer = module("node_transaction", arguments)["transaction"]
+        assert (answer["state"], answer["error"]["step"]) == ("refused", step)
+        assert action == "start" or reason in answer["error"]["message"]

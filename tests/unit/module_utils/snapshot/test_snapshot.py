@@ -293,6 +293,41 @@ def test_a_symlink_stays_one_and_shows_what_it_leads_to(tmp_path: Path) -> None:
     assert (found["kind"], found["target"], found["text"]) == ("symlink", "real", "x\n")
 
 
+def test_no_text_of_this_machine_is_in_the_snapshot_of_an_image(tmp_path: Path) -> None:
+    """Links in the place of files and of folders, whose targets are on this machine and not in the image."""
+    root, outside = tmp_path / "image", tmp_path / "machine"
+    for folder in (root / "etc/systemd/system", root / "proc", outside / "systemd"):
+        folder.mkdir(parents=True)
+    for name in ("config.yaml", "systemd/kubelet.service", "meminfo"):
+        (outside / name).write_text("memory: of this machine\n")
+    (root / "var/lib").mkdir(parents=True)
+    (root / "var/lib/kubelet").symlink_to(outside)
+    (root / "etc/systemd/system/kubelet.service").symlink_to(outside / "systemd/kubelet.service")
+    (root / "etc/os-release").symlink_to("../../machine/meminfo")
+    found = collect(Host(str(root)))
+    assert "of this machine" not in json.dumps(found)
+    assert found["kubelet"]["unit_files"] == ["/etc/systemd/system/kubelet.service"]
+    assert found["kubelet"]["files"]["/etc/systemd/system/kubelet.service"]["error"] == "No such file or directory"
+
+
+def test_linked_units_of_an_image_are_read(tmp_path: Path) -> None:
+    (tmp_path / "usr/lib/systemd/system").mkdir(parents=True)
+    (tmp_path / "etc/systemd/system").mkdir(parents=True)
+    (tmp_path / "lib").symlink_to("/usr/lib")
+    (tmp_path / "usr/lib/systemd/system/node.service").write_text("[Service]\nExecStart=/usr/bin/kubelet --v=2\n")
+    (tmp_path / "etc/systemd/system/kubelet.service").symlink_to("/lib/systemd/system/node.service")
+    (tmp_path / "usr/lib/systemd/system/kubelet.service.d").mkdir()
+    (tmp_path / "usr/lib/systemd/system/kubelet.service.d/10.conf").symlink_to("/dev/null")
+    found = collect(Host(str(tmp_path)))["kubelet"]
+    unit, drop_in = found["unit_files"]
+    assert (unit, found["files"][unit]["target"]) == (
+        "/etc/systemd/system/kubelet.service",
+        "/lib/systemd/system/node.service",
+    )
+    assert "--v=2" in found["files"][unit]["text"]
+    assert found["files"][drop_in]["text"] == ""
+
+
 def test_a_symlink_to_nowhere(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("gone")
     found = capture(Host(str(tmp_path)), "/link")

@@ -97,9 +97,40 @@ def test_a_linked_folder_does_not_lead_out_of_an_image(host: Host, tmp_path: Pat
     (tmp_path / "outside" / "x.conf").write_text("theirs")
     Path(host.path("/etc/linked")).symlink_to(tmp_path / "outside")
     Path(host.path("/etc/inside")).symlink_to("app")
-    with pytest.raises(FileRefused, match="leads out of"):
-        files.save(host, "/etc/linked/x.conf", 0o644, backups, "file-0")
-    assert files.content(host, "/etc/inside/app.conf") == b"old\n"
+    Path(host.path("/etc/absolute")).symlink_to("/etc/app")
+    assert files.save(host, "/etc/linked/x.conf", 0o644, backups, "file-0").backup is None
+    with pytest.raises(FileRefused, match=r"^/etc/linked/x.conf: its folder /etc/linked is a symbolic link to .* lead"):
+        files.probe(host, "/etc/linked/x.conf", b"x")
+    for place in ("inside", "absolute"):
+        assert files.content(host, f"/etc/{place}/app.conf") == b"old\n"
+
+
+def test_a_new_file_in_a_linked_folder_of_an_image_is_in_the_image(host: Host, tmp_path: Path, backups: str) -> None:
+    """The folder of the link's text is on this machine as well."""
+    (tmp_path / "real").mkdir()
+    inside = Path(host.root + str(tmp_path / "real"))
+    inside.mkdir(parents=True)
+    Path(host.path("/etc/linked")).symlink_to(tmp_path / "real")
+    for path, name in (("/etc/linked/x.conf", "x.conf"), ("/etc/linked/new/y.conf", "new/y.conf")):
+        saved = files.save(host, path, 0o644, backups, "file-0")
+        files.probe(host, path, b"new\n")
+        files.write(host, saved, b"new\n")
+        files.write(host, files.save(host, path, 0o644, backups, "file-1"), b"newer\n")
+        assert (inside / name).read_text() == "newer\n"
+        files.restore(host, saved, backups)
+    assert [*inside.iterdir(), *(tmp_path / "real").iterdir()] == []
+
+
+def test_what_stands_in_the_place_of_a_folder_is_noticed_before_anything_is_changed(host: Host) -> None:
+    with pytest.raises(FileRefused, match=r"^/etc/app/app.conf/d/x.conf: /etc/app/app.conf is not a folder. Move away"):
+        files.probe(host, "/etc/app/app.conf/d/x.conf", b"x")
+
+
+def test_a_circle_of_links_is_refused_with_its_path(host: Host) -> None:
+    Path(host.path("/etc/one")).symlink_to("/etc/two")
+    Path(host.path("/etc/two")).symlink_to("/etc/one")
+    with pytest.raises(FileRefused, match=r"^/etc/one/x.conf: cannot look at it: Too many levels of symbolic links"):
+        files.identity(host, "/etc/one/x.conf")
 
 
 def test_a_probe_leaves_nothing(host: Host) -> None:

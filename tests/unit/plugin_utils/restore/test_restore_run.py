@@ -18,7 +18,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.node
 from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.evidence import read_evidence
 from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.model import SECTIONS
 from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.plan import Restore, make_restore
-from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.run import put_back
+from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.run import check, put_back
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.restore.ledgers import NOTHING, QOS, provisioned
 
 SLICE: dict[str, Any] = {"name": "node-agents.slice", "error": None, "diff": [], "warnings": []}
@@ -114,3 +114,18 @@ def test_a_slice_that_cannot_be_removed_leaves_the_rest_done() -> None:
 def test_what_the_node_does_not_answer_is_a_failure() -> None:
     with pytest.raises(NodeFailure, match="No such module"):
         Node(lambda name, arguments: {"failed": True, "msg": "No such module"}).ledger()
+
+
+def test_check_mode_says_why_the_files_would_be_refused() -> None:
+    nodes = Nodes("refused")
+    result = check(Node(nodes), everything(), 300)
+    assert nodes.asked == ["transaction"]
+    assert (result["failed"], result["changed"], result["diff"]) == (True, False, [])
+    assert result["msg"].startswith("Nothing was changed. Step 'start kubelet' failed: it ends at once.")
+    assert check(Node(Nodes("none")), everything(), 300) == {}
+
+
+def test_in_check_mode_no_node_is_asked_about_files_that_stay() -> None:
+    nodes = Nodes()
+    assert check(Node(nodes), make_restore(provisioned(slices=SLICES), ["slices"], allow_disruption=True), 300) == {}
+    assert nodes.asked == []

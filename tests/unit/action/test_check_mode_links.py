@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check mode refuses an image exactly where the real run does, and leaves every byte of it and beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.unit.action import in_process
+from ansible_collections.volcano.colocation.tests.unit.action.image import RUNTIME, contents, grow, without_state
+
+SLICES = "etc/systemd/system"
+Spoil = Callable[[Path], None]
+
+
+def outside(root: Path) -> Path:
+    """A folder on this machine and not in the image, that a link could lead to."""
+    found = root.parent / "outside"
+    found.mkdir(exist_ok=True)
+    (found / "config.toml").write_text("version = 2\n# of this machine\n")
+    return found
+
+
+def replaced(root: Path, folder: str, target: str | Path) -> None:
+    """A link in the place of a folder; what was in it is gone."""
+    place = root / folder
+    if place.is_dir():
+        place.rename(root.parent / "moved")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.symlink_to(target)
+
+
+def leads_out(folder: str) -> Spoil:
+    return lambda root: replaced(root, folder, outside(root))
+
+
+def circle(folder: str) -> Spoil:
+    return lambda root: replaced(root, folder, "/" + folder)
+
+
+def leads_inside(folder: str) -> Spoil:
+    def spoil(root: Path) -> None:
+        (root / "data").mkdir()
+        replaced(root, folder, "/data")
+
+    return spoil
+
+
+def is_a_file(folder: str) -> Spoil:
+    def spoil(root: Path) -> None:
+        replaced(root, folder, "nowhere")
+        (root / folder).unlink()
+        (root / folder).write_text("no folder")
+
+    return spoil
+
+
+WAYS = {"leads out": leads_out, "circle": circle, "leads inside": leads_inside, "is a file": is_a_file}
+REFUSED = ("leads out", "circle", "is a file")
+DRIVER = {"cgroup_driver": "systemd"}
+RUNS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "containerd": ("containerd_config", DRIVER, "etc/containerd"),
+    "containerd, above": ("containerd_config", DRIVER, "etc"),
+    "crio": ("crio_config", {"cgroup_driver": "cgroupfs"}, "etc/crio"),
+    "slice": ("systemd_slice", {"name": "node.slice"}, SLICES),
+    "slice, above": ("systemd_slice", {"name": "node.slice"}, "etc"),
+    "slice, link": ("systemd_slice", {"name": "node.slice"}, f"{SLICES}/slices.target.wants"),
+    "slice, drop-in": (
+        "systemd_slice",
+        {"name": "system.slice", "properties": {"CPUWeight": 50}},
+        f"{SLICES}/system.slice.d",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", RUNS)
+def test_check_mode_refuses_what_the_real_run_does(tmp_path: Path, name: str, way: str) -> None:
+    module, options, folder = RUNS[name]
+    own = {"usr/bin/crio": "", "usr/bin/containerd": None, RUNTIME: None} if module == "crio_config" else {}
+    root = grow(tmp_path / "image", own)
+    WAYS[way](folder)(root)
+    before = contents(tmp_path)
+    checked = in_process.run(module, {**options, "root": str(root)}, check=True)
+    assert contents(tmp_path) == before
+    real = in_process.run(module, {**options, "root": str(root)})
+    for key in ("failed", "changed", "msg"):
+        assert checked.get(key, False) == real.get(key, False), key
+    assert bool(real.get("failed")) is (way in REFUSED), real
+    if real.get("failed"):
+        assert without_state(contents(root)) == without_state(contents_below(before, "image/"))
+    assert {path: text for path, text in contents(tmp_path).items() if not path.startswith("image")} == {
+        path: text for path, text in before.items() if not path.startswith("image")
+    }
+
+
+def contents_below(tree: dict[str, bytes | str], prefix: str) -> dict[str, bytes | str]:
+    return {path[len(prefix) :]: text for path, text in tree.items() if path.startswith(prefix)}
