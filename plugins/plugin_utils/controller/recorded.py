@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Snapshots kept in files on the controller: written redacted, read with suspicion."""
+"""Files on the controller: reports and redacted snapshots are written, recorded snapshots are read with suspicion."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ def file_name(node: str) -> str:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a file for its owner alone, in one step, so that nobody reads half of it."""
+    """Write a file with mode 0600 in one step. The temporary name is random and created exclusively.
+
+    A link that a user planted under either name is replaced, never followed.
+    """
     handle, partial = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
@@ -42,22 +45,22 @@ def replace_file(path: Path, text: str) -> None:
 
 
 def write_report(folder: Path, node: str, facts: Mapping[str, Any]) -> Path:
-    """Replace a node's report in one step; there is no secret in it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{file_name(node)}.json"
-    partial = path.with_suffix(".json.part")
-    partial.write_text(json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    os.replace(partial, path)
-    return path
+    """Write a node's report. It holds no secrets, but it names hosts, pods and files."""
+    return _write(folder, f"{file_name(node)}.json", json.dumps(facts, indent=2, sort_keys=True))
 
 
 def save_snapshot(folder: Path, node: str, snapshot: Mapping[str, Any]) -> Path:
-    """Keep a node's evidence, redacted; a folder that is made for it is its owner's alone."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = folder / (file_name(node) + SUFFIX)
+    """Keep a node's evidence, redacted."""
     document = {**redact_snapshot(snapshot), "redacted": True}
     # Not sorted: some facts name the first of several containers, and a replay has to name the same.
-    replace_file(path, json.dumps(document, indent=1) + "\n")
+    return _write(folder, file_name(node) + SUFFIX, json.dumps(document, indent=1))
+
+
+def _write(folder: Path, name: str, text: str) -> Path:
+    """Replace a file about a node; a folder that is created for it is its owner's alone."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / name
+    replace_file(path, text + "\n")
     return path
 
 
