@@ -50,6 +50,7 @@ class ColocationAction(ActionBase):
             arguments.get("root", "/"),
             named_cgroups(arguments),
             arguments.get("kubeadm_patches"),
+            self.host,
         )
         try:
             result.update(self.work(node, untagged(arguments)))
@@ -77,9 +78,10 @@ class ColocationAction(ActionBase):
 
         In check mode nothing is; what is to be left as it is fails there as well.
         """
-        if not snapshot["unfinished_transactions"] or (self._task.check_mode and way != LEFT_ALONE):
+        unfinished = snapshot.get("unfinished_transactions")
+        if not unfinished or (self._task.check_mode and way != LEFT_ALONE):
             return snapshot, None
-        found = node.recover(way, self.show_progress, snapshot["unfinished_transactions"])
+        found = node.recover(way, self.show_progress, unfinished)
         if found is None:
             return node.snapshot(), None
         display.warning(f"{self.host}: transaction {found['id']} had been cut off, now it is {found['state']}")

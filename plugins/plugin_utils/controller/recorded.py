@@ -10,18 +10,15 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
-from ..facts.node import SNAPSHOT_SCHEMA, SnapshotError
-from ..facts.shape import misshapen
-from ..profile_error import ProfileError
+from ...module_utils.snapshot.packing import SIZE_LIMIT
+from ..facts.node import SnapshotError
 from ..redact import redact_snapshot
 from .assessment import assess
+from .evidence import checked_snapshot, reading
 
 SUFFIX = ".snapshot.json"
-SIZE_LIMIT = 1 << 26
-"""Bytes; a node with 110 pods gives less than one of them in a hundred."""
 
 
 def file_name(node: str) -> str:
@@ -74,12 +71,7 @@ def read_snapshot(path: str) -> dict[str, Any]:
         raise SnapshotError(f"{path}: not a snapshot document: nested too deeply") from error
     except ValueError as error:
         raise SnapshotError(f"{path}: not a JSON document: {error}") from error
-    if not isinstance(found, dict):
-        raise SnapshotError(f"{path}: not a snapshot document")
-    wrong = misshapen(found) if found.get("schema") == SNAPSHOT_SCHEMA else None
-    if wrong:
-        raise SnapshotError(f"{path}: {wrong}")
-    return found
+    return checked_snapshot(found, path)
 
 
 def _content(path: str) -> str:
@@ -90,34 +82,17 @@ def _content(path: str) -> str:
         if not stat.S_ISREG(status.st_mode):
             raise SnapshotError(f"{path}: not a regular file")
         if status.st_size > SIZE_LIMIT:
-            raise SnapshotError(f"{path}: {status.st_size} bytes are more than a snapshot has")
+            raise SnapshotError(
+                f"{path}: {status.st_size} bytes are more than a snapshot has, the limit is {SIZE_LIMIT}."
+                " Record the node again, or take the file out of the folder"
+            )
         return stream.read(SIZE_LIMIT).decode("utf-8", "surrogateescape")
 
 
 def assess_recorded(path: str, snapshot: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts document of what ``path`` holds. Whatever is wrong with it is a SnapshotError that names the file."""
-    try:
+    """The facts document of what ``path``, a file or a node, gave. Whatever is wrong with it is a SnapshotError."""
+    with reading(path, "snapshot"):
         return assess(snapshot, arguments)
-    except ProfileError:
-        raise
-    except SnapshotError as error:
-        raise SnapshotError(f"{path}: {error}") from error
-    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
-        # The shape table knows what every snapshot has; the rest is found here, where somebody stumbles over it.
-        said = f"{type(error).__name__}: {error}"
-        raise SnapshotError(
-            f"{path}: not a snapshot that can be read: {said}, {_subject(error.__traceback__)}"
-        ) from error
-
-
-def _subject(trace: TracebackType | None) -> str:
-    """Which part of a node was being read: our files are named after them."""
-    name = "document"
-    while trace:
-        path = Path(trace.tb_frame.f_code.co_filename)
-        name = path.stem if path.parent.name in ("facts", "rules", "plan") else name
-        trace = trace.tb_next
-    return f"reading its {name}"
 
 
 def recorded(place: Path) -> Iterator[tuple[str, str]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import pack
 from ansible_collections.volcano.colocation.plugins.plugin_utils.controller import meanwhile
 from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.node import Node, NodeFailure
 from ansible_collections.volcano.colocation.tests.unit.action import in_process
@@ -70,3 +71,8 @@ def silent(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("state", ["rollback-failed", "refused"])
 def test_what_is_not_known_is_not_told(state: str) -> None:
     assert meanwhile.told(Node(silent), (), {"state": state}) == ""
+
+
+def test_a_new_snapshot_that_cannot_be_read_does_not_replace_the_failure() -> None:
+    node = Node(lambda _name, _arguments: {"snapshot": pack({"schema": 1})})
+    assert meanwhile.told(node, (), {"state": "rolled-back"}) == ""

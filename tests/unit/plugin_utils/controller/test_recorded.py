@@ -16,9 +16,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import SIZE_LIMIT
 from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.assessment import assess
 from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.recorded import (
-    SIZE_LIMIT,
     assess_recorded,
     read_snapshot,
     recorded,
