@@ -12,6 +12,7 @@ from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
+from ...module_utils.printable import one_line, printable, printable_result
 from ..arguments import Spec
 from ..edit.errors import MissingLibrary, UneditableFile
 from ..facts.node import SnapshotError
@@ -21,12 +22,32 @@ from .builtins import untagged
 from .node import ConnectionLost, Node, NodeFailure
 from .outcome import progress_line
 
-display = Display()
 LEFT_ALONE = "stop"
 
 
+class PrintableDisplay:
+    """Ansible's display for texts that a node may have had a part in."""
+
+    def __init__(self, display: Display) -> None:
+        self._display = display
+
+    def display(self, text: str) -> None:
+        """Show a text, of several lines perhaps."""
+        self._display.display(printable(text))
+
+    def warning(self, text: Any) -> None:
+        """Show a warning of one line."""
+        self._display.warning(one_line(str(text)))
+
+
+display = PrintableDisplay(Display())
+
+
 class ColocationAction(ActionBase):
-    """An action with an argument specification, whose ``work`` is all that differs between modules."""
+    """An action with an argument specification, whose ``work`` is all that differs between modules.
+
+    Whatever it returns or displays passes ``printable``: here is the boundary between nodes and the terminal.
+    """
 
     TRANSFERS_FILES = False
     _supports_check_mode = True
@@ -60,7 +81,7 @@ class ColocationAction(ActionBase):
             raise lost.cause from None  # Not from lost, whose cause it is: Ansible would tell the circle ten times.
         except (ProfileError, SnapshotError, UneditableFile, MissingLibrary) as error:
             result.update(failed=True, msg=str(error))
-        return result
+        return printable_result(result)
 
     def _on_node(self, name: str, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -69,7 +90,8 @@ class ColocationAction(ActionBase):
             )
         except AnsibleConnectionFailure as error:
             raise ConnectionLost(error) from error
-        for warning in answer.get("warnings", ()):
+        warnings = answer.get("warnings")
+        for warning in warnings if isinstance(warnings, list) else ():
             display.warning(warning)
         return answer
 
@@ -90,7 +112,7 @@ class ColocationAction(ActionBase):
     def show_progress(self, transaction: Mapping[str, Any]) -> None:
         """Where a transaction is, for the person who watches."""
         self._tell_of_boot(transaction.get("recovered") or {})
-        display.display(progress_line(self.host, transaction))
+        display.display(one_line(progress_line(self.host, transaction)))
 
     def _tell_of_boot(self, found: Mapping[str, Any]) -> None:
         """Once, and as soon as it is known: nobody was there to be told, and this run may break off."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ...module_utils.printable import printable_result
 from ...module_utils.snapshot.packing import SIZE_LIMIT
 from ..facts.node import SnapshotError
 from ..redact import redact_snapshot
@@ -43,7 +44,7 @@ def replace_file(path: Path, text: str) -> None:
 
 def write_report(folder: Path, node: str, facts: Mapping[str, Any]) -> Path:
     """Write a node's report. It holds no secrets, but it names hosts, pods and files."""
-    return _write(folder, f"{file_name(node)}.json", json.dumps(facts, indent=2, sort_keys=True))
+    return _write(folder, f"{file_name(node)}.json", json.dumps(printable_result(facts), indent=2, sort_keys=True))
 
 
 def save_snapshot(folder: Path, node: str, snapshot: Mapping[str, Any]) -> Path:
