@@ -21,6 +21,8 @@ _BLOCK_ENTRY = re.compile(
     r"""(?P<lead>[ \t]*(?:-[ \t]+|-$)*)(?P<key>(?:"[^"]*"|'[^']*'|[\w./-]+)[ \t]*:(?:[ \t]+|$))?"""
 )
 _BLOCK_SCALAR = re.compile(r"[|>][-+\d]*\s*(?:#.*)?")
+_BLANK = re.compile(r"\s*$")
+_WORD = re.compile(r"\S*?(?=[\]},;]*(?:\s|$))")
 _ENDS_CLEANLY = re.compile(r"\s*(?:$|[,}\])]|\s#|\\$)")
 _TAIL = re.compile(r"[\]},;]*\s*\\?$")
 _OPTION_ALONE = re.compile(r"""\s*(?:-\s+)?["']?(?P<key>--?[\w.-]+)["']?\s*[,\\]?\s*$""")
@@ -201,18 +203,18 @@ class LineRedactor:
 
     def _named_value(self, line: str, found: re.Match[str], inside: Inside) -> tuple[int, str]:
         key, start = found["key"], found.end()
-        rest = line[start:]
-        if found["gap"] and (rest.startswith(("-", '"-', "'-", "\\")) or not rest):
-            self._next_word = self._next_word or rest == "\\"
+        # Nothing here copies the line: a hostile one is long and holds many names.
+        if found["gap"] and (line.startswith(("-", '"-', "'-", "\\"), start) or start == len(line)):
+            self._next_word = self._next_word or line[start : start + 2] == "\\"
             return start, ""
-        if not rest.strip() or rest.startswith("#") or _BLOCK_SCALAR.fullmatch(rest):
-            return self._nothing_here(line, found, rest)
-        if key.lower() == "authorization" and rest.startswith("{"):
+        if _BLANK.match(line, start) or line.startswith("#", start) or _BLOCK_SCALAR.fullmatch(line, start):
+            return self._nothing_here(line, found, line[start:])
+        if key.lower() == "authorization" and line.startswith("{", start):
             return start, ""
         if inside.quote:
             return self._enclosed(line, start, inside.quote, key)
         kind = "word" if key.startswith("-") or line.lstrip().startswith("Environment=") else found["sep"] or "word"
-        if inside.brackets and kind != "word" and rest[0] not in "\"'[{":
+        if inside.brackets and kind != "word" and line[start] not in "\"'[{":
             return self._in_open_flow(line, start)
         end, shown = self._value(line, start, kind, key)
         if kind == ":" and end >= len(line.rstrip()) and not self._quote and not self._flow:
@@ -253,14 +255,13 @@ class LineRedactor:
 
     def _value(self, line: str, start: int, kind: str, key: str) -> tuple[int, str]:
         """End and replacement of a value outside of strings. ``kind``: its separator, or ``word``."""
-        rest = line[start:]
-        if rest[0] in "\"'":
+        if line[start] in "\"'":
             return self._quoted(line, start, kind)
-        if rest[0] in "{[" and kind != "word" and (kind != "=" or _COLLECTION.match(rest)):
+        if line[start] in "{[" and kind != "word" and (kind != "=" or _COLLECTION.match(line, start)):
             return (len(line), MARK) if is_comment(line) else self._feed(SecretFlow(), line, start)
         if kind == "word":
-            word = re.match(r"\S*?(?=[\]},;]*(?:\s|$))", rest)
-            end = start + (word.end() if word else len(rest))
+            word = _WORD.match(line, start)
+            end = word.end() if word else len(line)
             self._next_word, self._after_flag = end == len(line) and line.endswith("\\"), ""
             return end, line[start:end] if is_public_value(line[start:end]) else MARK
         return self._to_the_end(line, start)
