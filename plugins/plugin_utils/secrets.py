@@ -7,6 +7,8 @@ from __future__ import annotations
 import re
 from typing import cast
 
+from ..module_utils.token_shapes import SIGNATURES, VENDORS
+
 MARK = "REDACTED"
 
 _IN_NAME = re.compile(
@@ -32,14 +34,7 @@ _SHAPE = re.compile(
     r"|\bLS0tLS1CRUdJTi[\w+/=-]*|\bMII[\w+/]{61,}=*"  # base64 of a PEM block, or what is inside of one
     r"|\bA[KS]IA[0-9A-Z]{16}\b|\bgh[a-z]_\w{16,}|\bgithub_pat_\w{16,}"
     r"|(?<=[Bb]earer )\s*[\w.~+/=-]{8,}"
-    # docs.gitlab.com/security/tokens, api.slack.com/authentication/token-types, docs.stripe.com/keys
-    r"|(?<![A-Za-z0-9])(?:"
-    r"gl(?:pat|dt|rt|rtr|cbt|ptt|ft|soat|imt|agent|oas|ffct)-[\w.-]{16,}"
-    r"|xox[a-z](?:\.xox[a-z])?-[\w-]{10,}|xapp-\d-[\w-]{10,}"
-    r"|AIza[\w-]{20,}|(?:npm|hf)_[A-Za-z0-9]{20,}|[rs]k_(?:live|test)_[A-Za-z0-9]{10,})"
-    # Signatures of URLs: Azure's SAS, CloudFront's, those of S3 and Cloud Storage. Go writes & in JSON as \u0026.
-    r"|(?:(?<=[?&;][Ss]ig=)|(?<=\\u0026sig=)|(?<=[?&;]Signature=)|(?<=\\u0026Signature=)"
-    r"|(?<=X-Amz-Signature=)|(?<=X-Goog-Signature=))[^\s&\"'\\<>\#]+"
+    rf"|{VENDORS}|{SIGNATURES}"
 )
 
 PASSWORD_FLAG = "-p"  # noqa: S105 - the name of an option, no password
