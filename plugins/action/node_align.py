@@ -13,6 +13,7 @@ from ansible import constants
 from ..plugin_utils.arguments import NODE_ALIGN
 from ..plugin_utils.controller import meanwhile, observation
 from ..plugin_utils.controller.action import SUCCEEDED, ColocationAction
+from ..plugin_utils.controller.evidence import interpreted
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.controller.outcome import (
     diffs,
@@ -22,7 +23,6 @@ from ..plugin_utils.controller.outcome import (
     refusal_message,
 )
 from ..plugin_utils.facts.model import NodeFacts
-from ..plugin_utils.facts.node import interpret
 from ..plugin_utils.facts.published import published
 from ..plugin_utils.findings.verdict import all_findings, judge
 from ..plugin_utils.kubeadm.hosts import described as of_the_cluster
@@ -56,7 +56,7 @@ class ActionModule(ColocationAction):
         snapshot = self._evidence(node, profile, arguments)
         snapshot, recovered = self.settled(node, snapshot, arguments["recover"])
         began = time.process_time()
-        promise = self._promise(interpret(snapshot), profile, arguments)
+        promise = self._promise(interpreted(node.name, snapshot), profile, arguments)
         facts = promise.facts
         plan = make_plan(facts, profile, allow_disruption=arguments["allow_disruption"], recover=arguments["recover"])
         edits = file_edits(snapshot, plan.changes) if plan.changes else ()
@@ -86,7 +86,7 @@ class ActionModule(ColocationAction):
         """What was seen earlier in this run; a new look where slices were promised then, which now have to be there."""
         taken = observation.take(constants.DEFAULT_LOCAL_TMP, arguments["observation"])
         waits = taken is not None and arguments["slices_promised"] and not self._task.check_mode
-        if taken is None or (waits and promised(interpret(taken), profile).slices):
+        if taken is None or (waits and promised(interpreted(node.name, taken), profile).slices):
             return node.snapshot()
         return taken
 
@@ -115,7 +115,7 @@ class ActionModule(ColocationAction):
             }
         if self._task.check_mode:
             return {}
-        facts = interpret(node.snapshot())
+        facts = interpreted(node.name, node.snapshot())
         left = make_plan(facts, profile, allow_disruption=arguments["allow_disruption"])
         after = described(facts, left)
         result = {"transaction": transaction, "verdict": after["verdict"], "facts": after["facts"]}

@@ -10,7 +10,6 @@ from typing import Any
 
 from ..plugin_utils.arguments import NODE_FACTS
 from ..plugin_utils.controller.action import ColocationAction
-from ..plugin_utils.controller.assessment import assess
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.controller.recorded import assess_recorded, read_snapshot, save_snapshot
 from ..plugin_utils.redact import redact_snapshot
@@ -22,7 +21,7 @@ class ActionModule(ColocationAction):
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         kept = arguments["snapshot"]
         snapshot = read_snapshot(kept) if kept else node.snapshot()
-        facts = assess_recorded(kept, snapshot, arguments) if kept else assess(snapshot, arguments)
+        facts = assess_recorded(kept or node.name, snapshot, arguments)
         result: dict[str, Any] = {"changed": False, "ansible_facts": {"colocation": facts}}
         if arguments["snapshot_folder"]:
             result["path"] = str(save_snapshot(Path(arguments["snapshot_folder"]), self.host, snapshot))

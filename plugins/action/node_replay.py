@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..module_utils.printable import one_line
 from ..plugin_utils.arguments import NODE_REPLAY
 from ..plugin_utils.controller.action import ColocationAction, display
 from ..plugin_utils.controller.node import Node
@@ -31,7 +32,7 @@ class ActionModule(ColocationAction):
             except SnapshotError as error:
                 rows.append(missed(name))
                 unread.append(str(error))
-                display.display(f"{name}: NOT READ. {error}")
+                display.display(one_line(f"{name}: NOT READ. {error}"))
         shown = table(rows) if len(rows) > 1 else ""
         if shown:
             display.display(f"\n{shown}")

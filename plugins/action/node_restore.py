@@ -10,6 +10,7 @@ from typing import Any
 
 from ..plugin_utils.arguments import NODE_RESTORE
 from ..plugin_utils.controller.action import ColocationAction, display
+from ..plugin_utils.controller.evidence import reading
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.kubeadm.hosts import identity
 from ..plugin_utils.kubelet_options import seconds
@@ -46,22 +47,28 @@ def cut_off(evidence: Evidence) -> dict[str, Any]:
 class ActionModule(ColocationAction):
     ARGUMENTS = NODE_RESTORE
 
+    @staticmethod
+    def _evidence(node: Node) -> Evidence:
+        with reading(node.name, "ledger"):
+            return read_evidence(node.ledger())
+
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         seconds("health_timeout", arguments["health_timeout"])
-        evidence = read_evidence(node.ledger())
+        evidence = self._evidence(node)
         if evidence.open and self._task.check_mode:
             return cut_off(evidence)
         if evidence.open:
             display.warning(f"{self.host}: an earlier transaction was cut off; it is brought to its end first")
             node.recover("undo", self.show_progress, evidence.open)
-            evidence = read_evidence(node.ledger())
+            evidence = self._evidence(node)
         if evidence.open:
             listed = ", ".join(evidence.open)
             return {"failed": True, "msg": f"Nothing was put back: {listed} could not be brought to its end. {WHY}"}
         began = time.process_time()
-        restore = make_restore(evidence, arguments["sections"], allow_disruption=arguments["allow_disruption"])
-        result: dict[str, Any] = {"changed": bool(restore.changes), "diff": diffs(evidence, restore)}
-        result.update(published(restore), node=identity(evidence.identity))
+        with reading(node.name, "ledger"):
+            restore = make_restore(evidence, arguments["sections"], allow_disruption=arguments["allow_disruption"])
+            result: dict[str, Any] = {"changed": bool(restore.changes), "diff": diffs(evidence, restore)}
+            result.update(published(restore), node=identity(evidence.identity))
         node.usage.planning_seconds += time.process_time() - began
         for note in restore.notes:
             display.warning(f"{self.host}: {note}")

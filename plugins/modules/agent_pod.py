@@ -116,6 +116,7 @@ from ..module_utils.agent.pod_values import Place, held_against
 from ..module_utils.cgroup.names import Driver, QosClass
 from ..module_utils.errors import ColocationError
 from ..module_utils.host import Host
+from ..module_utils.printable import printable, printable_result
 
 EXPECTED = {
     "feature": {"type": "str", "required": True},
@@ -150,8 +151,9 @@ def main() -> None:
     try:
         values = held_against(Host.below(given["root"]), place, given["expected"])
     except ColocationError as error:
-        module.fail_json(msg=str(error))
-    module.exit_json(changed=False, values=values, proven=all(each["proven"] for each in values))
+        module.fail_json(msg=printable(str(error)))
+    result = {"changed": False, "values": values, "proven": all(each["proven"] for each in values)}
+    module.exit_json(**printable_result(result))
 
 
 if __name__ == "__main__":

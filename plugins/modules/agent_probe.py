@@ -57,6 +57,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ..module_utils.agent.probe import probe
 from ..module_utils.errors import ColocationError
 from ..module_utils.host import Host
+from ..module_utils.printable import printable, printable_result
 
 ARGUMENTS = {
     "root": {"type": "path", "default": "/"},
@@ -69,8 +70,8 @@ def main() -> None:
     try:
         found = probe(Host.below(module.params["root"]), module.params["paths"])
     except ColocationError as error:
-        module.fail_json(msg=str(error))
-    module.exit_json(changed=False, probe=found)
+        module.fail_json(msg=printable(str(error)))
+    module.exit_json(**printable_result({"changed": False, "probe": found}))
 
 
 if __name__ == "__main__":

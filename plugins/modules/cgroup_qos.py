@@ -216,6 +216,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils.errors import ColocationError
 from ..module_utils.host import Host
+from ..module_utils.printable import one_line, printable, printable_result
 from ..module_utils.qos import reapply, work
 from ..module_utils.qos.answer import answer, warnings
 from ..module_utils.transaction import entry
@@ -262,10 +263,10 @@ def main() -> None:
     try:
         plan = work.predicted(Host(), module.params) if module.check_mode else work.done(Host(), module.params, Clock())
     except ColocationError as error:
-        module.fail_json(msg=str(error))
+        module.fail_json(msg=printable(str(error)))
     for warning in warnings(plan):
-        module.warn(warning)
-    module.exit_json(**answer(plan))
+        module.warn(one_line(warning))
+    module.exit_json(**printable_result(answer(plan)))
 
 
 if __name__ == "__main__":

@@ -29,7 +29,9 @@ extends_documentation_fragment:
   - volcano.colocation.targets
 options:
   report_folder:
-    description: The folder for the JSON reports, made if it is missing. Without it none is written.
+    description:
+      - The folder for the JSON reports (mode 0600), made with mode 0700 if it is missing.
+      - Without it none is written.
     type: path
   snapshots:
     description:

@@ -25,7 +25,9 @@ options:
     type: dict
     required: true
   folder:
-    description: The folder on the controller for the file, made if it is missing. Without it nothing is written.
+    description:
+      - The folder on the controller for the file (mode 0600), made with mode 0700 if it is missing.
+      - Without it nothing is written.
     type: path
   name:
     description: Name of the file in O(folder), without C(.json).

@@ -195,6 +195,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils.errors import ColocationError
 from ..module_utils.host import Host
+from ..module_utils.printable import one_line, printable, printable_result
 from ..module_utils.systemd import slice_plan, slice_work
 
 ARGUMENTS = {
@@ -220,11 +221,11 @@ def main() -> None:
             work, unit = slice_work.done(host, module.params)
         answer = slice_work.answer(host, work, unit)
     except ColocationError as error:
-        module.fail_json(msg=str(error))
+        module.fail_json(msg=printable(str(error)))
     for warning in slice_work.warnings(work):
-        module.warn(warning)
+        module.warn(one_line(warning))
     difference = slice_plan.diff(work.request, work.state, work.plan)
-    module.exit_json(changed=work.plan.changed, diff=difference, **answer)
+    module.exit_json(**printable_result({"changed": work.plan.changed, "diff": difference, **answer}))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import difflib
 
+from ..module_utils.printable import printable
 from .redact import redact_text
 
 SHOWN_LINES = 60
@@ -17,7 +18,8 @@ def difference(one: str | None, other: str | None, one_name: str, other_name: st
     """A unified difference of two texts, None for a file that is not there; empty where they are the same."""
     if one == other:
         return ""
-    before, after = (redact_text(text or "").splitlines() for text in (one, other))
+    # Printable first: only newlines are ends of lines then, and a changed carriage return is a change that is shown.
+    before, after = (printable(redact_text(text or "")).splitlines() for text in (one, other))
     lines = list(difflib.unified_diff(before, after, one_name, other_name, lineterm=""))
     if not lines and one and other:
         return HIDDEN

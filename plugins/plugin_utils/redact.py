@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .secrets import MARK, is_public_value, is_secret_name, without_tokens
+from .secrets import MARK, PASSWORD_FLAG, REACH, is_password, is_public_value, is_secret_name, without_tokens
 
 _ASSIGNS = re.compile(r"[\s=:]")
 
@@ -32,9 +32,14 @@ def redact_argv(argv: Sequence[str]) -> list[str]:
     """A command line with the values of secret-looking options replaced, in both forms."""
     shown: list[str] = []
     value_follows = False
-    for word in argv:
+    for position, word in enumerate(argv):
         name, equals, value = word.partition("=")
         secret = is_secret_name(name)
+        if name == PASSWORD_FLAG:
+            secret = is_password(
+                " ".join(argv[max(0, position - REACH) : position]),
+                value or " ".join(argv[position + 1 : position + 2]),
+            )
         if value_follows and not word.startswith("-"):
             shown.append(word if is_public_value(word) else MARK)
         elif secret and equals:
@@ -47,7 +52,8 @@ def redact_argv(argv: Sequence[str]) -> list[str]:
 
 def _redact_word(word: str) -> str:
     inner = word.replace('"', " ").replace("'", " ").replace("=", " ").replace(":", " ").split()
-    return redact_text(word) if any(map(is_secret_name, inner)) or "-----BEGIN " in word else without_tokens(word)
+    is_text = any(each == PASSWORD_FLAG or is_secret_name(each) for each in inner) or "-----BEGIN " in word
+    return redact_text(word) if is_text else without_tokens(word)
 
 
 def redact_snapshot(value: Any, key: str = "") -> Any:

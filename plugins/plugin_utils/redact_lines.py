@@ -9,7 +9,7 @@ from typing import cast
 
 from .redact_flow import SecretFlow
 from .redact_place import Block, Inside, closing_quote, indent_of, is_comment
-from .secrets import MARK, is_public_value, is_secret_name, without_tokens
+from .secrets import MARK, PASSWORD_FLAG, REACH, is_password, is_public_value, is_secret_name, without_tokens
 
 _NAMED = re.compile(
     r"""(?<![\w.-])(?P<key>[\w.-]+)\\{0,3}["']?(?:[ \t]*(?P<sep>:=|[:=])[ \t]*|(?P<gap>[ \t]*,[ \t]*|[ \t]+))"""
@@ -21,6 +21,8 @@ _BLOCK_ENTRY = re.compile(
     r"""(?P<lead>[ \t]*(?:-[ \t]+|-$)*)(?P<key>(?:"[^"]*"|'[^']*'|[\w./-]+)[ \t]*:(?:[ \t]+|$))?"""
 )
 _BLOCK_SCALAR = re.compile(r"[|>][-+\d]*\s*(?:#.*)?")
+_BLANK = re.compile(r"\s*$")
+_WORD = re.compile(r"\S*?(?=[\]},;]*(?:\s|$))")
 _ENDS_CLEANLY = re.compile(r"\s*(?:$|[,}\])]|\s#|\\$)")
 _TAIL = re.compile(r"[\]},;]*\s*\\?$")
 _OPTION_ALONE = re.compile(r"""\s*(?:-\s+)?["']?(?P<key>--?[\w.-]+)["']?\s*[,\\]?\s*$""")
@@ -43,6 +45,7 @@ class LineRedactor:
         self._table = False
         self._continued = False
         self._next_word = False
+        self._after_flag = ""
         self._next_value = self._next_colon = False
         self._names_secret = False
 
@@ -92,6 +95,9 @@ class LineRedactor:
         self._next_word = alone is not None and is_secret_name(alone["key"]) and not line[-1:].isalnum()
         if alone and line.lstrip().startswith("- "):
             self._next_word = is_secret_name(alone["key"])
+        if alone:
+            is_flag = alone["key"] == PASSWORD_FLAG
+            self._next_word, self._after_flag = self._next_word or is_flag, PASSWORD_FLAG if is_flag else ""
         return self._scan(line, 0)
 
     def _awaited(self, line: str) -> re.Match[str] | None:
@@ -125,8 +131,9 @@ class LineRedactor:
 
     def _in_next_word(self, line: str) -> str:
         self._next_word = False
-        word = re.match(r"""(\s*(?:-\s+)?)(?!["']?--)("[^"]*"|'[^']*'|[^\s"',\]]+)""", line)
-        if not word:
+        word = re.match(r"""(\s*(?:-\s+|(?!-\s)))(?!["']?--)("[^"]*"|'[^']*'|[^\s"',\]]+)""", line)
+        flag, self._after_flag = self._after_flag, ""
+        if not word or (flag and not is_password("", word[2])):
             return self._plain(line)
         return (
             word[1] + MARK.join((word[2][0],) * 2 if word[2][0] in "\"'" else ("", "")) + self._scan(line, word.end())
@@ -182,26 +189,32 @@ class LineRedactor:
 
     def _is_secret(self, line: str, found: re.Match[str]) -> bool:
         """Whether a setting is secret by its name, or because it is the value of what was named before it."""
+        if found["key"] == PASSWORD_FLAG:
+            self._after_flag = PASSWORD_FLAG
+            begin, end = found.start(), found.end()
+            return is_password(line[max(0, begin - REACH) : begin], line[end : end + REACH])
         key = found["key"].lower()
         if key in ("name", "key") and found["sep"]:
             named = _NAME_GIVEN.match(line, found.end())
             self._names_secret = named is not None and is_secret_name(named[1])
-        return (key == "value" and self._names_secret) or is_secret_name(found["key"])
+        is_secret = (key == "value" and self._names_secret) or is_secret_name(found["key"])
+        self._after_flag = "" if is_secret else self._after_flag
+        return is_secret
 
     def _named_value(self, line: str, found: re.Match[str], inside: Inside) -> tuple[int, str]:
         key, start = found["key"], found.end()
-        rest = line[start:]
-        if found["gap"] and (rest.startswith(("-", '"-', "'-", "\\")) or not rest):
-            self._next_word = self._next_word or rest == "\\"
+        # Nothing here copies the line: a hostile one is long and holds many names.
+        if found["gap"] and (line.startswith(("-", '"-', "'-", "\\"), start) or start == len(line)):
+            self._next_word = self._next_word or line[start : start + 2] == "\\"
             return start, ""
-        if not rest.strip() or rest.startswith("#") or _BLOCK_SCALAR.fullmatch(rest):
-            return self._nothing_here(line, found, rest)
-        if key.lower() == "authorization" and rest.startswith("{"):
+        if _BLANK.match(line, start) or line.startswith("#", start) or _BLOCK_SCALAR.fullmatch(line, start):
+            return self._nothing_here(line, found, line[start:])
+        if key.lower() == "authorization" and line.startswith("{", start):
             return start, ""
         if inside.quote:
             return self._enclosed(line, start, inside.quote, key)
         kind = "word" if key.startswith("-") or line.lstrip().startswith("Environment=") else found["sep"] or "word"
-        if inside.brackets and kind != "word" and rest[0] not in "\"'[{":
+        if inside.brackets and kind != "word" and line[start] not in "\"'[{":
             return self._in_open_flow(line, start)
         end, shown = self._value(line, start, kind, key)
         if kind == ":" and end >= len(line.rstrip()) and not self._quote and not self._flow:
@@ -242,15 +255,14 @@ class LineRedactor:
 
     def _value(self, line: str, start: int, kind: str, key: str) -> tuple[int, str]:
         """End and replacement of a value outside of strings. ``kind``: its separator, or ``word``."""
-        rest = line[start:]
-        if rest[0] in "\"'":
+        if line[start] in "\"'":
             return self._quoted(line, start, kind)
-        if rest[0] in "{[" and kind != "word" and (kind != "=" or _COLLECTION.match(rest)):
+        if line[start] in "{[" and kind != "word" and (kind != "=" or _COLLECTION.match(line, start)):
             return (len(line), MARK) if is_comment(line) else self._feed(SecretFlow(), line, start)
         if kind == "word":
-            word = re.match(r"\S*?(?=[\]},;]*(?:\s|$))", rest)
-            end = start + (word.end() if word else len(rest))
-            self._next_word = end == len(line) and line.endswith("\\")
+            word = _WORD.match(line, start)
+            end = word.end() if word else len(line)
+            self._next_word, self._after_flag = end == len(line) and line.endswith("\\"), ""
             return end, line[start:end] if is_public_value(line[start:end]) else MARK
         return self._to_the_end(line, start)
 

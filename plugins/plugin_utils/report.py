@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..module_utils.printable import one_line
+
 Facts = Mapping[str, Any]
 
 SEVERITIES = ("error", "warning", "info")
@@ -52,10 +54,8 @@ def by_weight(facts: Facts, wanted: Filter = EVERYTHING) -> list[Mapping[str, An
 
 
 def readable(text: str) -> str:
-    """One line that a terminal can show: short ids, no control characters, the middle of what is too long left out."""
-    shown = _ID.sub(r"\1", text)
-    if not shown.isprintable():
-        shown = "".join(sign if sign.isprintable() else "?" for sign in shown)
+    """One line that a terminal can show: short ids, control characters escaped, long texts without their middle."""
+    shown = one_line(_ID.sub(r"\1", text))
     if len(shown) <= WIDTH:
         return shown
     return f"{shown[: WIDTH * 2 // 3]}…{shown[-WIDTH // 3 :]}"

@@ -36,7 +36,7 @@ class Row(NamedTuple):
     @property
     def cells(self) -> tuple[str, ...]:
         counts = f"{self.errors}/{self.warnings}"
-        return (*self[:6], counts, self.finding)
+        return (*map(readable, self[:6]), counts, self.finding)
 
 
 def _side(name: str | None, version: str | None, driver: str | None) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 
 from ..host import Host
+from ..token_shapes import SIGNATURES, VENDORS
 
 LINES = 400
 SHOWN = 8
@@ -22,12 +23,13 @@ KLOG_PREFIX = re.compile(r"^[IWEF][0-9]{4} [0-9:.]+ +[0-9]+ ")
 SECRET = re.compile(r"(?i)((?:token|password|passwd|secret|authorization|bearer|api-?key)[\"']?\s*[:= ]\s*)(\S+)")
 # A run of base64 that is longer than any path component or container id, such as a key or a certificate.
 OPAQUE = re.compile(r"[A-Za-z0-9+=_-]{80,}")
+TOKEN = re.compile(VENDORS + "|" + SIGNATURES)
 MASK = "********"
 
 
 def mask(line: str) -> str:
     """``line`` without what looks like a credential."""
-    return OPAQUE.sub(MASK, SECRET.sub(lambda found: found.group(1) + MASK, line))
+    return TOKEN.sub(MASK, OPAQUE.sub(MASK, SECRET.sub(lambda found: found.group(1) + MASK, line)))
 
 
 def telling_lines(text: str) -> list[str]:

@@ -12,6 +12,7 @@ from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
+from ...module_utils.printable import one_line, printable, printable_result
 from ..arguments import Spec
 from ..edit.errors import MissingLibrary, UneditableFile
 from ..facts.node import SnapshotError
@@ -22,14 +23,34 @@ from .node import ConnectionLost, Node, NodeFailure
 from .outcome import progress_line
 from .variables import COLLECTION, UnknownVariable, require_known
 
-display = Display()
 LEFT_ALONE = "stop"
 SUCCEEDED = ("committed", "none")
 """States of a transaction that was carried out, or in check mode would not be refused."""
 
 
+class PrintableDisplay:
+    """Ansible's display for texts that a node may have had a part in."""
+
+    def __init__(self, display: Display) -> None:
+        self._display = display
+
+    def display(self, text: str) -> None:
+        """Show a text, of several lines perhaps."""
+        self._display.display(printable(text))
+
+    def warning(self, text: Any) -> None:
+        """Show a warning of one line."""
+        self._display.warning(one_line(str(text)))
+
+
+display = PrintableDisplay(Display())
+
+
 class ColocationAction(ActionBase):
-    """An action with an argument specification, whose ``work`` is all that differs between modules."""
+    """An action with an argument specification, whose ``work`` is all that differs between modules.
+
+    Whatever it returns or displays passes ``printable``: here is the boundary between nodes and the terminal.
+    """
 
     TRANSFERS_FILES = False
     _supports_check_mode = True
@@ -57,6 +78,7 @@ class ColocationAction(ActionBase):
             arguments.get("root", "/"),
             named_cgroups(arguments),
             arguments.get("kubeadm_patches"),
+            self.host,
         )
         try:
             result.update(self.work(node, untagged(arguments)))
@@ -66,7 +88,7 @@ class ColocationAction(ActionBase):
             raise lost.cause from None  # Not from lost, whose cause it is: Ansible would tell the circle ten times.
         except (ProfileError, SnapshotError, UneditableFile, MissingLibrary) as error:
             result.update(failed=True, msg=str(error))
-        return result
+        return printable_result(result)
 
     def _require_known_variables(self, task_vars: Mapping[str, Any]) -> None:
         """Variables configure roles and playbooks; a task of the user's own passes options."""
@@ -81,7 +103,8 @@ class ColocationAction(ActionBase):
             )
         except AnsibleConnectionFailure as error:
             raise ConnectionLost(error) from error
-        for warning in answer.get("warnings", ()):
+        warnings = answer.get("warnings")
+        for warning in warnings if isinstance(warnings, list) else ():
             display.warning(warning)
         return answer
 
@@ -90,9 +113,10 @@ class ColocationAction(ActionBase):
 
         In check mode nothing is; what is to be left as it is fails there as well.
         """
-        if not snapshot["unfinished_transactions"] or (self._task.check_mode and way != LEFT_ALONE):
+        unfinished = snapshot.get("unfinished_transactions")
+        if not unfinished or (self._task.check_mode and way != LEFT_ALONE):
             return snapshot, None
-        found = node.recover(way, self.show_progress, snapshot["unfinished_transactions"])
+        found = node.recover(way, self.show_progress, unfinished)
         if found is None:
             return node.snapshot(), None
         display.warning(f"{self.host}: transaction {found['id']} had been cut off, now it is {found['state']}")
@@ -105,7 +129,7 @@ class ColocationAction(ActionBase):
     def show_progress(self, transaction: Mapping[str, Any]) -> None:
         """Where a transaction is, for the person who watches."""
         self._tell_of_boot(transaction.get("recovered") or {})
-        display.display(progress_line(self.host, transaction))
+        display.display(one_line(progress_line(self.host, transaction)))
 
     def _tell_of_boot(self, found: Mapping[str, Any]) -> None:
         """Once, and as soon as it is known: nobody was there to be told, and this run may break off."""

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..facts.model import KubeletFacts, NodeFacts, RuntimeFacts
-from ..facts.node import interpret
 from ..plan.checkpoints import moved_checkpoints
 from ..plan.document import files_document
 from ..plan.edits import file_edits
@@ -22,6 +21,7 @@ from ..plan.refusals.model import Rule
 from ..profile import Profile, parse_profile
 from . import meanwhile
 from .action import SUCCEEDED, ColocationAction
+from .evidence import interpreted
 from .node import Node
 from .outcome import diffs, failure_message, refusal_message
 
@@ -50,7 +50,7 @@ class FilesAction(ColocationAction):
         wanted = parse_profile(arguments)
         snapshot, recovered = self.settled(node, node.snapshot(), arguments["recover"])
         began = time.process_time()
-        facts = interpret(snapshot)
+        facts = interpreted(node.name, snapshot)
         profile = resolved(facts, wanted)
         refused = refusals(facts, profile, self.RULES)
         if refused:

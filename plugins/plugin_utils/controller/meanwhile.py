@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..difference import difference
+from ..facts.node import SnapshotError
 from ..plan.edits import FileEdit, captured_files
 from .node import ConnectionLost, Node, NodeFailure
 
@@ -21,7 +22,7 @@ def told(node: Node, edits: Iterable[FileEdit], transaction: Mapping[str, Any]) 
         return ""
     try:
         snapshot = node.snapshot()
-    except (NodeFailure, ConnectionLost):
+    except (NodeFailure, ConnectionLost, SnapshotError):
         return ""
     return "".join(f"\n{each}" for each in foreign(edits, snapshot))
 

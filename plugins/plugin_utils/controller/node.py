@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from ...module_utils.snapshot.packing import NotPacked, unpack
 from ...module_utils.transaction.limits import life_time
+from .evidence import checked_snapshot, transaction_defect
 
 SNAPSHOT_MODULE = "volcano.colocation.node_snapshot"
 TRANSACTION_MODULE = "volcano.colocation.node_transaction"
@@ -20,6 +21,7 @@ POLL_SECONDS = 15
 LOST_CONNECTION_RETRIES = 20
 PATIENCE = 60.0
 """Seconds beyond the time at which systemd has killed an engine that hangs."""
+SEE_LOG = "See journalctl -t volcano-colocation on the node, then run this again"
 SEE = "Its result.json below /var/lib/volcano-colocation/transactions on the node says what is left to do by hand"
 
 
@@ -71,28 +73,28 @@ class Node:
     root: str = "/"
     named_cgroups: tuple[str, ...] = ()
     kubeadm_patches: str | None = None
+    name: str = "node"
     usage: Usage = field(default_factory=Usage)
     sleep: Callable[[float], None] = time.sleep
     now: Callable[[], float] = time.monotonic
 
     def snapshot(self) -> dict[str, Any]:
-        """Fresh evidence; NodeFailure when the module could not run."""
+        """Fresh evidence; NodeFailure when the module could not run, SnapshotError when its document is not one."""
         self.usage.module_executions += 1
         arguments: dict[str, Any] = {"root": self.root}
         if self.named_cgroups:
             arguments["named_cgroups"] = list(self.named_cgroups)
         if self.kubeadm_patches:
             arguments["kubeadm_patches"] = self.kubeadm_patches
-        snapshot = _unpacked(self.execute(SNAPSHOT_MODULE, arguments), "snapshot")
-        self.usage.program_seconds += sum(
-            snapshot[section].get("program_seconds", 0.0) for section in ("kubelet", "runtime")
-        )
+        snapshot = checked_snapshot(self._unpacked(SNAPSHOT_MODULE, arguments, "snapshot"), self.name)
+        for section in ("kubelet", "runtime"):
+            self.usage.program_seconds += snapshot[section].get("program_seconds", 0.0)
         return snapshot
 
-    def ledger(self) -> dict[str, Any]:
+    def ledger(self) -> Any:
         """What can be put back, unredacted; NodeFailure when the module could not run."""
         self.usage.module_executions += 1
-        return _unpacked(self.execute(LEDGER_MODULE, {"action": "show", "root": self.root}), "evidence")
+        return self._unpacked(LEDGER_MODULE, {"action": "show", "root": self.root}, "evidence")
 
     def put_back(self, sections: Sequence[str], *, clean: bool) -> dict[str, Any]:
         """Have these sections put back on the node, then what the collection keeps there removed."""
@@ -202,12 +204,24 @@ class Node:
                 self.sleep(POLL_SECONDS)
         raise AssertionError("unreachable: the last attempt returns or raises")
 
-    @staticmethod
-    def _answer(result: Mapping[str, Any]) -> dict[str, Any]:
+    def _answer(self, result: Mapping[str, Any]) -> dict[str, Any]:
         if "transaction" not in result:
             raise NodeFailure(result)
+        defect = transaction_defect(result["transaction"])
+        if defect:
+            message = f"{self.name}: the node's answer about a transaction cannot be read: {defect}. {SEE_LOG}"
+            raise NodeFailure({"failed": True, "msg": message})
         answer: dict[str, Any] = result["transaction"]
         return answer
+
+    def _unpacked(self, module: str, arguments: dict[str, Any], key: str) -> Any:
+        result = self.execute(module, arguments)
+        if result.get("failed") or key not in result:
+            raise NodeFailure(result)
+        try:
+            return unpack(result[key])
+        except NotPacked as error:
+            raise NodeFailure({"failed": True, "msg": f"{self.name}: the node's {key} {error}"}) from error
 
 
 def _at_work(state: Mapping[str, Any], seconds: float) -> str:
@@ -215,13 +229,3 @@ def _at_work(state: Mapping[str, Any], seconds: float) -> str:
         f"After {seconds:.0f} s transaction {state['id']} is still at work on the node, in step {state['step']!r}."
         f" See journalctl --unit volcano-colocation-{state['id']}.service there; run this again when the unit has ended"
     )
-
-
-def _unpacked(result: Mapping[str, Any], key: str) -> dict[str, Any]:
-    if result.get("failed") or key not in result:
-        raise NodeFailure(result)
-    try:
-        document: dict[str, Any] = unpack(result[key])
-    except NotPacked as error:
-        raise NodeFailure({"failed": True, "msg": str(error)}) from error
-    return document

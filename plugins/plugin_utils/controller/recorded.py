@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Snapshots kept in files on the controller: written redacted, read with suspicion."""
+"""Files on the controller: reports and redacted snapshots are written, recorded snapshots are read with suspicion."""
 
 from __future__ import annotations
 
@@ -10,18 +10,16 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
-from ..facts.node import SNAPSHOT_SCHEMA, SnapshotError
-from ..facts.shape import misshapen
-from ..profile_error import ProfileError
+from ...module_utils.printable import printable_result
+from ...module_utils.snapshot.packing import SIZE_LIMIT
+from ..facts.node import SnapshotError
 from ..redact import redact_snapshot
 from .assessment import assess
+from .evidence import checked_snapshot, reading
 
 SUFFIX = ".snapshot.json"
-SIZE_LIMIT = 1 << 26
-"""Bytes; a node with 110 pods gives less than one of them in a hundred."""
 
 
 def file_name(node: str) -> str:
@@ -30,7 +28,10 @@ def file_name(node: str) -> str:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a file for its owner alone, in one step, so that nobody reads half of it."""
+    """Write a file with mode 0600 in one step. The temporary name is random and created exclusively.
+
+    A link that a user planted under either name is replaced, never followed.
+    """
     handle, partial = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
@@ -42,22 +43,22 @@ def replace_file(path: Path, text: str) -> None:
 
 
 def write_report(folder: Path, node: str, facts: Mapping[str, Any]) -> Path:
-    """Replace a node's report in one step; there is no secret in it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{file_name(node)}.json"
-    partial = path.with_suffix(".json.part")
-    partial.write_text(json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    os.replace(partial, path)
-    return path
+    """Write a node's report. It holds no secrets, but it names hosts, pods and files."""
+    return _write(folder, f"{file_name(node)}.json", json.dumps(printable_result(facts), indent=2, sort_keys=True))
 
 
 def save_snapshot(folder: Path, node: str, snapshot: Mapping[str, Any]) -> Path:
-    """Keep a node's evidence, redacted; a folder that is made for it is its owner's alone."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = folder / (file_name(node) + SUFFIX)
+    """Keep a node's evidence, redacted."""
     document = {**redact_snapshot(snapshot), "redacted": True}
     # Not sorted: some facts name the first of several containers, and a replay has to name the same.
-    replace_file(path, json.dumps(document, indent=1) + "\n")
+    return _write(folder, file_name(node) + SUFFIX, json.dumps(document, indent=1))
+
+
+def _write(folder: Path, name: str, text: str) -> Path:
+    """Replace a file about a node; a folder that is created for it is its owner's alone."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / name
+    replace_file(path, text + "\n")
     return path
 
 
@@ -71,12 +72,7 @@ def read_snapshot(path: str) -> dict[str, Any]:
         raise SnapshotError(f"{path}: not a snapshot document: nested too deeply") from error
     except ValueError as error:
         raise SnapshotError(f"{path}: not a JSON document: {error}") from error
-    if not isinstance(found, dict):
-        raise SnapshotError(f"{path}: not a snapshot document")
-    wrong = misshapen(found) if found.get("schema") == SNAPSHOT_SCHEMA else None
-    if wrong:
-        raise SnapshotError(f"{path}: {wrong}")
-    return found
+    return checked_snapshot(found, path)
 
 
 def _content(path: str) -> str:
@@ -87,34 +83,17 @@ def _content(path: str) -> str:
         if not stat.S_ISREG(status.st_mode):
             raise SnapshotError(f"{path}: not a regular file")
         if status.st_size > SIZE_LIMIT:
-            raise SnapshotError(f"{path}: {status.st_size} bytes are more than a snapshot has")
+            raise SnapshotError(
+                f"{path}: {status.st_size} bytes are more than a snapshot has, the limit is {SIZE_LIMIT}."
+                " Record the node again, or take the file out of the folder"
+            )
         return stream.read(SIZE_LIMIT).decode("utf-8", "surrogateescape")
 
 
 def assess_recorded(path: str, snapshot: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts document of what ``path`` holds. Whatever is wrong with it is a SnapshotError that names the file."""
-    try:
+    """The facts document of what ``path``, a file or a node, gave. Whatever is wrong with it is a SnapshotError."""
+    with reading(path, "snapshot"):
         return assess(snapshot, arguments)
-    except ProfileError:
-        raise
-    except SnapshotError as error:
-        raise SnapshotError(f"{path}: {error}") from error
-    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
-        # The shape table knows what every snapshot has; the rest is found here, where somebody stumbles over it.
-        said = f"{type(error).__name__}: {error}"
-        raise SnapshotError(
-            f"{path}: not a snapshot that can be read: {said}, {_subject(error.__traceback__)}"
-        ) from error
-
-
-def _subject(trace: TracebackType | None) -> str:
-    """Which part of a node was being read: our files are named after them."""
-    name = "document"
-    while trace:
-        path = Path(trace.tb_frame.f_code.co_filename)
-        name = path.stem if path.parent.name in ("facts", "rules", "plan") else name
-        trace = trace.tb_next
-    return f"reading its {name}"
 
 
 def recorded(place: Path) -> Iterator[tuple[str, str]]:

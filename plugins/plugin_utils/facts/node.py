@@ -30,8 +30,8 @@ class SnapshotError(ValueError):
     """The document is no snapshot that this version reads."""
 
 
-def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
-    """NodeFacts of a snapshot document; SnapshotError for a document of another schema or shape."""
+def require_sections(snapshot: Mapping[str, Any]) -> None:
+    """Raise SnapshotError for a document of another schema, or without one of the sections."""
     if snapshot.get("schema") != SNAPSHOT_SCHEMA:
         raise SnapshotError(
             f"snapshot schema {snapshot.get('schema')!r} is not the {SNAPSHOT_SCHEMA} that this version reads"
@@ -39,6 +39,11 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
     missing = [name for name in SECTIONS if not isinstance(snapshot.get(name), Mapping)]
     if missing:
         raise SnapshotError(f"not a whole snapshot: it lacks {', '.join(missing)}")
+
+
+def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
+    """NodeFacts of a snapshot document; SnapshotError for a document of another schema or shape."""
+    require_sections(snapshot)
     image = is_image(snapshot)
     snapshot = at_rest(snapshot) if image else snapshot
     system, units = snapshot["system"], snapshot["services"]["units"]

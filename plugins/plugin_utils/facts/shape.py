@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands where in every snapshot of schema 1. A recorded file is held against it before anybody reads it."""
+"""What stands where in every snapshot of schema 1. Live and recorded ones are compared with it before they are read."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ SNAPSHOT: dict[str, Any] = {
         "?static_pods": {ANY: [TEXT]},
         "?kubeadm_patches": ({"folder": TEXT, "kind": TEXT, "paths": [TEXT], "files": FILES}, None),
         "?configz": ({"?status": NUMBER + NOTHING, "?config": {}}, None),
+        "?program_seconds": NUMBER,
     },
     "runtime": {
         "processes": PROCESSES,
@@ -54,6 +55,7 @@ SNAPSHOT: dict[str, Any] = {
         "config_path": TEXT,
         "files": FILES,
         "nri_sockets": {ANY: {}},
+        "?program_seconds": NUMBER,
         "?crio": ({"processes": PROCESSES, "config_path": TEXT, "files": FILES}, None),
         "?docker": ({"processes": PROCESSES, "config_path": TEXT, "config": FILE}, None),
         "cri": {
@@ -87,7 +89,12 @@ _NAMES = {str: "a text", bool: "true or false", int: "a number", float: "a numbe
 def misshapen(snapshot: Mapping[str, Any]) -> str | None:
     """The first place where a document is no snapshot, in words; None for one whose sections are not even there."""
     whole = all(isinstance(snapshot.get(name), Mapping) for name in SNAPSHOT if name[0] != "?")
-    return next(_differences(snapshot, SNAPSHOT, ""), None) if whole else None
+    return first_difference(snapshot, SNAPSHOT) if whole else None
+
+
+def first_difference(found: Any, shape: Any) -> str | None:
+    """The first place where a document is not of a shape such as ``SNAPSHOT``, in words; None where it is."""
+    return next((f"the document{each}" if each[0] == " " else each for each in _differences(found, shape, "")), None)
 
 
 def _differences(found: Any, shape: Any, place: str) -> Iterator[str]:

@@ -68,7 +68,7 @@ def last_said(live: Manifest) -> dict[str, Any]:
         if not isinstance(found, dict):
             raise ValueError("no mapping")
         return found
-    except (binascii.Error, zlib.error, ValueError) as error:
+    except (binascii.Error, zlib.error, ValueError, RecursionError) as error:
         raise ClusterError(
             f"The annotation {APPLIED} of {Ref.of(live).place} is not what this version of the collection writes",
             "Nothing was changed. Look at who wrote it. Without the annotation"

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ...module_utils.printable import one_line
+
 ORDER = ("failed", "put back", "lost contact", "not drained", "would change", "changed", "not touched")
 SHOWN = 100
 
@@ -62,4 +64,4 @@ def table(rows: Iterable[Row]) -> str:
     counts = Counter(each.state for each in found)
     sums = ", ".join(f"{counts[state]} {state}" for state in ORDER if counts[state])
     nodes = "1 node" if len(found) == 1 else f"{len(found)} nodes"
-    return "\n".join([*lines, *more, f"{nodes} in the rollout: {sums}"])
+    return "\n".join([*map(one_line, lines), *more, f"{nodes} in the rollout: {sums}"])

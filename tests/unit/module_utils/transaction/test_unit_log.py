@@ -66,3 +66,9 @@ def test_what_looks_like_a_credential_is_masked(line: str) -> None:
 def test_ids_and_paths_are_not_masked() -> None:
     line = "cgroup /kubepods.slice/cri-containerd-" + "0123456789abcdef" * 4 + ".scope does not exist"
     assert mask(line) == line
+
+
+@pytest.mark.parametrize("token", ["glpat-", "xoxb-", "AIza", "npm_", "hf_", "sk_live_", "https://x.example/?sig="])
+def test_tokens_of_known_shapes_are_masked(token: str) -> None:
+    hidden = "Zm9vYmFyYmF6cXV4MTIzNDU2"
+    assert hidden not in mask(f"error: pulling with {token}{hidden} failed")

@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import pack
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import SIZE_LIMIT, pack
 from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.node import (
     LOST_CONNECTION_RETRIES,
     POLL_SECONDS,
@@ -20,9 +21,11 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.node
     Node,
     NodeFailure,
 )
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import SnapshotError
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import ALIGNED, captured, put
 
 PLAN = {"id": "20261121T013455-1a2b3c4d", "schema": 1}
-SNAPSHOT = {"kubelet": {"program_seconds": 1.5}, "runtime": {"program_seconds": 0.25}}
+SNAPSHOT = put(put(captured(ALIGNED), 1.5, "kubelet", "program_seconds"), 0.25, "runtime", "program_seconds")
 LOST = ConnectionLost(OSError("No route to host"))
 
 
@@ -82,6 +85,61 @@ def test_a_snapshot_that_fails_keeps_the_modules_own_result(answer: dict[str, An
 def test_a_snapshot_that_was_cut_on_its_way_is_a_failure(damage: Callable[[str], str]) -> None:
     with pytest.raises(NodeFailure, match="did not arrive whole"):
         Node(Script({"snapshot": damage(pack(SNAPSHOT))})).snapshot()
+
+
+@pytest.mark.parametrize("packed", [7, None, [1], {"kubelet": {}}, "", "x"])
+def test_what_is_not_a_packed_snapshot_is_a_failure_that_names_the_node(packed: Any) -> None:
+    with pytest.raises(NodeFailure, match=r"^n1: the node's snapshot "):
+        Node(Script({"snapshot": packed}), name="n1").snapshot()
+
+
+def test_a_snapshot_that_would_exhaust_the_controller_is_refused_with_limit_and_remedy() -> None:
+    with pytest.raises(NodeFailure) as raised:
+        Node(Script({"snapshot": pack({"x": " " * SIZE_LIMIT})}), name="n1").snapshot()
+    said = raised.value.result["msg"]
+    assert said.startswith(f"n1: the node's snapshot has more than {SIZE_LIMIT} bytes")
+    assert "Look on the node" in said
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        (7, "not a snapshot document"),
+        ([], "not a snapshot document"),
+        (None, "not a snapshot document"),
+        ("text", "not a snapshot document"),
+        ({}, "snapshot schema None"),
+        ({"schema": 2}, "snapshot schema 2"),
+        ({"schema": 1, "kubelet": []}, "not a whole snapshot: it lacks system"),
+        (put(captured(ALIGNED), [], "kubelet", "files"), "kubelet.files is a list, not a mapping"),
+        (put(captured(ALIGNED), "x", "kubelet", "program_seconds"), "kubelet.program_seconds is a text, not a number"),
+    ],
+)
+def test_a_live_snapshot_is_checked_as_a_recorded_one(document: Any, said: str) -> None:
+    with pytest.raises(SnapshotError, match=f"^n1: {re.escape(said)}"):
+        Node(Script({"snapshot": pack(document)}), name="n1").snapshot()
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        7,
+        [],
+        "committed",
+        None,
+        {},
+        {"state": 3, "id": "x"},
+        {"state": "committed"},
+        {"state": "applying", "id": "x", "steps": [7]},
+        {"state": "applying", "id": "x", "gate": {"check": 1}},
+        {"state": "applying", "id": "x", "limit": "long"},
+        {"state": "rolled-back", "id": "x", "error": "none"},
+        {"state": "committed", "id": "x", "recovered": {"at_boot": True}},
+    ],
+)
+def test_a_transactions_answer_of_another_shape_is_a_failure(found: Any) -> None:
+    with pytest.raises(NodeFailure, match=r"^n1: the node's answer about a transaction cannot be read: .+\. See "):
+        Node(Script({"transaction": found}), name="n1").transact(PLAN, unseen)
 
 
 def test_a_transaction_that_ends_at_once() -> None:

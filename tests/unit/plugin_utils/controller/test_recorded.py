@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import SIZE_LIMIT
 from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.assessment import assess
 from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.recorded import (
-    SIZE_LIMIT,
     assess_recorded,
     read_snapshot,
     recorded,
@@ -39,6 +41,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
 )
 
 PLANTED = "hunter2-Zm9v"
+PLUGINS = Path(__file__).resolve().parents[4] / "plugins"
 
 
 def replayed(folder: Path, snapshot: dict[str, Any], **profile: Any) -> dict[str, Any]:
@@ -103,6 +106,42 @@ def test_a_report_is_replaced(tmp_path: Path) -> None:
         path = write_report(tmp_path / "new", "a/b", {"x": number})
     assert json.loads(path.read_text(encoding="utf-8")) == {"x": 2}
     assert [each.name for each in path.parent.iterdir()] == ["a_b.json"]
+
+
+def test_a_report_is_its_owners_alone(tmp_path: Path) -> None:
+    os.umask(0o022)
+    path = write_report(tmp_path / "new", "n1", {"x": 1})
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+Writer = Callable[[Path, str, dict[str, Any]], Path]
+
+
+@pytest.mark.parametrize("write", [write_report, save_snapshot])
+@pytest.mark.parametrize("suffix", ["", ".part"])
+def test_a_planted_link_is_not_written_through(write: Writer, suffix: str, tmp_path: Path) -> None:
+    victim, folder = tmp_path / "victim", tmp_path / "reports"
+    victim.write_text("precious", encoding="utf-8")
+    path = write(folder, "n1", captured(ALIGNED))
+    path.unlink()
+    path.with_name(path.name + suffix).symlink_to(victim)
+    write(folder, "n1", captured(ALIGNED))
+    assert victim.read_text(encoding="utf-8") == "precious"
+    assert not path.is_symlink()
+    assert path.is_file()
+
+
+def test_only_one_function_writes_files_on_the_controller() -> None:
+    """``observation`` writes into Ansible's own private folder, and creates each file exclusively."""
+    writes = re.compile(r"\.write_text\((?!plan|found)|\.write_bytes\(|open\([^)]*[\"'][wax]|os\.(?:open|fdopen)\(")
+    found = {
+        path.name
+        for folder in ("action", "plugin_utils")
+        for path in sorted((PLUGINS / folder).rglob("*.py"))
+        if writes.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == {"recorded.py", "observation.py"}
 
 
 def test_nodes_are_called_what_their_files_are_called(tmp_path: Path) -> None:

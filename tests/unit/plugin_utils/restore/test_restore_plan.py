@@ -383,10 +383,32 @@ def test_the_difference_hides_secrets() -> None:
     assert "cgroupDriver: systemd" in shown[1]["after"]
 
 
-@pytest.mark.parametrize("wrong", [{"targets": [{}]}, {"targets": 5}, {"without_ledger": [{"id": 1}]}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"targets": [{}]},
+        {"targets": 5},
+        {"targets": ["x"]},
+        {"without_ledger": [{"id": 1}]},
+        {"unfinished": [7]},
+        {"unsettled": "t-1"},
+        {"removable": [None]},
+        {"slices": []},
+        {"slices": {"slices": [7], "strays": []}},
+        {"qos": {"before": 1}},
+        {"snapshot": []},
+        {"identity": 7},
+    ],
+)
 def test_evidence_of_another_shape_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(SnapshotError, match="not the evidence of a ledger"):
         read_evidence({**NOTHING, **wrong})
+
+
+@pytest.mark.parametrize("document", [7, [], None, "text"])
+def test_what_is_not_evidence_is_refused(document: Any) -> None:
+    with pytest.raises(SnapshotError, match="not the evidence of a ledger"):
+        read_evidence(document)
 
 
 def test_evidence_of_another_version_is_refused() -> None:
