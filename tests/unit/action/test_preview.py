@@ -26,6 +26,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "node_align": {"cgroup_driver": "systemd", "cpu_manager_policy": "static", "system_reserved": {"cpu": "500m"}},
     "node_restore": {},
 }
+NOT_REFUSED = {"state": "none"}
+"""How the node's own checks answer."""
+
 ALLOW = "Set allow_disruption (colocation_allow_disruption) to true"
 
 
@@ -35,7 +38,7 @@ def run(name: str, *, check: bool, **options: Any) -> tuple[dict[str, Any], list
 
     def recorded(module: str, _arguments: Mapping[str, Any]) -> dict[str, Any]:
         started.append(module.rpartition(".")[2])
-        return {"snapshot": pack(ORIGINAL), "evidence": pack(LEDGER)}
+        return {"snapshot": pack(ORIGINAL), "evidence": pack(LEDGER), "transaction": NOT_REFUSED}
 
     return in_process.action(name, {**OPTIONS[name], **options}, check=check, recorded=recorded), started
 
@@ -59,7 +62,7 @@ def test_check_mode_shows_what_the_real_run_does_once_it_is_allowed(name: str) -
     assert ALLOW in permission(name, preview)["remedy"]
     assert ALLOW in preview["msg"]
     assert permission(name, allowed) is None
-    assert len(started) == 1
+    assert started[1:] == ["node_transaction"]
 
 
 @pytest.mark.parametrize("name", OPTIONS)
