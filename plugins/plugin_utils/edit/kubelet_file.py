@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Edits of a KubeletConfiguration: a YAML splice that leaves plain lines where agents look for words."""
+"""Edits of a KubeletConfiguration: in JSON, or in YAML with plain lines where agents look for words."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections.abc import Iterable
 
 from .changes import Changes
 from .errors import UnsupportedEdit
+from .json_splice import edit_json
+from .kubelet_syntax import begins_as_json, read_kubelet
 from .read import read_yaml
 from .yaml_splice import edit_yaml
 
@@ -17,7 +19,12 @@ AGENT_KEYS = ("cgroupDriver", "cpuManagerPolicy")
 
 
 def edit_kubelet(text: str, changes: Changes) -> str:
-    """``edit_yaml``, then the agents' keys among ``changes`` without quotes, their comment on a line of its own."""
+    """``edit_json`` of a text that kubelet takes for JSON, where agents find no line whatever is written.
+
+    Otherwise ``edit_yaml``, then the agents' keys among ``changes`` without quotes, their comment on a line of its own.
+    """
+    if begins_as_json(text):
+        return edit_json(text, changes, read_kubelet)
     after = edit_yaml(text, changes)
     return plain_lines(after, [keys[0] for keys in changes if len(keys) == 1 and keys[0] in AGENT_KEYS])
 

@@ -24,7 +24,7 @@ _TEXT_TAGS = frozenset((_TAG + "str", _TAG + "timestamp", _TAG + "binary"))
 _RESOLVED_TAGS = frozenset((_TAG + "int", _TAG + "float", _TAG + "bool", _TAG + "null"))
 _NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TOML_PLACE = re.compile(r" ?\((?:at )?(?:line (\d+),? column (\d+)|end of document)\)|(?<=.) at line (\d+) col (\d+)")
-_DUPLICATE_REMEDY = "Keep the one that is meant and delete the other"
+DUPLICATE_REMEDY = "Keep the one that is meant and delete the other"
 
 
 def read_yaml(text: str) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class _YamlReader:
             if event.value == "<<" and event.implicit[0]:
                 merged.append((event, value))
             elif event.value in result:
-                raise _at(event, f"duplicate key {event.value!r}", _DUPLICATE_REMEDY)
+                raise _at(event, f"duplicate key {event.value!r}", DUPLICATE_REMEDY)
             else:
                 result[event.value] = value
             event = next(self._events)
@@ -157,7 +157,7 @@ def read_toml(text: str) -> dict[str, Any]:
     body = text.removeprefix(BOM)
     try:
         document = _parsed_toml(body)
-        _require_shallow(document)
+        require_shallow(document)
     except ValueError as error:
         raise _toml_error(body, error) from None
     except RecursionError:
@@ -165,8 +165,8 @@ def read_toml(text: str) -> dict[str, Any]:
     return document
 
 
-def _require_shallow(document: dict[str, Any]) -> None:
-    """RecursionError for what dotted keys nest so deeply that nobody could go through it."""
+def require_shallow(document: Any) -> None:
+    """RecursionError for what is nested so deeply that nobody could go through it, as dotted keys can do in a line."""
     level: list[Any] = [document]
     for _depth in range(MAX_DEPTH):
         inner = [value.values() if isinstance(value, dict) else value for value in level]
