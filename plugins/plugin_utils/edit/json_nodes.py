@@ -16,6 +16,8 @@ from .yaml_nodes import Entry, Kind, Node
 
 _WHITESPACE = re.compile(r"[ \t\r\n]*")
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
+_COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
+_COMMA = re.compile(r"[ \t\r\n]*,?[ \t\r\n]*")
 _WORD = re.compile(r"[^ \t\r\n,\]}]+")
 """A number, true, false or null."""
 
@@ -43,10 +45,13 @@ def _entries(text: str, start: int) -> Iterator[Entry]:
     at = _skipped(text, start + 1)
     while text[at] != "}":
         end = _behind(_STRING, text, at)
-        colon = _skipped(text, end)
-        node = _node(text, _skipped(text, colon + 1))
-        yield Entry(str(json.loads(text[at:end])), at, end, node)
-        at = _following(text, node.end)
+        node = _node(text, _behind(_COLON, text, end))
+        yield Entry(_decoded(text[at:end]), at, end, node)
+        at = _behind(_COMMA, text, node.end)
+
+
+def _decoded(source: str) -> str:
+    return str(json.loads(source)) if "\\" in source else source[1:-1]
 
 
 def _items(text: str, start: int) -> Iterator[Node]:
@@ -54,13 +59,7 @@ def _items(text: str, start: int) -> Iterator[Node]:
     while text[at] != "]":
         node = _node(text, at)
         yield node
-        at = _following(text, node.end)
-
-
-def _following(text: str, end: int) -> int:
-    """Index of the next key or item, or of the closing bracket."""
-    at = _skipped(text, end)
-    return _skipped(text, at + 1) if text[at] == "," else at
+        at = _behind(_COMMA, text, node.end)
 
 
 def _closing(text: str, reached: int) -> int:

@@ -8,10 +8,8 @@ import re
 from collections.abc import Iterable
 
 from .changes import Changes
-from .errors import UnsupportedEdit
 from .json_splice import edit_json
 from .kubelet_syntax import begins_as_json, read_kubelet
-from .read import read_yaml
 from .yaml_splice import edit_yaml
 
 AGENT_KEYS = ("cgroupDriver", "cpuManagerPolicy")
@@ -25,20 +23,18 @@ def edit_kubelet(text: str, changes: Changes) -> str:
     """
     if begins_as_json(text):
         return edit_json(text, changes, read_kubelet)
-    after = edit_yaml(text, changes)
-    return plain_lines(after, [keys[0] for keys in changes if len(keys) == 1 and keys[0] in AGENT_KEYS])
+    agents = [keys[0] for keys in changes if len(keys) == 1 and keys[0] in AGENT_KEYS]
+    return edit_yaml(text, changes, lambda after: plain_lines(after, agents))
 
 
 def plain_lines(text: str, keys: Iterable[str]) -> str:
-    """The text with ``key: word`` for each key of the top level that has quotes or a comment; the meaning stays."""
+    """The text with ``key: word`` for each key of the top level that has quotes or a comment."""
     after = text
     for key in keys:
         pattern = re.compile(rf"^{key}:[ \t]*(['\"]?)([A-Za-z]+)\1[ \t]*(#[^\r\n]*)?(\r?\n|\Z)", re.MULTILINE)
         found = pattern.search(after)
         if found:
             after = after[: found.start()] + _plain(key, found) + after[found.end() :]
-    if after != text and read_yaml(after) != read_yaml(text):
-        raise UnsupportedEdit("the lines that agents look for cannot be made plain", None, "Write them as key: word")
     return after
 
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
 from .errors import ParseError
 from .library import library
 from .lines import BOM, line_number
+from .yaml_events import Events
 from .yaml_plain import resolved
 
 # A node is less trusted than the controller: neither depth nor aliases of its file may exhaust us.
@@ -47,23 +47,23 @@ def read_yaml(text: str) -> dict[str, Any]:
 
 
 class _YamlReader:
-    """Builds values from parse events: unlike a composer this needs no stack of C frames for a hostile text."""
+    """Builds values from parse events."""
 
     def __init__(self, yaml: ModuleType, text: str) -> None:
         self._yaml = yaml
-        self._events: Iterator[Any] = yaml.parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        self._next = Events(text).following
         self._anchors: dict[str, tuple[Any, int]] = {}
         self._nodes = 0
 
     def document(self) -> dict[str, Any]:
-        next(self._events)
-        start = next(self._events)
+        self._next()
+        start = self._next()
         if isinstance(start, self._yaml.StreamEndEvent):
             return {}
-        root = next(self._events)
+        root = self._next()
         value = self._value(root, 0)
-        next(self._events)
-        following = next(self._events)
+        self._next()
+        following = self._next()
         if not isinstance(following, self._yaml.StreamEndEvent):
             raise _at(following, "a second document in one file", "Keep one document")
         if value is None:
@@ -104,27 +104,27 @@ class _YamlReader:
 
     def _sequence(self, depth: int) -> list[Any]:
         items = []
-        event = next(self._events)
+        event = self._next()
         while not isinstance(event, self._yaml.SequenceEndEvent):
             items.append(self._value(event, depth))
-            event = next(self._events)
+            event = self._next()
         return items
 
     def _mapping(self, depth: int) -> dict[str, Any]:
         result: dict[str, Any] = {}
         merged: list[tuple[Any, Any]] = []
-        event = next(self._events)
+        event = self._next()
         while not isinstance(event, self._yaml.MappingEndEvent):
             if not isinstance(event, self._yaml.ScalarEvent):
                 raise _at(event, "a key that is not a plain name")
-            value = self._value(next(self._events), depth)
+            value = self._value(self._next(), depth)
             if event.value == "<<" and event.implicit[0]:
                 merged.append((event, value))
             elif event.value in result:
                 raise _at(event, f"duplicate key {event.value!r}", DUPLICATE_REMEDY)
             else:
                 result[event.value] = value
-            event = next(self._events)
+            event = self._next()
         for place, value in merged:
             _merge(result, place, value)
         return result

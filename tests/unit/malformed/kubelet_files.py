@@ -132,8 +132,12 @@ CASES = {
     "larger than any configuration": Case(
         "kubelet_config",
         DRIVER,
-        (f"Nothing was changed. {PATH}: File too large. Correct the file",),
-        {KUBELET: KUBELET_TEXT + "# " + "x" * (1 << 20) + "\n"},
+        (
+            f"Nothing was changed. {PATH}: has 1048577 bytes, and a configuration file of more than 1048576 (1 MiB) is",
+            CORRECT,
+            "Take out what is not configuration",
+        ),
+        {KUBELET: KUBELET_TEXT.ljust(1 << 20, "#") + "\n"},
     ),
     "empty": _head("apiVersion is not kubelet.config.k8s.io/v1beta1; kind is not", ""),
     "comments alone": _head("apiVersion is not", "# x\n"),
