@@ -18,13 +18,16 @@ __all__ = ("MARK", "redact_argv", "redact_snapshot", "redact_text")
 def redact_text(text: str) -> str:
     """A text of any format, line for line, without secret values, PEM blocks, known tokens and passwords in URLs."""
     # Only here: Ansible compiles what a plugin imports anew in every run, and most runs redact no text.
+    from .redact_hints import Hints
     from .redact_lines import LineRedactor
 
-    redactor = LineRedactor()
-    lines = []
+    redactor, hints = LineRedactor(), Hints.of(text)
+    lines, start = [], 0
     for line in text.split("\n"):
         body = line.rstrip("\r")
-        lines.append(redactor.line(body) + line[len(body) :])
+        shown = body if redactor.at_rest and start not in hints.names else redactor.line(body)
+        lines.append((without_tokens(shown) if start in hints.tokens else shown) + line[len(body) :])
+        start += len(line) + 1
     return "\n".join(lines)
 
 

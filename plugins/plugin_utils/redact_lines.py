@@ -9,7 +9,7 @@ from typing import cast
 
 from .redact_flow import SecretFlow
 from .redact_place import Block, Inside, closing_quote, indent_of, is_comment
-from .secrets import MARK, PASSWORD_FLAG, REACH, is_password, is_public_value, is_secret_name, without_tokens
+from .secrets import MARK, PASSWORD_FLAG, REACH, is_password, is_public_value, is_secret_name
 
 _NAMED = re.compile(
     r"""(?<![\w.-])(?P<key>[\w.-]+)\\{0,3}["']?(?:[ \t]*(?P<sep>:=|[:=])[ \t]*|(?P<gap>[ \t]*,[ \t]*|[ \t]+))"""
@@ -49,12 +49,19 @@ class LineRedactor:
         self._next_value = self._next_colon = False
         self._names_secret = False
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether nothing of the lines so far bears upon the next one."""
+        awaits = self._continued or self._next_word or self._next_value or self._next_colon
+        within = self._pem or self._quote or self._flow or self._block or self._table
+        return not (awaits or within or self._names_secret)
+
     def line(self, line: str) -> str:
-        """The line without its secrets."""
+        """The line without the values of secret names; tokens in it are for ``secrets.without_tokens``."""
         shown = self._open(line) or self._plain(line)
         key = _KEY_ALONE.search(line)
         self._next_colon = key is not None and is_secret_name(key[1])
-        return without_tokens(shown)
+        return shown
 
     def _open(self, line: str) -> str | None:
         """The line when it continues a secret of the lines before it."""

@@ -7,6 +7,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+_SIGN = re.compile(r"""\\.|(?<!\w)'|'(?!\w)|["{}\[\]]""")
+
 
 def indent_of(line: str) -> int:
     return len(line) - len(line.lstrip())
@@ -53,7 +55,7 @@ class Inside:
 
     def pass_over(self, line: str, start: int, end: int) -> None:
         """Take notice of what stands between two places."""
-        for found in re.compile(r"""\\.|(?<!\w)'|'(?!\w)|["{}\[\]]""").finditer(line, start, end):
+        for found in _SIGN.finditer(line, start, end):
             sign = found[0]
             if sign[0] == "\\":
                 continue

@@ -55,7 +55,8 @@ _VALUE = re.compile(r"""[\\"']*((?:\[[0-9A-Fa-f:]+\])?[^\s"',\]]*)""")
 def is_secret_name(name: str) -> bool:
     """Whether a setting of this name holds a secret: an option with its dashes, a variable, a key of a file."""
     bare = name.lstrip("-")
-    return _IN_NAME.search(bare) is not None or any(map(_WHOLE_NAME.fullmatch, (bare, *bare.split("."))))
+    parts = (bare, *bare.split(".")) if "." in bare else (bare,)
+    return _IN_NAME.search(bare) is not None or any(map(_WHOLE_NAME.fullmatch, parts))
 
 
 def is_public_value(value: str) -> bool:

@@ -13,12 +13,13 @@ from .crio import SOCKET as CRIO_SOCKET
 from .distributions import FOLDERS as RANCHER_FOLDERS
 from .distributions import SUPERVISORS
 from .files import capture
+from .kubelet_hints import hints
 from .processes import option
 
 DEFAULT_ENDPOINT = "unix://" + DEFAULT_SOCKET
 RANCHER_ENDPOINT = "unix:///run/k3s/containerd/containerd.sock"
 _RANCHER_FIELD = re.compile(r"^container-runtime-endpoint[ \t]*:[ \t]*[\"']?([^\"'#\s]+)", re.MULTILINE)
-_FIELD = re.compile(r"^containerRuntimeEndpoint[ \t]*:[ \t]*[\"']?([^\"'#\s]+)", re.MULTILINE)
+FIELD = "containerRuntimeEndpoint"
 
 
 def kubelets_endpoint(host: Host, agents: dict[str, list[dict[str, Any]]]) -> str:
@@ -43,12 +44,13 @@ def _given_to_rancher(host: Host) -> str | None:
 
 
 def _configured(host: Host, argv: list[str]) -> str | None:
-    """The last word of the main file and its drop-ins. A flow mapping would be missed; nobody writes one."""
+    """The last word of the main file and its drop-ins."""
     folder = option(argv, "--config-dir")
     paths = [option(argv, "--config") or "/var/lib/kubelet/config.yaml"]
     if folder:
         paths += [folder + "/" + name for name in _names(host, folder) if name.endswith(".conf")]
-    found = [each for path in paths for each in _FIELD.findall(capture(host, path).get("text", ""))]
+    texts = (capture(host, path).get("text", "") for path in paths)
+    found = [value for text in texts for _name, value in hints(text, FIELD, indent="")]
     return found[-1] if found else None
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import stat
 import time
@@ -61,11 +62,20 @@ def capture(host: Host, path: str) -> dict[str, Any]:
     try:
         content = b"" if host.is_masked(path) else host.read_bytes(path, CONFIG_LIMIT)
     except OSError as error:
-        found["error"] = str(error.strerror or error)
+        found.update(_too_large(host, path) if error.errno == errno.EFBIG else {"error": str(error.strerror or error)})
         return found
     found["sha256"] = hashlib.sha256(content).hexdigest()
     found["text"] = content.decode("utf-8", "surrogateescape")
     return found
+
+
+def _too_large(host: Host, path: str) -> dict[str, Any]:
+    """The error of a file that is longer than what is taken along, and what to do about it."""
+    size = host.stat(path).st_size
+    return {
+        "error": "has %d bytes, and a configuration file of more than %d (1 MiB) is not read" % (size, CONFIG_LIMIT),
+        "remedy": "Take out what is not configuration, such as comments, or move it to a drop-in or an import",
+    }
 
 
 def kernel_text(host: Host, path: str) -> str | None:

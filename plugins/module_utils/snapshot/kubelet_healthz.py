@@ -8,6 +8,7 @@ import re
 import socket
 from typing import Iterable
 
+from .kubelet_hints import hints
 from .processes import option
 
 LOOPBACK = "127.0.0.1"
@@ -16,10 +17,7 @@ HOST = re.compile(r"[0-9A-Za-z][0-9A-Za-z.-]{0,252}\Z|[0-9A-Fa-f:.]{3,45}\Z")
 WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104 - nobody listens there but kubelet
 """Go listens for IPv4 at :: as well (net, favoriteAddrFamily)."""
 FLAGS = ("--healthz-port", "--healthz-bind-address")
-_FIELD = re.compile(
-    r"^[ \t]*[\"']?(healthzPort|healthzBindAddress)[\"']?[ \t]*:[ \t]*[\"']?([^\"'#\s,}]+)", re.MULTILINE
-)
-"""A hint where to look, not a reading of YAML: that is done on the controller."""
+FIELDS = ("healthzPort", "healthzBindAddress")
 
 
 def reached(address: str) -> str:
@@ -43,9 +41,9 @@ def url(address: str, port: int) -> str | None:
 
 def place(words: list[str], texts: Iterable[str]) -> tuple[str, int] | None:
     """Host and port by kubelet's command line and files, the strongest last; None where it listens nowhere."""
-    said = dict(found for text in texts for found in _FIELD.findall(text))
-    port = option(words, FLAGS[0]) or said.get("healthzPort", "")
-    address = option(words, FLAGS[1]) or said.get("healthzBindAddress", "")
+    said = dict(found for text in texts for found in hints(text, *FIELDS))
+    port = option(words, FLAGS[0]) or said.get(FIELDS[0], "")
+    address = option(words, FLAGS[1]) or said.get(FIELDS[1], "")
     number = port_of(port)
     return (reached(address), number) if number else None
 

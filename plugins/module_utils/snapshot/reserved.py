@@ -4,18 +4,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..cgroup import slices
 from ..host import Host
 from .files import describe, kernel_text
+from .kubelet_hints import hints
 from .processes import option
 
 FLAGS = ("--system-reserved-cgroup", "--kube-reserved-cgroup")
-_FIELD = re.compile(r"^[ \t]*[\"']?(?:system|kube)ReservedCgroup[\"']?[ \t]*:[ \t]*[\"']?([^\"'#\s,}]+)", re.MULTILINE)
-"""A hint where to look, not a reading of YAML: that is done on the controller."""
+FIELDS = ("systemReservedCgroup", "kubeReservedCgroup")
 NAME_LIMIT = 20
 
 
@@ -24,7 +23,7 @@ def named(kubelet: Mapping[str, Any]) -> list[str]:
     lines = [process["argv"] for process in kubelet["processes"]]
     flags = [value for argv in lines for value in (option(argv, flag) for flag in FLAGS) if value]
     texts = [each["text"] for each in kubelet["files"].values() if "text" in each]
-    return sorted({*flags, *(value for text in texts for value in _FIELD.findall(text))})[:NAME_LIMIT]
+    return sorted({*flags, *(value for text in texts for _name, value in hints(text, *FIELDS))})[:NAME_LIMIT]
 
 
 def candidates(name: str) -> list[str]:

@@ -5,24 +5,23 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 from typing import Any
 
 from ..host import Host
 from .files import names
+from .kubelet_hints import hints
 from .processes import option
 
 FLAG = "--pod-manifest-path"
-_FIELD = re.compile(r"^[ \t]*[\"']?staticPodPath[\"']?[ \t]*:[ \t]*[\"']?([^\"'#\s,}]+)", re.MULTILINE)
-"""A hint where to look, not a reading of YAML: that is done on the controller."""
+FIELD = "staticPodPath"
 FOLDER_LIMIT = 8
 NAME_LIMIT = 200
 
 
 def static_pods(host: Host, words: list[str], texts: Iterable[str]) -> dict[str, Any]:
     """By folder that kubelet's command line or files name: the names of the files in it, sorted and bounded."""
-    named = [option(words, FLAG), *(value for text in texts for value in _FIELD.findall(text))]
+    named = [option(words, FLAG), *(value for text in texts for _name, value in hints(text, FIELD))]
     folders = sorted({folder.rstrip("/") for folder in named if folder and os.path.isabs(folder)} - {""})
     return {folder: _files(host, folder) for folder in folders[:FOLDER_LIMIT]}
 

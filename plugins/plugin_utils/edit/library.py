@@ -10,7 +10,7 @@ from types import ModuleType
 
 from .errors import MissingLibrary
 
-REQUIREMENTS = {"yaml": "PyYAML", "ruamel.yaml": "ruamel.yaml>=0.18", "tomlkit": "tomlkit>=0.13"}
+REQUIREMENTS = {"yaml": "PyYAML", "tomlkit": "tomlkit>=0.13"}
 
 
 def library(name: str) -> ModuleType:

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
 from .errors import ParseError
 from .library import library
 from .lines import BOM, line_number
+from .yaml_events import Events
 from .yaml_plain import resolved
 
 # A node is less trusted than the controller: neither depth nor aliases of its file may exhaust us.
@@ -24,7 +24,7 @@ _TEXT_TAGS = frozenset((_TAG + "str", _TAG + "timestamp", _TAG + "binary"))
 _RESOLVED_TAGS = frozenset((_TAG + "int", _TAG + "float", _TAG + "bool", _TAG + "null"))
 _NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TOML_PLACE = re.compile(r" ?\((?:at )?(?:line (\d+),? column (\d+)|end of document)\)|(?<=.) at line (\d+) col (\d+)")
-_DUPLICATE_REMEDY = "Keep the one that is meant and delete the other"
+DUPLICATE_REMEDY = "Keep the one that is meant and delete the other"
 
 
 def read_yaml(text: str) -> dict[str, Any]:
@@ -47,23 +47,23 @@ def read_yaml(text: str) -> dict[str, Any]:
 
 
 class _YamlReader:
-    """Builds values from parse events: unlike a composer this needs no stack of C frames for a hostile text."""
+    """Builds values from parse events."""
 
     def __init__(self, yaml: ModuleType, text: str) -> None:
         self._yaml = yaml
-        self._events: Iterator[Any] = yaml.parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        self._next = Events(text).following
         self._anchors: dict[str, tuple[Any, int]] = {}
         self._nodes = 0
 
     def document(self) -> dict[str, Any]:
-        next(self._events)
-        start = next(self._events)
+        self._next()
+        start = self._next()
         if isinstance(start, self._yaml.StreamEndEvent):
             return {}
-        root = next(self._events)
+        root = self._next()
         value = self._value(root, 0)
-        next(self._events)
-        following = next(self._events)
+        self._next()
+        following = self._next()
         if not isinstance(following, self._yaml.StreamEndEvent):
             raise _at(following, "a second document in one file", "Keep one document")
         if value is None:
@@ -104,27 +104,27 @@ class _YamlReader:
 
     def _sequence(self, depth: int) -> list[Any]:
         items = []
-        event = next(self._events)
+        event = self._next()
         while not isinstance(event, self._yaml.SequenceEndEvent):
             items.append(self._value(event, depth))
-            event = next(self._events)
+            event = self._next()
         return items
 
     def _mapping(self, depth: int) -> dict[str, Any]:
         result: dict[str, Any] = {}
         merged: list[tuple[Any, Any]] = []
-        event = next(self._events)
+        event = self._next()
         while not isinstance(event, self._yaml.MappingEndEvent):
             if not isinstance(event, self._yaml.ScalarEvent):
                 raise _at(event, "a key that is not a plain name")
-            value = self._value(next(self._events), depth)
+            value = self._value(self._next(), depth)
             if event.value == "<<" and event.implicit[0]:
                 merged.append((event, value))
             elif event.value in result:
-                raise _at(event, f"duplicate key {event.value!r}", _DUPLICATE_REMEDY)
+                raise _at(event, f"duplicate key {event.value!r}", DUPLICATE_REMEDY)
             else:
                 result[event.value] = value
-            event = next(self._events)
+            event = self._next()
         for place, value in merged:
             _merge(result, place, value)
         return result
@@ -157,7 +157,7 @@ def read_toml(text: str) -> dict[str, Any]:
     body = text.removeprefix(BOM)
     try:
         document = _parsed_toml(body)
-        _require_shallow(document)
+        require_shallow(document)
     except ValueError as error:
         raise _toml_error(body, error) from None
     except RecursionError:
@@ -165,8 +165,8 @@ def read_toml(text: str) -> dict[str, Any]:
     return document
 
 
-def _require_shallow(document: dict[str, Any]) -> None:
-    """RecursionError for what dotted keys nest so deeply that nobody could go through it."""
+def require_shallow(document: Any) -> None:
+    """RecursionError for what is nested so deeply that nobody could go through it, as dotted keys can do in a line."""
     level: list[Any] = [document]
     for _depth in range(MAX_DEPTH):
         inner = [value.values() if isinstance(value, dict) else value for value in level]

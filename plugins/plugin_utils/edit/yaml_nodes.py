@@ -1,25 +1,24 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where each key and value of a YAML text stands, by ruamel.yaml; the edit is proven by another parser."""
+"""Where each key and value of a YAML text stands, by the marks of libyaml's events.
+
+An edit does not rely on them: its result is read again as a whole.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from .errors import UnsupportedEdit
-from .library import library
 from .lines import line_end, line_start
+from .yaml_events import Events
 
 MERGE = "<<"
-_INNER_TAB = re.compile(r"(?<=\S)[ \t]*\t[ \t]*")
-_EMPTY_ITEM = re.compile(r"^[ \t]*(?:-[ \t]+)*-(?=[ \t]*(?:#.*)?\r?$)", re.MULTILINE)
 COLON = re.compile(r"[ \t]*:")
 _COMMENT = re.compile(r"( *)#")
-_ALIAS = re.compile(r"\*[^\s,\[\]{}]+")
 
 
 class Kind(Enum):
@@ -59,22 +58,10 @@ class Entry:
 
 
 def located(text: str) -> Node | None:
-    """The root node of a text whose last line is ended; None when there is no document."""
-    yaml = library("ruamel.yaml")
-    # Between tokens go-yaml and libyaml take a tab for a blank, ruamel.yaml refuses it.
-    readable = _INNER_TAB.sub(lambda match: " " * len(match[0]), text)
-    try:
-        root = yaml.YAML(typ="safe", pure=True).compose(readable)
-    except yaml.error.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or "a character it does not allow"
-        # Without its cause, whose message quotes the line.
-        raise UnsupportedEdit(
-            f"YAML 1.2 reads this line otherwise than kubelet does: {problem}",
-            mark.line + 1 if mark else None,
-            "Write it in a form that every YAML parser takes",
-        ) from None
-    return None if root is None else _node(text, root)
+    """The root node of a text that ``read_yaml`` takes and whose last line is ended; None when there is no document."""
+    events = Events(text)
+    root = events.root()
+    return None if root is None else _node(text, events, root)
 
 
 def column(text: str, node: Node) -> int:
@@ -101,18 +88,19 @@ def block_mappings(node: Node) -> Iterator[Node]:
             yield from block_mappings(entry.node)
 
 
-def _node(text: str, composed: Any) -> Node:
-    start = composed.start_mark.index
-    end = composed.end_mark.index
-    if composed.id == "scalar":
-        end = _scalar_end(text, start, end, composed.style)
-        return Node(Kind.SCALAR, start, end, style=composed.style, text=composed.value)
-    flow = bool(composed.flow_style)
-    if composed.id == "sequence":
-        items = tuple(_items(text, composed))
-        return Node(Kind.SEQUENCE, start, end if flow else items[-1].end, flow, items=items)
-    entries = tuple(_entries(text, composed.value))
-    return Node(Kind.MAPPING, start, end if flow else entries[-1].node.end, flow, entries=entries)
+def _node(text: str, events: Events, event: Any) -> Node:
+    start = event.start_mark.index
+    if events.is_alias(event):
+        return Node(Kind.SCALAR, start, event.end_mark.index, alias=True)
+    if events.is_scalar(event):
+        end = _scalar_end(text, start, event.end_mark.index, event.style)
+        return Node(Kind.SCALAR, start, end, style=event.style, text=event.value)
+    flow = bool(event.flow_style)
+    if events.is_mapping(event):
+        entries = tuple(_entries(text, events))
+        return Node(Kind.MAPPING, start, events.end if flow else entries[-1].node.end, flow, entries=entries)
+    items = tuple(_node(text, events, item) for item in events.members())
+    return Node(Kind.SEQUENCE, start, events.end if flow else items[-1].end, flow, items=items)
 
 
 def _scalar_end(text: str, start: int, end: int, style: str | None) -> int:
@@ -125,34 +113,13 @@ def _scalar_end(text: str, start: int, end: int, style: str | None) -> int:
     return start + len(kept)
 
 
-def _entries(text: str, pairs: Iterable[tuple[Any, Any]]) -> Iterator[Entry]:
-    for key, value in pairs:
-        key_start, key_end = key.start_mark.index, key.end_mark.index
-        node = _placed(text, value, key_end)
+def _entries(text: str, events: Events) -> Iterator[Entry]:
+    for key in events.members():
+        key_end = key.end_mark.index
+        node = _node(text, events, events.following())
         if node.start == node.end:
-            # ruamel.yaml puts an absent value at the next key.
+            # The mark of an absent value may be that of what follows it.
             colon = COLON.match(text, key_end)
             at = colon.end() if colon else key_end
             node = Node(Kind.SCALAR, at, at)
-        yield Entry(str(key.value), key_start, key_end, node)
-
-
-def _placed(text: str, composed: Any, reached: int) -> Node:
-    """The node; for an alias, which ruamel.yaml replaces by the far node it names, a stand-in at the alias itself."""
-    if composed.start_mark.index >= reached:
-        return _node(text, composed)
-    alias = _ALIAS.search(text, reached)
-    start, end = alias.span() if alias else (reached, reached)
-    return Node(Kind.SCALAR, start, end, alias=True)
-
-
-def _items(text: str, composed: Any) -> Iterator[Node]:
-    reached = int(composed.start_mark.index)
-    for item in composed.value:
-        node = _placed(text, item, reached)
-        if node.start == node.end:
-            dash = list(_EMPTY_ITEM.finditer(text, reached, node.start))
-            at = dash[-1].end() if dash else reached
-            node = Node(Kind.SCALAR, at, at)
-        reached = node.end
-        yield node
+        yield Entry(str(key.value), key.start_mark.index, key_end, node)

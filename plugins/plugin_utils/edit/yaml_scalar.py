@@ -35,8 +35,12 @@ def scalar_text(value: Scalar, like: str = "") -> str:
         return value
     if like.startswith("'") and _SINGLE_QUOTABLE.match(value):
         return "'" + value.replace("'", "''") + "'"
-    quoted = json.dumps(value, ensure_ascii=False)
-    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
+    return quoted(value)
+
+
+def quoted(value: str) -> str:
+    """A string in double quotes, as YAML and JSON both read it."""
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
 def value_text(value: Todo | Edit | Item, like: str = "") -> str:

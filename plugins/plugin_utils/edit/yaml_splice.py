@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from .changes import Append, Changes, Dropped, Edit, Removal, Todo, tree
 from .document import applied, needed, pruned
@@ -23,8 +23,12 @@ from .yaml_scalar import value_text
 _DOCUMENT_END = re.compile(r"^\.\.\.(?=\s|\Z)", re.MULTILINE)
 
 
-def edit_yaml(text: str, changes: Changes) -> str:
-    """The text with the wishes of ``changes`` (by paths of keys) fulfilled.
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def edit_yaml(text: str, changes: Changes, finish: Callable[[str], str] = _as_it_is) -> str:
+    """The text with the wishes of ``changes`` (by paths of keys) fulfilled, then changed by ``finish`` in form alone.
 
     A new key follows the last key of its mapping, and the comments that are indented deeper than it; comments and
     blank lines at the end of the document stay at the end. In a text without keys it follows the last comment.
@@ -35,12 +39,13 @@ def edit_yaml(text: str, changes: Changes) -> str:
     before = read_yaml(text)
     todo = needed(before, tree(changes))
     if not todo:
-        return text
+        finished = finish(text)
+        return text if finished == text else proven(finished, before, read_yaml)
     envelope, body = Envelope.of(text)
     root = located(body)
     todo = pruned(before, todo, lambda path: emptied(body, root, path))
     after = spliced(body, _document(body, root, todo))
-    return proven(envelope.around(after), applied(before, todo), read_yaml)
+    return proven(finish(envelope.around(after)), applied(before, todo), read_yaml)
 
 
 def _document(text: str, root: Node | None, todo: Todo) -> Iterator[Splice]:

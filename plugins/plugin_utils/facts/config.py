@@ -28,13 +28,14 @@ def read_config(
     kind = captured["kind"]
     if "text" not in captured:
         message = captured.get("error", f"is a {kind}, not a regular file")
-        problem = None if kind == "missing" else Problem(path, message)
+        problem = None if kind == "missing" else Problem(path, message, remedy=captured.get("remedy"))
         return ConfigFile(path, kind, problem=problem)
     stale = changed_after(captured, process)
     try:
         values = parse(captured["text"])
     except ParseError as error:
-        return ConfigFile(path, kind, problem=Problem(path, error.message, error.line), changed_after_start=stale)
+        problem = Problem(path, error.message, error.line, error.remedy)
+        return ConfigFile(path, kind, problem=problem, changed_after_start=stale)
     return ConfigFile(path, kind, values, changed_after_start=stale, text=captured["text"])
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...module_utils.cgroup.names import Driver
-from ..edit.read import read_yaml
+from ..edit.kubelet_syntax import read_kubelet
 from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, OBSERVED, STATIC_POD_PATH
 from ..versions import minor
 from .checkpoints import interpret_checkpoint, interpret_memory_checkpoint
@@ -115,7 +115,7 @@ def interpret_kubelet(
     process = evidence["processes"][0] if evidence["processes"] else None
     argv = process["argv"] if process else []
     captured = evidence["files"][evidence["config_path"]]
-    config = read_config(evidence["config_path"], captured, process, read_yaml)
+    config = read_config(evidence["config_path"], captured, process, read_kubelet)
     release = _version(evidence["version"])
     version = minor(release)
     start = _start(evidence, argv)

@@ -43,11 +43,18 @@ class Claim:
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that could not be read: in which file, on which line, and why."""
+    """Something that could not be read: in which file, on which line, why, and what to do where that is known."""
 
     file: str
     message: str
     line: int | None = None
+    remedy: str | None = None
+
+
+def advice(general: str, *problems: Problem) -> str:
+    """A general remedy, then those that are known for these problems."""
+    known = dict.fromkeys(problem.remedy for problem in problems if problem.remedy)
+    return " ".join([general, *(f"{remedy}." for remedy in known)])
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..edit.read import read_yaml
+from ..edit.kubelet_syntax import read_kubelet
 from ..facts.config import nested
 from .model import KEY, ClusterError, ConfigMap, Fields, Keys
 
@@ -88,7 +88,7 @@ def settled(journal: Journal | None, now: ConfigMap) -> Journal | None:
     if journal is None:
         return None
     last = tuple(each for each in journal.fields if each.since == journal.base)
-    document = read_yaml(now.data.get(KEY, ""))
+    document = read_kubelet(now.data.get(KEY, ""))
     done = now.data.get(KEY) == journal.committed or any(nested(document, each.keys) == each.after for each in last)
     if not last or (now.version != journal.base and done):
         return journal
@@ -98,7 +98,7 @@ def settled(journal: Journal | None, now: ConfigMap) -> Journal | None:
 
 def noted(journal: Journal | None, now: ConfigMap, after: str, changed: Fields) -> Journal:
     """The journal with a change that is about to be written; what was there first stays what was there first."""
-    document, text = read_yaml(now.data[KEY]), now.data[KEY]
+    document, text = read_kubelet(now.data[KEY]), now.data[KEY]
     known = {each.keys: each for each in journal.fields} if journal else {}
     for keys, value in changed.items():
         first = known.get(keys)

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..edit.errors import EditError, ParseError, UneditableFile
 from ..edit.kubelet_file import edit_kubelet
-from ..edit.read import read_yaml
+from ..edit.kubelet_syntax import read_kubelet
 from ..findings.kubeadm import differs, missing, uneven
 from ..findings.model import Finding
 from .fields import common, differing
@@ -91,7 +91,7 @@ def parsed(config_map: ConfigMap) -> Mapping[str, Any]:
     if KEY not in config_map.data:
         raise ClusterError(f"{config_map.place} has no key {KEY}", "Nothing was changed. kubeadm needs it too.")
     try:
-        return read_yaml(config_map.data[KEY])
+        return read_kubelet(config_map.data[KEY])
     except ParseError as error:
         raise UneditableFile(f"{config_map.place}, key {KEY}", error) from error
 

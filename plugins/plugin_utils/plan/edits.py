@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ...module_utils.snapshot.files import CONFIG_LIMIT
 from ..edit.changes import Append, Without
-from ..edit.errors import EditError, UneditableFile
+from ..edit.errors import EditError, UneditableFile, UnsupportedEdit
 from ..edit.flags_splice import remove_flags
 from ..edit.kubelet_file import edit_kubelet
 from ..edit.library import preload
@@ -20,7 +21,7 @@ from . import containerd_rendered, crio, kubeadm_patch
 from .model import Change
 
 # Ansible loads an action once and forks a worker for each task and node: what is loaded here, no worker loads again.
-preload("ruamel.yaml", "tomlkit")
+preload("yaml", "tomlkit")
 
 NEW_TEXTS: Mapping[str, str] = {
     # Its schema comes as a change of its own: it depends on the release.
@@ -96,6 +97,16 @@ def _wanted(change: Change) -> Any:
     return Without(gone.pop()) if len(gone) == 1 else after
 
 
+def _require_readable(text: str) -> None:
+    """The next run has to be able to read what this one writes."""
+    size = len(text.encode("utf-8", "surrogateescape"))
+    if size > CONFIG_LIMIT:
+        raise UnsupportedEdit(
+            f"it would have {size} bytes, and a configuration file of more than {CONFIG_LIMIT} (1 MiB) is not read",
+            remedy="Take out what is not configuration, such as comments",
+        )
+
+
 def file_edits(snapshot: Mapping[str, Any], changes: Iterable[Change]) -> tuple[FileEdit, ...]:
     """One FileEdit a file, in the order of the changes; UneditableFile when a text cannot be changed safely."""
     wanted: dict[tuple[str, str], dict[tuple[str, ...], Any]] = {}
@@ -108,6 +119,7 @@ def file_edits(snapshot: Mapping[str, Any], changes: Iterable[Change]) -> tuple[
         before = files.get(path, {}).get("text")
         try:
             after = LANGUAGES[target](new_text(target) if before is None else before, values)
+            _require_readable(after)
         except EditError as error:
             raise UneditableFile(path, error) from error
         edits.append(FileEdit(path, before, after, "runtime" if target in RUNTIMES else "kubelet"))

@@ -13,12 +13,14 @@ from ansible_collections.volcano.colocation.tests.unit.malformed.case import Cas
 DRIVER = {"cgroup_driver": "systemd"}
 PATH = f"/{KUBELET}"
 CORRECT = "Correct the file; it is left as it is."
+AS_JSON = "begins with {, so that kubelet reads it as JSON, and it is"
 NOT_YAML = "a character that YAML does not allow"
 
 
-def _at(line: int, said: str, text: Text) -> Case:
-    """A text that is wrong in a line of its."""
-    return Case("kubelet_config", DRIVER, (f"Nothing was changed. {PATH}:{line}: {said}", CORRECT), {KUBELET: text})
+def _at(line: int | None, said: str, text: Text) -> Case:
+    """A text that is wrong in a line of its, or as a whole."""
+    place = PATH if line is None else f"{PATH}:{line}"
+    return Case("kubelet_config", DRIVER, (f"Nothing was changed. {place}: {said}", CORRECT), {KUBELET: text})
 
 
 def _adds(line: int, said: str, lines: str) -> Case:
@@ -116,13 +118,26 @@ CASES = {
     "compressed": _at(1, NOT_YAML, b"\x1f\x8b\x08\0\0"),
     "byte order mark in the middle": _adds(9, "did not find expected key", "\ufeffa: 5\n"),
     "CRLF and a list never closed": _at(10, "did not find", (KUBELET_TEXT + "a: [\n").replace("\n", "\r\n")),
-    "JSON cut off": _at(2, "did not find expected ',' or '}'", '{"kind": "KubeletConfiguration"'),
-    "JSON key twice": _at(1, "duplicate key 'a'", '{"a": "b", "a": "c"}'),
+    "JSON cut off": _at(1, f"{AS_JSON} not JSON: Expecting ',' delimiter", '{"kind": "KubeletConfiguration"'),
+    "JSON key twice": _at(2, "duplicate key 'a'", '{"a": "b",\n "a": "c"}'),
+    "JSON inner key twice": _at(2, "duplicate key 'cpu'", '{"systemReserved":\n[{"cpu": "1", "cpu": "2"}]}'),
+    "JSON with a comment": _at(2, f"{AS_JSON} not JSON", '{"kind": "KubeletConfiguration",\n# x\n"a": 1}'),
+    "JSON with a comma too many": _at(2, f"{AS_JSON} not JSON", '{"kind": "KubeletConfiguration",\n}'),
+    "JSON and more": _at(2, f"{AS_JSON} not JSON: Extra data", '{"kind": "KubeletConfiguration"}\nfoo: 1\n'),
+    "JSON without end": _at(None, "nested deeper than 100 levels", '{"a":' * 3000 + "1" + "}" * 3000),
+    "JSON with a number that is none": _at(2, f"{AS_JSON} not JSON: NaN", '{"a": "NaN",\n"b": NaN}'),
+    "JSON in Latin-1": _at(1, "a character that JSON does not allow", b'{"a": "caf\xe9"}'),
+    "flow style": _at(1, f"{AS_JSON} not JSON", "{kind: KubeletConfiguration, cgroupDriver: cgroupfs}\n"),
+    "flow style behind empty lines": _at(3, f"{AS_JSON} not JSON", "\n\n{kind: KubeletConfiguration}\n"),
     "larger than any configuration": Case(
         "kubelet_config",
         DRIVER,
-        (f"Nothing was changed. {PATH}: File too large. Correct the file",),
-        {KUBELET: KUBELET_TEXT + "# " + "x" * (1 << 20) + "\n"},
+        (
+            f"Nothing was changed. {PATH}: has 1048577 bytes, and a configuration file of more than 1048576 (1 MiB) is",
+            CORRECT,
+            "Take out what is not configuration",
+        ),
+        {KUBELET: KUBELET_TEXT.ljust(1 << 20, "#") + "\n"},
     ),
     "empty": _head("apiVersion is not kubelet.config.k8s.io/v1beta1; kind is not", ""),
     "comments alone": _head("apiVersion is not", "# x\n"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...facts.kubelet_layers import DROPINS_SINCE, dropins_read
-from ...facts.model import NodeFacts, Problem
+from ...facts.model import NodeFacts, Problem, advice
 from ...versions import minor
 from ..model import Effect, Finding, Rule, Severity
 
@@ -27,7 +27,7 @@ def unreadable_config(facts: NodeFacts) -> Iterator[Finding]:
                 Effect.UNKNOWN,
                 f"{config.path} cannot be read.",
                 (place(config.problem),),
-                "Correct the file; its owner would not start with it.",
+                advice("Correct the file; its owner would not start with it.", config.problem),
             )
 
 
@@ -41,7 +41,7 @@ def refused_dropins(facts: NodeFacts) -> Iterator[Finding]:
             Effect.LATENT,
             f"kubelet does not start with {len(problems)} of the files in its --config-dir.",
             tuple(map(place, problems)),
-            "Correct the file or take it out of the folder; each needs apiVersion and kind.",
+            advice("Correct the file or take it out of the folder; each needs apiVersion and kind.", *problems),
         )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...edit.kubelet_syntax import begins_as_json
 from ...facts.kubelet_driver import EFFECTIVE_CONFIGZ
 from ...facts.kubelet_flags import flag_source, flag_values
 from ...facts.kubelet_layers import DEFAULT_SOURCE, shown
@@ -202,6 +203,8 @@ def driver_hidden_from_agents(facts: NodeFacts) -> Iterator[Finding]:
         return
     if kubelet.odd_driver_line is not None:
         evidence = f"{kubelet.config.path}:{kubelet.odd_driver_line}: cgroupDriver with quotes or a comment"
+    elif _is_json(kubelet) and CGROUP_DRIVER.key in kubelet.config.values:
+        evidence = f"{kubelet.config.path}: cgroupDriver in JSON"
     elif _only_elsewhere(kubelet):
         own = kubelet.config.values.get(CGROUP_DRIVER.key)
         said = f"cgroupDriver {shown(own)}" if own else "no cgroupDriver"
@@ -216,6 +219,10 @@ def driver_hidden_from_agents(facts: NodeFacts) -> Iterator[Finding]:
         (evidence,),
         "Write the driver to that file as cgroupDriver: systemd or cgroupfs, without quotes and comment.",
     )
+
+
+def _is_json(kubelet: KubeletFacts) -> bool:
+    return kubelet.config.text is not None and begins_as_json(kubelet.config.text)
 
 
 def _only_elsewhere(kubelet: KubeletFacts) -> bool:

@@ -12,6 +12,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...edit.json_nodes import located_json
+from ...edit.kubelet_syntax import begins_as_json
+from ...edit.lines import line_number
 from ...facts.kubelet_layers import not_kubelets
 from ...facts.model import ConfigFile, NodeFacts
 from ...kubelet_fields import (
@@ -90,6 +93,8 @@ def _types(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
 
 
 def _line(text: str | None, key: str) -> int | None:
+    if text and begins_as_json(text):
+        return next((line_number(text, each.key_start) for each in located_json(text).entries if each.key == key), None)
     found = re.search(rf"^[\"']?{key}[\"']?[ \t]*:", text or "", re.MULTILINE)
     return (text or "").count("\n", 0, found.start()) + 1 if found else None
 

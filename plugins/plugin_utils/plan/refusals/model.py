@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ...facts.model import ConfigFile, NodeFacts
+from ...facts.model import ConfigFile, NodeFacts, advice
 from ...profile import Profile
 from ..model import Refusal
 
@@ -42,7 +42,7 @@ def unreadable_file(config: ConfigFile) -> Iterator[Refusal]:
         yield Refusal(
             "config-unreadable",
             config.problem.message,
-            "Correct the file; it is left as it is.",
+            advice("Correct the file; it is left as it is.", config.problem),
             file=config.path,
             line=config.problem.line,
         )

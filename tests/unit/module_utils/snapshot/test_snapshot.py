@@ -343,8 +343,17 @@ def test_a_missing_file(tmp_path: Path, path: str) -> None:
 def test_a_file_that_is_too_long_to_take_along(tmp_path: Path) -> None:
     (tmp_path / "long").write_bytes(b"#" * (CONFIG_LIMIT + 1))
     found = capture(Host(str(tmp_path)), "/long")
-    assert (found["kind"], found["error"]) == ("regular", "File too large")
+    assert (found["kind"], found["error"]) == (
+        "regular",
+        "has 1048577 bytes, and a configuration file of more than 1048576 (1 MiB) is not read",
+    )
+    assert found["remedy"]
     assert "text" not in found
+
+
+def test_a_file_of_the_longest_size_is_taken_along(tmp_path: Path) -> None:
+    (tmp_path / "long").write_bytes(b"#" * CONFIG_LIMIT)
+    assert len(capture(Host(str(tmp_path)), "/long")["text"]) == CONFIG_LIMIT
 
 
 def test_a_fifo_does_not_hang_us(tmp_path: Path) -> None:

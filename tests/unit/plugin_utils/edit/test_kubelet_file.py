@@ -7,7 +7,9 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import Changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import ParseError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.kubelet_file import edit_kubelet
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.kubelet_syntax import FLOW_REMEDY
 
 DRIVER: Changes = {("cgroupDriver",): "systemd"}
 
@@ -31,6 +33,44 @@ DRIVER: Changes = {("cgroupDriver",): "systemd"}
 def test_the_line_is_plain_and_its_comment_stays(before: str, after: str) -> None:
     assert edit_kubelet(before, DRIVER) == after
     assert edit_kubelet(after, DRIVER) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('{"a": 1, "cgroupDriver": "cgroupfs"}\n', '{"a": 1, "cgroupDriver": "systemd"}\n'),
+        ('{"a": 1}', '{"a": 1, "cgroupDriver": "systemd"}'),
+        ('\n {\n  "a": 1\n }\n', '\n {\n  "a": 1,\n  "cgroupDriver": "systemd"\n }\n'),
+        ('{\n"cgroupDriver": "cgroupfs"\n}', '{\n"cgroupDriver": "systemd"\n}'),
+        ("{}", '{"cgroupDriver": "systemd"}'),
+    ],
+)
+def test_json_stays_json(before: str, after: str) -> None:
+    assert edit_kubelet(before, DRIVER) == after
+    assert edit_kubelet(after, DRIVER) is after
+
+
+def test_flow_style_behind_a_comment_is_yaml_to_kubelet_too() -> None:
+    assert edit_kubelet("# x\n{cgroupDriver: cgroupfs}\n", DRIVER) == "# x\n{cgroupDriver: systemd}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("{cgroupDriver: cgroupfs}\n", 1),
+        ("\n  {cgroupDriver: cgroupfs}\n", 2),
+        ("\ufeff{\n  cgroupDriver: cgroupfs\n}\n", 2),
+        ("{'cgroupDriver': 'cgroupfs'}\n", 1),
+        ('{"cgroupDriver": systemd}\n', 1),
+        ('{"cgroupDriver": "cgroupfs",}\n', 1),
+        ('{"a": 1}\n---\n{"b": 2}\n', 2),
+    ],
+)
+def test_what_kubelet_takes_for_json_and_is_none_is_refused(text: str, line: int) -> None:
+    with pytest.raises(ParseError, match="so that kubelet reads it as JSON") as raised:
+        edit_kubelet(text, DRIVER)
+    assert raised.value.line == line
+    assert raised.value.remedy == FLOW_REMEDY
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Finding
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.rules.upgrade import upgrade_findings
@@ -39,6 +42,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
     kubelet_adds,
     kubelet_edit,
     kubelet_flags,
+    kubelet_text,
     put,
     stopped_kubelet,
 )
@@ -183,6 +187,12 @@ def test_configz_has_the_driver_in_force_from_1_35(node: Snapshot, number: str, 
 
 def test_a_driver_that_the_cri_confirms_is_not_ignored(node: Snapshot) -> None:
     assert codes(cri_driver(without_old_flag(node, "1.34.1"), "systemd")) == []
+
+
+def test_a_driver_in_json_is_hidden_from_agents(node: Snapshot) -> None:
+    values = read_yaml(node["kubelet"]["files"][KUBELET_FILE]["text"])
+    found = one(kubelet_text(node, json.dumps(values)), "driver-hidden-from-agents")
+    assert found.evidence == (f"{KUBELET_FILE}: cgroupDriver in JSON",)
 
 
 def test_a_driver_that_no_file_names_is_hidden_from_agents(node: Snapshot) -> None:

@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an edit of a long file takes: how often its text is parsed, whatever its length and whatever is changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit import yaml_events
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.kubelet_file import edit_kubelet
+
+LONG = "cgroupDriver: 'cgroupfs' # old\n" + "".join(f"key{number:05}: {number}\n" for number in range(5000))
+CHANGES: dict[tuple[str, ...], Any] = {
+    ("cgroupDriver",): "systemd",
+    ("cpuManagerPolicy",): "static",
+    ("systemReserved", "cpu"): "500m",
+    ("key04999",): "x",
+}
+
+
+class Counting(ModuleType):
+    """PyYAML, with its parsers and their events counted."""
+
+    def __init__(self, counted: Counter[str]) -> None:
+        super().__init__("yaml")
+        self.__dict__.update(vars(yaml))
+
+        class Parser(yaml.CSafeLoader):
+            def __init__(self, text: str) -> None:
+                counted["parsers"] += 1
+                super().__init__(text)
+
+            def get_event(self) -> Any:
+                counted["events"] += 1
+                return super().get_event()
+
+        self.CSafeLoader = Parser
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    found: Counter[str] = Counter()
+    counting = Counting(found)
+    monkeypatch.setattr(yaml_events, "library", lambda _name: counting)
+    return found
+
+
+def test_a_text_is_read_located_and_proven(counted: Counter[str]) -> None:
+    edit_kubelet(LONG, CHANGES)
+    assert counted["parsers"] == 3
+    # A key and a value of each line, and what surrounds them.
+    assert counted["events"] < 3 * (2 * (LONG.count("\n") + len(CHANGES)) + 20)
+
+
+def test_a_text_that_is_right_is_read_once(counted: Counter[str]) -> None:
+    after = edit_kubelet(LONG, CHANGES)
+    counted.clear()
+    assert edit_kubelet(after, CHANGES) is after
+    assert counted["parsers"] == 1
