@@ -125,6 +125,35 @@ def test_null_resets_to_the_default_from_1_29(version: str, driver: str, source:
     assert (found.cgroup_driver.value, found.cgroup_driver_source) == (driver, source)
 
 
+def test_an_empty_text_of_a_dropin_resets_to_the_default() -> None:
+    found = facts(evidence("1.35.0", "cgroupDriver: systemd\n", a=TYPE + 'cgroupDriver: ""\n'))
+    assert value(found, "cgroupDriver") == ("cgroupfs", "kubelet's default")
+
+
+DEFAULTED = {
+    "cpuManagerPolicy": "none",
+    "topologyManagerPolicy": "none",
+    "topologyManagerScope": "container",
+    "memoryManagerPolicy": "None",
+    "memoryThrottlingFactor": "0.9",
+    "failCgroupV1": "true",
+    "podPidsLimit": "-1",
+    "readOnlyPort": "0",
+    "cgroupsPerQOS": "true",
+    "failSwapOn": "true",
+}
+
+
+@pytest.mark.parametrize("key", DEFAULTED)
+def test_null_is_the_default_of_every_field_that_has_one(key: str) -> None:
+    assert value(facts(evidence("1.35.0", f"{key}: null\n")), key) == (DEFAULTED[key], "kubelet's default")
+
+
+@pytest.mark.parametrize("key", ["systemReserved", "enforceNodeAllocatable", "featureGates", "reservedMemory"])
+def test_null_is_nothing_where_a_field_has_no_default_here(key: str) -> None:
+    assert key not in facts(evidence("1.35.0", f"{key}: null\n")).settings
+
+
 def test_false_and_zero_override_nothing_on_1_28() -> None:
     found = facts(evidence("1.28.0", "failSwapOn: true\n", a=TYPE + "failSwapOn: false\n"))
     assert value(found, "failSwapOn") == (True, MAIN)
@@ -200,7 +229,7 @@ def test_the_rules_of_merging() -> None:
 
 
 def test_values_as_people_read_them() -> None:
-    assert shown({"b": False, "a": [1, {"x": None}]}) == "a=1, (x=None), b=false"
+    assert shown({"b": False, "a": [1, {"x": None}]}) == "a=1, (x=null), b=false"
 
 
 @pytest.mark.parametrize(
