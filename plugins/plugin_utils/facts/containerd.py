@@ -24,6 +24,7 @@ from ..edit.errors import ParseError
 from ..edit.read import read_toml
 from .config import nested, read_config
 from .containerd_defects import UNREADABLE, defects
+from .containerd_keys import cri_values, nri_values
 from .containerd_layers import (
     Layers,
     Merge,
@@ -88,7 +89,7 @@ def dumped_handlers(evidence: Mapping[str, Any], version: str | None, layers: La
         values = read_toml(text)
     except ParseError:
         return {}
-    return runtimes(cri_table(values, version_in(values), layers.merge))
+    return runtimes(cri_values(cri_table(values, version_in(values), layers.merge), layers.letter_case))
 
 
 def agreed(drivers: list[Driver | None]) -> Driver | None:
@@ -117,7 +118,7 @@ def _nri(
     # Plugins of a schema 1 file bear their bare names, as containerd 1.x reads it.
     bare = layers.merge is Merge.REPLACING and layers.version == 1
     table = tables.get("nri" if bare else NRI_ID)
-    table = table if isinstance(table, Mapping) else {}
+    table = nri_values(table, layers.letter_case) if isinstance(table, Mapping) else {}
     disabled = table.get("disable", not nri_on_by_default(version))
     named = table.get("socket_path")
     path = named if isinstance(named, str) and named.startswith("/") else DEFAULT_NRI_SOCKET

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, DEFAULT_HANDLER, OWN_DROP_IN, RUNTIME_V1, newest_schema, release
 from .config import nested
+from .containerd_keys import cri_values
 from .containerd_layers import Layers, Merge, driver_word, own_table, runtimes, source_of, version_in
 from .model import ConfigFile, Defect
 
@@ -61,7 +62,8 @@ def _ignored(layers: Layers) -> Iterator[Defect]:
         counting = own if layers.merge is Merge.PER_FILE else layers.version
         for key in sorted({CRI_V1, CRI_V2, CRI_V3} & set(_plugins(config))):
             table = _plugins(config)[key]
-            if isinstance(table, Mapping) and "containerd" in table and key not in _keys_read(layers, own, counting):
+            handlers = isinstance(table, Mapping) and "containerd" in cri_values(table, layers.letter_case)
+            if handlers and key not in _keys_read(layers, own, counting):
                 as_if = ", which a file without version is taken for" if own == 1 and counting != 1 else ""
                 yield Defect(IGNORED, config.path, f'plugins."{key}" is no key of schema {counting}{as_if}')
 

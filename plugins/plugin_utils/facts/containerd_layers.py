@@ -12,13 +12,15 @@ import fnmatch
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import reduce
 from typing import Any
 
+from ...module_utils.containerd_fields import LetterCase, letter_case
 from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, checks_schema, newest_schema, release
 from .config import nested
+from .containerd_keys import cri_values, top_level
 from .model import ConfigFile
 
 NEWEST = 4
@@ -50,8 +52,13 @@ class Layers:
 
     @property
     def cri(self) -> Mapping[str, Any]:
-        """The merged table of the CRI plugin's runtime part."""
-        return cri_table(self.values, self.version, self.merge)
+        """The merged table of the CRI plugin's runtime part, its fields under their own names."""
+        return cri_values(cri_table(self.values, self.version, self.merge), self.letter_case)
+
+    @property
+    def letter_case(self) -> LetterCase:
+        """In which letter cases keys count."""
+        return LetterCase.FOUR if self.merge is Merge.REPLACING else LetterCase.ANY
 
 
 def version_in(values: Mapping[str, Any]) -> int | None:
@@ -95,8 +102,8 @@ def merge_of(version: str | None, schema: int | None) -> Merge:
 
 def read_layers(main: ConfigFile, files: Mapping[str, ConfigFile], version: str | None) -> Layers:
     """Main file and imports of a containerd of ``version``; ``files`` are all captured ones by path."""
-    schema = schema_of(main)
-    merge = merge_of(version, schema)
+    main, files = _as_read(main, files, version)
+    merge = merge_of(version, schema_of(main))
     if main.kind == "missing":
         # Nothing is imported then. The defaults of 2.2 name conf.d (containerd PR 12323), but only LoadConfig resolves
         # imports, those of files it read, and cmd/containerd/command/main.go does not call it for a missing file.
@@ -116,6 +123,15 @@ def read_layers(main: ConfigFile, files: Mapping[str, ConfigFile], version: str 
     missing = tuple(path for path in lacking if path in files)
     unseen = tuple(path for path in lacking if path not in files)
     return Layers(tuple(found), merged, result, missing, unseen, merge)
+
+
+def _as_read(
+    main: ConfigFile, files: Mapping[str, ConfigFile], version: str | None
+) -> tuple[ConfigFile, dict[str, ConfigFile]]:
+    """The files with the fields of their top level under their own names."""
+    case = letter_case(version)
+    read = {path: replace(each, values=top_level(each.values, case)) for path, each in files.items()}
+    return replace(main, values=top_level(main.values, case)), read
 
 
 def order(main: ConfigFile, files: Mapping[str, ConfigFile], version: str | None) -> tuple[list[ConfigFile], list[str]]:
@@ -249,6 +265,6 @@ def source_of(layers: Layers, handler: str) -> str | None:
 def own_table(layers: Layers, config: ConfigFile) -> Mapping[str, Any]:
     """What one file says of the CRI, as containerd would read it."""
     if layers.merge is Merge.REPLACING:
-        return cri_table(config.values, layers.version, layers.merge)
+        return cri_values(cri_table(config.values, layers.version, layers.merge), layers.letter_case)
     version = version_in(config.values) if layers.merge is Merge.PER_FILE else layers.version
-    return cri_table(_renamed(config.values), version, layers.merge)
+    return cri_values(cri_table(_renamed(config.values), version, layers.merge), layers.letter_case)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..edit.changes import Append, Without
+from ..edit.containerd_file import edit_containerd
 from ..edit.errors import EditError, UneditableFile
 from ..edit.flags_splice import remove_flags
 from ..edit.kubelet_file import edit_kubelet
@@ -59,7 +60,7 @@ LANGUAGES: Mapping[str, Splice] = {
     "kubelet": edit_kubelet,
     "kubelet flag": remove_flags,
     kubeadm_patch.TARGET: edit_kubelet,
-    "containerd": edit_toml,
+    "containerd": edit_containerd,
     containerd_rendered.TARGET: edit_template,
     "cri-o": edit_toml,
 }

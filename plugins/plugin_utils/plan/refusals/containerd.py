@@ -16,7 +16,7 @@ from ...profile import Profile
 from ..containerd import nri_skip, runtime_changes
 from ..containerd_place import DROP_IN, files_of, layers_of, strategy
 from ..model import Refusal
-from . import containerd_outcome
+from . import containerd_key_case, containerd_outcome
 from .model import Rule, unsafe_file
 
 NEWEST_MAJOR = 2
@@ -151,7 +151,12 @@ def _files(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     """Only of a node with something to change; what a plan comes to, only of files that are understood."""
     if not runtime_changes(facts, profile):
         return
-    for rules in ((_types,), (_release, _schema, _drop_in, _strategy), containerd_outcome.RULES):
+    for rules in (
+        (_types,),
+        (_release, _schema, _drop_in, _strategy),
+        containerd_key_case.RULES,
+        containerd_outcome.RULES,
+    ):
         found = [refusal for rule in rules for refusal in rule(facts, profile)]
         yield from found
         if found:

@@ -65,6 +65,19 @@ def test_containerds_own_reading_of_its_files_outranks_ours(aligned: Snapshot) -
     assert (found.configured, found.source) == (CGROUPFS, "containerd config dump")
 
 
+def test_a_dump_has_options_as_the_file_spells_them(aligned: Snapshot) -> None:
+    """As 2.4.2 dumps them: the default of runc beside the key of the file, which counts."""
+    main = f"version = 3\n[{V3}.containerd.runtimes.runc.options]\nsystemdcgroup = true\n"
+    node = dumped(runtime_text(containerd(aligned, "2.4.2"), main), main + "SystemdCgroup = false\n")
+    (found,) = runtime(node).handlers
+    assert (found.configured, found.source) == (SYSTEMD, RUNTIME_FILE)
+
+
+def test_nri_is_switched_off_in_any_letter_case(aligned: Snapshot) -> None:
+    text = 'version = 3\n[plugins."io.containerd.nri.v1.nri"]\nDisable = true\n'
+    assert not runtime(runtime_text(containerd(aligned, "2.4.2"), text)).nri.configured
+
+
 @pytest.mark.parametrize(
     ("version", "main", "text"),
     [

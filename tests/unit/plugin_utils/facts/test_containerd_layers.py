@@ -40,6 +40,83 @@ def layers(version: str | None, main: str | None, **files: str | None) -> Layers
 
 # release, main file, drop-in -> SystemdCgroup of runc, and the file that says it
 TABLE = {
+    "2.4 reads fields in any letter case": (
+        "2.4.2",
+        f"Version = 3\n[Plugins.{V3[8:]}.Containerd.RUNTIMES.runc.Options]\nsystemdcgroup = true\n",
+        None,
+        True,
+        "m",
+    ),
+    "2.4 migrates fields in any letter case": (
+        "2.4.2",
+        f"Version = 2\n[{V2}.Containerd.Runtimes.runc.options]\nSystemdCgroup = true\n",
+        None,
+        True,
+        "m",
+    ),
+    "2.4 takes names of plugins exactly": (
+        "2.4.2",
+        "version = 3\n" + option(V3.replace("cri", "CRI"), "true"),
+        None,
+        None,
+        None,
+    ),
+    "2.4 decodes its own default after a key in capitals": (
+        "2.4.2",
+        f"version = 3\n[{V3}.containerd.runtimes.runc.options]\nSYSTEMDCGROUP = true\n",
+        None,
+        None,
+        "m",
+    ),
+    "2.4 lets the key in small letters count, whichever file has it": (
+        "2.4.2",
+        ALL + f"version = 3\n[{V3}.containerd.runtimes.runc.options]\nsystemdcgroup = true\n",
+        "version = 3\n" + option(V3, "false"),
+        True,
+        "m",
+    ),
+    "2.4 takes the last of several versions": (
+        "2.4.2",
+        "version = 2\nVersion = 4\n" + option(V2, "true"),
+        None,
+        None,
+        None,
+    ),
+    "2.4 imports in any letter case": (
+        "2.4.2",
+        ALL.replace("imports", "Imports") + "version = 3\n" + option(V3, "true"),
+        "version = 3\n" + option(V3, "false"),
+        False,
+        "d",
+    ),
+    "1.7 reads an option in small letters": (
+        "1.7.24",
+        f"version = 2\n[{V2}.containerd.runtimes.runc.options]\nsystemdcgroup = true\n",
+        None,
+        True,
+        "m",
+    ),
+    "1.7 reads a field in capitals": (
+        "1.7.24",
+        f"VERSION = 2\n[{V2}.containerd.RUNTIMES.runc.options]\nSystemdCgroup = true\n",
+        None,
+        True,
+        "m",
+    ),
+    "1.7 reads no field with some capitals": (
+        "1.7.24",
+        f"version = 2\n[{V2}.containerd.Runtimes.runc.options]\nSystemdCgroup = true\n",
+        None,
+        None,
+        None,
+    ),
+    "1.7 reads the exact one of several options": (
+        "1.7.24",
+        "version = 2\n" + option(V2, "false") + "systemdcgroup = true\n",
+        None,
+        False,
+        "m",
+    ),
     "1.7 replaces the table whole": (
         "1.7.24",
         ALL + "version = 2\n" + option(V2, "true"),
