@@ -30,6 +30,7 @@ from .containerd_layers import (
     Merge,
     cri_table,
     driver_word,
+    handler_tables,
     read_layers,
     runtimes,
     schema_of,
@@ -52,14 +53,13 @@ def _is_runc(table: Mapping[str, Any]) -> bool:
 
 
 def handlers(layers: Layers, running: Mapping[str, Any], dumped: Mapping[str, Any]) -> tuple[Handler, ...]:
-    """Handlers of runc type, sorted by name. ``runc`` exists without being declared: it is built in.
+    """Handlers of runc type, sorted by name.
 
     containerd's own dump outranks our merge where the two differ; both are only files, ``running`` is the CRI.
     """
     declared = runtimes(layers.cri)
-    tables: dict[str, Mapping[str, Any]] = {DEFAULT_HANDLER: {}, **declared}
     found = []
-    for name, table in sorted(tables.items()):
+    for name, table in sorted(handler_tables(layers).items()):
         if not _is_runc(table):
             continue
         live, word = running.get(name), driver_word(dumped.get(name))

@@ -11,7 +11,7 @@ from typing import Any
 from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, DEFAULT_HANDLER, OWN_DROP_IN, RUNTIME_V1, newest_schema, release
 from .config import nested
 from .containerd_keys import cri_values
-from .containerd_layers import Layers, Merge, driver_word, own_table, runtimes, source_of, version_in
+from .containerd_layers import Layers, Merge, driver_word, handler_tables, own_table, runtimes, source_of, version_in
 from .model import ConfigFile, Defect
 
 IGNORED = "containerd-plugin-key-ignored"
@@ -36,7 +36,7 @@ def defects(layers: Layers, version: str | None) -> tuple[Defect, ...]:
         *(Defect(MISSING, layers.files[0].path, f"{path} does not exist") for path in layers.missing),
         *_mixed(layers, version),
         *_legacy(layers, version),
-        *_undeclared(layers),
+        *_undeclared(layers, version),
         *_untyped(layers),
         *_shadowed(layers),
     )
@@ -142,9 +142,15 @@ def _legacy(layers: Layers, version: str | None) -> Iterator[Defect]:
             yield Defect(LEGACY, config.path, "systemd_cgroup = true in the CRI plugin's own table")
 
 
-def _undeclared(layers: Layers) -> Iterator[Defect]:
+def _undeclared(layers: Layers, version: str | None) -> Iterator[Defect]:
+    """ValidateRuntimeConfig of internal/cri/config/config.go; up to 1.7 ValidatePluginConfig of pkg/cri/config."""
     named = nested(layers.cri, ("containerd", "default_runtime_name"))
-    if isinstance(named, str) and named not in ("", "runc") and named not in runtimes(layers.cri):
+    if layers.merge is Merge.REPLACING and nested(layers.cri, ("containerd", "default_runtime", "runtime_type")):
+        return  # deprecated in 1.3: it makes a handler of its own, and the default
+    if named is None and release(version) and DEFAULT_HANDLER not in handler_tables(layers):
+        message = f"default_runtime_name is {DEFAULT_HANDLER}, and the declared runtimes do not have it"
+        yield Defect(UNDECLARED, _naming(layers, "runtimes"), message)
+    elif isinstance(named, str) and named not in handler_tables(layers):
         yield Defect(UNDECLARED, _naming(layers, "default_runtime_name"), f'default_runtime_name = "{named}"')
 
 

@@ -18,7 +18,7 @@ from functools import reduce
 from typing import Any
 
 from ...module_utils.containerd_fields import LetterCase, letter_case
-from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, checks_schema, newest_schema, release
+from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, DEFAULT_HANDLER, checks_schema, newest_schema, release
 from .config import nested
 from .containerd_keys import cri_values, top_level
 from .model import ConfigFile
@@ -240,6 +240,19 @@ def runtimes(cri: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     found = nested(cri, ("containerd", "runtimes"))
     tables = found.items() if isinstance(found, Mapping) else ()
     return {name: table for name, table in tables if isinstance(table, Mapping)}
+
+
+def handler_tables(layers: Layers) -> dict[str, Mapping[str, Any]]:
+    """Tables of all handlers by name, with that of ``runc`` where it is built in and not declared.
+
+    2.x adds declared handlers to the built-in one (run with 2.4.2). Up to 1.7 a declared table of runtimes takes its
+    place, empty or not: go-toml 1.9.5 decodes into a new map (marshal.go, valueFromTree; measured with 1.7.35).
+    """
+    declared = runtimes(layers.cri)
+    replaced = isinstance(nested(layers.cri, ("containerd", "runtimes")), Mapping)
+    if layers.merge is Merge.REPLACING and replaced:
+        return declared
+    return {DEFAULT_HANDLER: {}, **declared}
 
 
 def driver_word(table: Mapping[str, Any] | None) -> Any:

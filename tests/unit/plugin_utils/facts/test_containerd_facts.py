@@ -65,6 +65,46 @@ def test_containerds_own_reading_of_its_files_outranks_ours(aligned: Snapshot) -
     assert (found.configured, found.source) == (CGROUPFS, "containerd config dump")
 
 
+@pytest.mark.parametrize(
+    ("version", "text", "names", "undeclared"),
+    [
+        ("1.7.35", "version = 2\n", ["runc"], False),
+        ("1.7.35", f"version = 2\n[{V2}.containerd]\nsnapshotter = 'x'\n", ["runc"], False),
+        ("1.7.35", f"version = 2\n[{V2}.containerd.runtimes]\n", [], True),
+        ("1.7.35", "version = 2\n" + handler(V2, "true", "nvidia"), ["nvidia"], True),
+        (
+            "1.7.35",
+            f"version = 2\n[{V2}.containerd]\ndefault_runtime_name = 'nvidia'\n" + handler(V2, "true", "nvidia"),
+            ["nvidia"],
+            False,
+        ),
+        (
+            "1.7.35",
+            f"version = 2\n[{V2}.containerd]\ndefault_runtime_name = 'runc'\n" + handler(V2, "true", "nvidia"),
+            ["nvidia"],
+            True,
+        ),
+        ("1.6.20", handler("plugins.cri", "true", "nvidia"), ["nvidia"], True),
+        (
+            "1.6.20",
+            f"version = 2\n[{V2}.containerd.default_runtime]\nruntime_type = 'x'\n" + handler(V2, "true", "nvidia"),
+            ["nvidia"],
+            False,
+        ),
+        ("1.7.35", f"version = 2\n[{V2}.containerd]\ndefault_runtime_name = ''\n", ["runc"], True),
+        ("2.4.2", f"version = 3\n[{V3}.containerd]\ndefault_runtime_name = ''\n", ["runc"], True),
+        ("2.0.0", "version = 2\n" + handler(V2, "true", "nvidia"), ["nvidia", "runc"], False),
+        ("2.4.2", f"version = 3\n[{V3}.containerd.runtimes]\n", ["runc"], False),
+    ],
+)
+def test_runc_is_built_in_until_runtimes_are_declared_to_1_7(
+    aligned: Snapshot, version: str, text: str, names: list[str], undeclared: bool
+) -> None:
+    node = runtime_text(containerd(aligned, version), text)
+    assert [each.name for each in runtime(node).handlers] == names
+    assert ("containerd-default-runtime-undeclared" in codes(node)) is undeclared
+
+
 def test_a_dump_has_options_as_the_file_spells_them(aligned: Snapshot) -> None:
     """As 2.4.2 dumps them: the default of runc beside the key of the file, which counts."""
     main = f"version = 3\n[{V3}.containerd.runtimes.runc.options]\nsystemdcgroup = true\n"

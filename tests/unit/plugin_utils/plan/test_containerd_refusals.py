@@ -270,7 +270,6 @@ WEIRD = {
     "a plugin that is no table": 'version = 2\n[plugins]\n"io.containerd.grpc.v1.cri" = "x"\n',
     "handlers that are no table": f"version = 2\n[{V2}.containerd]\nruntimes = []\n",
     "options that are no table": f"version = 2\n[{V2}.containerd.runtimes.runc]\noptions = 'x'\n",
-    "a handler in an array of tables": f"version = 2\n[[{V2}.containerd.runtimes.runc]]\nx = 1\n",
 }
 
 
