@@ -11,7 +11,17 @@ from typing import Any
 from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, DEFAULT_HANDLER, OWN_DROP_IN, RUNTIME_V1, newest_schema, release
 from .config import nested
 from .containerd_keys import cri_values
-from .containerd_layers import Layers, Merge, driver_word, handler_tables, own_table, runtimes, source_of, version_in
+from .containerd_layers import (
+    NEWEST,
+    Layers,
+    Merge,
+    driver_word,
+    handler_tables,
+    own_table,
+    runtimes,
+    source_of,
+    version_in,
+)
 from .model import ConfigFile, Defect
 
 IGNORED = "containerd-plugin-key-ignored"
@@ -72,7 +82,7 @@ def _keys_read(layers: Layers, own: int | None, counting: int | None) -> tuple[s
     """``own`` is the file's schema, ``counting`` the one that decides."""
     if layers.merge is Merge.REPLACING:
         return {1: (CRI_V1,), 2: (CRI_V2,)}.get(counting or 0, (CRI_V3,))
-    if (counting or 0) >= 3:
+    if (counting or 0) >= (NEWEST if layers.merge is Merge.PER_FILE else 3):
         return (CRI_V3,)
     return (CRI_V1, CRI_V2, CRI_V3) if own == 1 else (CRI_V2, CRI_V3)
 

@@ -80,7 +80,7 @@ def cri_table(values: Mapping[str, Any], version: int | None, merge: Merge) -> M
     if merge is Merge.REPLACING:
         return _table(plugins, {1: CRI_V1, 2: CRI_V2}.get(version or 0, CRI_V3))
     newest = _table(plugins, CRI_V3)
-    if version is not None and version >= 3:
+    if version is not None and version >= (NEWEST if merge is Merge.PER_FILE else 3):
         return newest
     older = _table(plugins, CRI_V2)
     # plugins/cri/runtime/plugin.go migrateConfig: what the new table lacks is copied, key by key, two levels deep
@@ -183,9 +183,12 @@ def _renamed(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _migrated(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """2.3 and later bring each file to the newest schema before they merge it."""
+    """2.3 and later bring each file to the newest schema before they merge it, one of schema 3 too (run with 2.4.2).
+
+    plugins/cri/runtime/plugin.go, configMigration: it runs for every schema below the newest, which is 3 up to 2.2.
+    """
     version, renamed = version_in(values), _renamed(values)
-    if version is None or version >= 3:
+    if version is None or version >= NEWEST:
         return values
     plugins = {key: each for key, each in _table(renamed, "plugins").items() if key != CRI_V2}
     table = cri_table(renamed, version, Merge.PER_FILE)

@@ -105,6 +105,18 @@ def test_runc_is_built_in_until_runtimes_are_declared_to_1_7(
     assert ("containerd-default-runtime-undeclared" in codes(node)) is undeclared
 
 
+@pytest.mark.parametrize(
+    ("version", "schema", "ignored"),
+    [("2.0.0", 3, True), ("2.2.4", 3, True), ("2.3.0", 3, False), ("2.4.2", 3, False), ("2.4.2", 4, True)],
+)
+def test_old_keys_in_a_new_file_are_ignored_or_migrated(
+    aligned: Snapshot, version: str, schema: int, ignored: bool
+) -> None:
+    node = runtime_text(containerd(aligned, version), f"version = {schema}\n" + handler(V2, "true"))
+    assert ("containerd-plugin-key-ignored" in codes(node)) is ignored
+    assert [each.configured for each in runtime(node).handlers] == [CGROUPFS if ignored else SYSTEMD]
+
+
 def test_a_dump_has_options_as_the_file_spells_them(aligned: Snapshot) -> None:
     """As 2.4.2 dumps them: the default of runc beside the key of the file, which counts."""
     main = f"version = 3\n[{V3}.containerd.runtimes.runc.options]\nsystemdcgroup = true\n"

@@ -109,6 +109,12 @@ def test_a_key_that_would_not_count_is_not_changed(options: str) -> None:
     assert (refusal.code, refusal.file) == ("containerd-key-case", MAIN)
 
 
+def test_handlers_that_are_migrated_are_changed_where_they_stand() -> None:
+    text = "version = 3\n" + handler(V2, "runc", "false") + handler(V2, "nvidia", "true")
+    (edit,) = edits_of(containerd("2.4.2", {MAIN: text}), MAIN_FILE)
+    assert edit.after == "version = 3\n" + handler(V2, "runc", "true") + handler(V2, "nvidia", "true")
+
+
 def test_the_dump_is_searched_for_the_option_as_the_file_spells_it() -> None:
     text = f"version = 3\n{SMALL}".replace(".runtimes", ".Runtimes")
     snapshot = containerd("2.4.2", {MAIN: text})
