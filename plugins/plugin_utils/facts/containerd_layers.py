@@ -77,10 +77,12 @@ def schema_of(config: ConfigFile) -> int | None:
 def cri_table(values: Mapping[str, Any], version: int | None, merge: Merge) -> Mapping[str, Any]:
     """The table that a containerd of 1.x or 2.x reads; 2.x migrates older ones, and newer keys win."""
     plugins = _table(values, "plugins")
+    if version is None:
+        return {}
     if merge is Merge.REPLACING:
-        return _table(plugins, {1: CRI_V1, 2: CRI_V2}.get(version or 0, CRI_V3))
+        return _table(plugins, {1: CRI_V1, 2: CRI_V2}.get(version, CRI_V3))
     newest = _table(plugins, CRI_V3)
-    if version is not None and version >= (NEWEST if merge is Merge.PER_FILE else 3):
+    if version >= (NEWEST if merge is Merge.PER_FILE else 3):
         return newest
     older = _table(plugins, CRI_V2)
     # plugins/cri/runtime/plugin.go migrateConfig: what the new table lacks is copied, key by key, two levels deep
@@ -276,6 +278,21 @@ def source_of(layers: Layers, handler: str) -> str | None:
         if layers.merge is Merge.REPLACING and own:
             break  # nothing of an earlier file's table is left
     return declaring
+
+
+def counting_version(layers: Layers, config: ConfigFile) -> int | None:
+    """The schema that decides how a file is read: its own from 2.3 on, before that the one of all files together."""
+    return version_in(config.values) if layers.merge is Merge.PER_FILE else layers.version
+
+
+def cri_names(layers: Layers, config: ConfigFile) -> tuple[str, ...]:
+    """Names under which a file's CRI tables are read."""
+    counting = counting_version(layers, config) or 0
+    if layers.merge is Merge.REPLACING:
+        return {1: (CRI_V1,), 2: (CRI_V2,)}.get(counting, (CRI_V3,))
+    if counting >= (NEWEST if layers.merge is Merge.PER_FILE else 3):
+        return (CRI_V3,)
+    return (CRI_V1, CRI_V2, CRI_V3) if version_in(config.values) == 1 else (CRI_V2, CRI_V3)
 
 
 def own_table(layers: Layers, config: ConfigFile) -> Mapping[str, Any]:

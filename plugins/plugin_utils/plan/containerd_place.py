@@ -70,7 +70,7 @@ def place(runtime: RuntimeFacts, wanted: str, table: Table) -> Place:
 def _is_migrated(layers: Layers) -> bool:
     """Whether the main file of schema 3 has its handlers in the table of schema 2, and 2.3 or later migrates them.
 
-    One handler in the table of schema 3 would be all that is left of them (plugins/cri/runtime/plugin.go, migrateConfig).
+    One handler in the table of schema 3 would be all that is left of them (migrateConfig in plugins/cri/runtime).
     """
     values = layers.files[0].values
     tables = [nested(values, SCHEMAS[schema].runtimes) for schema in (2, 3)]

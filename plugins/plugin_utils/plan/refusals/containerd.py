@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ....module_utils.cgroup.names import Driver
 from ...containerd_schema import OWN_DROP_IN, readable_schemas, release
 from ...facts.containerd import DUMP
-from ...facts.containerd_defects import IGNORED
+from ...facts.containerd_defects import IGNORED, TYPE
 from ...facts.containerd_layers import Merge, driver_word, runtimes, schema_of, version_in
 from ...facts.model import NodeFacts
 from ...profile import Profile
@@ -127,10 +127,11 @@ def _dump(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     for handler in runtime.handlers if driver else ():
         systemd = driver_word(runtimes(layers_of(runtime).cri).get(handler.name)) is True
         written = Driver.SYSTEMD if systemd else Driver.CGROUPFS
-        if handler.source == DUMP and handler.configured is not driver and written is driver:
+        dumped = handler.configured if handler.source == DUMP else None
+        if dumped and dumped is not driver and written is driver:
             yield Refusal(
                 "containerd-dump-differs",
-                f"{DUMP} says {handler.configured.value} for handler {handler.name}, its files say {written.value}",
+                f"{DUMP} says {dumped.value} for handler {handler.name}, its files say {written.value}",
                 "Compare the files with what containerd config dump prints.",
                 file=runtime.config.path,
             )
@@ -149,7 +150,9 @@ def _nri(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
 
 def _files(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     """Only of a node with something to change; what a plan comes to, only of files that are understood."""
-    if not runtime_changes(facts, profile):
+    wanted = profile.cgroup_driver is not None or profile.nri.enabled is not None
+    undecoded = wanted and any(each.code == TYPE for each in facts.runtime.defects)
+    if not undecoded and not runtime_changes(facts, profile):
         return
     for rules in (
         (_types,),

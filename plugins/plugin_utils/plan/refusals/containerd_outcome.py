@@ -21,6 +21,7 @@ from .model import Rule, unsafe_file
 FOLDER = "/etc/containerd/"
 WOULD_NOT_START = {
     containerd.TOO_NEW: "containerd would not start with it",
+    containerd.TYPE: "containerd would not start with it",
     containerd.MISSING: "containerd would not start with it",
     containerd.INVALID: "containerd would not start with it",
     containerd.MIXED: "containerd loses settings, or does not start, where versions are mixed",

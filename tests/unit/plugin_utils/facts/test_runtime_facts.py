@@ -52,10 +52,10 @@ def test_a_declared_runc_is_read_from_the_file(aligned: Snapshot) -> None:
     assert (found.cgroup_driver, found.running_cgroup_driver) == (SYSTEMD, SYSTEMD)
 
 
-@pytest.mark.parametrize("value", ["false", '"true"', "1"])
-def test_only_true_is_systemd(aligned: Snapshot, value: str) -> None:
+@pytest.mark.parametrize(("value", "driver"), [("false", CGROUPFS), ('"true"', None), ("1", None)])
+def test_only_true_is_systemd(aligned: Snapshot, value: str, driver: Driver | None) -> None:
     snapshot = runtime_edit(aligned, "SystemdCgroup = true", f"SystemdCgroup = {value}")
-    assert runtime(snapshot).cgroup_driver is CGROUPFS
+    assert runtime(snapshot).cgroup_driver is driver
 
 
 def test_every_handler_of_runc_type_counts_and_others_do_not(aligned: Snapshot) -> None:

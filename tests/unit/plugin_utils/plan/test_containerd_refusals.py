@@ -280,6 +280,12 @@ def test_shapes_that_nobody_expects_are_named_with_their_line(name: str) -> None
         edits_of(node, DRIVER)
 
 
+def test_a_handler_that_is_no_table_is_refused_where_nothing_else_is_to_be_changed() -> None:
+    node = containerd("1.7.24", {MAIN: f"version = 2\n[[{V2}.containerd.runtimes.runc]]\nx = 1\n"})
+    found = {each.code: each.message for each in plan_of(node, DRIVER).refusals}
+    assert "handler runc is not a table" in found["containerd-would-not-start"]
+
+
 def test_a_driver_that_is_a_text_is_written_as_what_it_should_be() -> None:
     node = containerd("1.7.24", {MAIN: "version = 2\n" + handler(V2, "runc", '"true"')})
     (edit,) = edits_of(node, DRIVER)
