@@ -149,13 +149,16 @@ def _version_of_main(layers: Layers, version: str | None) -> int | None:
 
 
 def _legacy(layers: Layers, version: str | None) -> Iterator[Defect]:
+    """ValidatePluginConfig of 1.7's pkg/cri/config/config.go: the default runtime has to be the one of 1.2."""
     known = release(version)
     if known is None or known >= (2, 0):
         return
+    default = nested(layers.cri, ("containerd", "default_runtime_name")) or DEFAULT_HANDLER
+    if handler_tables(layers).get(str(default), {}).get("runtime_type") == RUNTIME_V1:
+        return
     for config in layers.files:
         table = own_table(layers, config)
-        types = {each.get("runtime_type") for each in runtimes(table).values()}
-        if table.get("systemd_cgroup") is True and RUNTIME_V1 not in types:
+        if table.get("systemd_cgroup") is True:
             yield Defect(LEGACY, config.path, "systemd_cgroup = true in the CRI plugin's own table")
 
 

@@ -29,6 +29,11 @@ def is_runc(table: Mapping[str, Any]) -> bool:
     return not isinstance(kind, str) or kind in RUNC_TYPES
 
 
+def runtime_v1_driver(layers: Layers, table: Mapping[str, Any]) -> Driver:
+    """The driver of a handler of type io.containerd.runtime.v1.linux: without options the CRI plugin's word counts."""
+    return as_driver(driver_word(table) if "options" in table else layers.cri.get("systemd_cgroup"))
+
+
 def configured_drivers(layers: Layers, files: Mapping[str, ConfigFile], version: str | None) -> Drivers:
     """Of each handler of runc type by name. Of an unknown release only what all that may be meant agree on.
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....module_utils.cgroup.names import Driver
-from ...containerd_schema import OWN_DROP_IN, readable_schemas, release
+from ...containerd_schema import DEFAULT_RUNTIME_TYPE, OWN_DROP_IN, RUNTIME_V1, readable_schemas, release
 from ...facts.containerd import DUMP
 from ...facts.containerd_defects import IGNORED, TYPE
-from ...facts.containerd_layers import Merge, driver_word, runtimes, schema_of, version_in
+from ...facts.containerd_drivers import runtime_v1_driver
+from ...facts.containerd_layers import Merge, driver_word, runtimes, schema_of, source_of, version_in
 from ...facts.model import NodeFacts
 from ...profile import Profile
 from ..containerd import nri_skip, runtime_changes
@@ -137,6 +138,22 @@ def _dump(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             )
 
 
+def _runtime_v1(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """Its driver is an option of its own or the CRI plugin's systemd_cgroup, and 2.0 has no such runtime.
+
+    generateRuntimeOptions in pkg/cri/server/helpers.go of 1.6 and 1.7, containerd RELEASES.md.
+    """
+    layers = layers_of(facts.runtime)
+    for name, table in sorted(runtimes(layers.cri).items()) if profile.cgroup_driver else ():
+        if table.get("runtime_type") == RUNTIME_V1 and runtime_v1_driver(layers, table) is not profile.cgroup_driver:
+            yield Refusal(
+                "containerd-runtime-v1",
+                f"handler {name} is of type {RUNTIME_V1}, whose driver is not changed here",
+                f'Give the handler runtime_type = "{DEFAULT_RUNTIME_TYPE}", or take it out.',
+                file=source_of(layers, name) or facts.runtime.config.path,
+            )
+
+
 def _nri(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     skip = nri_skip(facts.runtime, profile)
     if skip and profile.nri.unsupported == "refuse":
@@ -166,4 +183,4 @@ def _files(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             return
 
 
-RULES: tuple[Rule, ...] = (_installed, _config, _files, _dump, _nri)
+RULES: tuple[Rule, ...] = (_installed, _config, _runtime_v1, _files, _dump, _nri)
