@@ -130,7 +130,7 @@ def _mixed(layers: Layers, version: str | None) -> Iterator[Defect]:
     main, of_main = layers.files[0], _version_of_main(layers, version)
     for config in layers.files[1:]:
         own = config.values.get("version")
-        if not isinstance(own, int) or of_main is None or own == of_main:
+        if not isinstance(own, int) or not own or of_main is None or own == of_main:
             continue
         if layers.merge is not Merge.PER_FILE or own > of_main:
             yield Defect(MIXED, config.path, f"version {own}, while {main.path} has version {of_main}")

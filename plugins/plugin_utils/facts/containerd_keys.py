@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...module_utils.containerd_fields import LetterCase, is_spelling, key_of
+from ...module_utils.containerd_fields import SYSTEMD_CGROUP, LetterCase, is_spelling, key_of
 from ..containerd_schema import DEFAULT_HANDLER
 
 TOP = ("version", "imports", "plugins", "disabled_plugins", "required_plugins")
 CRI = ("containerd", "systemd_cgroup")
 CONTAINERD = ("runtimes", "default_runtime_name")
 RUNTIME = ("runtime_type", "options")
-OPTIONS = ("SystemdCgroup", "BinaryName")
+OPTIONS = (SYSTEMD_CGROUP, "BinaryName")
 NRI = (
     "disable",
     "socket_path",
@@ -65,7 +65,15 @@ def _handler(name: str, table: Any, case: LetterCase) -> Any:
     if case is LetterCase.ANY and name == DEFAULT_HANDLER:
         # 2.x has all options of runc among its defaults, and they are decoded in their turn (run with 2.4.2).
         keys = sorted({*keys, *OPTIONS})
-    return {**handler, "options": _named(options, OPTIONS, case, keys)}
+    named = _named(options, OPTIONS, case, keys)
+    return {**handler, "options": {**named, **_undecodable(options, case)}}
+
+
+def _undecodable(options: Table, case: LetterCase) -> dict[str, Any]:
+    """2.x decodes every spelling of an option, so that one of another type counts whatever stands under the others."""
+    spelled = [value for key, value in options.items() if is_spelling(key, SYSTEMD_CGROUP)]
+    odd = [value for value in spelled if not isinstance(value, bool)]
+    return {SYSTEMD_CGROUP: odd[0]} if odd and case is LetterCase.ANY else {}
 
 
 def _named(values: Table, fields: Iterable[str], case: LetterCase, order: list[str]) -> dict[str, Any]:

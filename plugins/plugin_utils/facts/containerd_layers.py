@@ -62,9 +62,9 @@ class Layers:
 
 
 def version_in(values: Mapping[str, Any]) -> int | None:
-    """``version`` of a document, 1 where it is not named; None for a word that is no number."""
+    """``version`` of a document, 1 where it is not named or 0; None for a word that is no number."""
     version = values.get("version", 1)
-    return version if isinstance(version, int) and not isinstance(version, bool) else None
+    return version or 1 if isinstance(version, int) and not isinstance(version, bool) else None
 
 
 def schema_of(config: ConfigFile) -> int | None:

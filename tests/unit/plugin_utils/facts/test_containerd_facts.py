@@ -173,6 +173,14 @@ def test_an_option_of_another_type_is_named_and_not_taken(aligned: Snapshot, wor
     assert node.cgroup_driver is None
 
 
+@pytest.mark.parametrize("options", ['SYSTEMDCGROUP = "true"', "SystemdCgroup = true\nsystemdcgroup = 1"])
+def test_every_spelling_of_an_option_is_decoded(aligned: Snapshot, options: str) -> None:
+    text = f"[{V3}.containerd.runtimes.runc.options]\n{options}\n"
+    node = runtime(runtime_text(containerd(aligned, "2.4.2"), "version = 3\n" + text))
+    assert [each.code for each in node.defects] == ["containerd-option-type"]
+    assert node.cgroup_driver is None
+
+
 def test_up_to_1_7_a_table_that_is_replaced_is_not_decoded(aligned: Snapshot) -> None:
     main = f"version = 2\nimports = ['{NVIDIA}']\n[{V2}]\ncontainerd = 3\n"
     node = file(runtime_text(aligned, main), NVIDIA, "version = 2\n" + handler(V2, "true"))

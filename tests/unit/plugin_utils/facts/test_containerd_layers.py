@@ -180,6 +180,8 @@ TABLE = {
         "m",
     ),
     "2.1 reads no bare name in schema 2": ("2.1.9", "version = 2\n" + option(V1, "true"), None, None, None),
+    "1.7 takes version 0 for schema 1": ("1.7.24", "version = 0\n" + option(V1, "true"), None, True, "m"),
+    "2.4 migrates a file of version 0": ("2.4.2", "version = 0\n" + option(V1, "true"), None, True, "m"),
     "2.3 migrates schema 1": ("2.3.0", option(V1, "true"), None, True, "m"),
     "1.6 takes schema 3 for 2": ("1.6.20", "version = 3\n" + option(V2, "true"), None, True, "m"),
     "1.6 looks for relative globs where it runs": (
