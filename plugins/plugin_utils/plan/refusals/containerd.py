@@ -83,7 +83,7 @@ def _schema_word(version: int | None) -> str:
 def _types(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     """What the plan rests on, and containerd does not decode: cmd/containerd/server/config/config.go."""
     for config in (facts.runtime.config, *facts.runtime.layers):
-        for key in ("disabled_plugins", "required_plugins"):
+        for key in ("imports", "disabled_plugins", "required_plugins"):
             named = config.values.get(key, [])
             if not isinstance(named, list) or not all(isinstance(each, str) for each in named):
                 yield Refusal(

@@ -43,10 +43,6 @@ def _read(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             "Import fewer files, or files that can be read.",
             file=runtime.config.path,
         )
-    if not isinstance(runtime.config.values.get("imports", []), list):
-        yield Refusal(
-            "config-unreadable", "imports is no list", "Correct the file; it is left as it is.", runtime.config.path
-        )
 
 
 def _written(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:

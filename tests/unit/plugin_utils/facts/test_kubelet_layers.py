@@ -125,35 +125,6 @@ def test_null_resets_to_the_default_from_1_29(version: str, driver: str, source:
     assert (found.cgroup_driver.value, found.cgroup_driver_source) == (driver, source)
 
 
-def test_an_empty_text_of_a_dropin_resets_to_the_default() -> None:
-    found = facts(evidence("1.35.0", "cgroupDriver: systemd\n", a=TYPE + 'cgroupDriver: ""\n'))
-    assert value(found, "cgroupDriver") == ("cgroupfs", "kubelet's default")
-
-
-DEFAULTED = {
-    "cpuManagerPolicy": "none",
-    "topologyManagerPolicy": "none",
-    "topologyManagerScope": "container",
-    "memoryManagerPolicy": "None",
-    "memoryThrottlingFactor": "0.9",
-    "failCgroupV1": "true",
-    "podPidsLimit": "-1",
-    "readOnlyPort": "0",
-    "cgroupsPerQOS": "true",
-    "failSwapOn": "true",
-}
-
-
-@pytest.mark.parametrize("key", DEFAULTED)
-def test_null_is_the_default_of_every_field_that_has_one(key: str) -> None:
-    assert value(facts(evidence("1.35.0", f"{key}: null\n")), key) == (DEFAULTED[key], "kubelet's default")
-
-
-@pytest.mark.parametrize("key", ["systemReserved", "enforceNodeAllocatable", "featureGates", "reservedMemory"])
-def test_null_is_nothing_where_a_field_has_no_default_here(key: str) -> None:
-    assert key not in facts(evidence("1.35.0", f"{key}: null\n")).settings
-
-
 def test_false_and_zero_override_nothing_on_1_28() -> None:
     found = facts(evidence("1.28.0", "failSwapOn: true\n", a=TYPE + "failSwapOn: false\n"))
     assert value(found, "failSwapOn") == (True, MAIN)
@@ -332,59 +303,6 @@ def test_a_variable_within_a_word_and_what_resets() -> None:
     )
     line = next_line(with_unit(drop_in, extra="B=3\n"))
     assert [word for word, _source in line] == ["/opt/kubelet", "--a=", "--b=x2", ""]
-
-
-GLOB = "[Service]\nEnvironmentFile=-/etc/kubelet.d/*.env\nExecStart=\nExecStart=/usr/bin/kubelet $A $B\n"
-
-
-def with_pattern(drop_in: str, **texts: str) -> dict[str, Any]:
-    """The kubelet section of a node whose environment files in /etc/kubelet.d are those of ``texts``."""
-    found = with_unit(drop_in)
-    paths = [f"/etc/kubelet.d/{name}.env" for name in texts]
-    found["environment_files"] = [*paths, "/etc/default/kubelet"]
-    found["files"].update({path: text(each) for path, each in zip(paths, texts.values(), strict=True)})
-    found["files"]["/etc/kubelet.d/*.env"] = {"kind": "pattern"}
-    return found
-
-
-def test_the_files_of_a_pattern_are_read_in_the_order_of_their_names() -> None:
-    line = next_line(with_pattern(GLOB, b="A=--v=2\n", a="A=--v=1\nB=--cgroup-driver=cgroupfs\n"))
-    assert line[1:] == (
-        ("--v=2", "A in /etc/kubelet.d/b.env"),
-        ("--cgroup-driver=cgroupfs", "B in /etc/kubelet.d/a.env"),
-    )
-    assert [word for word, _source in next_line(with_pattern(GLOB))] == ["/usr/bin/kubelet"]
-
-
-@pytest.mark.parametrize("entry", [None, {"kind": "pattern", "error": "more than 16"}])
-def test_a_pattern_whose_files_are_not_all_known_says_nothing(entry: dict[str, Any] | None) -> None:
-    found = with_pattern(GLOB, a="A=--v=1\n")
-    found["files"]["/etc/kubelet.d/*.env"] = entry
-    assert next_line({**found, "files": {path: each for path, each in found["files"].items() if each}}) == ()
-
-
-@pytest.mark.parametrize(
-    ("unset", "line"),
-    [
-        ("A", ["--b=2"]),
-        ("A C", ["--b=2"]),
-        ("'A=--a=1' B=other", ["--b=2"]),
-        ("A=--a=2", ["--a=1", "--b=2"]),
-        ("A\nUnsetEnvironment=B", []),
-        ("A\nUnsetEnvironment=\nUnsetEnvironment=B", ["--a=1"]),
-    ],
-)
-def test_unset_variables_are_empty_wherever_they_were_set(unset: str, line: list[str]) -> None:
-    drop_in = (
-        "[Service]\nEnvironment=A=--a=1\nEnvironmentFile=/etc/default/kubelet\n"
-        f"UnsetEnvironment={unset}\nExecStart=\nExecStart=/usr/bin/kubelet $A $B\n"
-    )
-    assert [word for word, _source in next_line(with_unit(drop_in, extra="B=--b=2\n"))][1:] == line
-
-
-def test_a_colon_before_the_program_leaves_variables_as_they_are() -> None:
-    drop_in = "[Service]\nEnvironment=A=--v=2\nExecStart=\nExecStart=-:/usr/bin/kubelet $A ${A}\n"
-    assert [word for word, _source in next_line(with_unit(drop_in))] == ["/usr/bin/kubelet", "$A", "${A}"]
 
 
 @pytest.mark.parametrize("drop_in", ["", RESET, f"{RESET}ExecStart=/usr/bin/k3s agent\n"])

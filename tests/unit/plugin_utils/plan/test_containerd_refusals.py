@@ -132,10 +132,10 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         ("2.1.9", {MAIN: "version = 3\n" + ALL, NVIDIA: "version = 3\n"}),
     ),
     "imports that are no list": (
-        "config-unreadable",
+        "containerd-key-type",
         "2.1.9",
         {MAIN: 'version = 3\nimports = "x"\n'},
-        (f"{MAIN}: ", "imports is no list"),
+        (f"{MAIN}: ", "imports is not a list of texts"),
         ("2.1.9", {MAIN: "version = 3\nimports = []\n"}),
     ),
     "an import that is missing": (
