@@ -36,13 +36,17 @@ MAX_BYTES = 1 << 20
 """Of text, after which no further file is taken: the controller parses all of it."""
 MAX_FOLDERS = 256
 
-_IMPORTS = re.compile(r"^[ \t]*[\"']?imports[\"']?[ \t]*=[ \t]*\[", re.MULTILINE)
+_IMPORTS = re.compile(r"^[ \t]*[\"']?imports[\"']?[ \t]*=[ \t]*\[", re.MULTILINE | re.IGNORECASE)
 _ITEM = re.compile(r"""(?:\s|,|\#[^\n]*)*(?:"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)')""")
-_ADDRESS = re.compile(r"^[ \t]*address[ \t]*=[ \t]*[\"']([^\"'\n]+/containerd\.sock)[\"']", re.MULTILINE)
+_ADDRESS = re.compile(
+    r"^[ \t]*address[ \t]*=[ \t]*[\"']([^\"'\n]+/containerd\.sock)[\"']", re.MULTILINE | re.IGNORECASE
+)
 _KEPT = re.compile(
     r"[ \t]*(version|disabled_plugins|default_runtime_name|runtime_type|SystemdCgroup|BinaryName|disable|socket_path)"
-    r"[ \t]*=[ \t]*(\[.*\]|[^\[{\s].*)"
+    r"[ \t]*=[ \t]*(\[.*\]|[^\[{\s].*)",
+    re.IGNORECASE,
 )
+"""In any letter case: options of a handler are dumped as the file spells them (module_utils/containerd_fields.py)."""
 _KEPT_TABLE = re.compile(r"\[plugins\..*(?:\.containerd|\.runtimes\..+|io\.containerd\.nri\.v1\.nri[\"'])\]")
 
 

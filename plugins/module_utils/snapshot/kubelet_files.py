@@ -11,6 +11,7 @@ from typing import Any
 
 from ..host import Host
 from .files import capture
+from .path_pattern import expanded, is_pattern
 from .unit_file import environment, environment_files, settings, words
 
 UNIT = "kubelet.service"
@@ -28,6 +29,8 @@ DROPIN_VARIABLE = "KUBELET_CONFIG_DROPIN_DIR_ALPHA"
 MAX_DROPINS = 64
 MAX_UNIT_FILES = 32
 MAX_ENVIRONMENT_FILES = 16
+PATTERN = "pattern"
+"""The kind of what stands in ``files`` under the name of a pattern."""
 MAX_TEXT = 1 << 22
 _MAX_ENTRIES = 4096
 _MAX_DEPTH = 16
@@ -94,11 +97,37 @@ def _names(host: Host, folder: str) -> list[str]:
         return []
 
 
-def environment_paths(texts: list[str]) -> list[str]:
-    """The environment files that unit files name, then the well-known ones; a name with a pattern is left out."""
+def environment_paths(texts: list[str], patterns: Mapping[str, list[str] | None]) -> list[str]:
+    """The environment files that unit files name, then the well-known ones; one with a specifier is left out."""
+    found: list[str] = []
+    for path in environment_names(texts):
+        found += (patterns[path] or []) if path in patterns else [path]
+    return list(dict.fromkeys([*found, *ENVIRONMENT_FILES]))[:MAX_ENVIRONMENT_FILES]
+
+
+def environment_names(texts: list[str]) -> list[str]:
+    """What stands in EnvironmentFile= of unit files and needs no specifier of systemd.unit(5) to be read."""
     named = [path.lstrip("-") for text in texts for path in environment_files(text)]
-    usable = [path for path in named if path.startswith("/") and not set(path) & set("*?[%")]
-    return list(dict.fromkeys([*usable, *ENVIRONMENT_FILES]))[:MAX_ENVIRONMENT_FILES]
+    return [path for path in named if path.startswith("/") and "%" not in path]
+
+
+def environment_patterns(host: Host, texts: list[str]) -> dict[str, list[str] | None]:
+    """The files of each EnvironmentFile= with a pattern, systemd.exec(5); None where they are too many."""
+    return {
+        path: expanded(host, path, MAX_ENVIRONMENT_FILES - len(ENVIRONMENT_FILES))
+        for path in environment_names(texts)
+        if is_pattern(path)
+    }
+
+
+def described_patterns(patterns: Mapping[str, list[str] | None], taken: list[str]) -> dict[str, Any]:
+    """An entry of ``files`` for each pattern: that all of its files were taken along, or why not."""
+    found: dict[str, Any] = {}
+    for path, matching in patterns.items():
+        found[path] = {"kind": PATTERN}
+        if matching is None or not set(matching) <= set(taken):
+            found[path]["error"] = "not taken along: more than %d environment files" % MAX_ENVIRONMENT_FILES
+    return found
 
 
 def dropin_variable(host: Host, pid: int | None) -> bool | None:
@@ -129,8 +158,10 @@ def unit_sources(host: Host, unit: Mapping[str, str]) -> dict[str, Any]:
     """``{unit_files, environment_files, files}``: where the flags of the next start stand."""
     units = unit_paths(host, unit)
     files = captured(host, units)
-    variables = environment_paths([files[path].get("text", "") for path in units])
-    files.update(captured(host, variables))
+    texts = [files[path].get("text", "") for path in units]
+    patterns = environment_patterns(host, texts)
+    variables = environment_paths(texts, patterns)
+    files.update({**captured(host, variables), **described_patterns(patterns, variables)})
     return {"unit_files": units, "environment_files": variables, "files": files}
 
 

@@ -16,6 +16,8 @@ PORT = 10248
 HOST = re.compile(r"[0-9A-Za-z][0-9A-Za-z.-]{0,252}\Z|[0-9A-Fa-f:.]{3,45}\Z")
 WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104 - nobody listens there but kubelet
 """Go listens for IPv4 at :: as well (net, favoriteAddrFamily)."""
+NULLS = ("~", "null", "Null", "NULL")
+"""YAML 1.1's words for nothing, which leave kubelet its default."""
 FLAGS = ("--healthz-port", "--healthz-bind-address")
 FIELDS = ("healthzPort", "healthzBindAddress")
 
@@ -41,7 +43,8 @@ def url(address: str, port: int) -> str | None:
 
 def place(words: list[str], texts: Iterable[str]) -> tuple[str, int] | None:
     """Host and port by kubelet's command line and files, the strongest last; None where it listens nowhere."""
-    said = dict(found for text in texts for found in hints(text, *FIELDS))
+    found = (each for text in texts for each in hints(text, *FIELDS))
+    said = {key: "" if value in NULLS else value for key, value in found}
     port = option(words, FLAGS[0]) or said.get(FIELDS[0], "")
     address = option(words, FLAGS[1]) or said.get(FIELDS[1], "")
     number = port_of(port)

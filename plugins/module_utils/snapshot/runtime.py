@@ -8,6 +8,7 @@ import json
 import re
 from typing import Any
 
+from ..containerd_fields import SYSTEMD_CGROUP, option
 from ..cri.client import CriClient
 from ..cri.errors import UNIMPLEMENTED, CriError, CriFailure
 from ..host import Host
@@ -23,7 +24,7 @@ def listening_sockets(proc_net_unix: str) -> list[str]:
     return [row[7] for row in rows if len(row) > 7 and re.match("[0-9A-F]{3}[13579BDF][0-9A-F]{4}$", row[3])]
 
 
-def running_handlers(config_json: str) -> dict[str, Any]:
+def running_handlers(config_json: str, version: str | None = None) -> dict[str, Any]:
     """The part of the CRI plugin's own configuration that concerns us. The rest may hold registry passwords."""
     try:
         section = json.loads(config_json).get("containerd") or {}
@@ -33,7 +34,10 @@ def running_handlers(config_json: str) -> dict[str, Any]:
     handlers = {}
     for name, handler in (section.get("runtimes") or {}).items():
         options = handler.get("options") or {}
-        handlers[name] = {"type": handler.get("runtimeType"), "systemd_cgroup": options.get("SystemdCgroup")}
+        handlers[name] = {
+            "type": handler.get("runtimeType"),
+            "systemd_cgroup": option(options, SYSTEMD_CGROUP, version),
+        }
     return {"default": section.get("defaultRuntimeName"), "handlers": handlers}
 
 
@@ -64,7 +68,7 @@ def cri_evidence(host: Host, endpoint: str) -> dict[str, Any]:
         "name": version.runtime_name,
         "api": version.api,
         "ready": status.ready,
-        "config": running_handlers(status.info["config"]) if "config" in status.info else None,
+        "config": running_handlers(status.info["config"], version.runtime_version) if "config" in status.info else None,
         "runtime_config": runtime_config,
         "sandboxes": [
             {"id": each.id, "ready": each.state == "READY", "namespace": each.namespace, "name": each.name}

@@ -19,7 +19,15 @@ from .durable import sync_folder
 FOLDER = "/usr/local/lib/volcano-colocation"
 PACKAGE = "volcano_colocation"
 # What the engine consists of, below module_utils.
-FILES = ("__init__.py", "chroot_path.py", "errors.py", "host.py", "quantity.py", "token_shapes.py")
+FILES = (
+    "__init__.py",
+    "chroot_path.py",
+    "containerd_fields.py",
+    "errors.py",
+    "host.py",
+    "quantity.py",
+    "token_shapes.py",
+)
 FOLDERS = ("cgroup/", "cri/", "qos/", "systemd/", "transaction/")
 QOS_LINK = "qos"
 """A link to the engine that the unit of qos/service.py starts."""

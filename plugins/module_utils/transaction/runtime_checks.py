@@ -8,6 +8,7 @@ import json
 import os
 from typing import Any
 
+from ..containerd_fields import SYSTEMD_CGROUP, option
 from ..cri.errors import UNIMPLEMENTED, CriError, CriFailure
 from .finding import Finding, Verdict
 from .node import Node
@@ -40,11 +41,12 @@ def handlers(node: Node, endpoint: str, wanted: dict[str, bool]) -> Finding:
     name = "SystemdCgroup of the runtime"
     try:
         with node.cri(endpoint) as client:
+            version = client.version().runtime_version
             info = client.status().info
     except CriFailure as error:
         return Finding(name, Verdict.WAITING, error.message)
     try:
-        running = systemd_cgroup(json.loads(info.get("config", "")))
+        running = systemd_cgroup(json.loads(info.get("config", "")), version)
     except (ValueError, AttributeError):
         return Finding(name, Verdict.NOT_PROVEN, "the runtime does not tell its configuration")
     wrong = sorted(handler for handler, value in wanted.items() if running.get(handler, False) != value)
@@ -71,10 +73,12 @@ def cgroup_driver(node: Node, endpoint: str, wanted: str) -> Finding:
     return Finding(name, Verdict.PASSED, wanted)
 
 
-def systemd_cgroup(config: dict[str, Any]) -> dict[str, bool]:
+def systemd_cgroup(config: dict[str, Any], version: str | None = None) -> dict[str, bool]:
     """{handler: SystemdCgroup} from the CRI plugin's configuration; a handler without options has the default false."""
     runtimes = (config.get("containerd") or {}).get("runtimes") or {}
-    return {name: bool((handler.get("options") or {}).get("SystemdCgroup")) for name, handler in runtimes.items()}
+    return {
+        name: bool(option(handler.get("options") or {}, SYSTEMD_CGROUP, version)) for name, handler in runtimes.items()
+    }
 
 
 def nri_socket(node: Node, path: str, newer_than: float | None) -> Finding:

@@ -9,21 +9,23 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...module_utils.cgroup.names import Driver
+from ...module_utils.containerd_fields import LetterCase, letter_case
 from ..containerd_schema import (
     DEFAULT_HANDLER,
     DEFAULT_NRI_SOCKET,
-    DEFAULT_RUNTIME_TYPE,
     NRI_ID,
     NRI_PLUGINS,
-    RUNC_TYPES,
     dump_is_wrong,
     nri_on_by_default,
     nri_supported,
 )
 from ..edit.errors import ParseError
+from ..edit.lines import BOM
 from ..edit.read import read_toml
 from .config import nested, read_config
 from .containerd_defects import UNREADABLE, defects
+from .containerd_drivers import Drivers, as_driver, configured_drivers
+from .containerd_keys import cri_values, nri_values
 from .containerd_layers import (
     Layers,
     Merge,
@@ -42,35 +44,26 @@ from .nri import with_socket
 DUMP = "containerd config dump"
 
 
-def _driver(systemd_cgroup: object) -> Driver:
-    return Driver.SYSTEMD if systemd_cgroup is True else Driver.CGROUPFS
-
-
-def _is_runc(table: Mapping[str, Any]) -> bool:
-    return table.get("runtime_type", DEFAULT_RUNTIME_TYPE) in RUNC_TYPES
-
-
-def handlers(layers: Layers, running: Mapping[str, Any], dumped: Mapping[str, Any]) -> tuple[Handler, ...]:
-    """Handlers of runc type, sorted by name. ``runc`` exists without being declared: it is built in.
+def handlers(
+    layers: Layers, drivers: Drivers, running: Mapping[str, Any], dumped: Mapping[str, Any]
+) -> tuple[Handler, ...]:
+    """Handlers of runc type, sorted by name.
 
     containerd's own dump outranks our merge where the two differ; both are only files, ``running`` is the CRI.
     """
     declared = runtimes(layers.cri)
-    tables: dict[str, Mapping[str, Any]] = {DEFAULT_HANDLER: {}, **declared}
     found = []
-    for name, table in sorted(tables.items()):
-        if not _is_runc(table):
-            continue
+    for name, driver in sorted(drivers.items()):
         live, word = running.get(name), driver_word(dumped.get(name))
-        configured, source = _driver(driver_word(table)), source_of(layers, name) if name in declared else None
-        if isinstance(word, bool) and _driver(word) is not configured:
-            configured, source = _driver(word), DUMP
-        binary = nested(table, ("options", "BinaryName"))
+        configured, source = driver, source_of(layers, name) if name in declared else None
+        if isinstance(word, bool) and as_driver(word) is not configured:
+            configured, source = as_driver(word), DUMP
+        binary = nested(declared.get(name, {}), ("options", "BinaryName"))
         found.append(
             Handler(
                 name=name,
                 configured=configured,
-                running=_driver(live["systemd_cgroup"]) if live else None,
+                running=as_driver(live["systemd_cgroup"]) if live else None,
                 declared=name in declared,
                 source=source,
                 binary=binary if isinstance(binary, str) and binary else None,
@@ -88,7 +81,7 @@ def dumped_handlers(evidence: Mapping[str, Any], version: str | None, layers: La
         values = read_toml(text)
     except ParseError:
         return {}
-    return runtimes(cri_table(values, version_in(values), layers.merge))
+    return runtimes(cri_values(cri_table(values, version_in(values), layers.merge), layers.letter_case))
 
 
 def agreed(drivers: list[Driver | None]) -> Driver | None:
@@ -117,7 +110,7 @@ def _nri(
     # Plugins of a schema 1 file bear their bare names, as containerd 1.x reads it.
     bare = layers.merge is Merge.REPLACING and layers.version == 1
     table = tables.get("nri" if bare else NRI_ID)
-    table = table if isinstance(table, Mapping) else {}
+    table = nri_values(table, layers.letter_case) if isinstance(table, Mapping) else {}
     disabled = table.get("disable", not nri_on_by_default(version))
     named = table.get("socket_path")
     path = named if isinstance(named, str) and named.startswith("/") else DEFAULT_NRI_SOCKET
@@ -127,11 +120,21 @@ def _nri(
     return with_socket(said, evidence["nri_sockets"], process)
 
 
-def captured_configs(evidence: Mapping[str, Any], process: Mapping[str, Any] | None) -> dict[str, ConfigFile]:
+def captured_configs(
+    evidence: Mapping[str, Any], process: Mapping[str, Any] | None, version: str | None
+) -> dict[str, ConfigFile]:
     """Main file, imports, and drop-ins that nothing imports, parsed, by path."""
     main = evidence["config_path"]
-    found = {path: read_config(path, captured, process, read_toml) for path, captured in evidence["files"].items()}
+    read = read_toml if letter_case(version) is LetterCase.FOUR else _without_mark
+    found = {path: read_config(path, captured, process, read) for path, captured in evidence["files"].items()}
     return {main: ConfigFile(main, "missing"), **found}
+
+
+def _without_mark(text: str) -> dict[str, Any]:
+    """go-toml 1.9.5 passes over a byte order mark (toml.go, LoadBytes); go-toml/v2 refuses it (run with 2.4.2)."""
+    if text.startswith(BOM):
+        raise ParseError("begins with a byte order mark, with which containerd 2 does not start", 1)
+    return read_toml(text)
 
 
 def _cut(evidence: Mapping[str, Any]) -> Iterator[Defect]:
@@ -143,10 +146,12 @@ def interpret_containerd(evidence: Mapping[str, Any], units: Mapping[str, Mappin
     """RuntimeFacts of a containerd."""
     process = evidence["processes"][0] if evidence["processes"] else None
     cri, version = evidence["cri"], version_of(evidence)
-    captured = captured_configs(evidence, process)
+    captured = captured_configs(evidence, process, version)
     layers = read_layers(captured[evidence["config_path"]], captured, version)
     config: ConfigFile = layers.files[0]
-    found = handlers(layers, (cri.get("config") or {}).get("handlers", {}), dumped_handlers(evidence, version, layers))
+    drivers = configured_drivers(layers, captured, version)
+    live = (cri.get("config") or {}).get("handlers", {})
+    found = handlers(layers, drivers, live, dumped_handlers(evidence, version, layers))
     driver, supported = runtime_config(cri)
     default = nested(layers.cri, ("containerd", "default_runtime_name"))
     return RuntimeFacts(

@@ -10,7 +10,20 @@ from typing import Any
 
 from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, DEFAULT_HANDLER, OWN_DROP_IN, RUNTIME_V1, newest_schema, release
 from .config import nested
-from .containerd_layers import Layers, Merge, driver_word, own_table, runtimes, source_of, version_in
+from .containerd_keys import cri_values
+from .containerd_layers import (
+    Layers,
+    Merge,
+    counting_version,
+    cri_names,
+    driver_word,
+    handler_tables,
+    own_table,
+    runtimes,
+    source_of,
+    version_in,
+)
+from .containerd_types import option_problems, start_problems
 from .model import ConfigFile, Defect
 
 IGNORED = "containerd-plugin-key-ignored"
@@ -23,21 +36,25 @@ UNTYPED = "containerd-handler-without-type"
 UNDECLARED = "containerd-default-runtime-undeclared"
 SHADOWED = "containerd-handler-shadowed"
 UNREADABLE = "config-unreadable"
+TYPE = "containerd-value-type"
+OPTION = "containerd-option-type"
 
 
 def defects(layers: Layers, version: str | None) -> tuple[Defect, ...]:
     """All of them, in the order of the files."""
     return (
         *_unreadable(layers),
+        *(Defect(TYPE, file, message) for file, message in start_problems(layers)),
+        *(Defect(OPTION, file, message) for file, _handler, message in option_problems(layers)),
         *_ignored(layers),
-        *_invalid(layers),
+        *_invalid(layers, version),
         *_too_new(layers, version),
         *(Defect(MISSING, layers.files[0].path, f"{path} does not exist") for path in layers.missing),
         *_mixed(layers, version),
         *_legacy(layers, version),
-        *_undeclared(layers),
+        *_undeclared(layers, version),
         *_untyped(layers),
-        *_shadowed(layers),
+        *(_shadowed(layers) if release(version) else ()),
     )
 
 
@@ -57,34 +74,36 @@ def _unreadable(layers: Layers) -> Iterator[Defect]:
 def _ignored(layers: Layers) -> Iterator[Defect]:
     """Keys of another schema: "Ignoring unknown key" in the log is all that containerd says of them."""
     for config in layers.files:
-        own = version_in(config.values)
-        counting = own if layers.merge is Merge.PER_FILE else layers.version
+        own, counting = version_in(config.values), counting_version(layers, config)
         for key in sorted({CRI_V1, CRI_V2, CRI_V3} & set(_plugins(config))):
             table = _plugins(config)[key]
-            if isinstance(table, Mapping) and "containerd" in table and key not in _keys_read(layers, own, counting):
+            handlers = isinstance(table, Mapping) and "containerd" in cri_values(table, layers.letter_case)
+            if handlers and key not in cri_names(layers, config):
                 as_if = ", which a file without version is taken for" if own == 1 and counting != 1 else ""
                 yield Defect(IGNORED, config.path, f'plugins."{key}" is no key of schema {counting}{as_if}')
 
 
-def _keys_read(layers: Layers, own: int | None, counting: int | None) -> tuple[str, ...]:
-    """``own`` is the file's schema, ``counting`` the one that decides."""
-    if layers.merge is Merge.REPLACING:
-        return {1: (CRI_V1,), 2: (CRI_V2,)}.get(counting or 0, (CRI_V3,))
-    if (counting or 0) >= 3:
-        return (CRI_V3,)
-    return (CRI_V1, CRI_V2, CRI_V3) if own == 1 else (CRI_V2, CRI_V3)
+def _invalid(layers: Layers, version: str | None) -> Iterator[Defect]:
+    """From schema 2 on plugins have full names, and up to 1.7 also the tables below ``plugins``.
 
-
-def _invalid(layers: Layers) -> Iterator[Defect]:
-    """ValidateV2 and ValidateVersion: from schema 2 on plugins have full names."""
+    ValidateV2 of 1.7's services/server/config/config.go and ValidateVersion of 2.x (run with 2.4.2).
+    """
     for config in layers.files:
         schema = layers.version if layers.merge is Merge.REPLACING else version_in(config.values)
         if schema is None or schema < 2:
             continue
         named = [each for key in ("disabled_plugins", "required_plugins") for each in _texts(config.values.get(key))]
         named += _plugins(config) if layers.merge is Merge.REPLACING else ()
-        for name in sorted({each for each in named if "." not in each}):
+        for name in sorted({each for each in named if not _is_plugin_name(each, version)}):
             yield Defect(INVALID, config.path, f'"{name}" is no name of a plugin in schema {schema}')
+
+
+def _is_plugin_name(name: str, version: str | None) -> bool:
+    """2.x wants a dot, 1.6 four parts, 1.7 also ``io.containerd.`` before them (config.go of each)."""
+    known = release(version) or (2, 0)
+    if known >= (2, 0):
+        return "." in name
+    return name.count(".") >= 3 and (known < (1, 7) or name.startswith("io.containerd."))
 
 
 def _texts(value: Any) -> list[str]:
@@ -111,7 +130,7 @@ def _mixed(layers: Layers, version: str | None) -> Iterator[Defect]:
     main, of_main = layers.files[0], _version_of_main(layers, version)
     for config in layers.files[1:]:
         own = config.values.get("version")
-        if not isinstance(own, int) or of_main is None or own == of_main:
+        if not isinstance(own, int) or not own or of_main is None or own == of_main:
             continue
         if layers.merge is not Merge.PER_FILE or own > of_main:
             yield Defect(MIXED, config.path, f"version {own}, while {main.path} has version {of_main}")
@@ -130,19 +149,30 @@ def _version_of_main(layers: Layers, version: str | None) -> int | None:
 
 
 def _legacy(layers: Layers, version: str | None) -> Iterator[Defect]:
+    """ValidatePluginConfig of 1.7's pkg/cri/config/config.go: the default runtime has to be the one of 1.2."""
     known = release(version)
     if known is None or known >= (2, 0):
         return
+    default = nested(layers.cri, ("containerd", "default_runtime_name")) or DEFAULT_HANDLER
+    if handler_tables(layers).get(str(default), {}).get("runtime_type") == RUNTIME_V1:
+        return
     for config in layers.files:
         table = own_table(layers, config)
-        types = {each.get("runtime_type") for each in runtimes(table).values()}
-        if table.get("systemd_cgroup") is True and RUNTIME_V1 not in types:
+        if table.get("systemd_cgroup") is True:
             yield Defect(LEGACY, config.path, "systemd_cgroup = true in the CRI plugin's own table")
 
 
-def _undeclared(layers: Layers) -> Iterator[Defect]:
+def _undeclared(layers: Layers, version: str | None) -> Iterator[Defect]:
+    """ValidateRuntimeConfig of internal/cri/config/config.go; up to 1.7 ValidatePluginConfig of pkg/cri/config."""
     named = nested(layers.cri, ("containerd", "default_runtime_name"))
-    if isinstance(named, str) and named not in ("", "runc") and named not in runtimes(layers.cri):
+    if layers.merge is Merge.REPLACING and nested(layers.cri, ("containerd", "default_runtime", "runtime_type")):
+        return  # deprecated in 1.3: it makes a handler of its own, and the default
+    declared = nested(layers.cri, ("containerd", "runtimes"))
+    known = {*handler_tables(layers), *(declared if isinstance(declared, Mapping) else ())}
+    if named is None and release(version) and DEFAULT_HANDLER not in known:
+        message = f"default_runtime_name is {DEFAULT_HANDLER}, and the declared runtimes do not have it"
+        yield Defect(UNDECLARED, _naming(layers, "runtimes"), message)
+    elif isinstance(named, str) and named not in known:
         yield Defect(UNDECLARED, _naming(layers, "default_runtime_name"), f'default_runtime_name = "{named}"')
 
 

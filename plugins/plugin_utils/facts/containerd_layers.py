@@ -12,13 +12,15 @@ import fnmatch
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import reduce
 from typing import Any
 
-from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, checks_schema, newest_schema, release
+from ...module_utils.containerd_fields import LetterCase, letter_case
+from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, DEFAULT_HANDLER, checks_schema, newest_schema, release
 from .config import nested
+from .containerd_keys import cri_values, top_level
 from .model import ConfigFile
 
 NEWEST = 4
@@ -50,14 +52,19 @@ class Layers:
 
     @property
     def cri(self) -> Mapping[str, Any]:
-        """The merged table of the CRI plugin's runtime part."""
-        return cri_table(self.values, self.version, self.merge)
+        """The merged table of the CRI plugin's runtime part, its fields under their own names."""
+        return cri_values(cri_table(self.values, self.version, self.merge), self.letter_case)
+
+    @property
+    def letter_case(self) -> LetterCase:
+        """In which letter cases keys count."""
+        return LetterCase.FOUR if self.merge is Merge.REPLACING else LetterCase.ANY
 
 
 def version_in(values: Mapping[str, Any]) -> int | None:
-    """``version`` of a document, 1 where it is not named; None for a word that is no number."""
+    """``version`` of a document, 1 where it is not named or 0; None for a word that is no number."""
     version = values.get("version", 1)
-    return version if isinstance(version, int) and not isinstance(version, bool) else None
+    return version or 1 if isinstance(version, int) and not isinstance(version, bool) else None
 
 
 def schema_of(config: ConfigFile) -> int | None:
@@ -70,10 +77,12 @@ def schema_of(config: ConfigFile) -> int | None:
 def cri_table(values: Mapping[str, Any], version: int | None, merge: Merge) -> Mapping[str, Any]:
     """The table that a containerd of 1.x or 2.x reads; 2.x migrates older ones, and newer keys win."""
     plugins = _table(values, "plugins")
+    if version is None:
+        return {}
     if merge is Merge.REPLACING:
-        return _table(plugins, {1: CRI_V1, 2: CRI_V2}.get(version or 0, CRI_V3))
+        return _table(plugins, {1: CRI_V1, 2: CRI_V2}.get(version, CRI_V3))
     newest = _table(plugins, CRI_V3)
-    if version is not None and version >= 3:
+    if version >= (NEWEST if merge is Merge.PER_FILE else 3):
         return newest
     older = _table(plugins, CRI_V2)
     # plugins/cri/runtime/plugin.go migrateConfig: what the new table lacks is copied, key by key, two levels deep
@@ -95,8 +104,8 @@ def merge_of(version: str | None, schema: int | None) -> Merge:
 
 def read_layers(main: ConfigFile, files: Mapping[str, ConfigFile], version: str | None) -> Layers:
     """Main file and imports of a containerd of ``version``; ``files`` are all captured ones by path."""
-    schema = schema_of(main)
-    merge = merge_of(version, schema)
+    main, files = _as_read(main, files, version)
+    merge = merge_of(version, schema_of(main))
     if main.kind == "missing":
         # Nothing is imported then. The defaults of 2.2 name conf.d (containerd PR 12323), but only LoadConfig resolves
         # imports, those of files it read, and cmd/containerd/command/main.go does not call it for a missing file.
@@ -116,6 +125,15 @@ def read_layers(main: ConfigFile, files: Mapping[str, ConfigFile], version: str 
     missing = tuple(path for path in lacking if path in files)
     unseen = tuple(path for path in lacking if path not in files)
     return Layers(tuple(found), merged, result, missing, unseen, merge)
+
+
+def _as_read(
+    main: ConfigFile, files: Mapping[str, ConfigFile], version: str | None
+) -> tuple[ConfigFile, dict[str, ConfigFile]]:
+    """The files with the fields of their top level under their own names."""
+    case = letter_case(version)
+    read = {path: replace(each, values=top_level(each.values, case)) for path, each in files.items()}
+    return replace(main, values=top_level(main.values, case)), read
 
 
 def order(main: ConfigFile, files: Mapping[str, ConfigFile], version: str | None) -> tuple[list[ConfigFile], list[str]]:
@@ -167,9 +185,12 @@ def _renamed(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _migrated(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """2.3 and later bring each file to the newest schema before they merge it."""
+    """2.3 and later bring each file to the newest schema before they merge it, one of schema 3 too (run with 2.4.2).
+
+    plugins/cri/runtime/plugin.go, configMigration: it runs for every schema below the newest, which is 3 up to 2.2.
+    """
     version, renamed = version_in(values), _renamed(values)
-    if version is None or version >= 3:
+    if version is None or version >= NEWEST:
         return values
     plugins = {key: each for key, each in _table(renamed, "plugins").items() if key != CRI_V2}
     table = cri_table(renamed, version, Merge.PER_FILE)
@@ -226,6 +247,19 @@ def runtimes(cri: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {name: table for name, table in tables if isinstance(table, Mapping)}
 
 
+def handler_tables(layers: Layers) -> dict[str, Mapping[str, Any]]:
+    """Tables of all handlers by name, with that of ``runc`` where it is built in and not declared.
+
+    2.x adds declared handlers to the built-in one (run with 2.4.2). Up to 1.7 a declared table of runtimes takes its
+    place, empty or not: go-toml 1.9.5 decodes into a new map (marshal.go, valueFromTree; measured with 1.7.35).
+    """
+    declared = runtimes(layers.cri)
+    replaced = isinstance(nested(layers.cri, ("containerd", "runtimes")), Mapping)
+    if layers.merge is Merge.REPLACING and replaced:
+        return declared
+    return {DEFAULT_HANDLER: {}, **declared}
+
+
 def driver_word(table: Mapping[str, Any] | None) -> Any:
     """What a handler's table says of its driver; None when it says nothing."""
     return nested(table or {}, ("options", "SystemdCgroup"))
@@ -246,9 +280,24 @@ def source_of(layers: Layers, handler: str) -> str | None:
     return declaring
 
 
+def counting_version(layers: Layers, config: ConfigFile) -> int | None:
+    """The schema that decides how a file is read: its own from 2.3 on, before that the one of all files together."""
+    return version_in(config.values) if layers.merge is Merge.PER_FILE else layers.version
+
+
+def cri_names(layers: Layers, config: ConfigFile) -> tuple[str, ...]:
+    """Names under which a file's CRI tables are read."""
+    counting = counting_version(layers, config) or 0
+    if layers.merge is Merge.REPLACING:
+        return {1: (CRI_V1,), 2: (CRI_V2,)}.get(counting, (CRI_V3,))
+    if counting >= (NEWEST if layers.merge is Merge.PER_FILE else 3):
+        return (CRI_V3,)
+    return (CRI_V1, CRI_V2, CRI_V3) if version_in(config.values) == 1 else (CRI_V2, CRI_V3)
+
+
 def own_table(layers: Layers, config: ConfigFile) -> Mapping[str, Any]:
     """What one file says of the CRI, as containerd would read it."""
     if layers.merge is Merge.REPLACING:
-        return cri_table(config.values, layers.version, layers.merge)
+        return cri_values(cri_table(config.values, layers.version, layers.merge), layers.letter_case)
     version = version_in(config.values) if layers.merge is Merge.PER_FILE else layers.version
-    return cri_table(_renamed(config.values), version, layers.merge)
+    return cri_values(cri_table(_renamed(config.values), version, layers.merge), layers.letter_case)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...module_utils.snapshot.path_pattern import is_pattern, matches
 from ...module_utils.snapshot.unit_file import LONGEST, environment, environment_files, settings, words
 from ..kubelet_fields import OBSERVED, KubeletField
 from .kubelet_model import Flag
@@ -42,10 +43,11 @@ def next_line(evidence: Mapping[str, Any]) -> tuple[Word, ...]:
     """The command line of kubelet's unit with its environment put in; empty when no unit that starts kubelet was seen.
 
     systemd.service(5): an empty ExecStart= resets; $NAME alone is split at white space, ${NAME} is not.
-    EnvironmentFile= beats Environment=, the later file the earlier one.
+    EnvironmentFile= beats Environment=, the later file the earlier one; UnsetEnvironment= beats both, before variables
+    are put in (systemd src/core/exec-invoke.c, exec_invoke). A colon before the program leaves them as they are.
     """
     texts = {path: evidence["files"].get(path, {}).get("text") for path in evidence.get("unit_files", ())}
-    paths = _environment_paths(texts)
+    paths = _matching(_environment_paths(texts), evidence)
     if None in texts.values() or not all(_readable(path, evidence["files"]) for path in paths):
         return ()
     variables = _variables(texts, paths, evidence["files"])
@@ -56,7 +58,8 @@ def next_line(evidence: Mapping[str, Any]) -> tuple[Word, ...]:
                 command = (value, path) if value else None
     if command is None:
         return ()
-    line = _expanded(command[0].lstrip("@-:+!"), command[1], variables)
+    prefix = command[0][: len(command[0]) - len(command[0].lstrip("@-:+!|"))]
+    line = _expanded(command[0][len(prefix) :], command[1], None if ":" in prefix else variables)
     return line if line and line[0][0].rpartition("/")[2] in PROGRAMS else ()
 
 
@@ -81,8 +84,20 @@ def _environment_paths(texts: Mapping[str, str | None]) -> list[str]:
     return paths
 
 
+def _matching(paths: Sequence[str], evidence: Mapping[str, Any]) -> list[str]:
+    """The paths with the files of each pattern in its place; a pattern whose files are not known stays."""
+    found: list[str] = []
+    for path in paths:
+        known = evidence["files"].get(path, {})
+        if is_pattern(path) and known.get("kind") == "pattern" and "error" not in known:
+            found += sorted(each for each in evidence.get("environment_files", ()) if matches(each, path))
+        else:
+            found.append(path)
+    return found
+
+
 def _readable(path: str, files: Mapping[str, Any]) -> bool:
-    """Whether what is in a file is known: patterns, specifiers and what could not be taken along are not."""
+    """Whether what is in a file is known: specifiers and what could not be taken along are not."""
     return path in files and (files[path].get("kind") == "missing" or "text" in files[path])
 
 
@@ -98,14 +113,28 @@ def _variables(texts: Mapping[str, str | None], paths: Sequence[str], files: Map
     for path in paths:
         found = environment(files[path].get("text", ""))
         inline.update({name: (value, f"{name} in {path}") for name, value in found.items()})
-    return inline
+    unset = _unset(texts)
+    return {name: word for name, word in inline.items() if not {name, f"{name}={word[0]}"} & unset}
 
 
-def _expanded(command: str, path: str, variables: Mapping[str, Word]) -> tuple[Word, ...]:
-    """The words of a command; () where its variables would make it longer than any command line."""
+def _unset(texts: Mapping[str, str | None]) -> set[str]:
+    """Names, or names with the value that they must have, of UnsetEnvironment=; an empty one resets."""
+    found: set[str] = set()
+    for text in texts.values():
+        for key, value in settings(text or ""):
+            if key == "UnsetEnvironment":
+                found = {*found, *words(value)} if value else set()
+    return found
+
+
+def _expanded(command: str, path: str, variables: Mapping[str, Word] | None) -> tuple[Word, ...]:
+    """The words of a command; () where its variables would make it longer than any command line. None: it has none."""
     line: list[Word] = []
     size = 0
     for word in words(command):
+        if variables is None:
+            line.append((word, path))
+            continue
         names = [found[1] or found[2] for found in _VARIABLE.finditer(word)]
         size += len(word) + sum(len(variables[name][0]) for name in names if name in variables)
         if size > LONGEST:

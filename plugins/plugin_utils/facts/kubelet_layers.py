@@ -94,14 +94,24 @@ def setting_in_force(
     """The value in force of one field; None where no source or default gives any."""
     merge = overridden if version and version < JSON_MERGE_SINCE else patched
     setting = _of_files(field, [(each.path, each.values) for each in (main, *dropins)], merge)
+    if setting and is_unset(setting.value):
+        setting = None
     by_flag = flag_value(field, found)
     if by_flag is not None:
         setting = _with_flag(field, setting, Setting(by_flag, flag_source(field, found)))
-    if setting and setting.value in (None, "") and field is not CGROUP_DRIVER:
+    if setting and is_unset(setting.value) and field is not CGROUP_DRIVER:
         setting = None
     if setting is None and main.problem is None:
         setting = _default(field, version)
     return setting
+
+
+def is_unset(value: Any) -> bool:
+    """Whether kubelet puts its default in the place of a file's value: null, ``~`` and the empty text decode to zero.
+
+    pkg/kubelet/apis/config/v1beta1/defaults.go. Flags are read after that, so that an empty one stays empty.
+    """
+    return value is None or value == ""
 
 
 def _default(field: KubeletField, version: tuple[int, int] | None) -> Setting | None:
@@ -136,7 +146,9 @@ def _with_flag(field: KubeletField, below: Setting | None, flag: Setting) -> Set
 
 
 def shown(value: Any) -> str:
-    """A value as one line: tables as key=value, lists with commas, switches as YAML has them."""
+    """A value as one line: tables as key=value, lists with commas, switches and null as YAML has them."""
+    if value is None:
+        return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Mapping):
@@ -152,14 +164,14 @@ def claims_of(
     dropins: Sequence[ConfigFile],
     found: Sequence[Flag],
 ) -> list[Claim]:
-    """What each source says of a field now, the strongest first; the default only where nothing else speaks."""
+    """What each source says of a field now, the strongest first; the default only where no other gives a value."""
     said = []
     by_flag = flag_values([flag for flag in found if flag.name == field.flag])
     if field.key in by_flag:
         said.append(Claim(field.key, shown(by_flag[field.key]), flag_source(field, found)))
-    for each in (*reversed(dropins), main):
-        if field.key in each.values:
-            said.append(Claim(field.key, shown(each.values[field.key]), each.path))
-    if not said and field.default is not None and main.problem is None:
+    written = [(each.path, each.values[field.key]) for each in (*reversed(dropins), main) if field.key in each.values]
+    said += [Claim(field.key, shown(value), path) for path, value in written]
+    unset = field.key not in by_flag and all(is_unset(value) for _path, value in written)
+    if unset and field.default is not None and main.problem is None:
         said.append(Claim(field.key, field.default, DEFAULT_SOURCE))
     return said

@@ -171,10 +171,13 @@ class KubeletFacts:
 
 @dataclass(frozen=True)
 class Handler:
-    """A runtime handler of runc type; ``running`` is what the CRI says is in force, None when it does not say."""
+    """A runtime handler of runc type; ``running`` is what the CRI says is in force, None when it does not say.
+
+    ``configured`` is None where containerd would not take the files, or nobody knows how its release reads them.
+    """
 
     name: str
-    configured: Driver
+    configured: Driver | None
     running: Driver | None
     declared: bool
     source: str | None = None

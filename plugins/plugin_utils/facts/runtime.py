@@ -76,5 +76,6 @@ def _claims(facts: RuntimeFacts) -> list[Claim]:
         setting = f"SystemdCgroup of handler {handler.name}"
         if handler.running:
             claims.append(Claim(setting, handler.running.value, "the CRI's Status, in force now"))
-        claims.append(Claim(setting, handler.configured.value, handler.source or "containerd's default"))
+        if handler.configured:
+            claims.append(Claim(setting, handler.configured.value, handler.source or "containerd's default"))
     return claims

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...module_utils.cgroup.names import Driver
 from ..containerd_schema import DEFAULT_HANDLER, DEFAULT_RUNTIME_TYPE, NRI_PLUGINS, SCHEMAS, Schema, cri_plugins
+from ..facts import containerd_keys
 from ..facts.config import nested
 from ..facts.containerd_layers import Layers, Merge, driver_word, own_table, runtimes
 from ..facts.model import Handler, NodeFacts, RuntimeFacts
@@ -76,7 +77,7 @@ def nri_values(layers: Layers) -> Mapping[str, Any]:
     """NRI's table as containerd reads it; 1.x reads the bare name in schema 1, 2.x never does."""
     bare = layers.merge is Merge.REPLACING and layers.version == 1
     found = nested(layers.values, SCHEMAS[1 if bare else 2].nri_table)
-    return found if isinstance(found, Mapping) else {}
+    return containerd_keys.nri_values(found, layers.letter_case) if isinstance(found, Mapping) else {}
 
 
 def _nri_changes(runtime: RuntimeFacts, profile: Profile) -> Iterator[Change]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from ..edit.containerd_file import spelled
 from ..facts.containerd_layers import Layers, read_layers
 from ..facts.model import ConfigFile, RuntimeFacts
 from .containerd_place import files_of
@@ -23,7 +24,7 @@ def files_after(runtime: RuntimeFacts, changes: Iterable[Change]) -> dict[str, C
         if path is None:
             continue
         config = files.get(path, ConfigFile(path, "missing"))
-        values = _put(config.values, change.keys, change.after)
+        values = _put(config.values, spelled(config.values, change.keys), change.after)
         files[path] = replace(config, kind="regular", values=values)
     return files
 

@@ -61,10 +61,20 @@ def place(runtime: RuntimeFacts, wanted: str, table: Table) -> Place:
     if not main.values:
         return Place(main.path, _known(schema_of_new_file(runtime.version)))
     if layers.merge is not Merge.REPLACING:
-        return Place(main.path, _known(runtime.config_version))
+        return Place(main.path, SCHEMAS[2] if _is_migrated(layers) else _known(runtime.config_version))
     schema = _known(layers.version)
     holding = [each.path for each in layers.files if nested(each.values, table(schema)[:2]) is not None]
     return Place(holding[-1] if holding else main.path, schema)
+
+
+def _is_migrated(layers: Layers) -> bool:
+    """Whether the main file of schema 3 has its handlers in the table of schema 2, and 2.3 or later migrates them.
+
+    One handler in the table of schema 3 would be all that is left of them (migrateConfig in plugins/cri/runtime).
+    """
+    values = layers.files[0].values
+    tables = [nested(values, SCHEMAS[schema].runtimes) for schema in (2, 3)]
+    return layers.merge is Merge.PER_FILE and version_in(values) == 3 and tables[0] is not None and tables[1] is None
 
 
 def _known(version: int | None) -> Schema:

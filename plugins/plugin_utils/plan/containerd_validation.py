@@ -22,12 +22,12 @@ from ..containerd_schema import (
     dump_is_wrong,
     newest_schema,
 )
+from ..edit.containerd_file import edit_containerd, spelled
 from ..edit.errors import UneditableFile, UnsupportedEdit
 from ..edit.template_splice import BASE, rendered_with
-from ..edit.toml_splice import edit_toml
 from ..facts.containerd_layers import runtimes
 from ..facts.model import RuntimeFacts
-from .containerd_after import files_after, layers_after
+from .containerd_after import layers_after
 from .containerd_place import files_of, imports_of, layers_of
 from .containerd_rendered import TARGET
 from .edits import FileEdit
@@ -66,17 +66,18 @@ def _candidates(
 ) -> list[dict[str, str | None]]:
     """The main file first. Without a text a candidate is the planned text of its path."""
     main, planned = runtime.config.path, {each.path: each.after for each in edits}
-    imported = [each.path for each in layers_after(runtime, changes).files if each.path != main]
+    after = layers_after(runtime, changes).files
+    imported = [each.path for each in after if each.path != main]
     names = {path: f"{index}-{_plain(posixpath.basename(path))}" for index, path in enumerate((main, *imported))}
     places = [f"{CANDIDATES}/{names[path]}" if path in planned else path for path in imported]
     text = planned.get(main, _rendered(runtime, changes, edits))
-    alone = main in planned and not imported and not imports_of(files_after(runtime, changes)[main].values)
+    alone = main in planned and not imported and not imports_of(after[0].values)
     found: list[dict[str, str | None]] = [
-        {"name": names[main], "path": main, "text": None if alone else edit_toml(text, {("imports",): places})}
+        {"name": names[main], "path": main, "text": None if alone else edit_containerd(text, {("imports",): places})}
     ]
     for path in imported:
         if path in planned:
-            flat = edit_toml(planned[path], {("imports",): []}) if "imports" in planned[path] else None
+            flat = edit_containerd(planned[path], {("imports",): []}) if "imports" in planned[path].lower() else None
             found.append({"name": names[path], "path": path, "text": flat})
     return found
 
@@ -106,10 +107,20 @@ def _plain(name: str) -> str:
 
 def _expectations(runtime: RuntimeFacts, changes: Iterable[Change]) -> Iterator[Mapping[str, Any]]:
     """Every value that was written, under the key that the dump has it."""
-    seen = {in_dump(each.keys, runtime.version): each.after for each in changes if each.keys[0] == "plugins"}
+    seen = {
+        in_dump(_dumped(runtime, each), runtime.version): each.after for each in changes if each.keys[0] == "plugins"
+    }
     for keys, value in seen.items():
         word = str(value).lower() if isinstance(value, bool) else str(value)
         yield {"table": list(keys[:-1]), "key": keys[-1], "value": word}
+
+
+def _dumped(runtime: RuntimeFacts, change: Change) -> tuple[str, ...]:
+    """Options of a handler are dumped as the file spells them, every other field by its own name (run with 2.4.2)."""
+    known = files_of(runtime).get(change.path or "")
+    if known is None or "options" not in change.keys:
+        return change.keys
+    return (*change.keys[:-1], spelled(known.values, change.keys)[-1])
 
 
 def in_dump(keys: tuple[str, ...], version: str | None) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...module_utils.snapshot.files import CONFIG_LIMIT
 from ..edit.changes import Append, Without
+from ..edit.containerd_file import edit_containerd
 from ..edit.errors import EditError, UneditableFile, UnsupportedEdit
 from ..edit.flags_splice import remove_flags
 from ..edit.kubelet_file import edit_kubelet
@@ -60,7 +61,7 @@ LANGUAGES: Mapping[str, Splice] = {
     "kubelet": edit_kubelet,
     "kubelet flag": remove_flags,
     kubeadm_patch.TARGET: edit_kubelet,
-    "containerd": edit_toml,
+    "containerd": edit_containerd,
     containerd_rendered.TARGET: edit_template,
     "cri-o": edit_toml,
 }

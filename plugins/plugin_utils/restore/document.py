@@ -94,7 +94,9 @@ def _gate(plan: Plan, before: NodeFacts, after: NodeFacts, timeout: int) -> dict
         "kubelet_healthz": after.kubelet.healthz_url if restarts or before.kubelet.healthy else None,
         "cri_endpoint": before.runtime.endpoint,
         "runtime_handlers": {
-            each.name: each.configured is Driver.SYSTEMD for each in after.runtime.handlers if each.running is not None
+            each.name: each.configured is Driver.SYSTEMD
+            for each in after.runtime.handlers
+            if each.running is not None and each.configured is not None
         },
         "cpu_manager": {"path": before.kubelet.checkpoint.path, "policy": policy} if policy else None,
         "cgroup_driver": driver.value if driver else None,

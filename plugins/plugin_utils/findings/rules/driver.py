@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....module_utils.cgroup.names import Driver
+from ...containerd_schema import release
 from ...facts.model import RUNTIME_SETTINGS, NodeFacts
 from ..evidence import claims
 from ..model import Effect, Finding, Rule, Severity
@@ -24,10 +25,26 @@ def driver_unknown(facts: NodeFacts) -> Iterator[Finding]:
         )
 
 
+def runtime_driver_unknown(facts: NodeFacts) -> Iterator[Finding]:
+    """Of files that containerd would not take, what is wrong with them is a finding of its own."""
+    runtime = facts.runtime
+    unknown = [each.name for each in runtime.handlers if each.configured is None and each.running is None]
+    if unknown and release(runtime.version) is None and not runtime.config.problem:
+        yield Finding(
+            "runtime-driver-unknown",
+            Severity.ERROR,
+            Effect.UNKNOWN,
+            "containerd's release is unknown, and its files mean one cgroup driver or another by release.",
+            (f"handlers: {', '.join(unknown)}", *(each.path for each in runtime.layers)),
+            "Keep one file without imports, in the schema of the release that the image has.",
+        )
+
+
 def handlers_disagree(facts: NodeFacts) -> Iterator[Finding]:
     handlers = facts.runtime.handlers
+    configured = {handler.configured for handler in handlers if handler.configured}
     running = {handler.running for handler in handlers if handler.running}
-    if len({handler.configured for handler in handlers}) > 1 or len(running) > 1:
+    if len(configured) > 1 or len(running) > 1:
         yield Finding(
             "runtime-handlers-disagree",
             Severity.ERROR,
@@ -80,7 +97,7 @@ def containers_of_other_driver(facts: NodeFacts) -> Iterator[Finding]:
 
 def next_restart_of_runtime(facts: NodeFacts) -> Iterator[Finding]:
     runtime = facts.runtime
-    changed = [each for each in runtime.handlers if each.running and each.running is not each.configured]
+    changed = [each for each in runtime.handlers if each.running and each.configured not in (each.running, None)]
     # CRI-O has one driver for all handlers.
     one = not runtime.handlers and runtime.running_cgroup_driver and runtime.cgroup_driver
     if changed or (one and runtime.running_cgroup_driver is not runtime.cgroup_driver):
@@ -96,6 +113,7 @@ def next_restart_of_runtime(facts: NodeFacts) -> Iterator[Finding]:
 
 RULES: tuple[Rule, ...] = (
     driver_unknown,
+    runtime_driver_unknown,
     handlers_disagree,
     driver_mismatch,
     containers_misplaced,

@@ -27,6 +27,18 @@ DEFECTS: dict[str, tuple[Severity, Effect, str, str]] = {
         "{file} is written for a newer containerd, and this one will not start with it.",
         "Write the file in a schema that this containerd reads, or upgrade containerd.",
     ),
+    containerd.TYPE: (
+        ERROR,
+        Effect.LATENT,
+        "{file} has a value of a type that containerd cannot read, and it will not start.",
+        "Write numbers and switches without quotes and fractions: version = 2, SystemdCgroup = true.",
+    ),
+    containerd.OPTION: (
+        ERROR,
+        Effect.LATENT,
+        "{file} gives an option of a runtime handler a value of another type, and no pod can be made with the handler.",
+        "Write SystemdCgroup as true or false, without quotes, and BinaryName as a text.",
+    ),
     containerd.MISSING: (
         ERROR,
         Effect.LATENT,

@@ -7,16 +7,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....module_utils.cgroup.names import Driver
-from ...containerd_schema import OWN_DROP_IN, readable_schemas, release
+from ...containerd_schema import DEFAULT_RUNTIME_TYPE, OWN_DROP_IN, RUNTIME_V1, readable_schemas, release
 from ...facts.containerd import DUMP
-from ...facts.containerd_defects import IGNORED
-from ...facts.containerd_layers import Merge, driver_word, runtimes, schema_of, version_in
+from ...facts.containerd_defects import IGNORED, TYPE
+from ...facts.containerd_drivers import runtime_v1_driver
+from ...facts.containerd_layers import Merge, driver_word, runtimes, schema_of, source_of, version_in
 from ...facts.model import NodeFacts
 from ...profile import Profile
 from ..containerd import nri_skip, runtime_changes
 from ..containerd_place import DROP_IN, files_of, layers_of, strategy
 from ..model import Refusal
-from . import containerd_outcome
+from . import containerd_key_case, containerd_outcome
 from .model import Rule, unsafe_file
 
 NEWEST_MAJOR = 2
@@ -82,7 +83,7 @@ def _schema_word(version: int | None) -> str:
 def _types(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     """What the plan rests on, and containerd does not decode: cmd/containerd/server/config/config.go."""
     for config in (facts.runtime.config, *facts.runtime.layers):
-        for key in ("disabled_plugins", "required_plugins"):
+        for key in ("imports", "disabled_plugins", "required_plugins"):
             named = config.values.get(key, [])
             if not isinstance(named, list) or not all(isinstance(each, str) for each in named):
                 yield Refusal(
@@ -127,12 +128,29 @@ def _dump(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     for handler in runtime.handlers if driver else ():
         systemd = driver_word(runtimes(layers_of(runtime).cri).get(handler.name)) is True
         written = Driver.SYSTEMD if systemd else Driver.CGROUPFS
-        if handler.source == DUMP and handler.configured is not driver and written is driver:
+        dumped = handler.configured if handler.source == DUMP else None
+        if dumped and dumped is not driver and written is driver:
             yield Refusal(
                 "containerd-dump-differs",
-                f"{DUMP} says {handler.configured.value} for handler {handler.name}, its files say {written.value}",
+                f"{DUMP} says {dumped.value} for handler {handler.name}, its files say {written.value}",
                 "Compare the files with what containerd config dump prints.",
                 file=runtime.config.path,
+            )
+
+
+def _runtime_v1(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """Its driver is an option of its own or the CRI plugin's systemd_cgroup, and 2.0 has no such runtime.
+
+    generateRuntimeOptions in pkg/cri/server/helpers.go of 1.6 and 1.7, containerd RELEASES.md.
+    """
+    layers = layers_of(facts.runtime)
+    for name, table in sorted(runtimes(layers.cri).items()) if profile.cgroup_driver else ():
+        if table.get("runtime_type") == RUNTIME_V1 and runtime_v1_driver(layers, table) is not profile.cgroup_driver:
+            yield Refusal(
+                "containerd-runtime-v1",
+                f"handler {name} is of type {RUNTIME_V1}, whose driver is not changed here",
+                f'Give the handler runtime_type = "{DEFAULT_RUNTIME_TYPE}", or take it out.',
+                file=source_of(layers, name) or facts.runtime.config.path,
             )
 
 
@@ -149,13 +167,20 @@ def _nri(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
 
 def _files(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     """Only of a node with something to change; what a plan comes to, only of files that are understood."""
-    if not runtime_changes(facts, profile):
+    wanted = profile.cgroup_driver is not None or profile.nri.enabled is not None
+    undecoded = wanted and any(each.code == TYPE for each in facts.runtime.defects)
+    if not undecoded and not runtime_changes(facts, profile):
         return
-    for rules in ((_types,), (_release, _schema, _drop_in, _strategy), containerd_outcome.RULES):
+    for rules in (
+        (_types,),
+        (_release, _schema, _drop_in, _strategy),
+        containerd_key_case.RULES,
+        containerd_outcome.RULES,
+    ):
         found = [refusal for rule in rules for refusal in rule(facts, profile)]
         yield from found
         if found:
             return
 
 
-RULES: tuple[Rule, ...] = (_installed, _config, _files, _dump, _nri)
+RULES: tuple[Rule, ...] = (_installed, _config, _runtime_v1, _files, _dump, _nri)

@@ -21,6 +21,7 @@ from .model import Rule, unsafe_file
 FOLDER = "/etc/containerd/"
 WOULD_NOT_START = {
     containerd.TOO_NEW: "containerd would not start with it",
+    containerd.TYPE: "containerd would not start with it",
     containerd.MISSING: "containerd would not start with it",
     containerd.INVALID: "containerd would not start with it",
     containerd.MIXED: "containerd loses settings, or does not start, where versions are mixed",
@@ -41,10 +42,6 @@ def _read(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             f"imports {path}, which was not looked at",
             "Import fewer files, or files that can be read.",
             file=runtime.config.path,
-        )
-    if not isinstance(runtime.config.values.get("imports", []), list):
-        yield Refusal(
-            "config-unreadable", "imports is no list", "Correct the file; it is left as it is.", runtime.config.path
         )
 
 

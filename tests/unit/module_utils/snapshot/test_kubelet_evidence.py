@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot import kubelet_files
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot import kubelet_files, path_pattern
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.configz import LIMIT, configz, reading
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet import kubelet
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.unit_file import (
@@ -111,8 +111,48 @@ def test_without_systemd_the_unit_is_found_on_its_search_path(tmp_path: Path) ->
 
 def test_environment_files_of_the_unit_and_the_well_known(tmp_path: Path) -> None:
     text = "[Service]\nEnvironmentFile=-/etc/own.env\nEnvironmentFile=/etc/*.env\nEnvironmentFile=\n"
-    found = kubelet_files.environment_paths([text])
-    assert found == ["/etc/own.env", *kubelet_files.ENVIRONMENT_FILES]
+    host = grow(tmp_path, **{"/etc/b.env": "", "/etc/a.env": "", "/etc/.c.env": "", "/etc/d.env.d/x": ""})
+    patterns = kubelet_files.environment_patterns(host, [text])
+    assert patterns == {"/etc/*.env": ["/etc/a.env", "/etc/b.env"]}
+    found = kubelet_files.environment_paths([text], patterns)
+    assert found == ["/etc/own.env", "/etc/a.env", "/etc/b.env", *kubelet_files.ENVIRONMENT_FILES]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("/etc/*/*.env", ["/etc/a/1.env", "/etc/b/1.env"]),
+        ("/etc/[^a]/1.env", ["/etc/b/1.env"]),
+        ("/etc/?/[0-9].env", ["/etc/a/1.env", "/etc/b/1.env"]),
+        ("/etc/a/.*.env", ["/etc/a/.2.env"]),
+        ("/etc/a/*", ["/etc/a/1.env"]),
+        ("/etc/[z-a]/*", []),
+        ("/gone/*", []),
+    ],
+)
+def test_patterns_as_glob_reads_them(tmp_path: Path, pattern: str, names: list[str]) -> None:
+    host = grow(tmp_path, **{"/etc/a/1.env": "", "/etc/b/1.env": "", "/etc/a/.2.env": ""})
+    assert path_pattern.expanded(host, pattern, 8) == names
+    assert all(path_pattern.matches(name, pattern) for name in names)
+    assert path_pattern.expanded(host, pattern, 0) == ([] if not names else None)
+
+
+def test_a_pattern_with_too_many_files_is_said_to_be_cut(tmp_path: Path) -> None:
+    files = {f"/etc/k/{number:02}.env": "" for number in range(20)}
+    host = grow(tmp_path, **{UNIT: "[Service]\nEnvironmentFile=/etc/k/*.env\n", **files})
+    found = kubelet_files.unit_sources(host, {})
+    assert found["files"]["/etc/k/*.env"] == {
+        "kind": "pattern",
+        "error": "not taken along: more than 16 environment files",
+    }
+    assert found["environment_files"] == list(kubelet_files.ENVIRONMENT_FILES)
+
+
+def test_the_files_of_a_pattern_are_in_the_evidence(tmp_path: Path) -> None:
+    text = "[Service]\nEnvironmentFile=-/etc/k/*.env\n"
+    found = kubelet_files.unit_sources(grow(tmp_path, **{UNIT: text, "/etc/k/a.env": "A=1\n"}), {})
+    assert found["files"]["/etc/k/*.env"] == {"kind": "pattern"}
+    assert found["files"]["/etc/k/a.env"]["text"] == "A=1\n"
 
 
 def test_the_variable_of_the_running_process(tmp_path: Path) -> None:

@@ -208,6 +208,15 @@ def test_a_dump_of_anything_else(dump: str) -> None:
     assert dump_excerpt(dump).strip() == ""
 
 
+def test_options_are_kept_in_any_letter_case() -> None:
+    dump = DUMP + "[plugins.'x'.containerd.runtimes.runc.options]\n  SystemdCgroup = false\n  systemdcgroup = true\n"
+    assert dump_excerpt(dump).splitlines()[-2:] == ["SystemdCgroup = false", "systemdcgroup = true"]
+    assert import_patterns('Imports = ["/a.toml"]\n') == ["/a.toml"]
+    config = {"containerd": {"runtimes": {"runc": {"options": {"SystemdCgroup": False, "systemdcgroup": True}}}}}
+    found = [running_handlers(json.dumps(config), version)["handlers"] for version in ("v2.4.2", "1.7.24")]
+    assert [each["runc"]["systemd_cgroup"] for each in found] == [True, False]
+
+
 def test_a_cri_that_shows_no_json() -> None:
     for text in ("", "[crio]\n", "[]", "3", '{"containerd": null}'):
         assert running_handlers(text) == {"default": None, "handlers": {}}

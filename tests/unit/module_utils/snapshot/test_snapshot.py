@@ -24,7 +24,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.files 
     describe,
     kernel_text,
 )
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_healthz import healthz
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_healthz import healthz, place
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.processes import option, started_at
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.runtime import (
     listening_sockets,
@@ -398,6 +398,12 @@ def test_healthz(body: str) -> None:
         thread.start()
         assert healthz(server.getsockname()[:2], 5.0) == body
         thread.join()
+
+
+@pytest.mark.parametrize("word", ["null", "~", '""'])
+def test_a_null_address_is_kubelets_default(word: str) -> None:
+    text = f"healthzBindAddress: {word}\nhealthzPort: {word}\n"
+    assert place([], [text]) == ("127.0.0.1", 10248)
 
 
 def test_healthz_of_nobody() -> None:

@@ -121,6 +121,8 @@ def test_handlers(simulation: Simulation) -> None:
     wrong = finding({"runc": True, "crun": True})
     assert (wrong.verdict, wrong.detail) == (Verdict.FAILED, "running value: crun=False")
     assert "nvidia=no such handler" in finding({"nvidia": True}).detail
+    simulation.runtime.config = {"containerd": {"runtimes": {"runc": {"options": {"systemdcgroup": True}}}}}
+    assert finding({"runc": True}).verdict is Verdict.PASSED
     simulation.runtime.config = {}
     assert finding({"runc": True}).verdict is Verdict.FAILED
 

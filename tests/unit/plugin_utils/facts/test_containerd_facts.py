@@ -17,6 +17,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.var
     file,
     handler,
     imports,
+    unknown_release,
 )
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
@@ -63,6 +64,198 @@ def test_containerds_own_reading_of_its_files_outranks_ours(aligned: Snapshot) -
     node = dumped(imports(aligned, ""), "version = 2\n" + handler(V2, "false"))
     (found,) = runtime(node).handlers
     assert (found.configured, found.source) == (CGROUPFS, "containerd config dump")
+
+
+@pytest.mark.parametrize(
+    ("version", "text", "names", "undeclared"),
+    [
+        ("1.7.35", "version = 2\n", ["runc"], False),
+        ("1.7.35", f"version = 2\n[{V2}.containerd]\nsnapshotter = 'x'\n", ["runc"], False),
+        ("1.7.35", f"version = 2\n[{V2}.containerd.runtimes]\n", [], True),
+        ("1.7.35", "version = 2\n" + handler(V2, "true", "nvidia"), ["nvidia"], True),
+        (
+            "1.7.35",
+            f"version = 2\n[{V2}.containerd]\ndefault_runtime_name = 'nvidia'\n" + handler(V2, "true", "nvidia"),
+            ["nvidia"],
+            False,
+        ),
+        (
+            "1.7.35",
+            f"version = 2\n[{V2}.containerd]\ndefault_runtime_name = 'runc'\n" + handler(V2, "true", "nvidia"),
+            ["nvidia"],
+            True,
+        ),
+        ("1.6.20", handler("plugins.cri", "true", "nvidia"), ["nvidia"], True),
+        (
+            "1.6.20",
+            f"version = 2\n[{V2}.containerd.default_runtime]\nruntime_type = 'x'\n" + handler(V2, "true", "nvidia"),
+            ["nvidia"],
+            False,
+        ),
+        ("1.7.35", f"version = 2\n[{V2}.containerd]\ndefault_runtime_name = ''\n", ["runc"], True),
+        ("2.4.2", f"version = 3\n[{V3}.containerd]\ndefault_runtime_name = ''\n", ["runc"], True),
+        ("2.0.0", "version = 2\n" + handler(V2, "true", "nvidia"), ["nvidia", "runc"], False),
+        ("2.4.2", f"version = 3\n[{V3}.containerd.runtimes]\n", ["runc"], False),
+    ],
+)
+def test_runc_is_built_in_until_runtimes_are_declared_to_1_7(
+    aligned: Snapshot, version: str, text: str, names: list[str], undeclared: bool
+) -> None:
+    node = runtime_text(containerd(aligned, version), text)
+    assert [each.name for each in runtime(node).handlers] == names
+    assert ("containerd-default-runtime-undeclared" in codes(node)) is undeclared
+
+
+@pytest.mark.parametrize(
+    ("version", "schema", "ignored"),
+    [("2.0.0", 3, True), ("2.2.4", 3, True), ("2.3.0", 3, False), ("2.4.2", 3, False), ("2.4.2", 4, True)],
+)
+def test_old_keys_in_a_new_file_are_ignored_or_migrated(
+    aligned: Snapshot, version: str, schema: int, ignored: bool
+) -> None:
+    node = runtime_text(containerd(aligned, version), f"version = {schema}\n" + handler(V2, "true"))
+    assert ("containerd-plugin-key-ignored" in codes(node)) is ignored
+    assert [each.configured for each in runtime(node).handlers] == [CGROUPFS if ignored else SYSTEMD]
+
+
+V3_RUNC = f"[{V3}.containerd.runtimes.runc"
+TYPES = {
+    "version as a text": ('version = "2"\n', "version is not a whole number"),
+    "version as a fraction": ("version = 2.0\n", "version is not a whole number"),
+    "version as a switch": ("version = true\n", "version is not a whole number"),
+    "imports": ('version = 3\nimports = "x"\n', "imports is not a list of texts"),
+    "disabled_plugins": ("version = 3\ndisabled_plugins = [1]\n", "disabled_plugins is not a list of texts"),
+    "plugins": ("version = 3\n[[plugins]]\nx = 1\n", "plugins is not a table"),
+    "a plugin": (
+        "version = 3\n[plugins]\n'io.containerd.cri.v1.runtime' = 3\n",
+        'plugins."io.containerd.cri.v1.runtime" is not a table',
+    ),
+    "containerd": (f"version = 2\n[{V2}]\ncontainerd = 3\n", "containerd is not a table"),
+    "runtimes": (f"version = 3\n[{V3}.containerd]\nruntimes = 3\n", "runtimes is not a table"),
+    "a handler": (f"version = 3\n[{V3}.containerd.runtimes]\nrunc = 3\n", "handler runc is not a table"),
+    "a type": (f"version = 3\n{V3_RUNC}]\nruntime_type = 3\n", "handler runc: runtime_type is not a text"),
+    "options": (f"version = 3\n{V3_RUNC}]\noptions = 3\n", "handler runc: options is not a table"),
+    "the default": (
+        f"version = 3\n[{V3}.containerd]\ndefault_runtime_name = 3\n",
+        "default_runtime_name is not a text",
+    ),
+    "NRI": (
+        'version = 3\n[plugins."io.containerd.nri.v1.nri"]\ndisable = "true"\n',
+        "NRI: disable is not true or false",
+    ),
+}
+"""containerd 2.4.2 does not start with any of them: run."""
+
+
+@pytest.mark.parametrize("case", TYPES)
+def test_a_value_that_containerd_does_not_decode_is_named_and_not_taken(aligned: Snapshot, case: str) -> None:
+    text, message = TYPES[case]
+    node = runtime(runtime_text(containerd(aligned, "2.4.2"), text))
+    assert [(each.code, each.message) for each in node.defects] == [("containerd-value-type", message)]
+    assert node.cgroup_driver is None
+    assert node.running_cgroup_driver is SYSTEMD
+
+
+@pytest.mark.parametrize("text", ['version = "2"\n', "version = 2.0\n"])
+@pytest.mark.parametrize("version", ["1.6.20", "1.7.24", "2.1.9", "2.3.0"])
+def test_a_version_that_is_no_number_is_refused_by_every_release(aligned: Snapshot, version: str, text: str) -> None:
+    node = runtime(runtime_text(containerd(aligned, version), text + handler(V2, "true") + handler(V3, "true")))
+    assert "containerd-value-type" in [each.code for each in node.defects]
+    assert node.cgroup_driver is None
+
+
+@pytest.mark.parametrize("word", ['"true"', "1", "[true]"])
+def test_an_option_of_another_type_is_named_and_not_taken(aligned: Snapshot, word: str) -> None:
+    node = runtime(runtime_text(containerd(aligned, "2.4.2"), "version = 3\n" + handler(V3, word)))
+    assert [(each.code, each.message) for each in node.defects] == [
+        ("containerd-option-type", "handler runc: SystemdCgroup is not true or false"),
+    ]
+    assert node.cgroup_driver is None
+
+
+@pytest.mark.parametrize("options", ['SYSTEMDCGROUP = "true"', "SystemdCgroup = true\nsystemdcgroup = 1"])
+def test_every_spelling_of_an_option_is_decoded(aligned: Snapshot, options: str) -> None:
+    text = f"[{V3}.containerd.runtimes.runc.options]\n{options}\n"
+    node = runtime(runtime_text(containerd(aligned, "2.4.2"), "version = 3\n" + text))
+    assert [each.code for each in node.defects] == ["containerd-option-type"]
+    assert node.cgroup_driver is None
+
+
+def test_up_to_1_7_a_table_that_is_replaced_is_not_decoded(aligned: Snapshot) -> None:
+    main = f"version = 2\nimports = ['{NVIDIA}']\n[{V2}]\ncontainerd = 3\n"
+    node = file(runtime_text(aligned, main), NVIDIA, "version = 2\n" + handler(V2, "true"))
+    assert "containerd-value-type" not in codes(node)
+    assert "containerd-value-type" in codes(containerd(node, "2.1.0"))
+
+
+@pytest.mark.parametrize(
+    ("version", "line", "invalid"),
+    [
+        ("1.6.20", "[plugins.foo]\n", True),
+        ("1.6.20", '[plugins."a.b.c.d"]\n', False),
+        ("1.7.24", '[plugins."a.b.c.d"]\n', True),
+        ("1.7.24", '[plugins."io.containerd.x"]\n', True),
+        ("1.7.24", '[plugins."io.containerd.x.v1.y.z"]\n', False),
+        ("1.7.24", 'disabled_plugins = ["io.containerd.cri"]\n', True),
+        ("2.4.2", "[plugins.foo]\n", False),
+        ("2.4.2", 'disabled_plugins = ["a.b"]\n', False),
+        ("2.4.2", 'required_plugins = ["cri"]\n', True),
+    ],
+)
+def test_names_of_plugins_by_release(aligned: Snapshot, version: str, line: str, invalid: bool) -> None:
+    node = runtime_text(containerd(aligned, version), "version = 2\n" + line)
+    assert ("containerd-plugin-name-invalid" in codes(node)) is invalid
+
+
+def test_a_byte_order_mark_keeps_containerd_2_from_starting(aligned: Snapshot) -> None:
+    text = "\ufeffversion = 2\n" + handler(V2, "true")
+    assert runtime(runtime_text(containerd(aligned, "1.7.24"), text)).cgroup_driver is SYSTEMD
+    node = runtime(runtime_text(containerd(aligned, "2.4.2"), text))
+    assert node.cgroup_driver is None
+    assert node.config.problem is not None
+    assert node.config.problem.message == "begins with a byte order mark, with which containerd 2 does not start"
+
+
+UNKNOWN_RELEASE = {
+    "schema 2": ("version = 2\n" + handler(V2, "true"), None, SYSTEMD),
+    "schema 3": ("version = 3\n" + handler(V3, "true"), None, SYSTEMD),
+    "nothing": ("", None, CGROUPFS),
+    "schema 1, which 2.0 to 2.2 lose": (handler("plugins.cri", "true"), None, None),
+    "a table of schema 2 in schema 3": ("version = 3\n" + handler(V2, "true"), None, None),
+    "no runc, which only 2.x has built in": ("version = 2\n" + handler(V2, "true", "nvidia"), None, None),
+    "a letter case that 1.x does not read": (
+        "version = 2\n" + handler(V2, "true").replace(".runtimes", ".Runtimes"),
+        None,
+        None,
+    ),
+    "an import": ("version = 2\nimports = ['/etc/containerd/conf.d/*']\n" + handler(V2, "true"), "", None),
+    "an import of nothing": (
+        "version = 2\nimports = ['/etc/containerd/conf.d/*']\n" + handler(V2, "true"),
+        None,
+        SYSTEMD,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNKNOWN_RELEASE)
+def test_of_an_unknown_release_only_what_all_releases_agree_on_is_known(aligned: Snapshot, case: str) -> None:
+    main, drop_in, driver = UNKNOWN_RELEASE[case]
+    node = runtime_text(unknown_release(aligned), main)
+    found = runtime(node if drop_in is None else file(node, NVIDIA, drop_in))
+    assert (found.version, found.cgroup_driver) == (None, driver)
+
+
+def test_a_dump_has_options_as_the_file_spells_them(aligned: Snapshot) -> None:
+    """As 2.4.2 dumps them: the default of runc beside the key of the file, which counts."""
+    main = f"version = 3\n[{V3}.containerd.runtimes.runc.options]\nsystemdcgroup = true\n"
+    node = dumped(runtime_text(containerd(aligned, "2.4.2"), main), main + "SystemdCgroup = false\n")
+    (found,) = runtime(node).handlers
+    assert (found.configured, found.source) == (SYSTEMD, RUNTIME_FILE)
+
+
+def test_nri_is_switched_off_in_any_letter_case(aligned: Snapshot) -> None:
+    text = 'version = 3\n[plugins."io.containerd.nri.v1.nri"]\nDisable = true\n'
+    assert not runtime(runtime_text(containerd(aligned, "2.4.2"), text)).nri.configured
 
 
 @pytest.mark.parametrize(
@@ -129,7 +322,6 @@ SILENT = {
         "1.7.24",
         f'version = 2\n[{V2}.containerd]\ndefault_runtime_name = "x"\n' + handler(V2, "true", "x"),
     ),
-    "a version that is no number": ("1.7.24", 'version = "2"\n'),
 }
 
 

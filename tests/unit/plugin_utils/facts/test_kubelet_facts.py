@@ -61,9 +61,23 @@ def test_the_default_holds_where_nothing_else_speaks(aligned: Snapshot) -> None:
     assert (found.cpu_manager_policy, found.cpu_manager_policy_source) == ("none", "kubelet's default")
 
 
-@pytest.mark.parametrize("word", ["Systemd", "\"'systemd'\"", "cgroupsfs", "null", "true", '""'])
+@pytest.mark.parametrize("word", ["Systemd", "\"'systemd'\"", "cgroupsfs", "true"])
 def test_an_unknown_word_is_unknown_and_not_cgroupfs(aligned: Snapshot, word: str) -> None:
     assert kubelet(kubelet_edit(aligned, DRIVER_LINE, f"cgroupDriver: {word}\n")).cgroup_driver is None
+
+
+@pytest.mark.parametrize("word", ["null", "~", '""', "''", ""])
+def test_a_null_or_empty_word_is_kubelets_default(aligned: Snapshot, word: str) -> None:
+    found = kubelet(kubelet_edit(aligned, DRIVER_LINE, f"cgroupDriver: {word}\n"))
+    assert (found.cgroup_driver, found.cgroup_driver_source) == (Driver.CGROUPFS, "kubelet's default")
+    claims = facts_of(kubelet_edit(aligned, DRIVER_LINE, f"cgroupDriver: {word}\n")).claims
+    said = [(each.value, each.source) for each in claims if each.setting == "cgroupDriver"]
+    assert said[:2] == [("" if "'" in word or '"' in word else "null", KUBELET_FILE), ("cgroupfs", "kubelet's default")]
+
+
+def test_an_empty_flag_is_not_the_default(aligned: Snapshot) -> None:
+    """Flags are read after the defaults were put in: cmd/kubelet/app/server.go, kubeletConfigFlagPrecedence."""
+    assert kubelet(kubelet_flags(aligned, "--cgroup-driver=")).cgroup_driver is None
 
 
 def test_quotes_that_reached_a_flag_are_part_of_its_value(aligned: Snapshot) -> None:

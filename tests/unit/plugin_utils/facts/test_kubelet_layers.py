@@ -200,7 +200,7 @@ def test_the_rules_of_merging() -> None:
 
 
 def test_values_as_people_read_them() -> None:
-    assert shown({"b": False, "a": [1, {"x": None}]}) == "a=1, (x=None), b=false"
+    assert shown({"b": False, "a": [1, {"x": None}]}) == "a=1, (x=null), b=false"
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,12 @@ def containerd(snapshot: Snapshot, version: str) -> Snapshot:
     return put(snapshot, version, "runtime", "cri", "version")
 
 
+def unknown_release(snapshot: Snapshot) -> Snapshot:
+    """A copy whose containerd tells neither its version nor what it runs with."""
+    found = put(put(snapshot, None, "runtime", "cri", "version"), None, "runtime", "version")
+    return put(found, None, "runtime", "cri", "config")
+
+
 def handler(cri: str, systemd_cgroup: str, name: str = "runc") -> str:
     table = f"{cri}.containerd.runtimes.{name}"
     return f'[{table}]\nruntime_type = "io.containerd.runc.v2"\n[{table}.options]\nSystemdCgroup = {systemd_cgroup}\n'
@@ -123,6 +129,15 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
     "containerd-config-too-new": (
         Verdict.LATENT,
         lambda node: runtime_text(node, "version = 3\n" + handler(V3, "true") + NRI_ON),
+    ),
+    "containerd-value-type": (Verdict.LATENT, lambda node: runtime_edit(node, "version = 2\n", 'version = "2"\n')),
+    "containerd-option-type": (
+        Verdict.LATENT,
+        lambda node: runtime_edit(node, "SystemdCgroup = true", 'SystemdCgroup = "true"'),
+    ),
+    "runtime-driver-unknown": (
+        Verdict.UNKNOWN,
+        lambda node: imports(unknown_release(node), "version = 2\n" + handler(V2, "true")),
     ),
     "containerd-import-missing": (
         Verdict.LATENT,

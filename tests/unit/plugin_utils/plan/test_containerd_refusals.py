@@ -132,10 +132,10 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         ("2.1.9", {MAIN: "version = 3\n" + ALL, NVIDIA: "version = 3\n"}),
     ),
     "imports that are no list": (
-        "config-unreadable",
+        "containerd-key-type",
         "2.1.9",
         {MAIN: 'version = 3\nimports = "x"\n'},
-        (f"{MAIN}: ", "imports is no list"),
+        (f"{MAIN}: ", "imports is not a list of texts"),
         ("2.1.9", {MAIN: "version = 3\nimports = []\n"}),
     ),
     "an import that is missing": (
@@ -270,7 +270,6 @@ WEIRD = {
     "a plugin that is no table": 'version = 2\n[plugins]\n"io.containerd.grpc.v1.cri" = "x"\n',
     "handlers that are no table": f"version = 2\n[{V2}.containerd]\nruntimes = []\n",
     "options that are no table": f"version = 2\n[{V2}.containerd.runtimes.runc]\noptions = 'x'\n",
-    "a handler in an array of tables": f"version = 2\n[[{V2}.containerd.runtimes.runc]]\nx = 1\n",
 }
 
 
@@ -279,6 +278,40 @@ def test_shapes_that_nobody_expects_are_named_with_their_line(name: str) -> None
     node = containerd("1.7.24", {MAIN: WEIRD[name]})
     with pytest.raises(UneditableFile, match=rf"{MAIN}:[23]: .*(table|hand)"):
         edits_of(node, DRIVER)
+
+
+V1_LINUX = f'[{V2}.containerd.runtimes.old]\nruntime_type = "io.containerd.runtime.v1.linux"\n'
+OWN_SWITCH = f"[{V2}.containerd]\ndefault_runtime_name = 'old'\n[{V2}]\nsystemd_cgroup = true\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_refused"),
+    [
+        (V1_LINUX, True),
+        (V1_LINUX + f"[{V2}.containerd.runtimes.old.options]\nSystemdCgroup = false\n", True),
+        (V1_LINUX + f"[{V2}.containerd.runtimes.old.options]\nSystemdCgroup = true\n", False),
+        (OWN_SWITCH + V1_LINUX, False),
+    ],
+)
+@pytest.mark.parametrize("driver", ["true", "false"])
+def test_a_handler_of_the_runtime_of_1_2_is_not_changed(text: str, driver: str, is_refused: bool) -> None:
+    node = containerd("1.7.24", {MAIN: "version = 2\n" + text + handler(V2, "runc", driver)})
+    found = {each.code: each for each in plan_of(node, DRIVER).refusals}
+    assert ("containerd-runtime-v1" in found) is is_refused
+    if is_refused:
+        refusal = found["containerd-runtime-v1"]
+        assert (refusal.file, refusal.message) == (
+            MAIN,
+            "handler old is of type io.containerd.runtime.v1.linux, whose driver is not changed here",
+        )
+        assert 'runtime_type = "io.containerd.runc.v2"' in refusal.remedy
+    assert plan_of(node, {"read_only_port": 0}).refusals == ()
+
+
+def test_a_handler_that_is_no_table_is_refused_where_nothing_else_is_to_be_changed() -> None:
+    node = containerd("1.7.24", {MAIN: f"version = 2\n[[{V2}.containerd.runtimes.runc]]\nx = 1\n"})
+    found = {each.code: each.message for each in plan_of(node, DRIVER).refusals}
+    assert "handler runc is not a table" in found["containerd-would-not-start"]
 
 
 def test_a_driver_that_is_a_text_is_written_as_what_it_should_be() -> None:
