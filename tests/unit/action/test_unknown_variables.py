@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,7 @@ def test_known_variables_and_names_of_others_pass(tmp_path: Path) -> None:
 
 
 def test_a_task_of_the_users_own_passes_options_and_may_have_variables_of_any_name(tmp_path: Path) -> None:
-    task = {"volcano.colocation.node_table": {"nodes": []}}
+    task: dict[str, Any] = {"volcano.colocation.node_table": {"nodes": []}}
     play = [{"hosts": "localhost", "gather_facts": False, "vars": {"colocation_mine": 1}, "tasks": [task]}]
     (tmp_path / "own.yml").write_text(json.dumps(play))
     assert playbook(tmp_path, "own.yml").status == 0
