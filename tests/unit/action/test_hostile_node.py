@@ -131,9 +131,8 @@ def test_a_diff_shows_carriage_returns_and_keeps_its_lines() -> None:
     crlf = captured(DIFFERING)
     text = crlf["kubelet"]["files"][KUBELET_TEXT[2]]["text"].replace("\n", "\r\n") + "# a\tb\r\n"
     snapshot = put(crlf, text, *KUBELET_TEXT)
-    result = in_process.action(
-        "kubelet_config", {"pod_pids_limit": 5}, check=True, recorded=lambda *_: {"snapshot": pack(snapshot)}
-    )
+    answers = {"snapshot": pack(snapshot), "transaction": {"state": "none"}}
+    result = in_process.action("kubelet_config", {"pod_pids_limit": 5}, check=True, recorded=lambda *_: answers)
     (edit,) = result["diff"]
     before, after = edit["before"], edit["after"]
     assert before == text.replace("\r", "\\r")
