@@ -60,7 +60,7 @@ def test_the_drivers_source_is_the_cri_and_the_file_is_reported(
     assert qos_classes(cri.containers(), "systemd") == QOS_CLASSES
     facts = assessed(cri, tmp_path)
     assert facts["kubelet"]["version"].startswith("1.37.")
-    assert facts["runtime"]["version"].startswith("2.4.")
+    assert facts["runtime"]["version"].startswith("v2.4.")
     assert driver(facts) == ("systemd", "cri")
     assert "driver-setting-ignored" in {finding["code"] for finding in facts["findings"]}
     assert state(cri) == before
