@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The change to the kernel's source."""
+"""The changes to the kernel's source."""
 
 from __future__ import annotations
 
@@ -9,27 +9,48 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.tests.lab.errors import LabError
-from ansible_collections.volcano.colocation.tests.lab.uml.kernel import change
+from ansible_collections.volcano.colocation.tests.lab.uml.kernel import CHANGES, Change, apply
 
-SOURCE = """static int epollfd = -1;
+SOURCES = {
+    "arch/um/os-Linux/irq.c": """static int epollfd = -1;
 
 #define MAX_EPOLL_EVENTS 64
 
 static struct epoll_event epoll_events[MAX_EPOLL_EVENTS];
-"""
+""",
+    "kernel/Kconfig.locks": """config MUTEX_SPIN_ON_OWNER
+\tdef_bool y
+\tdepends on SMP && ARCH_SUPPORTS_ATOMIC_RMW
+
+config RWSEM_SPIN_ON_OWNER
+       def_bool y
+       depends on SMP && ARCH_SUPPORTS_ATOMIC_RMW
+""",
+}
 """As in Linux 7.2."""
 
 
-def test_interrupts_are_fetched_one_at_a_time(tmp_path: Path) -> None:
-    path = tmp_path / "irq.c"
-    path.write_text(SOURCE)
-    change(path)
-    assert path.read_text() == SOURCE.replace(" 64", " 1")
+@pytest.fixture(name="tree")
+def _tree(tmp_path: Path) -> Path:
+    for name, text in SOURCES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    return tmp_path
 
 
-def test_a_source_that_was_rewritten_is_not_built_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "irq.c"
-    path.write_text(SOURCE.replace("MAX_EPOLL_EVENTS", "EVENTS"))
-    with pytest.raises(LabError, match=r"lacks the line that kernel\.py changes: #define MAX_EPOLL_EVENTS 64"):
-        change(path)
-    assert path.read_text() == SOURCE.replace("MAX_EPOLL_EVENTS", "EVENTS")
+def test_interrupts_are_fetched_one_at_a_time_and_locks_do_not_spin(tree: Path) -> None:
+    for change in CHANGES:
+        apply(change, tree)
+    events, locks = ((tree / name).read_text() for name in SOURCES)
+    assert events == SOURCES["arch/um/os-Linux/irq.c"].replace(" 64", " 1")
+    assert locks.count("depends on SMP && ARCH_SUPPORTS_ATOMIC_RMW && !UML\n") == 2
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.path)
+def test_a_source_that_was_rewritten_is_not_built_as_it_is(tree: Path, change: Change) -> None:
+    path = tree / change.path
+    path.write_text("rewritten\n")
+    with pytest.raises(LabError, match=r"lacks what kernel\.py changes: "):
+        apply(change, tree)
+    assert path.read_text() == "rewritten\n"
