@@ -130,7 +130,6 @@ STAGES = (
         1000,
         (INSTALL, _part("scenarios", "scenarios")),
         needs=("lab",),
-        cpus=1.5,
         burst=2,
         proves="the four combinations of cgroup version and driver on real kernels, by Molecule",
     ),
