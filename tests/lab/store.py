@@ -145,8 +145,8 @@ class Store:
         return self.save(Node(spec, folder, uuid, free))
 
     def remove(self, node: Node) -> None:
-        """Forget a node whose VM has ended."""
-        shutil.rmtree(node.folder)
+        """Forget a node whose VM has ended. What served it may still be removing its own files there."""
+        shutil.rmtree(node.folder, onerror=_unless_gone)
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
@@ -154,3 +154,8 @@ class Store:
         with (self.root / ".lock").open("w") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX)
             yield
+
+
+def _unless_gone(_function: object, _path: str, raised: tuple[type[BaseException], BaseException, object]) -> None:
+    if not isinstance(raised[1], FileNotFoundError):
+        raise raised[1]

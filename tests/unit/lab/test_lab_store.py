@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,31 @@ def test_facts_name_the_way_in(tmp_path: Path) -> None:
         "user": "root",
         "key": str(tmp_path / "id_ed25519"),
     }
+
+
+def test_files_that_are_removed_meanwhile_do_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The network's program removes its socket when it ends."""
+    node = create(tmp_path)
+    (node.folder / "network.sock").touch()
+    unlink = os.unlink
+
+    def late(name: str, *, dir_fd: int | None = None) -> None:
+        unlink(name, dir_fd=dir_fd)
+        unlink(name, dir_fd=dir_fd)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "unlink", late)
+        Store(tmp_path).remove(node)
+    assert not node.folder.exists()
+
+
+def test_files_that_cannot_be_removed_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    node = create(tmp_path)
+
+    def refused(name: str, *, dir_fd: int | None = None) -> None:
+        raise PermissionError(name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "unlink", refused)
+        with pytest.raises(PermissionError):
+            Store(tmp_path).remove(node)
