@@ -35,7 +35,7 @@ MADE = with_slice(node("1.30.14"), [ROOT], EVERYTHING, "runtime.slice")
 
 
 def align(
-    snapshot: Snapshot, *, check: bool = False, checked: Mapping[str, Any] = FREE, **options: Any
+    snapshot: Snapshot, *, check: bool = False, checked: Mapping[str, Any] | None = None, **options: Any
 ) -> tuple[dict[str, Any], list[str]]:
     """The result, and the modules that were started on the node."""
     started: list[str] = []
@@ -43,7 +43,7 @@ def align(
     def recorded(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         started.append(name.rpartition(".")[2])
         if arguments.get("action") == "check":
-            return {"transaction": checked}
+            return {"transaction": checked or FREE}
         if name.endswith("node_transaction"):
             return {"failed": True, "msg": "the transaction would begin"}
         return {"snapshot": pack(snapshot)}
