@@ -113,7 +113,7 @@ STAGES = (
     ),
     Stage(
         "units",
-        540,
+        700,
         (("pytest", *ON_ALL_CPUS, IN_ORDER, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report")),
         burst=2,
         proves="behaviour, with at least 95 % branch coverage of the code that runs on the controller",
@@ -127,7 +127,7 @@ STAGES = (
     ),
     Stage(
         "scenarios",
-        1000,
+        800,
         (INSTALL, _part("scenarios", "scenarios")),
         needs=("lab",),
         burst=2,
@@ -135,7 +135,7 @@ STAGES = (
     ),
     Stage(
         "system",
-        540,
+        650,
         (INSTALL, _part("system", "system", "tests/system", f"--ignore={KINDS}")),
         needs=("lab",),
         cpus=0.5,
@@ -143,7 +143,7 @@ STAGES = (
     ),
     Stage(
         "kinds",
-        500,
+        650,
         (INSTALL, _part("system", "kinds", KINDS)),
         needs=("lab",),
         cpus=0.5,
@@ -151,7 +151,7 @@ STAGES = (
     ),
     Stage(
         "faults",
-        450,
+        350,
         (INSTALL, *_faults("v1", "v2")),
         needs=("lab",),
         cpus=0.5,
@@ -159,7 +159,7 @@ STAGES = (
     ),
     Stage(
         "cluster",
-        500,
+        450,
         (INSTALL, _part("scenarios", "cluster", "cluster")),
         needs=("lab",),
         cpus=0.75,
@@ -168,7 +168,7 @@ STAGES = (
     ),
     Stage(
         "demo",
-        150,
+        120,
         (("python", "tests/demo"),),
         needs=("lab",),
         cpus=0.5,
@@ -210,7 +210,7 @@ LONG = (
     ),
     Stage(
         "repeated-scenarios",
-        3 * 1000,
+        3 * 800,
         (INSTALL, *3 * (_part("scenarios", "repeated-scenarios"),)),
         needs=("lab",),
         cpus=2,
