@@ -13,7 +13,7 @@ version_added: 0.1.0
 description:
   - Carries out what M(volcano.colocation.kubelet_config), M(volcano.colocation.containerd_config) and
     M(volcano.colocation.node_align) have planned on the controller.
-  - Internal to the collection. In check mode the action plugins call it to be told what was cut off, and whether a plan
+  - Internal to the collection. In check mode the action plugins call it to learn what was cut off, and whether a plan
     would be refused.
   - The work is done by an engine that is copied to C(/usr/local/lib/volcano-colocation) and runs as a transient systemd
     unit, C(volcano-colocation-ID.service). It goes on when the connection of Ansible breaks. Its journal, backups and

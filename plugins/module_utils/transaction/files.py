@@ -103,8 +103,8 @@ def identity(host: Host, path: str) -> os.stat_result | None:
 def require_place(host: Host, path: str) -> None:
     """FileRefused where a folder above ``path`` is a link that must not be followed.
 
-    A folder may be a link, as /var/lib/kubelet on a data disk is, but not one that somebody else can turn away. In an
-    image, whose owners are those of whoever builds it, no link leads out of it (chroot_path.py).
+    A folder may be a link, as /var/lib/kubelet on a data disk is, but not one that another user can redirect. In an
+    image, whose files belong to the user who builds it, no link leads out of it (chroot_path.py).
     """
     if not host.live:
         return
