@@ -208,8 +208,8 @@ options:
     description:
       - Take every path below this folder, to prepare or to examine an image. Services are then left alone, and what is
         mounted on C(/proc) and C(/sys) there is of no account.
-      - Symbolic links are resolved inside this folder, as C(chroot) does it. No other user may change links there during
-        the run.
+      - Symbolic links are resolved inside this folder, as C(chroot) does it. No other user may change links there
+        during the run.
     type: path
     default: /
 """

@@ -82,8 +82,8 @@ options:
     description:
       - Take every path below this folder, to prepare an image of a node. Only files are written then, no program is
         run.
-      - Symbolic links are resolved inside this folder, as C(chroot) does it. No other user may change links there during
-        the run.
+      - Symbolic links are resolved inside this folder, as C(chroot) does it. No other user may change links there
+        during the run.
     type: path
     default: /
 attributes:
