@@ -22,7 +22,8 @@ INSTALL = "ansible_collections.volcano.colocation.tests.run.install"
 INTRODUCTION = """\
 This demo builds a Debian 13 node image and a kubelet (cached for later), boots a virtual machine from it and aligns it.
 The node begins as many do: kubelet uses the systemd driver, containerd uses cgroupfs, NRI is off, the CPU manager is
-none. Nothing outside this folder, ~/.cache and ~/.local/state is written. With empty caches it takes about 5 minutes."""
+none. Nothing outside this folder, ~/.cache and ~/.local/state is written.
+With empty caches it takes about 5 minutes."""
 
 
 class StepFailed(Exception):
