@@ -3,7 +3,7 @@
 """Which lines of a text could hold a secret at all: rather too many than too few, and found at the speed of a search.
 
 A line without any of these words holds no secret name (``secrets.is_secret_name``) and no token
-(``secrets.without_tokens``). Whoever adds a name or a shape there adds a word here; the tests compare the two.
+(``secrets.without_tokens``). Add a word here for each name or shape that you add there; the tests compare the two.
 """
 
 from __future__ import annotations

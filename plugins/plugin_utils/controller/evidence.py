@@ -67,7 +67,7 @@ def reading(source: str, kind: str) -> Iterator[None]:
     except SnapshotError as error:
         raise SnapshotError(f"{source}: {error}") from error
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
-        # The shape table knows what every snapshot has; the rest is found here, where somebody stumbles over it.
+        # The shape table knows what every snapshot has; other errors of its shape are found here, when it is read.
         cause = f"{type(error).__name__}: {error}"
         subject = _subject(error.__traceback__)
         raise SnapshotError(f"{source}: not a {kind} that can be read: {cause}, {subject}") from error

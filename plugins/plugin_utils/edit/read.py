@@ -166,7 +166,7 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 def require_shallow(document: Any) -> None:
-    """RecursionError for what is nested so deeply that nobody could go through it, as dotted keys can do in a line."""
+    """RecursionError for values that are nested too deeply to walk, as dotted keys can do in one line."""
     level: list[Any] = [document]
     for _depth in range(MAX_DEPTH):
         inner = [value.values() if isinstance(value, dict) else value for value in level]

@@ -62,7 +62,7 @@ class Layers:
 
 
 def version_in(values: Mapping[str, Any]) -> int | None:
-    """``version`` of a document, 1 where it is not named or 0; None for a word that is no number."""
+    """``version`` of a document, 1 where it is missing or 0; None for anything but a number."""
     version = values.get("version", 1)
     return version or 1 if isinstance(version, int) and not isinstance(version, bool) else None
 

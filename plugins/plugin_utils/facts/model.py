@@ -173,7 +173,7 @@ class KubeletFacts:
 class Handler:
     """A runtime handler of runc type; ``running`` is what the CRI says is in force, None when it does not say.
 
-    ``configured`` is None where containerd would not take the files, or nobody knows how its release reads them.
+    ``configured`` is None where containerd would not take the files, or it is not known how its release reads them.
     """
 
     name: str

@@ -81,7 +81,7 @@ class Handout:
 
 @dataclass(frozen=True)
 class Plan:
-    """``strategy`` and ``paths`` say where kubelet's settings are kept; ``owners`` what others have to be told.
+    """``strategy`` and ``paths`` say where kubelet's settings are kept; ``owners`` what the owners of files must set.
 
     ``permission``: why ``changes`` must not be applied yet, and which option allows them.
     """
