@@ -19,6 +19,9 @@ FEW = 4
 
 WIDTH = 100
 
+WHY = 400
+"""Characters of such a line: a message of Ansible's says at its end what was found."""
+
 TOLERANCE = 1.5
 """A stage that takes longer than so many times its share is named."""
 
@@ -26,6 +29,11 @@ NOT_RUN = "not run: "
 """A line of a stage's output that begins so is shown at the end: a part of the stage that this machine cannot run."""
 
 _COMPLAINT = re.compile(r"(ERROR|FAILED|FATAL)\b")
+
+_TASK = re.compile(r"\[ERROR\]: |fatal: \[")
+"""What Ansible says of a task that failed: more than Molecule, which says that a play did."""
+
+_COLOR = re.compile(r"\x1b\[[0-9;]*m")
 
 _PYTEST = re.compile(r"^(?:=+ )?(\d+ (?:passed|failed|error).*?) in [\d.]+s", re.MULTILINE)
 
@@ -125,11 +133,18 @@ def _log(outcome: Outcome) -> str:
 def _lost(outcome: Outcome) -> list[str]:
     """A failed stage with the first lines that say why, or the last it wrote."""
     commands = [_output_of(outcome, failed) for failed in outcome.failures]
-    why = [[line for line in lines if _COMPLAINT.match(line)][:FEW] or lines[-FEW:] for lines in commands]
-    return [verdict("failed:", outcome), *(f"  {line[:WIDTH]}" for lines in why for line in lines)]
+    return [verdict("failed:", outcome), *(f"  {line[:WHY]}" for lines in commands for line in _why(lines))]
+
+
+def _why(lines: Sequence[str]) -> list[str]:
+    for named in (_TASK, _COMPLAINT):
+        if found := list(dict.fromkeys(line for line in lines if named.match(line)))[:FEW]:
+            return found
+    return list(lines[-FEW:])
 
 
 def _output_of(outcome: Outcome, failed: Failure) -> list[str]:
     with outcome.log.open("rb") as log:
         log.seek(failed.begin)
-        return log.read(failed.end - failed.begin).decode(errors="replace").splitlines()
+        text = log.read(failed.end - failed.begin).decode(errors="replace")
+    return _COLOR.sub("", text).splitlines()

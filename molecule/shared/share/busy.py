@@ -1,8 +1,10 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""busy.py SECONDS POD...: keeps every CPU busy in the pods' containers; prints what each got of them, as JSON.
+"""busy.py SECONDS OFFLINE ONLINE: keeps every CPU busy in the containers of two pods; prints what they got, as JSON.
 
-In CPUs: 0.5 is half of one; an empty object when a pod does not run, as where the drivers disagree so that none can.
+``alone``: what the offline pod got before the online one was busy too, in CPUs: 0.5 is half of one; ``throttled``: in
+how many periods the kernel stopped it for a quota meanwhile; ``offline`` and ``online``: what each got when both were
+busy. An empty object when a pod does not run, as where the drivers disagree so that none can.
 The loops are ours, in the containers' cgroups: what the kernel gives them is what it would give a busy pod.
 """
 
@@ -13,6 +15,8 @@ import os
 import subprocess
 import sys
 import time
+
+ROOT = "/sys/fs/cgroup"
 
 SETTLE = 1.0
 """Seconds until the kernel's averages, and quotas of the first periods, do not count any more."""
@@ -38,7 +42,7 @@ def folders(process: str) -> list[str]:
     """Where the process is: its cgroup in each hierarchy, the one of systemd on v1 excepted."""
     with open(f"/proc/{process}/cgroup", encoding="utf-8") as file:
         lines = [line.rstrip("\n").split(":", 2) for line in file]
-    found = ["/sys/fs/cgroup/" + controllers + path for _id, controllers, path in lines if "=" not in controllers]
+    found = [os.path.join(ROOT, controllers) + path for _id, controllers, path in lines if "=" not in controllers]
     return [folder for folder in found if os.path.exists(folder + "/cgroup.procs")]
 
 
@@ -57,12 +61,22 @@ def loop(where: list[str], seconds: float, answer: int) -> None:
     os._exit(0)
 
 
-def main(seconds: float, pods: list[str]) -> None:
-    processes = {pod: container(pod) for pod in pods}
-    where = {pod: folders(process) for pod, process in processes.items() if process}
-    if len(where) < len(pods):
-        print("{}")
-        return
+def throttled(where: list[str]) -> int:
+    """Periods in which a quota of the cgroup, or of one above it, was used up."""
+    found = 0
+    for folder in where:
+        while len(folder) > len(ROOT):
+            try:
+                with open(folder + "/cpu.stat", encoding="utf-8") as file:
+                    found += sum(int(line.split()[1]) for line in file if line.startswith("nr_throttled "))
+            except FileNotFoundError:
+                break
+            folder = os.path.dirname(folder)
+    return found
+
+
+def shares(seconds: float, where: dict[str, list[str]]) -> dict[str, float]:
+    """{pod: CPUs that it got} while all of them were busy."""
     answers = {}
     for pod, below in where.items():
         read, write = os.pipe()
@@ -75,8 +89,21 @@ def main(seconds: float, pods: list[str]) -> None:
     for pod, read in answers.items():
         with os.fdopen(read, encoding="utf-8") as file:
             found[pod] = round(sum(float(line) for line in file) / seconds, 2)
-    print(json.dumps(found))
+    return found
+
+
+def main(seconds: float, offline: str, online: str) -> None:
+    processes = {pod: container(pod) for pod in (offline, online)}
+    where = {pod: folders(process) for pod, process in processes.items() if process}
+    if len(where) < len(processes):
+        print("{}")
+        return
+    before = throttled(where[offline])
+    alone = shares(seconds, {offline: where[offline]})[offline]
+    stopped = throttled(where[offline]) - before
+    both = shares(seconds, where)
+    print(json.dumps({"alone": alone, "throttled": stopped, "offline": both[offline], "online": both[online]}))
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]), sys.argv[2:])
+    main(float(sys.argv[1]), sys.argv[2], sys.argv[3])

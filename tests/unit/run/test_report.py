@@ -112,5 +112,13 @@ def test_the_end_shows_the_last_lines_where_none_names_an_error(tmp_path: Path) 
     assert [line for line in lines if line.startswith("  ")] == [f"  line {number}" for number in range(5, 9)]
 
 
+def test_the_end_shows_what_a_task_found_rather_than_that_a_play_failed(tmp_path: Path) -> None:
+    found = "fatal: [v1]: FAILED! => " + "x" * 120
+    text = f"ERROR    [v1 > side_effect] \x1b[31mExecuted: Failed\x1b[0m\n\x1b[0;31m{found}\x1b[0m\nERROR    code 2\n"
+    failed = outcome(tmp_path, text, Failure(("molecule",), "exit status 1", 0, len(text)))
+    lines = report.closing(SUITE, [failed], 0.0).splitlines()
+    assert [line for line in lines if line.startswith("  ")] == [f"  {found}"]
+
+
 def test_progress_is_one_short_line() -> None:
     assert report.progress("[1/2]", "units", 30.2, "x" * 300) == f"[1/2] units … 30 s  {'x' * 100}"
