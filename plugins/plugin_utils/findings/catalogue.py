@@ -25,6 +25,7 @@ from .rules import (
     memory_qos,
     node,
     nri,
+    ports,
     reservations,
     resource_managers,
     rubik,
@@ -58,6 +59,7 @@ RULES: tuple[Rule, ...] = (
     *rubik.RULES,
     *backups.RULES,
     *agent_places.RULES,
+    *ports.RULES,
 )
 
 

@@ -104,6 +104,8 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
         lambda node: gated(node, "1.36.0", "memoryReservationPolicy: None\n"),
     ),
     "the default root, written out": ("cgroup-root-elsewhere", lambda node: kubelet_adds(node, "cgroupRoot: /\n")),
+    "a port that is closed": ("read-only-port-open", lambda node: kubelet_adds(node, "readOnlyPort: 0\n")),
+    "kubelet's default port": ("read-only-port-open", lambda node: node),
     "kubelet's default folder": ("kubelet-folder-elsewhere", lambda node: node),
     "static pods": ("static-pod-backup-is-run", lambda node: manifests(node, "etcd.yaml", ".etcd.yaml.bak")),
     "a backup in a folder that is not in force": (

@@ -71,6 +71,7 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
     "memory-qos-and-agent": (Verdict.ALIGNED, lambda node: commands(gated(node), koordlet=1)),
     "memory-qos-needs-v2": (Verdict.ALIGNED, lambda node: gated(v1_252(node))),
     "cgroup-root-elsewhere": (Verdict.ALIGNED, lambda node: kubelet_adds(node, "cgroupRoot: /pods\n")),
+    "read-only-port-open": (Verdict.ALIGNED, lambda node: kubelet_adds(node, "readOnlyPort: 10255\n")),
     "kubelet-folder-elsewhere": (
         Verdict.ALIGNED,
         lambda node: put(moved(node), "/data/kubelet/cpu_manager_state", "kubelet", "checkpoint_path"),

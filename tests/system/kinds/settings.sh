@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Makes a lab node one with settings that few have, and waits until its pods run; see test_settings.py.
+set -eu
+mkdir -p /data/kubelet /etc/kubernetes/kubelet.d /etc/systemd/system/kubelet.service.d
+
+# kubelet wants its cgroup root to be there when it starts.
+cat > /etc/systemd/system/colocated.slice <<'END'
+[Unit]
+Description=Cgroup root of kubelet
+END
+mkdir -p /etc/systemd/system/kubelet.service.d
+cat > /etc/systemd/system/kubelet.service.d/50-site.conf <<'END'
+[Unit]
+Wants=colocated.slice
+After=colocated.slice
+END
+
+header='apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration'
+cat > /etc/kubernetes/kubelet.d/10-site.conf <<END
+$header
+cgroupDriver: cgroupfs
+cgroupRoot: /colocated
+readOnlyPort: 10255
+END
+cat > /etc/kubernetes/kubelet.d/20-driver.conf <<END
+$header
+cgroupDriver: systemd
+END
+
+python3 - <<'END'
+import re, pathlib, subprocess
+path = pathlib.Path("/etc/containerd/config.toml")
+text = path.read_text()
+first = re.search(r"(?ms)^( *\[[^\n]*runtimes\.runc\]\n.*?)(?=^ *\[(?![^\n]*runtimes\.runc\.))|\Z", text).group(1)
+path.write_text(text.rstrip("\n") + "\n\n" + first.replace("runtimes.runc", "runtimes.second"))
+END
+
+systemctl daemon-reload
+systemctl restart containerd
+systemctl restart kubelet
+for _ in $(seq 300); do
+  if [ "$(ctr -n k8s.io tasks ls -q 2>/dev/null | wc -l)" -ge 6 ] && curl --silent --fail http://127.0.0.1:10248/healthz >/dev/null; then
+    exit 0
+  fi
+  sleep 0.5
+done
+journalctl --no-pager --unit kubelet --lines 40
+exit 1
