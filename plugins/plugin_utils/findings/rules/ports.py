@@ -23,7 +23,7 @@ def read_only_port_open(facts: NodeFacts) -> Iterator[Finding]:
             "read-only-port-open",
             Severity.WARNING,
             Effect.NONE,
-            f"kubelet's read-only port {port} shows pods, with their environment variables, to everyone who reaches it.",
+            f"kubelet's read-only port {port} shows everyone its pods with their environment variables.",
             (told(facts, READ_ONLY_PORT.key),),
             "Set readOnlyPort: 0 where no agent needs it; otherwise let a firewall keep it to the node.",
         )
