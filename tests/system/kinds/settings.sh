@@ -5,16 +5,25 @@
 set -eu
 mkdir -p /data/kubelet /etc/kubernetes/kubelet.d /etc/systemd/system/kubelet.service.d
 
-# kubelet wants its cgroup root to be there when it starts.
+# kubelet does not start where its cgroup root is missing or lacks a controller; systemd enables cpuset for AllowedCPUs.
 cat > /etc/systemd/system/colocated.slice <<'END'
 [Unit]
-Description=Cgroup root of kubelet
+Description=Cgroup root of kubelet with the systemd driver
+
+[Slice]
+CPUAccounting=yes
+MemoryAccounting=yes
+TasksAccounting=yes
+AllowedCPUs=0-1
 END
-mkdir -p /etc/systemd/system/kubelet.service.d
 cat > /etc/systemd/system/kubelet.service.d/50-site.conf <<'END'
 [Unit]
 Wants=colocated.slice
 After=colocated.slice
+
+[Service]
+# The cgroup root with the cgroupfs driver.
+ExecStartPre=/bin/mkdir -p /sys/fs/cgroup/colocated
 END
 
 header='apiVersion: kubelet.config.k8s.io/v1beta1
@@ -40,6 +49,7 @@ END
 
 systemctl daemon-reload
 systemctl restart containerd
+systemctl reset-failed kubelet
 systemctl restart kubelet
 for _ in $(seq 300); do
   if [ "$(ctr -n k8s.io tasks ls -q 2>/dev/null | wc -l)" -ge 6 ] && curl --silent --fail http://127.0.0.1:10248/healthz >/dev/null; then
