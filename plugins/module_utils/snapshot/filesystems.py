@@ -16,7 +16,7 @@ WRITTEN = ("/etc/systemd/system", "/usr/local/lib/volcano-colocation", "/var/lib
 """What every change of services writes to: the unit that undoes it at boot, the engine, the journal with backups."""
 
 MEMORY = ("tmpfs", "ramfs")
-VOLATILE_FOLDERS = ("/run/", "/dev/shm/")
+VOLATILE_FOLDER = "/run/"
 _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
@@ -57,7 +57,7 @@ def _resolved(host: Host, path: str) -> str:
 
 
 def _parse(line: str) -> dict[str, Any] | None:
-    """A line of mountinfo, proc(5): id, parent, device, root, mount point, options, ..., ' - ', type, source, options."""
+    """A line of mountinfo, proc(5): its fifth and sixth field, and behind the dash type and options of the device."""
     before, _separator, after = line.partition(" - ")
     fields, tail = before.split(" "), after.split(" ", 2)
     if len(fields) < 6 or len(tail) < 3:
@@ -73,4 +73,4 @@ def _parse(line: str) -> dict[str, Any] | None:
 
 def _in_memory(options: list[str]) -> bool:
     """Whether an overlay keeps what is written in a folder of /run, as systems with a temporary /etc do."""
-    return any(each.startswith("upperdir=") and each[9:].startswith(VOLATILE_FOLDERS) for each in options)
+    return any(each.startswith("upperdir=") and each[9:].startswith(VOLATILE_FOLDER) for each in options)
