@@ -55,6 +55,8 @@ def main(arguments: list[str]) -> int:
 
 def record(target: Path, names: list[str]) -> None:
     """The recordings of the state that is imported; all where none is named."""
+    # The unit that undoes a transaction names the interpreter: a node's, not that of this machine.
+    sys.executable = "/usr/bin/python3"
     for recorded in (image, transaction, qos, kubeadm, agent, scheduler, manifest):
         name = recorded.__name__
         if names and name not in names:
