@@ -15,7 +15,7 @@ from ansible_collections.volcano.colocation.tests.unit.action.image import conte
 from ansible_collections.volcano.colocation.tests.unit.action.in_process import action
 from ansible_collections.volcano.colocation.tests.unit.hosts.host import described, snapshot_of
 
-MODULES = {
+MODULES: dict[str, dict[str, Any]] = {
     "kubelet_config": {"cpu_manager_policy": "static", "system_reserved": {"cpu": "500m"}},
     "containerd_config": {"cgroup_driver": "cgroupfs"},
 }
