@@ -124,7 +124,7 @@ def provide(recipe: Recipe) -> Path:
 
 def install(recipe: Recipe, folder: Path) -> None:
     print(f"making {folder}", flush=True)
-    subprocess.run([recipe.interpreter, "-m", "venv", folder], check=True)
+    _make(recipe.interpreter, folder)
     constrained = folder / CONSTRAINTS
     constrained.write_text(recipe.pins, encoding="utf-8")
     pip: list[str | Path] = [
@@ -137,6 +137,24 @@ def install(recipe: Recipe, folder: Path) -> None:
     ]
     wanted = ["--requirement", str(REQUIREMENTS / f"{recipe.name}.txt"), "--constraint", str(constrained)]
     subprocess.run([*pip, *wanted], check=True)
+
+
+def _make(interpreter: Path, folder: Path) -> None:
+    """A virtual environment with pip. Debian's python3 alone brings none: then it is installed as it is published."""
+    if _has(interpreter, "ensurepip"):
+        subprocess.run([interpreter, "-m", "venv", folder], check=True)
+        return
+    subprocess.run([interpreter, "-m", "venv", "--without-pip", folder], check=True)
+    python = folder / "bin" / "python"
+    where = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    packages = subprocess.run([python, "-I", "-c", where], capture_output=True, text=True, check=True).stdout.strip()
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", packages, "pip"], check=True
+    )
+
+
+def _has(interpreter: Path, module: str) -> bool:
+    return subprocess.run([interpreter, "-c", f"import {module}"], capture_output=True, check=False).returncode == 0
 
 
 def link(path: Path, folder: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..host import Host
 from .files import kernel_text
+from .filesystems import filesystems
 
 
 def identity(host: Host) -> dict[str, Any]:
@@ -29,9 +30,23 @@ def machine(host: Host) -> dict[str, Any]:
         "kernel_command_line": kernel_text(host, "/proc/cmdline"),
         "booted_at": booted_at(kernel_text(host, "/proc/uptime"), time.time()),
         "pid1": kernel_text(host, "/proc/1/comm"),
-        "os_release": kernel_text(host, "/etc/os-release"),
+        "os_release": os_release(host),
+        "outer_os_release": kernel_text(host, OUTER_OS_RELEASE),
+        "filesystems": filesystems(host),
         "swaps": kernel_text(host, "/proc/swaps"),
     }
+
+
+OS_RELEASE = ("/etc/os-release", "/usr/lib/os-release")
+"""The second counts where the first is missing: os-release(5)."""
+OUTER_OS_RELEASE = "/.bottlerocket/rootfs/usr/lib/os-release"
+"""Bottlerocket lets people into containers only, and mounts its own root there."""
+
+
+def os_release(host: Host) -> str | None:
+    """The text that names the operating system."""
+    texts = (kernel_text(host, path) for path in OS_RELEASE)
+    return next((text for text in texts if text is not None), None)
 
 
 MACHINE_IDS = ("/etc/machine-id", "/var/lib/dbus/machine-id")

@@ -15,6 +15,7 @@ from ..plan.edits import file_edits
 from ..plan.first_boot import FirstBoot
 from ..plan.kubelet_after import resolved
 from ..plan.model import Change, Need, Plan
+from ..plan.refusals import immutable
 from ..plan.refusals.catalogue import refusals
 from ..plan.refusals.ledger import ledger_refusals
 from ..plan.refusals.model import Rule
@@ -52,7 +53,7 @@ class FilesAction(ColocationAction):
         began = time.process_time()
         facts = interpreted(node.name, snapshot)
         profile = resolved(facts, wanted)
-        refused = refusals(facts, profile, self.RULES)
+        refused = refusals(facts, profile, (*immutable.RULES, *self.RULES))
         if refused:
             return {"failed": True, "msg": refusal_message(Plan(refusals=refused))}
         needed = Plan(changes=type(self).CHANGES(facts, profile))

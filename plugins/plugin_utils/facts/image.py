@@ -29,7 +29,7 @@ def at_rest(snapshot: Mapping[str, Any]) -> dict[str, Any]:
     """The snapshot without what runs: whoever builds an image often has his own /proc and /sys mounted in it."""
     return {
         **snapshot,
-        "system": {**snapshot["system"], **dict.fromkeys(_OF_A_KERNEL)},
+        "system": {**snapshot["system"], **dict.fromkeys(_OF_A_KERNEL), "filesystems": {}},
         "services": {**snapshot["services"], "version": None, "units": {}},
         "cpus": {"online": None},
         "cgroups": _NOTHING_MOUNTED,

@@ -13,6 +13,7 @@ from ...module_utils.cgroup.mounts import Hierarchy
 from ...module_utils.cgroup.names import Driver
 from .kubeadm_patches import KubeadmPatches
 from .kubelet_model import Setting, Start
+from .operating_system import OperatingSystem
 
 
 class CgroupMode(str, Enum):
@@ -359,3 +360,4 @@ class NodeFacts:
     ledger_problem: LedgerProblem | None = None
     sockets: int | None = None
     """None where the kernel does not tell."""
+    operating_system: OperatingSystem = field(default_factory=OperatingSystem)

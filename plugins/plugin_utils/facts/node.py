@@ -17,6 +17,7 @@ from .kernel import interpret_kernel
 from .kubelet import interpret_kubelet
 from .layout import interpret_layout
 from .model import LedgerProblem, NodeFacts
+from .operating_system import interpret_system
 from .pods import interpret_pods
 from .runtime import interpret_runtime, other_runtimes
 from .systemd import interpret_systemd
@@ -79,4 +80,5 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
         kernel_facts=kernel,
         systemd=interpret_systemd(snapshot["services"], line or {}),
         writers=interpret_writers(snapshot.get("writers", {}), units),
+        operating_system=interpret_system(system),
     )

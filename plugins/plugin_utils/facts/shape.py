@@ -18,7 +18,15 @@ FOLDER = {"folder": TEXT + NOTHING, "exists": SWITCH + NOTHING, "paths": [TEXT]}
 PROCESSES = [{"argv": [TEXT], "pid": (int,), "?started_at": NUMBER + NOTHING}]
 
 SNAPSHOT: dict[str, Any] = {
-    "system": {ANY: (object,), "hostname": TEXT + NOTHING, "kernel_release": TEXT + NOTHING, "pid1": TEXT + NOTHING},
+    "system": {
+        ANY: (object,),
+        "hostname": TEXT + NOTHING,
+        "kernel_release": TEXT + NOTHING,
+        "pid1": TEXT + NOTHING,
+        "?os_release": TEXT + NOTHING,
+        "?outer_os_release": TEXT + NOTHING,
+        "?filesystems": {ANY: {"leads_to": TEXT, "mount": TEXT, "type": TEXT, "read_only": SWITCH, "volatile": SWITCH}},
+    },
     "services": {"version": TEXT + NOTHING, "units": {ANY: {ANY: (object,)}}},
     "cpus": {"online": TEXT + NOTHING, "?sockets": [TEXT]},
     "cgroups": {

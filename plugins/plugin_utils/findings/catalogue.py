@@ -18,6 +18,7 @@ from .rules import (
     driver,
     feature_gates,
     image,
+    immutable,
     kernel,
     kubelet,
     layout,
@@ -35,6 +36,7 @@ from .rules import (
 )
 
 RULES: tuple[Rule, ...] = (
+    *immutable.RULES,
     *node.RULES,
     *image.RULES,
     *config.RULES,

@@ -45,6 +45,7 @@ def module(name: str, arguments: Mapping[str, Any], *, check: bool = False, log:
     with _given(given, log), redirect_stdout(printed), pytest.raises(SystemExit):
         main()
     result: Result = json.loads(printed.getvalue().strip().splitlines()[-1])
+    assert not result.get("deprecations"), result["deprecations"]
     return result
 
 

@@ -18,6 +18,11 @@ from ansible_collections.volcano.colocation.tests.playbooks.warm import Warm, re
 
 COLLECTIONS = next(parent.parent for parent in Path(__file__).parents if parent.name == "ansible_collections")
 TIMEOUT = 600
+DEPRECATION = "[DEPRECATION WARNING]"
+
+
+class Deprecated(AssertionError):
+    """Something in the run will not work with a later ansible-core."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,12 @@ class Done:
     @property
     def output(self) -> str:
         return self.stdout + self.stderr
+
+    def current(self) -> Done:
+        """The same; Deprecated where Ansible warned that a later release takes something away."""
+        if DEPRECATION in self.output:
+            raise Deprecated(self.output[self.output.index(DEPRECATION) :])
+        return self
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -55,7 +66,7 @@ def playbook(folder: Path, *arguments: str, path: str | None = None) -> Done:
     with tempfile.TemporaryDirectory() as name:
         stdout, stderr = Path(name) / "stdout", Path(name) / "stderr"
         status = _warm().run(folder, arguments, _environment(folder, path), (stdout, stderr), TIMEOUT)
-        return Done(status, read(stdout), read(stderr))
+        return Done(status, read(stdout), read(stderr)).current()
 
 
 def started_playbook(folder: Path, *arguments: str, path: str | None = None) -> Done:
@@ -70,7 +81,7 @@ def started_playbook(folder: Path, *arguments: str, path: str | None = None) -> 
         timeout=TIMEOUT,
         check=False,
     )
-    return Done(done.returncode, done.stdout, done.stderr)
+    return Done(done.returncode, done.stdout, done.stderr).current()
 
 
 def _environment(folder: Path, path: str | None) -> dict[str, str]:

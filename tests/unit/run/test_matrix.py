@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.run import matrix
+from ansible_collections.volcano.colocation.tests.lab.errors import LabError
+from ansible_collections.volcano.colocation.tests.run import matrix, trixie, venvs
 from ansible_collections.volcano.colocation.tests.run.matrix import EXHAUSTIVE, constraints, find_python, node_units
 
 
@@ -43,3 +45,45 @@ def test_tests_without_a_python_are_named(monkeypatch: pytest.MonkeyPatch, capsy
     monkeypatch.setattr(matrix, "find_python", lambda _version: None)
     assert list(node_units(EXHAUSTIVE)) == []
     assert capsys.readouterr().out.startswith("not run: node-side units on Python 3.7: install Python 3.7")
+
+
+def test_our_python_is_taken_where_it_is_new_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 12, 1, "final", 0))
+    assert matrix.controller_python("2.21") == Path(sys.executable)
+    monkeypatch.setattr(sys, "version_info", (3, 11, 7, "final", 0))
+    assert matrix.controller_python("2.17") == Path(sys.executable)
+
+
+def test_another_of_the_machine_comes_before_debians(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 11, 7, "final", 0))
+    monkeypatch.setattr(matrix, "find_python", lambda version: Path("/x") if version == "3.13" else None)
+    monkeypatch.setattr(trixie, "provide", lambda: Path("/debian"))
+    assert matrix.controller_python("2.20") == Path("/x")
+    monkeypatch.setattr(matrix, "find_python", lambda _version: None)
+    assert matrix.controller_python("2.20") == Path("/debian")
+
+
+def test_releases_without_a_python_are_named_and_the_others_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def unavailable() -> Path:
+        raise LabError("mmdebstrap is not installed")
+
+    monkeypatch.setattr(sys, "version_info", (3, 11, 7, "final", 0))
+    monkeypatch.setattr(matrix, "find_python", lambda _version: None)
+    monkeypatch.setattr(trixie, "provide", unavailable)
+    monkeypatch.setattr(venvs, "provide", lambda _recipe: Path("/venv/python"))
+    monkeypatch.setattr(matrix, "run", lambda *_arguments: True)
+    monkeypatch.setattr(matrix, "run_current", lambda *_arguments: True)
+    assert [name.rpartition(" ")[2] for name, _passed in matrix.results()] == ["2.17", "2.17", "2.18", "2.18"]
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == ("not run: everything on ansible-core 2.20: mmdebstrap is not installed; or install Python 3.12")
+    assert len(told) == 3
+
+
+@pytest.mark.parametrize(
+    ("script", "passed"),
+    [("true", True), ("echo '[WARNING]: x'", True), ("echo '[DEPRECATION WARNING]: x' >&2", False), ("false", False)],
+)
+def test_a_deprecation_is_a_failure(tmp_path: Path, script: str, passed: bool) -> None:
+    assert matrix.run_current(program(tmp_path / "python", f"#!/bin/sh\n{script}\n")) is passed

@@ -7,10 +7,17 @@ from __future__ import annotations
 from ...facts.model import NodeFacts
 from ...profile import Profile
 from ..model import Refusal
-from . import kubeadm, kubelet, layout, node, runtime
+from . import immutable, kubeadm, kubelet, layout, node, runtime
 from .model import Rule
 
-RULES: tuple[Rule, ...] = (*node.RULES, *layout.RULES, *kubeadm.RULES, *kubelet.RULES, *runtime.RULES)
+RULES: tuple[Rule, ...] = (
+    *immutable.RULES,
+    *node.RULES,
+    *layout.RULES,
+    *kubeadm.RULES,
+    *kubelet.RULES,
+    *runtime.RULES,
+)
 
 
 def refusals(facts: NodeFacts, profile: Profile, rules: tuple[Rule, ...] = RULES) -> tuple[Refusal, ...]:

@@ -129,7 +129,36 @@ def by_socket(node: Snapshot, sockets: int, numa_nodes: int) -> Snapshot:
     )
 
 
+def mounted(snapshot: Snapshot, **changes: Any) -> Snapshot:
+    """A copy that tells of its file systems: all of them one writable ext4 but for these, by what they hold."""
+    places = {
+        "usr": ("/", "/usr", "/usr/local/lib/volcano-colocation"),
+        "etc": ("/etc", "/etc/systemd/system"),
+        "var": ("/var", "/var/lib/volcano-colocation"),
+    }
+    plain = {"mount": "/", "type": "ext4", "read_only": False, "volatile": False}
+    found = {
+        path: {"leads_to": path, **plain, **changes.get(name, {})} for name, paths in places.items() for path in paths
+    }
+    return put(snapshot, found, "system", "filesystems")
+
+
+READ_ONLY = {"type": "squashfs", "read_only": True}
+IN_MEMORY = {"mount": "/etc", "type": "tmpfs", "volatile": True}
+LINKED = {"leads_to": "/var/usrlocal/lib/volcano-colocation", "mount": "/var", "read_only": False}
+
+
+def only_usr(snapshot: Snapshot) -> Snapshot:
+    """A copy whose /usr is read-only but for /usr/local, a link to /var."""
+    variant = mounted(snapshot, usr=READ_ONLY)
+    place = variant["system"]["filesystems"]["/usr/local/lib/volcano-colocation"]
+    return put(variant, {**place, **LINKED}, "system", "filesystems", "/usr/local/lib/volcano-colocation")
+
+
 VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
+    "immutable-system": (Verdict.UNSUPPORTED, lambda node: mounted(node, usr=READ_ONLY)),
+    "writes-are-lost": (Verdict.UNSUPPORTED, lambda node: mounted(node, etc=IN_MEMORY)),
+    "usr-read-only": (Verdict.ALIGNED, only_usr),
     "cgroup-controllers-split": (Verdict.MISALIGNED, lambda node: without_v1(hybrid(node, "misc memory"), "memory")),
     "cgroup-controllers-missing": (
         Verdict.MISALIGNED,

@@ -1,0 +1,28 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.unit.upgrade.recorded import STATES
+
+
+@pytest.fixture(params=STATES, name="state")
+def _state(request: pytest.FixtureRequest) -> str:
+    """Each recorded state."""
+    return str(request.param)
+
+
+@pytest.fixture(name="root")
+def _root() -> Iterator[Path]:
+    """In memory where possible: the engine syncs a lot."""
+    folder = Path(tempfile.mkdtemp(prefix="upgrade-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
+    yield folder / "node"
+    shutil.rmtree(folder)

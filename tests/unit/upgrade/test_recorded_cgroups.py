@@ -1,0 +1,52 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of cgroups that an older state made and recorded: read, changed and put back by this one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.qos import record
+from ansible_collections.volcano.colocation.plugins.module_utils.restore import qos
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.clock import Clock
+from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import Tree
+from ansible_collections.volcano.colocation.tests.unit.upgrade.recorded import STATES, recording, unpack
+
+KINDS = [(state, kind) for state in STATES for kind in recording(state, "qos")]
+SETTINGS = {"pids_max": 500, "cpu_quota": "1.5"}
+
+
+@pytest.fixture(params=KINDS, ids=lambda each: each[1], name="kind")
+def _kind(request: pytest.FixtureRequest) -> tuple[str, str]:
+    found: tuple[str, str] = request.param
+    return found
+
+
+@pytest.fixture(name="tree")
+def _tree(kind: tuple[str, str], root: Path) -> Tree:
+    """The helper makes a tree without settings, which the recorded one takes the place of."""
+    mode, _dash, driver = kind[1].partition("-")
+    tree = Tree(root.with_name("made"), mode, driver)
+    tree.folder.rename(root.with_name("unused"))
+    unpack(recording(kind[0], "qos")[kind[1]]["tree"], tree.folder)
+    return tree
+
+
+def test_the_record_is_read_and_nothing_differs(tree: Tree) -> None:
+    assert len(record.load(tree.host)) == 4
+    assert not tree.run(qos_class="besteffort", settings=SETTINGS)["changed"]
+    assert not tree.run(slice="system.slice", settings={"cpu_weight": 300})["changed"]
+
+
+def test_every_file_is_as_it_was(kind: tuple[str, str], tree: Tree) -> None:
+    told = qos.described(qos.carry_out(tree.host, Clock()))
+    assert told["changed"]
+    assert tree.texts() == recording(kind[0], "qos")[kind[1]]["before"]
+
+
+def test_a_setting_that_is_changed_leads_back_to_the_first(kind: tuple[str, str], tree: Tree) -> None:
+    assert tree.run(qos_class="besteffort", settings={"pids_max": 400, "cpu_quota": "0.5"})["changed"]
+    qos.carry_out(tree.host, Clock())
+    assert tree.texts() == recording(kind[0], "qos")[kind[1]]["before"]

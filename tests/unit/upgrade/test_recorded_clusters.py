@@ -1,0 +1,179 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""ConfigMaps and objects that an older state left in a cluster: nothing to do, another wish, and the way back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import journal as agent_journal
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.removal import removal_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.seen import AgentSeen, ref
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm import journal as kubeadm_journal
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import ConfigMap
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.permission import Permission
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.plan import make_cluster_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.restore import make_return
+from ansible_collections.volcano.colocation.tests.unit.action import test_scheduler_config as schedulers
+from ansible_collections.volcano.colocation.tests.unit.action.manifest_server import Cluster
+from ansible_collections.volcano.colocation.tests.unit.action.test_manifest_apply import Task_
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent import agents
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent import test_agent_plan as plans
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.kubeadm import clusters
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.clusters import UID
+from ansible_collections.volcano.colocation.tests.unit.upgrade.recorded import STATES, fill, recording
+
+AUTO = Permission(None)
+RUNS = [(state, run) for state in STATES for run in ("first", "second")]
+
+
+def cut_off(name: str) -> list[tuple[str, str]]:
+    """After how many writes the runs of each state ended."""
+    return [(state, cut) for state in STATES for cut in recording(state, name)["interrupted"]]
+
+
+# kubelet-config
+
+
+@pytest.mark.parametrize(("state", "run"), RUNS)
+def test_kubelet_config_leads_back_to_what_was_before_the_first_run(state: str, run: str) -> None:
+    found = recording(state, "kubeadm")
+    there = clusters.config_map(found[run]["text"], found[run]["version"])
+    journal = kubeadm_journal.read_journal(ConfigMap("volcano-colocation", found[run]["journal"], "9"))
+    back = make_return([clusters.host("a")], clusters.seen("a", found=there, journal=journal), AUTO)
+    assert (back.after, back.forget) == (found["original"], True)
+
+
+@pytest.mark.parametrize(("state", "run"), RUNS)
+def test_kubelet_config_takes_another_wish_and_still_leads_back(state: str, run: str) -> None:
+    found = recording(state, "kubeadm")
+    there = clusters.config_map(found[run]["text"], found[run]["version"])
+    journal = kubeadm_journal.read_journal(ConfigMap("volcano-colocation", found[run]["journal"], "9"))
+    same = clusters.host("a", fields=clusters.WANTED)
+    assert make_cluster_plan([same], clusters.seen("a", found=there, journal=journal), AUTO).after is None
+    other = clusters.host("a", fields={**clusters.WANTED, clusters.CPU: "2"})
+    changed = make_cluster_plan([other], clusters.seen("a", found=there, journal=journal), AUTO)
+    assert changed.after is not None
+    assert "cpu: '2'" in changed.after or 'cpu: "2"' in changed.after
+    after = clusters.config_map(changed.after, "7")
+    seen = clusters.seen("a", found=after, journal=changed.journal)
+    assert make_return([clusters.host("a")], seen, AUTO).after == found["original"]
+
+
+# The agent
+
+
+def cluster(document: Mapping[str, Any]) -> AgentSeen:
+    """A recorded cluster, as it is read."""
+    nodes = plans.cluster().nodes
+    return AgentSeen(
+        tuple(replace(each, labels=document["labels"][each.name]) for each in nodes),
+        {ref(each): each for each in document["objects"]},
+        tuple(document["daemon_sets"]),
+        config_map=document["config_map"],
+        journal=agent_journal.read_journal(document["journal"]),
+    )
+
+
+def test_the_agent_is_as_that_state_left_it_and_goes_again(state: str) -> None:
+    found = recording(state, "agent")
+    before, after = cluster(found["before"]), cluster(found["after"])
+    assert plans.plan(after).steps == ()
+    assert plans.label(after).steps == ()
+    assert plans.carried_out(after, removal_plan(after, plans.SPACE, plans.GIVEN).steps) == before
+
+
+def test_the_agent_is_changed_and_goes_again(state: str) -> None:
+    found = recording(state, "agent")
+    before, after = cluster(found["before"]), cluster(found["after"])
+    steps = plans.plan(after, agents.options(watermarks={"cpu_high": 70})).steps
+    assert steps
+    changed = plans.carried_out(after, steps)
+    assert json.loads(changed.text or "") != json.loads(after.text or "")
+    assert plans.carried_out(changed, removal_plan(changed, plans.SPACE, plans.GIVEN).steps) == before
+
+
+def test_an_installation_that_was_cut_off_is_finished_and_goes_again(state: str) -> None:
+    found = recording(state, "agent")
+    cut = cluster(found["interrupted"])
+    done = plans.carried_out(cut, plans.plan(cut).steps)
+    assert plans.plan(done).steps == ()
+    assert plans.carried_out(done, removal_plan(done, plans.SPACE, plans.GIVEN).steps) == cluster(found["before"])
+
+
+# The scheduler's objects
+
+
+@pytest.fixture(name="kubeconfig")
+def _kubeconfig(tmp_path: Path) -> str:
+    path = tmp_path / "admin.conf"
+    path.write_text("apiVersion: v1\nkind: Config\n", encoding="utf-8")
+    return str(path)
+
+
+def scheduler(state: str, name: str, cut: str = "") -> Any:
+    found = recording(state, "scheduler")
+    return fill(schedulers.server(), found[name][cut] if cut else found[name])
+
+
+def test_the_scheduler_is_as_that_state_left_it_and_is_put_back(state: str, kubeconfig: str) -> None:
+    server, before = scheduler(state, "after"), scheduler(state, "before").state()
+    assert not schedulers.run(server, {**schedulers.WANTED, "kubeconfig": kubeconfig})["changed"]
+    assert server.writes == []
+    back = {"kubeconfig": kubeconfig, "cluster_uid": UID, "state": "restored"}
+    assert schedulers.run(server, back)["changed"]
+    assert server.state() == before
+
+
+def test_the_scheduler_is_changed_and_put_back(state: str, kubeconfig: str) -> None:
+    server, before = scheduler(state, "after"), scheduler(state, "before").state()
+    other = {**schedulers.WANTED, "queues": [{"name": "org", "deserved": {"cpu": "4"}}]}
+    assert schedulers.run(server, {**other, "kubeconfig": kubeconfig})["changed"]
+    schedulers.run(server, {"kubeconfig": kubeconfig, "cluster_uid": UID, "state": "restored"})
+    assert server.state() == before
+
+
+@pytest.mark.parametrize("finished", [False, True])
+@pytest.mark.parametrize(("state", "cut"), cut_off("scheduler"))
+def test_a_run_for_the_scheduler_that_was_cut_off_leads_back(
+    state: str, cut: str, finished: bool, kubeconfig: str
+) -> None:
+    server, before = scheduler(state, "interrupted", cut), scheduler(state, "before").state()
+    if finished:
+        schedulers.run(server, {**schedulers.WANTED, "kubeconfig": kubeconfig})
+        assert schedulers.text(server) == schedulers.text(scheduler(state, "after"))
+    schedulers.run(server, {"kubeconfig": kubeconfig, "cluster_uid": UID, "state": "restored"})
+    assert server.state() == before
+
+
+# Volcano's manifest
+
+
+def volcano(state: str, folder: Path, name: str, cut: str = "") -> Task_:
+    found = recording(state, "manifest")
+    server = fill(Cluster(), found[name][cut] if cut else found[name])
+    assert isinstance(server, Cluster)
+    return Task_(folder, server, found["text"])
+
+
+def test_the_manifest_is_as_that_state_left_it_and_goes_again(state: str, tmp_path: Path) -> None:
+    apply, before = volcano(state, tmp_path, "after"), volcano(state, tmp_path, "before").cluster.state()
+    result = apply()
+    assert (result["changed"], apply.cluster.writes) == (False, [])
+    assert apply.remove(remove_crds=True)["changed"]
+    assert apply.cluster.state() == before
+
+
+@pytest.mark.parametrize(("state", "cut"), cut_off("manifest"))
+def test_a_manifest_that_was_cut_off_is_finished(state: str, cut: str, tmp_path: Path) -> None:
+    apply, whole = volcano(state, tmp_path, "interrupted", cut), volcano(state, tmp_path, "after").cluster
+    result = apply()
+    assert not result.get("failed"), result
+    assert apply.cluster.names() == whole.names()
+    assert not apply()["changed"]
