@@ -90,8 +90,8 @@ ansible_facts:
         profile:
           description:
             - What the node was judged against. C(judged) is V(false) if no profile was given.
-            - Each of C(values) has C(option), C(value) and C(source), V(set) or V(role-default). Where a variable was set
-              is not known, Ansible hands over its value only.
+            - Each of C(values) has C(option), C(value) and C(source), V(set) or V(role-default). Where a variable was
+              set is not known, because Ansible hands over its value only.
           type: dict
         cgroup:
           description: Mode (V(v1), V(v2), V(hybrid), V(unknown)) with its reason, controllers, mount points.

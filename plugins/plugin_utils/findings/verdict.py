@@ -48,9 +48,7 @@ def profile_findings(plan: Plan, remedy: str) -> tuple[Finding, ...]:
 
 
 def _misaligned(refusal: Refusal) -> Finding:
-    return Finding(
-        REFUSED, Severity.ERROR, Effect.MISALIGNED, f"{refusal.reason}.", (refusal.code,), refusal.remedy
-    )
+    return Finding(REFUSED, Severity.ERROR, Effect.MISALIGNED, f"{refusal.reason}.", (refusal.code,), refusal.remedy)
 
 
 def _noted(refusal: Refusal) -> Finding:

@@ -19,7 +19,6 @@ from ansible_collections.volcano.colocation.tests.unit.hosts.document import fac
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     NAMES,
-    Snapshot,
     captured,
     golden,
     kubelet_adds,
