@@ -108,10 +108,12 @@ NODE_RESTORE: Spec = {
     "sections": {
         "type": "list",
         "elements": "str",
-        "choices": ["kubelet", "runtime", "slices", "qos"],
-        "default": ["kubelet", "runtime", "slices", "qos"],
+        "choices": ["kubelet", "runtime", "sysctl", "slices", "qos"],
+        "default": ["kubelet", "runtime", "sysctl", "slices", "qos"],
     },
 }
+
+KERNEL_SWITCHES: Spec = {**ROOT, **RECOVER, "switches": {"type": "list", "elements": "str", "required": True}}
 
 KUBEADM_CONFIG: Spec = {
     "kubeconfig": {"type": "path"},
