@@ -93,8 +93,8 @@ def test_a_healthy_cgroupfs_node_is_aligned_without_a_profile(snapshots: Path, t
 
 
 def test_a_profile_is_told_with_what_was_set_and_what_is_the_roles_default(snapshots: Path, tmp_path: Path) -> None:
-    given = {"colocation_snapshots": str(snapshots / f"{CGROUPFS}.snapshot.json"), "colocation_nri_enabled": True}
-    answer = assess(tmp_path, **given)
+    recorded = str(snapshots / f"{CGROUPFS}.snapshot.json")
+    answer = assess(tmp_path, colocation_snapshots=recorded, colocation_nri_enabled=True)
     assert f"{CGROUPFS}: MISALIGNED" in answer.output
     assert "  profile    set: nri.enabled true\n" in answer.output
     assert "             defaults of the role: cgroup_driver systemd, cpu_manager_policy static\n" in answer.output
