@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from ansible import constants
@@ -25,6 +26,7 @@ from ..plugin_utils.controller.outcome import (
 from ..plugin_utils.facts.model import NodeFacts
 from ..plugin_utils.facts.published import published
 from ..plugin_utils.findings.verdict import all_findings, judge
+from ..plugin_utils.judged_profile import JudgedProfile, judged_profile
 from ..plugin_utils.kubeadm.hosts import described as of_the_cluster
 from ..plugin_utils.kubelet_options import seconds
 from ..plugin_utils.plan.document import transaction_document
@@ -32,13 +34,13 @@ from ..plugin_utils.plan.edits import FileEdit, file_edits
 from ..plugin_utils.plan.model import Plan
 from ..plugin_utils.plan.node import make_plan
 from ..plugin_utils.plan.promised_slices import Promised, promised
-from ..plugin_utils.profile import Profile, parse_profile
+from ..plugin_utils.profile import Profile
 
 
-def described(facts: NodeFacts, plan: Plan) -> dict[str, Any]:
+def described(facts: NodeFacts, plan: Plan, judged: JudgedProfile) -> dict[str, Any]:
     """The facts and the verdict a plan leads to, as results carry them."""
     found = all_findings(facts, plan)
-    document = published(facts, found, judge(found))
+    document = published(facts, found, judge(found), asdict(judged))
     return {
         "plan": published_plan(plan),
         "owner_variables": owner_variables(plan.owners),
@@ -51,7 +53,7 @@ class ActionModule(ColocationAction):
     ARGUMENTS = NODE_ALIGN
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        profile = parse_profile(arguments)
+        profile, judged = judged_profile({**arguments, "judge_defaults": True})
         seconds("health_timeout", arguments["health_timeout"])
         snapshot = self._evidence(node, profile, arguments)
         snapshot, recovered = self.settled(node, snapshot, arguments["recover"])
@@ -60,7 +62,7 @@ class ActionModule(ColocationAction):
         facts = promise.facts
         plan = make_plan(facts, profile, allow_disruption=arguments["allow_disruption"], recover=arguments["recover"])
         edits = file_edits(snapshot, plan.changes) if plan.changes else ()
-        result = {"changed": bool(plan.changes or recovered), "diff": diffs(edits), **described(facts, plan)}
+        result = {"changed": bool(plan.changes or recovered), "diff": diffs(edits), **described(facts, plan, judged)}
         result["kubeadm"] = of_the_cluster(facts, snapshot, profile)
         if arguments["slices_promised"] and self._task.check_mode:
             driver = promise.driver.value if promise.driver else None
@@ -76,7 +78,7 @@ class ActionModule(ColocationAction):
             result["observation"] = observation.keep(constants.DEFAULT_LOCAL_TMP, snapshot)
         elif plan.changes:
             document = transaction_document(facts, plan, profile, edits, arguments["health_timeout"])
-            result.update(self._carry_out(node, document, edits, profile, arguments))
+            result.update(self._carry_out(node, document, edits, profile, arguments, judged))
             if self._task.check_mode:
                 result["observation"] = observation.keep(constants.DEFAULT_LOCAL_TMP, snapshot)
         result["usage"] = node.usage.published()
@@ -102,6 +104,7 @@ class ActionModule(ColocationAction):
         edits: Iterable[FileEdit],
         profile: Profile,
         arguments: Mapping[str, Any],
+        judged: JudgedProfile,
     ) -> dict[str, Any]:
         transaction = self.transacted(node, document)
         if transaction["state"] not in SUCCEEDED:
@@ -117,7 +120,7 @@ class ActionModule(ColocationAction):
             return {}
         facts = interpreted(node.name, node.snapshot())
         left = make_plan(facts, profile, allow_disruption=arguments["allow_disruption"])
-        after = described(facts, left)
+        after = described(facts, left, judged)
         result = {"transaction": transaction, "verdict": after["verdict"], "facts": after["facts"]}
         if left.changes or left.refusals:
             remaining = "; ".join(map(str, (*left.changes, *left.refusals)))

@@ -17,6 +17,27 @@ options:
     choices: [systemd, cgroupfs]
 """
 
+    DEFAULTS = r"""
+options:
+  profile_defaults:
+    description:
+      - Names of options of the profile whose values nobody set, such as V(cpu_manager_policy) and V(nri.enabled).
+        Reports call them defaults of the role; all others are called set.
+    type: list
+    elements: str
+    default: []
+"""
+
+    JUDGEMENT = r"""
+options:
+  judge_defaults:
+    description:
+      - Whether the node is judged against the values of O(profile_defaults) when no other option of the profile is set.
+      - With V(false) such a node is compared with itself only, as without any option of the profile.
+    type: bool
+    default: false
+"""
+
     KUBELET = r"""
 options:
   cgroup_root:

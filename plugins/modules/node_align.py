@@ -21,6 +21,7 @@ extends_documentation_fragment:
   - volcano.colocation.attributes
   - volcano.colocation.attributes.action
   - volcano.colocation.attributes.action_group
+  - volcano.colocation.profile.defaults
   - volcano.colocation.profile.driver
   - volcano.colocation.profile.kubelet
   - volcano.colocation.profile.runtime

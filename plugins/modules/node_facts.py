@@ -13,13 +13,16 @@ version_added: 0.1.0
 description:
   - Reads a node without changing anything and interprets what it finds, which cgroup version is mounted, which cgroup
     driver kubelet and containerd really use and which source says so, what disagrees and what to do about it.
-  - With the options of a profile, what differs from it counts as a finding too.
+  - Without options of a profile it judges whether the node agrees with itself, now and after a restart.
+  - With them, what differs from the profile counts as a finding too.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
   - volcano.colocation.attributes
   - volcano.colocation.attributes.action
   - volcano.colocation.attributes.action_group
+  - volcano.colocation.profile.defaults
+  - volcano.colocation.profile.judgement
   - volcano.colocation.profile.driver
   - volcano.colocation.profile.kubelet
   - volcano.colocation.profile.runtime
@@ -84,6 +87,12 @@ ansible_facts:
             - V(aligned), V(misaligned), V(latent), V(unsupported) or V(unknown).
             - V(latent) means that what runs agrees, and the next restart would break it.
           type: str
+        profile:
+          description:
+            - What the node was judged against. C(judged) is V(false) if no profile was given.
+            - Each of C(values) has C(option), C(value) and C(source), V(set) or V(role-default). Where a variable was
+              set is not known, because Ansible hands over its value only.
+          type: dict
         cgroup:
           description: Mode (V(v1), V(v2), V(hybrid), V(unknown)) with its reason, controllers, mount points.
           type: dict

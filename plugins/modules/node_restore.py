@@ -34,8 +34,8 @@ options:
       - Settings of QoS come first, then kubelet and the runtime together, then slices, which kubelet may name.
     type: list
     elements: str
-    choices: [kubelet, runtime, slices, qos]
-    default: [kubelet, runtime, slices, qos]
+    choices: [kubelet, runtime, sysctl, slices, qos]
+    default: [kubelet, runtime, sysctl, slices, qos]
   root:
     description:
       - Take every path below this folder, to put an image back that was prepared with O(root) of other modules.

@@ -77,6 +77,10 @@ RECOVER: Spec = {"recover": {"type": "str", "choices": ["undo", "finish", "stop"
 
 PROFILE: Spec = {**KUBELET, **RUNTIME, **CONTAINERD}
 
+PROFILE_DEFAULTS: Spec = {"profile_defaults": {"type": "list", "elements": "str", "default": []}}
+
+JUDGEMENT: Spec = {**PROFILE_DEFAULTS, "judge_defaults": {"type": "bool", "default": False}}
+
 KUBELET_CONFIG: Spec = {**ROOT, **KUBELET, **RECOVER}
 
 CONTAINERD_CONFIG: Spec = {**ROOT, **RUNTIME, **CONTAINERD, **RECOVER}
@@ -90,6 +94,7 @@ DISRUPTION: Spec = {
 
 NODE_ALIGN: Spec = {
     **PROFILE,
+    **PROFILE_DEFAULTS,
     **RECOVER,
     **DISRUPTION,
     "observation": {"type": "str"},
@@ -103,10 +108,12 @@ NODE_RESTORE: Spec = {
     "sections": {
         "type": "list",
         "elements": "str",
-        "choices": ["kubelet", "runtime", "slices", "qos"],
-        "default": ["kubelet", "runtime", "slices", "qos"],
+        "choices": ["kubelet", "runtime", "sysctl", "slices", "qos"],
+        "default": ["kubelet", "runtime", "sysctl", "slices", "qos"],
     },
 }
+
+KERNEL_SWITCHES: Spec = {**ROOT, **RECOVER, "switches": {"type": "list", "elements": "str", "required": True}}
 
 KUBEADM_CONFIG: Spec = {
     "kubeconfig": {"type": "path"},
@@ -221,6 +228,7 @@ TARGETS: Spec = {
 NODE_FACTS: Spec = {
     **ROOT,
     **PROFILE,
+    **JUDGEMENT,
     **TARGETS,
     "snapshot": {"type": "path"},
     "snapshot_folder": {"type": "path"},

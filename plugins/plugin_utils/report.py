@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +18,8 @@ Facts = Mapping[str, Any]
 SEVERITIES = ("error", "warning", "info")
 SHOWN_EVIDENCE = 3
 WIDTH = 160
+_INDENT = 13
+_SOURCES = {"set": "set", "role-default": "defaults of the role"}
 _ID = re.compile(r"(?<![0-9a-f])([0-9a-f]{12})[0-9a-f]{52}(?![0-9a-f])")
 _LEADS = {
     "aligned": "All that runs agrees, and a restart keeps it so.",
@@ -63,6 +67,26 @@ def readable(text: str) -> str:
 
 def _row(name: str, text: str) -> str:
     return readable(f"  {name:<10} {text}")
+
+
+def _profile(profile: Mapping[str, Any]) -> Iterator[str]:
+    """What the node was judged against, by where the values came from; with many values more than one line each."""
+    if not profile["judged"]:
+        yield _row("profile", "none given; the node is compared with itself, now and after a restart")
+        return
+    title = "profile"
+    for source, word in _SOURCES.items():
+        values = [each for each in profile["values"] if each["source"] == source]
+        told = ", ".join(f"{each['option']} {_value(each['value'])}" for each in values)
+        if told:
+            lines = textwrap.wrap(one_line(f"{word}: {told}"), WIDTH - _INDENT, break_on_hyphens=False)
+            for line in lines:
+                yield readable(f"  {title:<10} {line}")
+                title = ""
+
+
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
 def _on(value: Any) -> str:
@@ -151,7 +175,7 @@ def _remedies(shown: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def node_block(name: str, facts: Facts, wanted: Filter = EVERYTHING) -> str:
-    """Several lines about a node, from its published facts. A healthy node takes five."""
+    """Several lines about a node, from its published facts. A healthy node without a profile takes six."""
     verdict = str(facts["verdict"])
     lines = [
         f"{readable(name)}: {verdict if verdict == 'aligned' else verdict.upper()}. {lead(facts)}",
@@ -159,6 +183,7 @@ def node_block(name: str, facts: Facts, wanted: Filter = EVERYTHING) -> str:
         _row("kubelet", _kubelet(facts)),
         _row("runtime", _runtime(facts["runtime"])),
         _row("pods", _pods(facts["pods"])),
+        *_profile(facts["profile"]),
     ]
     shown = by_weight(facts, wanted)
     if shown:

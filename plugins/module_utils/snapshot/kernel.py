@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..host import Host
-from .files import kernel_text, names
+from .files import capture, kernel_text, names
 
 SYSCTLS = (
     "/proc/sys/vm/memcg_qos_enable",
@@ -17,6 +17,8 @@ SYSCTLS = (
 )
 """Switches of openEuler and Anolis kernels; a kernel without them has no such file."""
 RESCTRL = "/sys/fs/resctrl"
+SWITCHES_FILE = "/etc/sysctl.d/90-volcano-colocation-agent.conf"
+"""What the role agent keeps on at each boot."""
 
 
 def kernel(host: Host) -> dict[str, Any]:
@@ -25,6 +27,7 @@ def kernel(host: Host) -> dict[str, Any]:
     return {
         "pressure": kernel_text(host, "/proc/pressure/cpu"),
         "sysctls": {path: kernel_text(host, path) for path in SYSCTLS},
+        "switches_file": capture(host, SWITCHES_FILE),
         "resctrl": {
             "known": None if filesystems is None else "resctrl" in filesystems.split(),
             "files": names(host, RESCTRL)[:50],

@@ -22,7 +22,7 @@ UNIT = re.compile(r"[0-9A-Za-z:_.@\\-]+\.service\Z")
 CGROUP = re.compile(r"[0-9A-Za-z_.-]+(/[0-9A-Za-z_.-]+)*\Z")
 NODE_NAME = re.compile(r"(?!.{254})[a-z0-9]([a-z0-9.-]*[a-z0-9])?\Z")
 DEFAULT_MODE = "0644"
-SECTIONS = ("kubelet", "runtime")
+SECTIONS = ("kubelet", "runtime", "sysctl")
 """What of the node a file belongs to; a plan that does not say means kubelet."""
 
 

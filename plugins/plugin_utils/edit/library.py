@@ -10,7 +10,7 @@ from types import ModuleType
 
 from .errors import MissingLibrary
 
-REQUIREMENTS = {"yaml": "PyYAML", "tomlkit": "tomlkit>=0.13"}
+REQUIREMENTS = {"yaml": "PyYAML", "tomli": "tomli>=2.0"}
 
 
 def library(name: str) -> ModuleType:

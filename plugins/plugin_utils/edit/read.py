@@ -23,7 +23,7 @@ _TAG = "tag:yaml.org,2002:"
 _TEXT_TAGS = frozenset((_TAG + "str", _TAG + "timestamp", _TAG + "binary"))
 _RESOLVED_TAGS = frozenset((_TAG + "int", _TAG + "float", _TAG + "bool", _TAG + "null"))
 _NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_TOML_PLACE = re.compile(r" ?\((?:at )?(?:line (\d+),? column (\d+)|end of document)\)|(?<=.) at line (\d+) col (\d+)")
+_TOML_PLACE = re.compile(r" ?\(at (?:line (\d+), column (\d+)|end of document)\)")
 DUPLICATE_REMEDY = "Keep the one that is meant and delete the other"
 
 
@@ -177,21 +177,16 @@ def require_shallow(document: Any) -> None:
 
 
 def _parsed_toml(text: str) -> dict[str, Any]:
-    try:
-        tomllib = importlib.import_module("tomllib")
-    except ImportError:  # Python 3.10, which ansible-core 2.17 still runs on
-        return _parsed_by_tomlkit(text)
-    document: dict[str, Any] = tomllib.loads(text)
+    document: dict[str, Any] = _toml_reader().loads(text)
     return document
 
 
-def _parsed_by_tomlkit(text: str) -> dict[str, Any]:
-    tomlkit = library("tomlkit")
+def _toml_reader() -> ModuleType:
+    """tomllib, or on Python 3.10, which ansible-core 2.17 still runs on, the package that it was made from."""
     try:
-        document: dict[str, Any] = tomlkit.parse(text).unwrap()
-    except tomlkit.exceptions.TOMLKitError as error:
-        raise ValueError(str(error)) from None
-    return document
+        return importlib.import_module("tomllib")
+    except ImportError:
+        return library("tomli")
 
 
 def _toml_error(text: str, error: ValueError) -> ParseError:
@@ -200,6 +195,6 @@ def _toml_error(text: str, error: ValueError) -> ParseError:
     if match is None:
         return ParseError(message)
     message = message[: match.start()] + message[match.end() :]
-    if match[1] is None and match[3] is None:
+    if match[1] is None:
         return ParseError(message + " at the end", line_number(text, len(text)))
-    return ParseError(message, int(match[1] or match[3]), int(match[2] or match[4]))
+    return ParseError(message, int(match[1]), int(match[2]))

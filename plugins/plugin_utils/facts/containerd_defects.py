@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, DEFAULT_HANDLER, OWN_DROP_IN, RUNTIME_V1, newest_schema, release
+from ..edit.changes import Path
 from .config import nested
 from .containerd_keys import cri_values
 from .containerd_layers import (
@@ -25,6 +26,7 @@ from .containerd_layers import (
 )
 from .containerd_types import option_problems, start_problems
 from .model import ConfigFile, Defect
+from .toml_lines import key_line
 
 IGNORED = "containerd-plugin-key-ignored"
 INVALID = "containerd-plugin-name-invalid"
@@ -44,18 +46,23 @@ def defects(layers: Layers, version: str | None) -> tuple[Defect, ...]:
     """All of them, in the order of the files."""
     return (
         *_unreadable(layers),
-        *(Defect(TYPE, file, message) for file, message in start_problems(layers)),
-        *(Defect(OPTION, file, message) for file, _handler, message in option_problems(layers)),
+        *(_at(TYPE, each.config, each.message, each.path) for each in start_problems(layers)),
+        *(_at(OPTION, each.config, each.message, each.path) for each in option_problems(layers)),
         *_ignored(layers),
         *_invalid(layers, version),
         *_too_new(layers, version),
-        *(Defect(MISSING, layers.files[0].path, f"{path} does not exist") for path in layers.missing),
+        *(_at(MISSING, layers.files[0], f"{path} does not exist", ("imports",)) for path in layers.missing),
         *_mixed(layers, version),
         *_legacy(layers, version),
         *_undeclared(layers, version),
         *_untyped(layers),
         *(_shadowed(layers) if release(version) else ()),
     )
+
+
+def _at(code: str, config: ConfigFile, message: str, path: Path) -> Defect:
+    """A defect on the line of the key at ``path``, or of what stands around it."""
+    return Defect(code, config.path, message, key_line(config.text, path) if config.text else None)
 
 
 def _plugins(config: ConfigFile) -> Mapping[str, Any]:
@@ -68,7 +75,7 @@ def _unreadable(layers: Layers) -> Iterator[Defect]:
         yield Defect(UNREADABLE, path, "is imported, and the snapshot does not hold it")
     for config in layers.files[1:]:
         if config.problem:
-            yield Defect(UNREADABLE, config.path, config.problem.message)
+            yield Defect(UNREADABLE, config.path, config.problem.message, config.problem.line)
 
 
 def _ignored(layers: Layers) -> Iterator[Defect]:
@@ -80,7 +87,8 @@ def _ignored(layers: Layers) -> Iterator[Defect]:
             handlers = isinstance(table, Mapping) and "containerd" in cri_values(table, layers.letter_case)
             if handlers and key not in cri_names(layers, config):
                 as_if = ", which a file without version is taken for" if own == 1 and counting != 1 else ""
-                yield Defect(IGNORED, config.path, f'plugins."{key}" is no key of schema {counting}{as_if}')
+                message = f'plugins."{key}" is no key of schema {counting}{as_if}'
+                yield _at(IGNORED, config, message, ("plugins", key))
 
 
 def _invalid(layers: Layers, version: str | None) -> Iterator[Defect]:
@@ -95,7 +103,13 @@ def _invalid(layers: Layers, version: str | None) -> Iterator[Defect]:
         named = [each for key in ("disabled_plugins", "required_plugins") for each in _texts(config.values.get(key))]
         named += _plugins(config) if layers.merge is Merge.REPLACING else ()
         for name in sorted({each for each in named if not _is_plugin_name(each, version)}):
-            yield Defect(INVALID, config.path, f'"{name}" is no name of a plugin in schema {schema}')
+            message = f'"{name}" is no name of a plugin in schema {schema}'
+            yield _at(INVALID, config, message, _place_of_name(config, name))
+
+
+def _place_of_name(config: ConfigFile, name: str) -> Path:
+    lists = (key for key in ("disabled_plugins", "required_plugins") if name in _texts(config.values.get(key)))
+    return next(((key,) for key in lists), ("plugins", name))
 
 
 def _is_plugin_name(name: str, version: str | None) -> bool:
@@ -115,7 +129,8 @@ def _too_new(layers: Layers, version: str | None) -> Iterator[Defect]:
     for config in layers.files:
         schema = version_in(config.values)
         if newest is not None and schema is not None and schema > newest:
-            yield Defect(TOO_NEW, config.path, f"schema {schema}; containerd {version} reads up to {newest}")
+            message = f"schema {schema}; containerd {version} reads up to {newest}"
+            yield _at(TOO_NEW, config, message, ("version",))
 
 
 def _refuses_newer_drop_ins(version: str | None) -> bool:
@@ -133,7 +148,7 @@ def _mixed(layers: Layers, version: str | None) -> Iterator[Defect]:
         if not isinstance(own, int) or not own or of_main is None or own == of_main:
             continue
         if layers.merge is not Merge.PER_FILE or own > of_main:
-            yield Defect(MIXED, config.path, f"version {own}, while {main.path} has version {of_main}")
+            yield _at(MIXED, config, f"version {own}, while {main.path} has version {of_main}", ("version",))
 
 
 def _version_of_main(layers: Layers, version: str | None) -> int | None:
@@ -159,7 +174,8 @@ def _legacy(layers: Layers, version: str | None) -> Iterator[Defect]:
     for config in layers.files:
         table = own_table(layers, config)
         if table.get("systemd_cgroup") is True:
-            yield Defect(LEGACY, config.path, "systemd_cgroup = true in the CRI plugin's own table")
+            message = "systemd_cgroup = true in the CRI plugin's own table"
+            yield _at(LEGACY, config, message, _in_cri(layers, config, ("systemd_cgroup",)))
 
 
 def _undeclared(layers: Layers, version: str | None) -> Iterator[Defect]:
@@ -171,9 +187,20 @@ def _undeclared(layers: Layers, version: str | None) -> Iterator[Defect]:
     known = {*handler_tables(layers), *(declared if isinstance(declared, Mapping) else ())}
     if named is None and release(version) and DEFAULT_HANDLER not in known:
         message = f"default_runtime_name is {DEFAULT_HANDLER}, and the declared runtimes do not have it"
-        yield Defect(UNDECLARED, _naming(layers, "runtimes"), message)
+        yield _undeclared_in(layers, "runtimes", message)
     elif isinstance(named, str) and named not in known:
-        yield Defect(UNDECLARED, _naming(layers, "default_runtime_name"), f'default_runtime_name = "{named}"')
+        yield _undeclared_in(layers, "default_runtime_name", f'default_runtime_name = "{named}"')
+
+
+def _undeclared_in(layers: Layers, key: str, message: str) -> Defect:
+    naming = [each for each in layers.files if nested(own_table(layers, each), ("containerd", key)) is not None]
+    config = naming[-1] if naming else layers.files[0]
+    return _at(UNDECLARED, config, message, _in_cri(layers, config, ("containerd", key)))
+
+
+def _in_cri(layers: Layers, config: ConfigFile, keys: Path) -> Path:
+    """The path in the file of a key of the CRI plugin, whichever name the plugin has there."""
+    return next((("plugins", name, *keys) for name in cri_names(layers, config) if name in _plugins(config)), keys)
 
 
 def _untyped(layers: Layers) -> Iterator[Defect]:
@@ -181,12 +208,9 @@ def _untyped(layers: Layers) -> Iterator[Defect]:
     for name, table in sorted(runtimes(layers.cri).items()):
         if not table.get("runtime_type") and (layers.merge is Merge.REPLACING or name != DEFAULT_HANDLER):
             file = source_of(layers, name) or layers.files[0].path
-            yield Defect(UNTYPED, file, f"handler {name} has no runtime_type")
-
-
-def _naming(layers: Layers, key: str) -> str:
-    naming = [each.path for each in layers.files if nested(own_table(layers, each), ("containerd", key)) is not None]
-    return naming[-1] if naming else layers.files[0].path
+            config = next((each for each in layers.files if each.path == file), layers.files[0])
+            place = _in_cri(layers, config, ("containerd", "runtimes", name))
+            yield _at(UNTYPED, config, f"handler {name} has no runtime_type", place)
 
 
 def _shadowed(layers: Layers) -> Iterator[Defect]:

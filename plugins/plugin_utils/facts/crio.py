@@ -125,7 +125,11 @@ def _folder(files: tuple[ConfigFile, ...], argv: Sequence[str]) -> CrioFacts:
 
 def _defects(files: tuple[ConfigFile, ...], manager: Any, version: str | None) -> tuple[Defect, ...]:
     """conmon's cgroup must suit the manager, or CRI-O does not start."""
-    found = [Defect("config-unreadable", each.path, each.problem.message) for each in files[1:] if each.problem]
+    found = [
+        Defect("config-unreadable", each.path, each.problem.message, each.problem.line)
+        for each in files[1:]
+        if each.problem
+    ]
     for word in crio_monitor.words(files):
         if not crio_monitor.fits(word.value, manager, version):
             said = f'{word.setting} = "{word.value}", cgroup_manager = "{manager}"'

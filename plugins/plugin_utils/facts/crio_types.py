@@ -13,9 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from ..edit.changes import Path
-from ..edit.lines import line_number
-from ..edit.toml_layout import Layout
 from .model import ConfigFile, Problem
+from .toml_lines import key_line
 
 ANY = "*"
 TIME = (str, int)
@@ -48,7 +47,7 @@ def of_its_types(config: ConfigFile) -> ConfigFile:
         return config
     path, wanted = wrong
     message = f"{'.'.join(path)} is not {wanted}; CRI-O does not start with it"
-    return replace(config, values={}, problem=Problem(config.path, message, _line(config.text or "", path)))
+    return replace(config, values={}, problem=Problem(config.path, message, key_line(config.text or "", path)))
 
 
 def _wrong(found: Any, types: Any, path: Path) -> Iterator[tuple[Path, str]]:
@@ -68,12 +67,3 @@ def _wrong(found: Any, types: Any, path: Path) -> Iterator[tuple[Path, str]]:
 def _is(found: Any, wanted: Any) -> bool:
     # true is no number in TOML.
     return isinstance(found, wanted) and (wanted is bool or not isinstance(found, bool))
-
-
-def _line(text: str, path: Path) -> int:
-    """The line of the key, or of the innermost thing around it that stands on a line of its own."""
-    layout = Layout.of(text)
-    places = {each.path: each.start for each in reversed(layout.tables)}
-    places.update((each.path, each.key_start) for each in layout.settings)
-    known = next(path[:length] for length in range(len(path), -1, -1) if path[:length] in places)
-    return line_number(text, places[known])

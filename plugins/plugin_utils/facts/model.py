@@ -201,6 +201,7 @@ class Defect:
     code: str
     file: str
     message: str
+    line: int | None = None
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -47,12 +47,18 @@ def _runtime(runtime: RuntimeFacts) -> dict[str, Any]:
     }
 
 
-def published(facts: NodeFacts, found: Iterable[Finding], verdict: Verdict) -> dict[str, Any]:
-    """The facts document, schema 1. Nothing in it is secret: file texts stay out, command lines are redacted."""
+def published(
+    facts: NodeFacts, found: Iterable[Finding], verdict: Verdict, profile: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The facts document, schema 1; ``profile`` says what the node was judged against.
+
+    Nothing in it is secret: file texts stay out, command lines are redacted.
+    """
     claims = {side: [asdict(each) for each in facts.claims if _side(each) == side] for side in ("kubelet", "runtime")}
     document = {
         "schema": SCHEMA,
         "verdict": verdict,
+        "profile": profile,
         "hostname": facts.hostname,
         "kubelet": {**kubelet_section(facts.kubelet), "claims": claims["kubelet"]},
         "runtime": {**_runtime(facts.runtime), "claims": claims["runtime"]},

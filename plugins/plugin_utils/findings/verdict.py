@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable
 
 from ..facts.model import NodeFacts
-from ..plan.model import Handout, Plan
+from ..plan.model import Handout, Plan, Refusal
 from ..plan.owner import overwritten
 from .catalogue import findings
 from .model import Effect, Finding, Severity, Verdict
@@ -31,17 +31,7 @@ NOT_OURS = ("runtime-unsupported", "kubelet-inside", "kubelet-arguments-only")
 def profile_findings(plan: Plan, remedy: str) -> tuple[Finding, ...]:
     """What the plan says of a node as findings: what differs, with its remedy, and why it could not be put right."""
     differing = plan.changes + plan.pending
-    found = [
-        Finding(
-            REFUSED,
-            Severity.INFO if each.code in NOT_OURS else Severity.ERROR,
-            Effect.NONE if each.code in NOT_OURS else Effect.MISALIGNED,
-            f"{each.message}.",
-            (each.code,),
-            each.remedy,
-        )
-        for each in plan.refusals
-    ]
+    found = [_noted(each) if each.code in NOT_OURS else _misaligned(each) for each in plan.refusals]
     if differing:
         found.append(
             Finding(
@@ -55,6 +45,14 @@ def profile_findings(plan: Plan, remedy: str) -> tuple[Finding, ...]:
         )
     found += [_owner(each, paths) for each in plan.owners if (paths := overwritten(each, differing))]
     return tuple(found)
+
+
+def _misaligned(refusal: Refusal) -> Finding:
+    return Finding(REFUSED, Severity.ERROR, Effect.MISALIGNED, f"{refusal.reason}.", (refusal.code,), refusal.remedy)
+
+
+def _noted(refusal: Refusal) -> Finding:
+    return Finding(REFUSED, Severity.INFO, Effect.NONE, f"{refusal.reason}.", (refusal.code,), refusal.remedy)
 
 
 def _owner(handout: Handout, paths: tuple[str, ...]) -> Finding:
@@ -76,6 +74,15 @@ def all_findings(facts: NodeFacts, plan: Plan) -> tuple[Finding, ...]:
     if judge(own) in (Verdict.UNSUPPORTED, Verdict.UNKNOWN):
         return own
     return own + profile_findings(plan, WRITE_IMAGE if facts.image else PROVISION)
+
+
+def own_findings(facts: NodeFacts, plan: Plan) -> tuple[Finding, ...]:
+    """What is wrong with a node by itself; ``plan``, of a profile without values, only notes what would be refused."""
+    own = findings(facts)
+    if judge(own) in (Verdict.UNSUPPORTED, Verdict.UNKNOWN):
+        return own
+    known = {each.code for each in own}
+    return own + tuple(_noted(each) for each in plan.refusals if each.code not in known)
 
 
 def judge(found: Iterable[Finding]) -> Verdict:

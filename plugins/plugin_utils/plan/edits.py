@@ -22,7 +22,7 @@ from . import containerd_rendered, crio, kubeadm_patch
 from .model import Change
 
 # Ansible loads an action once and forks a worker for each task and node: what is loaded here, no worker loads again.
-preload("yaml", "tomlkit")
+preload("yaml", "tomli")
 
 NEW_TEXTS: Mapping[str, str] = {
     # Its schema comes as a change of its own: it depends on the release.

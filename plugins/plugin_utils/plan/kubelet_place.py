@@ -19,7 +19,7 @@ from ..facts.kubelet_layers import (
 )
 from ..facts.kubelet_model import Flag
 from ..facts.layout import RANCHER
-from ..facts.model import KubeletFacts, NodeFacts
+from ..facts.model import ConfigFile, KubeletFacts, NodeFacts
 from ..versions import minor
 from .model import Refusal
 
@@ -111,6 +111,13 @@ def reads_folder(kubelet: KubeletFacts) -> bool:
     start = kubelet.start
     usable = start.config_dir is not None and start.config_dir.startswith("/") and start.config_dir_exists is True
     return usable and dropins_read(minor(kubelet.version), start)
+
+
+def decoded_files(facts: NodeFacts) -> tuple[ConfigFile, ...]:
+    """The files that kubelet decodes and that parse. Of the one inside k3s nobody wrote a main file."""
+    main = (facts.kubelet.config,) if reads_main(facts.kubelet) and not facts.layout.kubelet_inside else ()
+    dropins = facts.kubelet.dropins if reads_folder(facts.kubelet) else ()
+    return tuple(each for each in (*main, *dropins) if each.kind != "missing" and each.problem is None)
 
 
 def document_in_force(kubelet: KubeletFacts) -> Mapping[str, Any]:

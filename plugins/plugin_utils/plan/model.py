@@ -51,13 +51,18 @@ class Refusal:
     line: int | None = None
     variable: str | None = None
 
-    def __str__(self) -> str:
+    @property
+    def reason(self) -> str:
+        """``file:line (variable): message``, each as far as it is known."""
         place = self.file or ""
         if self.line is not None:
             place += f":{self.line}"
         if self.variable:
             place += f"{' ' if place else ''}({self.variable})"
-        return f"{place + ': ' if place else ''}{self.message}. {self.remedy}"
+        return f"{place + ': ' if place else ''}{self.message}"
+
+    def __str__(self) -> str:
+        return f"{self.reason}. {self.remedy}"
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from typing import Any
 from ..plan.model import Need
 
 SCHEMA = 1
-KUBELET, RUNTIME, SLICES, QOS = "kubelet", "runtime", "slices", "qos"
-SECTIONS = (KUBELET, RUNTIME, SLICES, QOS)
-FILE_SECTIONS = (KUBELET, RUNTIME)
+KUBELET, RUNTIME, SYSCTL, SLICES, QOS = "kubelet", "runtime", "sysctl", "slices", "qos"
+SECTIONS = (KUBELET, RUNTIME, SYSCTL, SLICES, QOS)
+FILE_SECTIONS = (KUBELET, RUNTIME, SYSCTL)
 
 
 class Standing(str, Enum):

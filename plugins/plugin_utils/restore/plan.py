@@ -15,7 +15,20 @@ from ..plan.model import Change as SettingChange
 from ..plan.model import Need
 from ..qos.reservations import slice_of
 from .conflicts import conflicts
-from .model import FILE_SECTIONS, KUBELET, QOS, RUNTIME, SECTIONS, SLICES, Change, Conflict, Evidence, Standing, Target
+from .model import (
+    FILE_SECTIONS,
+    KUBELET,
+    QOS,
+    RUNTIME,
+    SECTIONS,
+    SLICES,
+    SYSCTL,
+    Change,
+    Conflict,
+    Evidence,
+    Standing,
+    Target,
+)
 from .needs import agreed, kubelet_needs, runtime_needs, settings_changes
 from .outlook import outlook
 
@@ -111,7 +124,7 @@ def _files(evidence: Evidence, sections: tuple[str, ...]) -> Files:
         if paths and section == KUBELET:
             found = kubelet_needs(evidence.snapshot, paths, settings)
             needs.append((section, _calm(before, found, stopped=_stopped(before.kubelet, chosen))))
-        elif paths:
+        elif paths and section == RUNTIME:
             found = runtime_needs(before.runtime, after.runtime)
             needs.append((section, _calm(before, found, stopped=not before.runtime.running)))
     return Files(edits, forget, before, after, settings, tuple(needs))
@@ -134,11 +147,13 @@ def _one_sided(evidence: Evidence, files: Files) -> Iterator[Conflict]:
     """One side alone would get another driver than the other one has: no pod would start."""
     if files.before is None or files.after is None or agreed(files.before) is None or agreed(files.after):
         return
-    touched = {each.section for each in files.edits}
+    touched = {each.section for each in files.edits} & {KUBELET, RUNTIME}
     missing = [
         each
         for each in evidence.targets
-        if each.section not in touched and not each.checkpoint and each.standing is not Standing.ORIGINAL
+        if each.section in {KUBELET, RUNTIME} - touched
+        and not each.checkpoint
+        and each.standing is not Standing.ORIGINAL
     ]
     kubelet, runtime = files.after.kubelet.cgroup_driver, files.after.runtime.cgroup_driver
     if missing and kubelet and runtime:
@@ -225,6 +240,8 @@ def _notes(evidence: Evidence, files: Files, left: list[str]) -> Iterator[str]:
             f"transaction {each.id} was done by a version of the collection that kept no ledger, and is not put back:"
             f" it wrote {', '.join(each.files) or 'no file'}, what it found is in {each.backups}"
         )
+    if any(each.section == SYSCTL for each in files.edits):
+        yield "sysctl: the kernel keeps the values that it has now until the next boot"
     if left:
         yield f"not named and left as it is: {', '.join(left)}"
     after = files.after

@@ -50,7 +50,7 @@ def absent(folder: Path, server: AgentServer) -> Played:
             colocation_agent_label=True,
             colocation_agent_timeout=10,
             colocation_kubeconfig=str(path),
-            agent_switches_file=str(folder / "switches.conf"),
+            agent_switches_root=str(folder / "image"),
         )
 
 
@@ -67,14 +67,16 @@ def test_agents_that_cannot_be_watched_or_do_not_clean_up_hold_nothing_up(
     server = working()
     if pods:
         server.says["list pods"] = pods
-    (tmp_path / "switches.conf").write_text("vm.memcg_qos_enable = 1\n", encoding="utf-8")
+    switches = tmp_path / "image/etc/sysctl.d/90-volcano-colocation-agent.conf"
+    switches.parent.mkdir(parents=True)
+    switches.write_text("vm.memcg_qos_enable = 1\n", encoding="utf-8")
     done = absent(tmp_path, server)
     assert not done.failed("back"), done.output
     assert told in done.output
     assert ". What they leave is taken away now." in done.output
     assert server.get("daemonsets", f"volcano-agent-{POOLED.name}", SPACE) is None
     assert server.get("configmaps", "volcano-colocation-agent", SPACE) is None
-    assert not (tmp_path / "switches.conf").exists()
+    assert not switches.exists()
     node = server.get("nodes", "n1")
     assert node
     assert (node["metadata"]["labels"], node["status"]["capacity"], node["status"]["allocatable"]) == ({}, {}, {})

@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.tests.unit.action.agent_role import PROGRAMS, Look, Played, Step, play
+from ansible_collections.volcano.colocation.tests.unit.action.image import contents, grow, without_state
+from ansible_collections.volcano.colocation.tests.unit.action.in_process import action
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the file belongs to root")
 
-KEEP, DROP = (
-    "Keep the kernel's switches for QoS levels on",
-    "Let the kernel's switches be what they are by default from the next boot on",
-)
+KEEP = DROP = "Keep the kernel's switches for QoS levels as the features need them"
 SWITCHES = ("vm.memcg_qos_enable", "kernel.sched_prio_load_balance_enabled")
-FILE = "90-agent.conf"
+ROOT = "image"
+FILE = f"{ROOT}/etc/sysctl.d/90-volcano-colocation-agent.conf"
 TEXT = """# Written by the role agent of volcano.colocation.
 vm.memcg_qos_enable = 1
 kernel.sched_prio_load_balance_enabled = 1
@@ -42,6 +42,7 @@ def step(name: str, given: list[str], *, check: bool = False, state: str = "pres
 def run(folder: Path, *steps: Step | Look, switches: Sequence[str] = SWITCHES) -> Played:
     program = folder / PROGRAMS / "sysctl"
     program.parent.mkdir()
+    (folder / ROOT).mkdir()
     program.write_text(f'#!/bin/sh\necho "$@" >> {folder / NOTES}\n', encoding="utf-8")
     program.chmod(0o755)
     return play(
@@ -49,7 +50,7 @@ def run(folder: Path, *steps: Step | Look, switches: Sequence[str] = SWITCHES) -
         *steps,
         probe={"switches": list(switches)},
         colocation_agent_features=["CPUQoS", "MemoryQoS"],
-        agent_switches_file=str(folder / FILE),
+        agent_switches_root=str(folder / ROOT),
     )
 
 
@@ -91,7 +92,7 @@ def test_they_come_once_and_go_with_the_feature_or_the_agent(tmp_path: Path) -> 
     seen = {name: "there" in done.said(name).partition("msg")[2] for name in ("not yet", "there", "still", "gone")}
     assert seen == {"not yet": False, "there": True, "still": True, "gone": False}
     assert not file.exists()
-    assert (tmp_path / NOTES).read_text(encoding="utf-8") == f"--load {file}\n" * 2
+    assert (tmp_path / NOTES).read_text(encoding="utf-8") == f"--load /{FILE.removeprefix(ROOT + '/')}\n" * 2
 
 
 def test_what_is_kept_is_what_the_kernel_has(tmp_path: Path) -> None:
@@ -107,3 +108,46 @@ def test_a_kernel_without_them_gets_none(tmp_path: Path) -> None:
     assert done.changed("none") == []
     assert not (tmp_path / FILE).exists()
     assert not (tmp_path / NOTES).exists()
+
+
+def test_they_are_in_the_ledger_and_a_restore_puts_back_what_was_there(tmp_path: Path) -> None:
+    """The modules themselves, below a root."""
+    file = grow(tmp_path / ROOT, {}) / "etc/sysctl.d/90-volcano-colocation-agent.conf"
+    file.parent.mkdir()
+    file.write_text("# of the site\n", encoding="utf-8")
+    before = contents(tmp_path / ROOT)
+    arguments = {"root": str(tmp_path / ROOT), "switches": list(SWITCHES)}
+    checked = action("kernel_switches", arguments, check=True)
+    assert contents(tmp_path / ROOT) == before
+    real = action("kernel_switches", arguments)
+    assert (real["changed"], real["diff"]) == (True, checked["diff"])
+    assert file.read_text(encoding="utf-8") == TEXT
+    assert action("kernel_switches", arguments)["changed"] is False
+    back = {"root": str(tmp_path / ROOT)}
+    told = action("node_restore", back, check=True)
+    restored = action("node_restore", back)
+    assert restored["changed"]
+    assert told["changes"] == restored["changes"]
+    assert restored["changes"][0]["section"] == "sysctl"
+    assert without_state(contents(tmp_path / ROOT)) == without_state(before)
+    assert action("node_restore", back)["changed"] is False
+
+
+def test_a_link_in_the_place_of_the_file_is_refused(tmp_path: Path) -> None:
+    root = grow(tmp_path / ROOT, {})
+    file = root / "etc/sysctl.d/90-volcano-colocation-agent.conf"
+    file.parent.mkdir()
+    file.symlink_to("/etc/site.conf")
+    before = contents(root)
+    for check in (True, False):
+        refused = action("kernel_switches", {"root": str(root), "switches": list(SWITCHES)}, check=check)
+        assert refused["failed"]
+        assert "90-volcano-colocation-agent.conf: " in refused["msg"]
+    assert contents(root) == before
+
+
+def test_a_name_that_is_none_is_refused(tmp_path: Path) -> None:
+    root = grow(tmp_path / ROOT, {})
+    refused = action("kernel_switches", {"root": str(root), "switches": ["vm.x = 1\nkernel.panic"]})
+    assert refused["failed"]
+    assert "is not the name of a sysctl" in refused["msg"]

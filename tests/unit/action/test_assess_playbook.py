@@ -70,7 +70,7 @@ def test_filters_are_for_the_eye_and_reports_are_whole(replayed: Answer) -> None
 
 def test_it_fails_in_the_end_and_names_nodes_and_codes(replayed: Answer) -> None:
     assert replayed.status == 2
-    assert "4 node(s) have findings of error." in replayed.output
+    assert "2 node(s) have findings of error." in replayed.output
     assert f"{DIFFERING}: driver-mismatch" in replayed.output
 
 
@@ -79,6 +79,38 @@ def test_without_severities_it_does_not_fail(snapshots: Path, tmp_path: Path) ->
     assert answer.status == 0, answer.output
     assert "MISALIGNED" in answer.output
     assert "FIRST FINDING" not in answer.output
+
+
+CGROUPFS = "trixie-v2-cgroupfs-aligned"
+
+
+def test_a_healthy_cgroupfs_node_is_aligned_without_a_profile(snapshots: Path, tmp_path: Path) -> None:
+    answer = assess(tmp_path, colocation_snapshots=str(snapshots / f"{CGROUPFS}.snapshot.json"))
+    assert answer.status == 0, answer.output
+    assert f"{CGROUPFS}: aligned" in answer.output
+    assert "  profile    none given" in answer.output
+    assert answer.report(CGROUPFS) == golden("facts", CGROUPFS)
+
+
+def test_a_profile_is_told_with_what_was_set_and_what_is_the_roles_default(snapshots: Path, tmp_path: Path) -> None:
+    recorded = str(snapshots / f"{CGROUPFS}.snapshot.json")
+    answer = assess(tmp_path, colocation_snapshots=recorded, colocation_nri_enabled=True)
+    assert f"{CGROUPFS}: MISALIGNED" in answer.output
+    assert "  profile    set: nri.enabled true\n" in answer.output
+    assert "             defaults of the role: cgroup_driver systemd, cpu_manager_policy static\n" in answer.output
+    assert answer.report(CGROUPFS)["profile"]["judged"] is True
+
+
+def test_verify_holds_nodes_against_the_defaults_that_provision_applies(tmp_path: Path) -> None:
+    """This machine, whatever it is."""
+    given = {"ansible_python_interpreter": sys.executable, "ansible_connection": "local", "ansible_become": False}
+    playbook(tmp_path, "volcano.colocation.verify", "-i", "one,", "-e", json.dumps(given))
+    profile = Answer(0, "", tmp_path).report("one")["profile"]
+    assert {each["option"]: (each["value"], each["source"]) for each in profile["values"]} == {
+        "cgroup_driver": ("systemd", "role-default"),
+        "cpu_manager_policy": ("static", "role-default"),
+        "nri.enabled": (True, "role-default"),
+    }
 
 
 def test_a_broken_file_stops_nobody_else(snapshots: Path, tmp_path: Path) -> None:

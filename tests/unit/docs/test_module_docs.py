@@ -42,6 +42,7 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "cgroup_qos": cgroup_qos.ARGUMENTS,
     "containerd_config": arguments.CONTAINERD_CONFIG,
     "crio_config": arguments.CRIO_CONFIG,
+    "kernel_switches": arguments.KERNEL_SWITCHES,
     "known_variables": {},
     "kubeadm_config": arguments.KUBEADM_CONFIG,
     "kubelet_config": arguments.KUBELET_CONFIG,

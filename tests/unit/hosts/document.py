@@ -7,14 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.published import published
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import findings
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import judge
+from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.assessment import assess
 
 
 def facts_document(snapshot: Mapping[str, Any]) -> dict[str, Any]:
     """The published facts of a snapshot."""
-    facts = interpret(snapshot)
-    found = findings(facts)
-    return published(facts, found, judge(found))
+    return assess(snapshot, {})

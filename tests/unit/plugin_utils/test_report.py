@@ -39,7 +39,7 @@ def test_what_people_see_of_the_captured_nodes() -> None:
     assert shown({name: golden("facts", name) for name in NAMES}) == expected
 
 
-def test_a_healthy_node_takes_five_lines() -> None:
+def test_a_healthy_node_takes_six_lines() -> None:
     block = node_block("node1", put(golden("facts", ALIGNED), [], "findings")).splitlines()
     assert block == [
         "node1: aligned. All that runs agrees, and a restart keeps it so.",
@@ -47,7 +47,40 @@ def test_a_healthy_node_takes_five_lines() -> None:
         "  kubelet    1.20.2, healthy, cgroup driver systemd, CPU manager static",
         "  runtime    containerd 1.7.24~ds1, handlers: runc systemd, NRI on",
         "  pods       3 pod(s), cgroups of processes: 6 in kubepods.slice",
+        "  profile    none given; the node is compared with itself, now and after a restart",
     ]
+
+
+def judged(*values: tuple[str, Any, str]) -> dict[str, Any]:
+    listed = [{"option": option, "value": value, "source": source} for option, value, source in values]
+    return put(golden("facts", ALIGNED), {"judged": True, "values": listed}, "profile")
+
+
+def profile_lines(facts: dict[str, Any]) -> list[str]:
+    lines = node_block("n", facts).splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("  profile "))
+    return [line for line in lines[start:] if line.startswith(("  profile ", " " * 13))]
+
+
+def test_a_profile_is_told_by_where_its_values_came_from() -> None:
+    facts = judged(
+        ("nri.enabled", True, "role-default"),
+        ("cgroup_driver", "systemd", "set"),
+        ("enforce_node_allocatable", ["pods"], "set"),
+    )
+    assert profile_lines(put(facts, [], "findings")) == [
+        '  profile    set: cgroup_driver systemd, enforce_node_allocatable ["pods"]',
+        "             defaults of the role: nri.enabled true",
+    ]
+
+
+def test_no_value_of_a_long_profile_is_cut_out() -> None:
+    gates = [(f"feature_gates.SomeGate{number}", False, "set") for number in range(30)]
+    lines = profile_lines(put(judged(*gates), [], "findings"))
+    assert len(lines) > 5
+    assert "…" not in "".join(lines)
+    assert all(name in " ".join(lines) for name, _value, _source in gates)
+    assert max(map(len, lines)) <= 160
 
 
 def test_the_verdict_and_the_finding_that_decides_it_come_first() -> None:

@@ -15,7 +15,9 @@ FOLDER = CHECKOUT / "requirements"
 LOCK = FOLDER / "constraints.txt"
 REASONED = sorted(path for path in FOLDER.glob("*.txt") if path != LOCK)
 
-LINE = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)(?P<version>[<>=!~][^ #]*)? +# (?P<reason>\S.*)$")
+LINE = re.compile(
+    r"^(?P<name>[A-Za-z0-9._-]+)(?P<version>[<>=!~][^ #]*)?(?: ; python_version [^#]+)? +# (?P<reason>\S.*)$"
+)
 
 
 def requirements(path: Path) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ...containerd_schema import cri_plugins
 from ...facts import containerd_defects as containerd
-from ...facts.model import NodeFacts
+from ...facts.model import Defect, NodeFacts
 from ..evidence import claims
 from ..model import Effect, Finding, Rule, Severity
 
@@ -108,8 +108,13 @@ def defects(facts: NodeFacts) -> Iterator[Finding]:
     for code, (severity, effect, summary, remedy) in DEFECTS.items():
         found = [each for each in facts.runtime.defects if each.code == code]
         for file in dict.fromkeys(each.file for each in found):
-            evidence = tuple(f"{file}: {each.message}" for each in found if each.file == file)
+            evidence = tuple(_evidence(each) for each in found if each.file == file)
             yield Finding(code, severity, effect, summary.format(file=file), evidence, remedy)
+
+
+def _evidence(defect: Defect) -> str:
+    line = f":{defect.line}" if defect.line is not None else ""
+    return f"{defect.file}{line}: {defect.message}"
 
 
 def cri_disabled(facts: NodeFacts) -> Iterator[Finding]:

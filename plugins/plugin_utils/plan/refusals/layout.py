@@ -51,7 +51,7 @@ def _installed(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             "kubelet-inside",
             f"{inside} runs kubelet inside its own process and gives it flags, no file",
             f"Upgrade {inside} to 1.32 or later, which reads drop-ins, or set in its own configuration, kubelet-arg:"
-            f" {kubelet_arguments(profile) or 'nothing'}.",
+            f" {kubelet_arguments(profile) or 'NAME=VALUE'}.",
         )
     elif not inside and not facts.kubelet.installed:
         yield Refusal(
@@ -71,7 +71,7 @@ def _config(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         yield Refusal(
             "kubelet-arguments-only",
             f"{facts.layout.name} starts kubelet with flags alone; it reads drop-ins from 1.32 on",
-            f"Upgrade it, or set in its own configuration, kubelet-arg: {kubelet_arguments(profile) or 'nothing'}.",
+            f"Upgrade it, or set in its own configuration, kubelet-arg: {kubelet_arguments(profile) or 'NAME=VALUE'}.",
         )
     else:
         yield place

@@ -12,11 +12,11 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors imp
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_toml
 
 
-@pytest.fixture(params=["tomllib", "tomlkit"])
+@pytest.fixture(params=["tomllib", "tomli"])
 def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Python 3.10 has no tomllib."""
     name = str(request.param)
-    if name == "tomlkit":
+    if name == "tomli":
         monkeypatch.setitem(sys.modules, "tomllib", None)
     return name
 
@@ -57,11 +57,11 @@ def test_an_error_names_the_line(text: str, line: int) -> None:
     assert raised.value.column is not None
     assert str(raised.value).startswith(f"line {line}: ")
     assert "(at line" not in str(raised.value)
-    assert " col " not in str(raised.value)
 
 
+@pytest.mark.usefixtures("parser")
 def test_a_text_that_breaks_off_is_an_error_at_its_end() -> None:
-    with pytest.raises(ParseError, match=r"at the end|end of file") as raised:
+    with pytest.raises(ParseError, match="at the end") as raised:
         read_toml("a = 1\nb = [1,")
     assert raised.value.line == 2
 
@@ -72,19 +72,21 @@ def test_a_table_made_twice_is_an_error() -> None:
         read_toml("[a]\nb.c = 1\n[a.b]\nd = 1\n")
 
 
+@pytest.mark.usefixtures("parser")
 def test_a_hostile_depth_is_refused() -> None:
     with pytest.raises(ParseError):
         read_toml("a = " + "[" * 100_000)
 
 
+@pytest.mark.usefixtures("parser")
 def test_a_hostile_number_is_refused() -> None:
     with pytest.raises(ParseError):
         read_toml("a = " + "1" * 5000)
 
 
 def test_missing_libraries_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("tomllib", "tomlkit"):
+    for name in ("tomllib", "tomli"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingLibrary, match="tomlkit") as raised:
+    with pytest.raises(MissingLibrary, match="tomli") as raised:
         read_toml("a = 1\n")
-    assert raised.value.requirement.startswith("tomlkit>=")
+    assert raised.value.requirement.startswith("tomli>=")

@@ -14,14 +14,11 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import MissingLibrary
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import SECTIONS, SnapshotError, interpret
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.published import published
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.published_values import plain
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import findings
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import judge
+from ansible_collections.volcano.colocation.tests.unit.hosts.document import facts_document as document
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     NAMES,
-    Snapshot,
     captured,
     golden,
     kubelet_adds,
@@ -29,12 +26,6 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
     put,
     runtime_text,
 )
-
-
-def document(snapshot: Snapshot) -> dict[str, Any]:
-    facts = interpret(snapshot)
-    found = findings(facts)
-    return published(facts, found, judge(found))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -226,7 +226,6 @@ def test_a_misspelt_policy_names_the_right_spelling(node: Snapshot) -> None:
 @pytest.mark.parametrize(
     ("lines", "code"),
     [
-        ("kubeReserved: much\n", "reservation-unreadable"),
         ("kubeReserved: {memory: lots}\n", "reservation-unreadable"),
         ('reservedSystemCPUs: "0-"\n', "reservation-unreadable"),
         ("enforceNodeAllocatable: [none, pods]\n", "enforcement-refused"),
@@ -241,6 +240,37 @@ def test_a_misspelt_policy_names_the_right_spelling(node: Snapshot) -> None:
 )
 def test_reservations(node: Snapshot, lines: str, code: str | None) -> None:
     assert codes(kubelet_adds(node, lines)) == ([code] if code else [])
+
+
+def test_a_reservation_of_another_type_is_told_with_its_line(node: Snapshot) -> None:
+    snapshot = kubelet_adds(node, "kubeReserved: much\n")
+    assert codes(snapshot) == ["kubelet-field-type", "reservation-unreadable"]
+    (evidence,) = one(snapshot, "kubelet-field-type").evidence
+    lines = snapshot["kubelet"]["files"][KUBELET_FILE]["text"].count("\n")
+    assert evidence.startswith(f"{KUBELET_FILE}:{lines}: kubeReserved is not a mapping")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "1: apiVersion is not kubelet.config.k8s.io/v1beta1; kind is not KubeletConfiguration"),
+        ("apiVersion: kubelet.config.k8s.io/v1beta1\n", "1: kind is not KubeletConfiguration"),
+        (
+            "kind: KubeletConfiguration\napiVersion: kubelet.config.k8s.io/v1\n",
+            "2: apiVersion is not kubelet.config.k8s.io/v1beta1",
+        ),
+        ("apiVersion: kubelet.config.k8s.io/v1beta1\nkind: Pod\n", "2: kind is not KubeletConfiguration"),
+    ],
+)
+def test_a_file_of_another_kind_is_told_with_its_line(node: Snapshot, text: str, said: str) -> None:
+    assert one(kubelet_text(node, text), "kubelet-config-kind").evidence == (f"{KUBELET_FILE}:{said}",)
+
+
+def test_a_quoted_switch_is_told_with_its_line(node: Snapshot) -> None:
+    snapshot = kubelet_adds(node, 'cgroupsPerQOS: "true"\n')
+    lines = snapshot["kubelet"]["files"][KUBELET_FILE]["text"].count("\n")
+    finding = one(snapshot, "kubelet-field-type")
+    assert finding.evidence == (f"{KUBELET_FILE}:{lines}: cgroupsPerQOS is not true or false",)
 
 
 def test_more_reserved_than_online_under_static_stops_kubelet(node: Snapshot) -> None:

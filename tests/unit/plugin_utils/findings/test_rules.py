@@ -76,6 +76,8 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
         Verdict.LATENT,
         lambda node: runtime_edit(node, "SystemdCgroup = true", "SystemdCgroup = false"),
     ),
+    "kubelet-config-kind": (Verdict.LATENT, lambda node: kubelet_edit(node, "kind: KubeletConfiguration", "kind: Pod")),
+    "kubelet-field-type": (Verdict.LATENT, lambda node: kubelet_adds(node, 'cgroupsPerQOS: "true"\n')),
     "kubelet-older-than-config": (
         Verdict.LATENT,
         lambda node: put(node, 4e9, "kubelet", "files", KUBELET_FILE, "ctime"),

@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Controller half of kernel_switches: a file of sysctl.d, written by a transaction that the ledger remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..module_utils.snapshot.kernel import SWITCHES_FILE
+from ..plugin_utils.arguments import KERNEL_SWITCHES
+from ..plugin_utils.controller.action import SUCCEEDED, ColocationAction
+from ..plugin_utils.controller.evidence import interpreted
+from ..plugin_utils.controller.node import Node
+from ..plugin_utils.controller.outcome import failure_message, refusal_message
+from ..plugin_utils.plan.kernel_switches import SwitchesEdit, switches_document, switches_edit, switches_refusals
+from ..plugin_utils.plan.model import Plan
+from ..plugin_utils.plan.refusals.ledger import ledger_refusals
+
+
+class ActionModule(ColocationAction):
+    ARGUMENTS = KERNEL_SWITCHES
+
+    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        snapshot, recovered = self.settled(node, node.snapshot(), arguments["recover"])
+        captured = snapshot["kernel"]["switches_file"]
+        edit = switches_edit(captured, arguments["switches"])
+        refused = switches_refusals(captured, arguments["switches"])
+        if edit and not refused:
+            refused = ledger_refusals(interpreted(node.name, snapshot))
+        if refused:
+            return {"failed": True, "msg": refusal_message(Plan(refusals=refused))}
+        result: dict[str, Any] = {"changed": bool(edit or recovered), "path": SWITCHES_FILE, "diff": _diff(edit)}
+        if recovered:
+            result["recovered"] = recovered
+        if edit:
+            transaction = self.transacted(node, switches_document(edit))
+            if transaction["state"] not in SUCCEEDED:
+                return {"failed": True, "msg": failure_message(transaction), "transaction": transaction}
+        return result
+
+
+def _diff(edit: SwitchesEdit | None) -> list[dict[str, str]]:
+    if edit is None:
+        return []
+    header = {"before_header": SWITCHES_FILE, "after_header": SWITCHES_FILE}
+    return [{**header, "before": edit.before or "", "after": edit.after or ""}]

@@ -1,0 +1,61 @@
+#!/usr/bin/python
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Documentation of kernel_switches; its work is done by the action plugin of the same name."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: kernel_switches
+short_description: Keep kernel switches for the Volcano agent on at each boot
+version_added: 0.1.0
+description:
+  - Writes C(/etc/sysctl.d/90-volcano-colocation-agent.conf), or removes it, by a transaction. The ledger of the node
+    remembers what was there before, and M(volcano.colocation.node_restore) puts it back.
+  - The values that the kernel has now are left to the caller.
+author:
+  - The volcano.colocation authors (@volcano-sh)
+extends_documentation_fragment:
+  - volcano.colocation.attributes
+  - volcano.colocation.attributes.action
+  - volcano.colocation.profile.root
+  - volcano.colocation.recovery
+options:
+  switches:
+    description: Names of the sysctls that are 1 from now on. An empty list removes the file.
+    type: list
+    elements: str
+    required: true
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+"""
+
+EXAMPLES = r"""
+- name: Keep the QoS level of memory on
+  volcano.colocation.kernel_switches:
+    switches: [vm.memcg_qos_enable]
+
+- name: Keep none on
+  volcano.colocation.kernel_switches:
+    switches: []
+"""
+
+RETURN = r"""
+path:
+  description: The file.
+  returned: success
+  type: str
+  sample: /etc/sysctl.d/90-volcano-colocation-agent.conf
+recovered:
+  description: The transaction that had been cut off and was settled before this one, with its C(id) and C(state).
+  returned: when there was one
+  type: dict
+transaction:
+  description: The transaction, when it was refused or rolled back.
+  returned: failure
+  type: dict
+"""
