@@ -132,12 +132,12 @@ SHARED: Mapping[str, Mapping[Path, Fields]] = {
         )
     },
     "io.containerd.internal.v1.opt": {(): _fields(text="path")},
-    "io.containerd.metadata.v1.bolt": {(): _fields(text="content_sharing_policy", switch="no_sync")},
-    "io.containerd.runtime.v2.task": {(): _fields(texts="platforms", switch="sched_core")},
-    "io.containerd.service.v1.diff-service": {(): _fields(texts="default", switch="sync_fs")},
+    "io.containerd.metadata.v1.bolt": {(): _fields(text="content_sharing_policy")},
+    "io.containerd.runtime.v2.task": {(): _fields(texts="platforms")},
+    "io.containerd.service.v1.diff-service": {(): _fields(texts="default")},
     "io.containerd.service.v1.tasks-service": {(): _fields(text="rdt_config_file blockio_config_file")},
     "io.containerd.snapshotter.v1.blockfile": {
-        (): _fields(text="fs_type root_path scratch_file", texts="mount_options", switch="recreate_scratch")
+        (): _fields(text="fs_type root_path scratch_file", texts="mount_options")
     },
     "io.containerd.snapshotter.v1.btrfs": {(): _ROOT_PATH},
     "io.containerd.snapshotter.v1.devmapper": {
@@ -145,9 +145,12 @@ SHARED: Mapping[str, Mapping[Path, Fields]] = {
     },
     "io.containerd.snapshotter.v1.native": {(): _ROOT_PATH},
     "io.containerd.snapshotter.v1.overlayfs": {
-        (): _fields(text="root_path", texts="mount_options", switch="upperdir_label sync_remove slow_chown")
+        (): _fields(text="root_path", texts="mount_options", switch="upperdir_label sync_remove")
     },
     "io.containerd.snapshotter.v1.zfs": {(): _ROOT_PATH},
+    "io.containerd.transfer.v1.local": {
+        (): _fields(text="config_path", number="max_concurrent_downloads max_concurrent_uploaded_layers")
+    },
 }
 """Tables by plugin and the path in it, of every release."""
 
@@ -167,15 +170,21 @@ OLD: Mapping[str, Mapping[Path, Fields]] = {
     "io.containerd.internal.v1.restart": {(): _fields(duration="interval")},
     "io.containerd.monitor.v1.cgroups": {(): _fields(switch="no_prometheus")},
     "io.containerd.runtime.v1.linux": {(): _fields(text="runtime runtime_root shim", switch="no_shim shim_debug")},
+    "io.containerd.runtime.v2.task": {(): _fields(texts="platforms", switch="sched_core")},
     "io.containerd.snapshotter.v1.aufs": {(): _ROOT_PATH},
 }
 """Those of 1.x alone."""
+
+
+def _also(plugin: str, fields: Fields) -> Mapping[Path, Fields]:
+    return {(): {**SHARED[plugin][()], **fields}}
+
 
 NEW: Mapping[str, Mapping[Path, Fields]] = {
     CRI_V3: {
         (): {
             **_CRI,
-            **_fields(text="stats_retention_period", switch="enable_criu enable_experimental_restore_via_create"),
+            **_fields(text="stats_collect_period stats_retention_period", switch="enable_criu enable_experimental_restore_via_create"),
         },
         ("cni",): {**_CNI, **_fields(texts="bin_dirs", switch="use_internal_loopback")},
         ("containerd",): _CONTAINERD,
@@ -222,10 +231,26 @@ NEW: Mapping[str, Mapping[Path, Fields]] = {
     },
     "io.containerd.server.v1.metrics": {(): _fields(text="address")},
     "io.containerd.server.v1.ttrpc": {(): _fields(text="address", number="uid gid")},
-    "io.containerd.shim.v1.manager": {(): _fields(texts="env")},
+    "io.containerd.shim.v1.manager": {(): _fields(text="socket_dir", texts="env")},
     "io.containerd.snapshotter.v1.erofs": {
-        (): {**_ROOT_PATH, **_fields(texts="ovl_mount_options", switch="enable_fsverity set_immutable")}
+        (): _fields(
+            text="root_path default_size dmverity_mode",
+            texts="ovl_mount_options layer_content_caches",
+            switch="enable_fsverity set_immutable",
+        )
     },
+    "io.containerd.metadata.v1.bolt": _also("io.containerd.metadata.v1.bolt", _fields(switch="no_sync")),
+    "io.containerd.service.v1.diff-service": _also("io.containerd.service.v1.diff-service", _fields(switch="sync_fs")),
+    "io.containerd.snapshotter.v1.blockfile": _also(
+        "io.containerd.snapshotter.v1.blockfile", _fields(switch="recreate_scratch")
+    ),
+    "io.containerd.snapshotter.v1.overlayfs": _also(
+        "io.containerd.snapshotter.v1.overlayfs", _fields(switch="slow_chown")
+    ),
+    "io.containerd.transfer.v1.local": _also(
+        "io.containerd.transfer.v1.local",
+        _fields(number="concurrent_layer_fetch_buffer max_concurrent_unpacks", switch="check_platform_supported"),
+    ),
 }
 """Those of 2.x alone; older tables of the CRI are migrated into its own."""
 

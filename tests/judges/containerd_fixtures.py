@@ -31,7 +31,7 @@ class Judge:
 
     def differences(self, cases: Iterator[Case], folder: Path) -> dict[str, list[str]]:
         """Where we are wrong, by the name of the case; files go below ``folder``."""
-        mains = {self._write(case, folder / case.name): case.name for case in cases}
+        mains = {self.written(case, folder / case.name): case.name for case in cases}
         right = self.verdicts(list(mains))
         found = {}
         for main, name in mains.items():
@@ -43,7 +43,8 @@ class Judge:
         """containerd's verdict on each main file."""
         return theirs(self.containerd, self.options, mains)
 
-    def _write(self, case: Case, folder: Path) -> Path:
+    def written(self, case: Case, folder: Path) -> Path:
+        """Its main file, once all its files are below the folder."""
         for path, content in case.files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(content.replace(b"@/", f"{folder}/".encode()))

@@ -105,7 +105,7 @@ def files(root: Path, *argv: str) -> dict[str, Any]:
         ('imports = ["/unclosed', []),
         ('imports = ["/a" garbage "/b"]', ["/a"]),
         ('\ufeffimports = ["/a"]', ["/a"]),
-        (r'imports = ["/a\\\\*\"", "/\u0061", "/\U00000061", \'/a\\*\']', ['/a\\*"', "/a", r"/\U00000061", r"/a\*"]),
+        (r'imports = ["/a\\*\"", "/\u0061", "/\U00000061", ' + r"'/a\*']", [r'/a\*"', "/a", r"/\U00000061", r"/a\*"]),
     ],
 )
 def test_strings_of_imports(text: str, patterns: list[str]) -> None:
@@ -125,7 +125,7 @@ def test_whatever_go_would_import_is_gathered(tmp_path: Path, pattern: str, name
     drop_ins = {f"etc/containerd/x/{name}": "" for name in ("10.toml", "2.toml", "3.toml", "^.toml")}
     grow(tmp_path, {MAIN: f'imports = ["x/{pattern}", "x/*.none"]\n', **drop_ins})
     found = {path.rpartition("/")[2] for path in files(tmp_path)["files"]}
-    assert names <= found if "*" in pattern else "10.toml" in found
+    assert names <= found
 
 
 def test_imports_are_followed_from_the_importing_file(tmp_path: Path) -> None:
