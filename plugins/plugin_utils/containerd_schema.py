@@ -88,11 +88,24 @@ def schema_of_new_file(version: str | None) -> int:
     return newest_schema(version) or 2
 
 
-def cri_plugins(version: str | None) -> frozenset[str]:
-    """Names in disabled_plugins that leave kubelet without a CRI; 2.0 parted the plugin in three."""
+def cri_plugins(version: str | None, schema: int | None = None) -> frozenset[str]:
+    """Names in disabled_plugins that leave kubelet without a CRI; 2.0 parted the plugin in three.
+
+    1.x knows a plugin by one of its names, by the schema of the files; without one by either.
+    """
     known = release(version)
-    parted = () if known is not None and known < (2, 0) else (CRI_V3, IMAGES_V3)
-    return frozenset({CRI_V1, CRI_V2, *parted})
+    if known is not None and known < (2, 0):
+        names = {None: (CRI_V1, CRI_V2), 1: (CRI_V1,)}.get(schema, (CRI_V2,))
+        return frozenset(names)
+    return frozenset({CRI_V1, CRI_V2, CRI_V3, IMAGES_V3})
+
+
+def nri_plugins(version: str | None, schema: int | None) -> frozenset[str]:
+    """Names in disabled_plugins that leave containerd without NRI: 2.x makes another plugin's of the bare one."""
+    known = release(version)
+    if known is not None and known < (2, 0):
+        return frozenset({"nri" if schema == 1 else NRI_ID})
+    return frozenset({NRI_ID})
 
 
 def checks_schema(version: str | None) -> bool:

@@ -105,7 +105,8 @@ def container(pod: str, runtime: str, identity: str) -> str:
     if not identity or identity in (".", "..") or not {"/", "\0"}.isdisjoint(identity):
         raise ColocationError(f"{identity!r} is no container's id", "Take it from the runtime, as crictl ps shows it.")
     if pod.endswith(slices.SUFFIX):
-        return f"{pod}/{_SCOPES[runtime]}{identity}.scope"
+        # The runtime is told the slice's name alone, which says where the slice is.
+        return f"{slices.expand(pod.rpartition('/')[2])}/{_SCOPES[runtime]}{identity}.scope"
     return f"{pod}/{_FOLDERS[runtime]}{identity}"
 
 

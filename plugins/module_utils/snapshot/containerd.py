@@ -8,6 +8,7 @@ A node has no TOML parser. What is gathered here is more than enough; the contro
 from __future__ import annotations
 
 import fnmatch
+import json
 import os
 import re
 from typing import Any
@@ -31,12 +32,16 @@ _SOCKETS_BY_CONFIG = (
     ("/docker/containerd/", "/run/docker/containerd/containerd.sock"),
 )
 
+_SET = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]")
+"""What Go's filepath.Match and Python's fnmatch read differently: ``[^a]``, ``[!a]`` and a backslash."""
+
 MAX_FILES = 64
 MAX_BYTES = 1 << 20
 """Of text, after which no further file is taken: the controller parses all of it."""
 MAX_FOLDERS = 256
 
-_IMPORTS = re.compile(r"^[ \t]*[\"']?imports[\"']?[ \t]*=[ \t]*\[", re.MULTILINE | re.IGNORECASE)
+_IMPORTS = re.compile("^\ufeff?[ \t]*[\"']?imports[\"']?[ \t]*=[ \t]*\\[", re.MULTILINE | re.IGNORECASE)
+"""Behind a byte order mark too, which 1.x passes over."""
 _ITEM = re.compile(r"""(?:\s|,|\#[^\n]*)*(?:"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)')""")
 _ADDRESS = re.compile(
     r"^[ \t]*address[ \t]*=[ \t]*[\"']([^\"'\n]+/containerd\.sock)[\"']", re.MULTILINE | re.IGNORECASE
@@ -56,9 +61,23 @@ def import_patterns(text: str) -> list[str]:
     for start in _IMPORTS.finditer(text):
         item = _ITEM.match(text, start.end())
         while item and len(found) < MAX_FILES:
-            found.append(item.group(1) if item.group(1) is not None else item.group(2))
+            found.append(_unescaped(item.group(1)) if item.group(1) is not None else item.group(2))
             item = _ITEM.match(text, item.end())
     return found
+
+
+def _unescaped(text: str) -> str:
+    """Of a TOML string in double quotes; the escapes that TOML shares with JSON are those that paths have."""
+    try:
+        value: str = json.loads('"' + text + '"', strict=False)
+    except ValueError:
+        return text
+    return value
+
+
+def _wide(pattern: str) -> str:
+    """A pattern of fnmatch that matches whatever Go's matches, and maybe more."""
+    return _SET.sub("?", pattern).replace("[", "?")
 
 
 class _Imports:
@@ -92,12 +111,12 @@ class _Imports:
             return [pattern]
         found = [""]
         for part in pattern.split("/")[1:]:
-            if any(each in part for each in "*?["):
+            if any(each in part for each in "*?[\\"):
                 found = [
                     folder + "/" + name
                     for folder in found
                     for name in self._names(folder)
-                    if fnmatch.fnmatch(name, part)
+                    if fnmatch.fnmatchcase(name, _wide(part))
                 ]
             else:
                 found = [folder + "/" + part for folder in found]

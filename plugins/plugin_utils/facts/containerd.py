@@ -14,9 +14,9 @@ from ..containerd_schema import (
     DEFAULT_HANDLER,
     DEFAULT_NRI_SOCKET,
     NRI_ID,
-    NRI_PLUGINS,
     dump_is_wrong,
     nri_on_by_default,
+    nri_plugins,
     nri_supported,
 )
 from ..edit.errors import ParseError
@@ -30,6 +30,7 @@ from .containerd_layers import (
     Layers,
     Merge,
     cri_table,
+    deprecated_runtimes,
     driver_word,
     read_layers,
     runtimes,
@@ -51,7 +52,7 @@ def handlers(
 
     containerd's own dump outranks our merge where the two differ; both are only files, ``running`` is the CRI.
     """
-    declared = runtimes(layers.cri)
+    declared = {**runtimes(layers.cri), **deprecated_runtimes(layers)}
     found = []
     for name, driver in sorted(drivers.items()):
         live, word = running.get(name), driver_word(dumped.get(name))
@@ -114,7 +115,7 @@ def _nri(
     disabled = table.get("disable", not nri_on_by_default(version))
     named = table.get("socket_path")
     path = named if isinstance(named, str) and named.startswith("/") else DEFAULT_NRI_SOCKET
-    switched_off = NRI_PLUGINS & set(texts(layers.values.get("disabled_plugins")))
+    switched_off = nri_plugins(version, layers.version) & set(texts(layers.values.get("disabled_plugins")))
     configured = disabled is False and not switched_off
     said = NriFacts(nri_supported(version), configured, running=False, socket_path=path)
     return with_socket(said, evidence["nri_sockets"], process)
@@ -154,6 +155,8 @@ def interpret_containerd(evidence: Mapping[str, Any], units: Mapping[str, Mappin
     found = handlers(layers, drivers, live, dumped_handlers(evidence, version, layers))
     driver, supported = runtime_config(cri)
     default = nested(layers.cri, ("containerd", "default_runtime_name"))
+    if "default" in deprecated_runtimes(layers):
+        default = "default"
     return RuntimeFacts(
         name="containerd" if evidence["program"] else None,
         installed=evidence["program"] is not None,
@@ -164,6 +167,7 @@ def interpret_containerd(evidence: Mapping[str, Any], units: Mapping[str, Mappin
         config_version=schema_of(config),
         imports=texts(config.values.get("imports")),
         disabled_plugins=texts(layers.values.get("disabled_plugins")),
+        schema_in_force=layers.version,
         cgroup_driver=agreed([each.configured for each in found]) if evidence["program"] else None,
         running_cgroup_driver=agreed([each.running for each in found]),
         handlers=found,

@@ -25,6 +25,7 @@ from .containerd_layers import (
     version_in,
 )
 from .containerd_types import option_problems, start_problems
+from .go_pattern import matcher
 from .model import ConfigFile, Defect
 from .toml_lines import key_line
 
@@ -32,6 +33,7 @@ IGNORED = "containerd-plugin-key-ignored"
 INVALID = "containerd-plugin-name-invalid"
 TOO_NEW = "containerd-config-too-new"
 MISSING = "containerd-import-missing"
+PATTERN = "containerd-import-pattern"
 MIXED = "containerd-versions-mixed"
 LEGACY = "containerd-legacy-systemd-cgroup"
 UNTYPED = "containerd-handler-without-type"
@@ -52,6 +54,7 @@ def defects(layers: Layers, version: str | None) -> tuple[Defect, ...]:
         *_invalid(layers, version),
         *_too_new(layers, version),
         *(_at(MISSING, layers.files[0], f"{path} does not exist", ("imports",)) for path in layers.missing),
+        *_patterns(layers),
         *_mixed(layers, version),
         *_legacy(layers, version),
         *_undeclared(layers, version),
@@ -76,6 +79,14 @@ def _unreadable(layers: Layers) -> Iterator[Defect]:
     for config in layers.files[1:]:
         if config.problem:
             yield Defect(UNREADABLE, config.path, config.problem.message, config.problem.line)
+
+
+def _patterns(layers: Layers) -> Iterator[Defect]:
+    """filepath.Glob of Go, which containerd asks for patterns with a ``*``, refuses some."""
+    for config in layers.files:
+        for pattern in _texts(config.values.get("imports")):
+            if "*" in pattern and matcher(pattern) is None:
+                yield _at(PATTERN, config, f'imports has "{pattern}"', ("imports",))
 
 
 def _ignored(layers: Layers) -> Iterator[Defect]:
@@ -128,6 +139,8 @@ def _too_new(layers: Layers, version: str | None) -> Iterator[Defect]:
     newest = newest_schema(version)
     for config in layers.files:
         schema = version_in(config.values)
+        if layers.merge is not Merge.PER_FILE and schema != layers.version:
+            continue  # another version counts for all files
         if newest is not None and schema is not None and schema > newest:
             message = f"schema {schema}; containerd {version} reads up to {newest}"
             yield _at(TOO_NEW, config, message, ("version",))
@@ -206,7 +219,8 @@ def _in_cri(layers: Layers, config: ConfigFile, keys: Path) -> Path:
 def _untyped(layers: Layers) -> Iterator[Defect]:
     """containerd#6964: up to 1.7 a declared runc loses its built-in type; other handlers never had one."""
     for name, table in sorted(runtimes(layers.cri).items()):
-        if not table.get("runtime_type") and (layers.merge is Merge.REPLACING or name != DEFAULT_HANDLER):
+        built_in = layers.merge is not Merge.REPLACING and name == DEFAULT_HANDLER
+        if not table.get("runtime_type", built_in):
             file = source_of(layers, name) or layers.files[0].path
             config = next((each for each in layers.files if each.path == file), layers.files[0])
             place = _in_cri(layers, config, ("containerd", "runtimes", name))

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...module_utils.cgroup.names import Driver
 from ..containerd_schema import DEFAULT_RUNTIME_TYPE, RUNC_TYPES, release
-from .containerd_layers import Layers, driver_word, handler_tables, read_layers
+from .containerd_layers import Layers, deprecated_runtimes, driver_word, handler_tables, read_layers
 from .containerd_types import start_problems
 from .model import ConfigFile
 
@@ -51,7 +51,8 @@ def configured_drivers(layers: Layers, files: Mapping[str, ConfigFile], version:
 
 def _drivers(layers: Layers) -> Drivers:
     known = not layers.unseen and not any(each.problem for each in layers.files) and not [*start_problems(layers)]
-    tables = {name: table for name, table in handler_tables(layers).items() if is_runc(table)}
+    found = {**handler_tables(layers), **deprecated_runtimes(layers)}
+    tables = {name: table for name, table in found.items() if is_runc(table)}
     return {name: _driver(driver_word(table)) if known else None for name, table in tables.items()}
 
 

@@ -16,9 +16,26 @@ from ..containerd_schema import DEFAULT_HANDLER
 
 TOP = ("version", "imports", "plugins", "disabled_plugins", "required_plugins")
 CRI = ("containerd", "systemd_cgroup")
-CONTAINERD = ("runtimes", "default_runtime_name")
+DEPRECATED = {"untrusted": "untrusted_workload_runtime", "default": "default_runtime"}
+"""Tables of one handler each, by its name, which 1.x still reads."""
+CONTAINERD = ("runtimes", "default_runtime_name", *DEPRECATED.values())
 RUNTIME = ("runtime_type", "options")
-OPTIONS = (SYSTEMD_CGROUP, "BinaryName")
+OPTION_NAMES = (
+    SYSTEMD_CGROUP,
+    "BinaryName",
+    "NoPivotRoot",
+    "NoNewKeyring",
+    "ShimCgroup",
+    "IoUid",
+    "IoGid",
+    "Root",
+    "CriuPath",
+    "CriuImagePath",
+    "CriuWorkPath",
+)
+"""Fields of containerd/api/types/runc/options."""
+OPTIONS = OPTION_NAMES[:2]
+"""Those that are read."""
 NRI = (
     "disable",
     "socket_path",
@@ -51,6 +68,9 @@ def cri_values(values: Table, case: LetterCase) -> Table:
     handlers = containerd.get("runtimes")
     if isinstance(handlers, Mapping):
         containerd = {**containerd, "runtimes": {name: _handler(name, each, case) for name, each in handlers.items()}}
+    for name, key in DEPRECATED.items():
+        if key in containerd:
+            containerd = {**containerd, key: _handler(name, containerd[key], case)}
     return {**cri, "containerd": containerd}
 
 
@@ -65,7 +85,7 @@ def _handler(name: str, table: Any, case: LetterCase) -> Any:
     if case is LetterCase.ANY and name == DEFAULT_HANDLER:
         # 2.x has all options of runc among its defaults, and they are decoded in their turn (run with 2.4.2).
         keys = sorted({*keys, *OPTIONS})
-    named = _named(options, OPTIONS, case, keys)
+    named = _named(options, OPTION_NAMES, case, keys)
     return {**handler, "options": {**named, **_undecodable(options, case)}}
 
 

@@ -8,9 +8,7 @@ programs of 1.6.20, 1.7.24 and 2.1.9 make of these files was looked at with ``co
 
 from __future__ import annotations
 
-import fnmatch
 import posixpath
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -20,7 +18,8 @@ from typing import Any
 from ...module_utils.containerd_fields import LetterCase, letter_case
 from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, DEFAULT_HANDLER, checks_schema, newest_schema, release
 from .config import nested
-from .containerd_keys import cri_values, top_level
+from .containerd_keys import DEPRECATED, cri_values, top_level
+from .go_pattern import matcher
 from .model import ConfigFile
 
 NEWEST = 4
@@ -40,7 +39,7 @@ class Layers:
     """Files in merge order, the main one first, and what containerd makes of them.
 
     ``values`` has its CRI tables where containerd's release looks for them; ``missing`` are imports that
-    name no file, ``unseen`` those that the snapshot does not hold.
+    name no file, ``unseen`` those that the snapshot does not hold; ``program`` is the version of containerd.
     """
 
     files: tuple[ConfigFile, ...]
@@ -49,6 +48,7 @@ class Layers:
     missing: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()
     merge: Merge = Merge.REPLACING
+    program: str | None = None
 
     @property
     def cri(self) -> Mapping[str, Any]:
@@ -109,7 +109,7 @@ def read_layers(main: ConfigFile, files: Mapping[str, ConfigFile], version: str 
     if main.kind == "missing":
         # Nothing is imported then. The defaults of 2.2 name conf.d (containerd PR 12323), but only LoadConfig resolves
         # imports, those of files it read, and cmd/containerd/command/main.go does not call it for a missing file.
-        return Layers((main,), merge=merge)
+        return Layers((main,), merge=merge, program=version)
     found, lacking = order(main, files, version)
     if merge is Merge.REPLACING:
         nothing: dict[str, Any] = {}
@@ -124,7 +124,7 @@ def read_layers(main: ConfigFile, files: Mapping[str, ConfigFile], version: str 
         result = min(result, 2)
     missing = tuple(path for path in lacking if path in files)
     unseen = tuple(path for path in lacking if path not in files)
-    return Layers(tuple(found), merged, result, missing, unseen, merge)
+    return Layers(tuple(found), merged, result, missing, unseen, merge, version)
 
 
 def _as_read(
@@ -164,16 +164,10 @@ def imported(config: ConfigFile, files: Mapping[str, ConfigFile], version: str |
         if "*" not in path:
             yield path
             continue
-        yield from (each for each in sorted(files) if files[each].kind != "missing" and _matches(each, path))
-
-
-def _matches(path: str, pattern: str) -> bool:
-    """Go's filepath.Match: ``*`` stays within one folder, ``[^a]`` negates; a pattern that is none matches nothing."""
-    names, wanted = path.split("/"), pattern.replace("[^", "[!").split("/")
-    try:
-        return len(names) == len(wanted) and all(map(fnmatch.fnmatchcase, names, wanted))
-    except re.error:
-        return False
+        wanted = matcher(path)
+        yield from (
+            each for each in sorted(files) if files[each].kind != "missing" and wanted and wanted.fullmatch(each)
+        )
 
 
 def _renamed(values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -247,6 +241,14 @@ def runtimes(cri: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {name: table for name, table in tables if isinstance(table, Mapping)}
 
 
+def deprecated_runtimes(layers: Layers) -> dict[str, Mapping[str, Any]]:
+    """Handlers that 1.x makes of tables beside ``runtimes``: ValidatePluginConfig of 1.7's pkg/cri/config/config.go."""
+    if layers.merge is not Merge.REPLACING:
+        return {}
+    tables = {name: nested(layers.cri, ("containerd", key)) for name, key in DEPRECATED.items()}
+    return {name: each for name, each in tables.items() if isinstance(each, Mapping) and each.get("runtime_type")}
+
+
 def handler_tables(layers: Layers) -> dict[str, Mapping[str, Any]]:
     """Tables of all handlers by name, with that of ``runc`` where it is built in and not declared.
 
@@ -271,7 +273,7 @@ def source_of(layers: Layers, handler: str) -> str | None:
     declaring = None
     for config in reversed(layers.files):
         own = own_table(layers, config)
-        table = runtimes(own).get(handler)
+        table = runtimes(own).get(handler) or nested(own, ("containerd", DEPRECATED.get(handler, "")))
         if in_force is not None and driver_word(table) == in_force:
             return config.path
         declaring = declaring or (config.path if table is not None else None)

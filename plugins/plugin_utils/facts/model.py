@@ -214,7 +214,10 @@ class CrioFacts:
 
 @dataclass(frozen=True)
 class RuntimeFacts:
-    """``layers``: the files in force, in merge order; ``captured``: all that were looked at, missing ones too."""
+    """``layers``: the files in force, in merge order; ``captured``: all that were looked at, missing ones too.
+
+    ``schema_in_force``: the one that counts for them all, where ``config_version`` is the main file's own.
+    """
 
     name: str | None
     installed: bool
@@ -239,6 +242,7 @@ class RuntimeFacts:
     command_line: tuple[str, ...] = ()
     crio: CrioFacts | None = None
     program: str | None = None
+    schema_in_force: int | None = None
 
     @property
     def unit(self) -> str:

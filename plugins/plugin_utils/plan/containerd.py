@@ -12,7 +12,7 @@ from ...module_utils.cgroup.names import Driver
 from ..containerd_schema import DEFAULT_HANDLER, DEFAULT_RUNTIME_TYPE, NRI_PLUGINS, SCHEMAS, Schema, cri_plugins
 from ..facts import containerd_keys
 from ..facts.config import nested
-from ..facts.containerd_layers import Layers, Merge, driver_word, own_table, runtimes
+from ..facts.containerd_layers import Layers, Merge, deprecated_runtimes, driver_word, own_table, runtimes
 from ..facts.model import Handler, NodeFacts, RuntimeFacts
 from ..profile import Profile
 from .containerd_place import MAIN_FILE, Place, layers_of, place, preparations
@@ -66,7 +66,10 @@ def _driver_changes(runtime: RuntimeFacts, profile: Profile) -> Iterator[Change]
     driver = profile.cgroup_driver
     if driver is None:
         return
+    kept = deprecated_runtimes(layers_of(runtime))
     for handler in runtime.handlers:
+        if handler.name in kept:
+            continue  # refused where it differs
         yield from _driver_edits(runtime, handler, profile, driver)
         if handler.configured is driver and handler.running not in (driver, None):
             reason = f"handler {handler.name} runs with {handler.running.value}, its file says {driver.value}"

@@ -45,6 +45,12 @@ DEFECTS: dict[str, tuple[Severity, Effect, str, str]] = {
         "{file} imports a file that does not exist, and containerd will not start.",
         "Put the file there or take it out of imports; a pattern with * may match nothing.",
     ),
+    containerd.PATTERN: (
+        ERROR,
+        Effect.LATENT,
+        "{file} has imports with a pattern that is none, and containerd will not start.",
+        "Close each [ of a pattern, and write a backslash only before the character that it stands for.",
+    ),
     containerd.MIXED: (
         ERROR,
         Effect.LATENT,
@@ -119,7 +125,7 @@ def _evidence(defect: Defect) -> str:
 
 def cri_disabled(facts: NodeFacts) -> Iterator[Finding]:
     # docker's containerd.io package ships it so (containerd#4581); an import cannot take it back, lists only grow.
-    disabled = cri_plugins(facts.runtime.version) & set(facts.runtime.disabled_plugins)
+    disabled = cri_plugins(facts.runtime.version, facts.runtime.schema_in_force) & set(facts.runtime.disabled_plugins)
     if disabled:
         yield Finding(
             "cri-disabled",

@@ -11,7 +11,16 @@ from ...containerd_schema import DEFAULT_RUNTIME_TYPE, OWN_DROP_IN, RUNTIME_V1, 
 from ...facts.containerd import DUMP
 from ...facts.containerd_defects import IGNORED, TYPE
 from ...facts.containerd_drivers import runtime_v1_driver
-from ...facts.containerd_layers import Merge, driver_word, runtimes, schema_of, source_of, version_in
+from ...facts.containerd_keys import DEPRECATED
+from ...facts.containerd_layers import (
+    Merge,
+    deprecated_runtimes,
+    driver_word,
+    runtimes,
+    schema_of,
+    source_of,
+    version_in,
+)
 from ...facts.model import NodeFacts
 from ...profile import Profile
 from ..containerd import nri_skip, runtime_changes
@@ -154,6 +163,20 @@ def _runtime_v1(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             )
 
 
+def _deprecated(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    """Handlers that 1.x makes of default_runtime and untrusted_workload_runtime; 2.0 has neither."""
+    runtime, layers = facts.runtime, layers_of(facts.runtime)
+    kept = deprecated_runtimes(layers) if profile.cgroup_driver else {}
+    for handler in runtime.handlers:
+        if handler.name in kept and handler.configured is not profile.cgroup_driver:
+            yield Refusal(
+                "containerd-runtime-deprecated",
+                f"{DEPRECATED[handler.name]} is a handler of its own, whose driver is not changed here",
+                "Declare the handler under runtimes and name it in default_runtime_name, or take it out.",
+                file=handler.source or runtime.config.path,
+            )
+
+
 def _nri(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     skip = nri_skip(facts.runtime, profile)
     if skip and profile.nri.unsupported == "refuse":
@@ -183,4 +206,4 @@ def _files(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             return
 
 
-RULES: tuple[Rule, ...] = (_installed, _config, _runtime_v1, _files, _dump, _nri)
+RULES: tuple[Rule, ...] = (_installed, _config, _runtime_v1, _deprecated, _files, _dump, _nri)

@@ -23,6 +23,7 @@ WOULD_NOT_START = {
     containerd.TOO_NEW: "containerd would not start with it",
     containerd.TYPE: "containerd would not start with it",
     containerd.MISSING: "containerd would not start with it",
+    containerd.PATTERN: "containerd would not start with it",
     containerd.INVALID: "containerd would not start with it",
     containerd.MIXED: "containerd loses settings, or does not start, where versions are mixed",
     containerd.LEGACY: "the CRI plugin would not start with it",

@@ -104,10 +104,28 @@ def files(root: Path, *argv: str) -> dict[str, Any]:
         ('[plugins]\n  imports = ["/too-much"]', ["/too-much"]),
         ('imports = ["/unclosed', []),
         ('imports = ["/a" garbage "/b"]', ["/a"]),
+        ('\ufeffimports = ["/a"]', ["/a"]),
+        (r'imports = ["/a\\*\"", "/\u0061", "/\U00000061", ' + r"'/a\*']", [r'/a\*"', "/a", r"/\U00000061", r"/a\*"]),
     ],
 )
 def test_strings_of_imports(text: str, patterns: list[str]) -> None:
     assert import_patterns(text) == patterns
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("[^2]*", {"10.toml", "3.toml", "^.toml"}),
+        ("[!2]*", {"2.toml"}),
+        (r"\\^*", {"^.toml"}),
+        ("[12]?.toml", {"10.toml"}),
+    ],
+)
+def test_whatever_go_would_import_is_gathered(tmp_path: Path, pattern: str, names: set[str]) -> None:
+    drop_ins = {f"etc/containerd/x/{name}": "" for name in ("10.toml", "2.toml", "3.toml", "^.toml")}
+    grow(tmp_path, {MAIN: f'imports = ["x/{pattern}", "x/*.none"]\n', **drop_ins})
+    found = {path.rpartition("/")[2] for path in files(tmp_path)["files"]}
+    assert names <= found
 
 
 def test_imports_are_followed_from_the_importing_file(tmp_path: Path) -> None:

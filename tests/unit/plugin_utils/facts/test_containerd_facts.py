@@ -30,6 +30,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
 )
 
 SYSTEMD, CGROUPFS = Driver.SYSTEMD, Driver.CGROUPFS
+NRI = 'plugins."io.containerd.nri.v1.nri"'
 ON = "disable = false\n"
 
 
@@ -181,11 +182,95 @@ def test_every_spelling_of_an_option_is_decoded(aligned: Snapshot, options: str)
     assert node.cgroup_driver is None
 
 
-def test_up_to_1_7_a_table_that_is_replaced_is_not_decoded(aligned: Snapshot) -> None:
+@pytest.mark.parametrize("version", ["1.7.24", "2.1.9", "2.4.2"])
+def test_a_value_that_a_later_file_replaces_is_not_decoded(aligned: Snapshot, version: str) -> None:
     main = f"version = 2\nimports = ['{NVIDIA}']\n[{V2}]\ncontainerd = 3\n"
-    node = file(runtime_text(aligned, main), NVIDIA, "version = 2\n" + handler(V2, "true"))
+    node = containerd(file(runtime_text(aligned, main), NVIDIA, "version = 2\n" + handler(V2, "true")), version)
     assert "containerd-value-type" not in codes(node)
-    assert "containerd-value-type" in codes(containerd(node, "2.1.0"))
+    assert "containerd-value-type" in codes(runtime_text(node, "oom_score = '0'\n" + main))
+    assert [each.configured for each in runtime(node).handlers] == [SYSTEMD]
+
+
+@pytest.mark.parametrize(
+    ("version", "text", "message"),
+    [
+        ("1.7.24", "[debug]\nlevel = 1\n", "debug: level is not a text"),
+        ("2.4.2", "oom_score = '0'\n", "oom_score is not a whole number"),
+        ("2.4.2", "[timeouts]\n'a.b' = 2\n", "timeouts: a.b is not a text"),
+        ("2.4.2", f"[{V2}.containerd]\nsnapshotter = 3\n", "snapshotter is not a text"),
+        ("1.7.24", f"[{V2}.containerd.default_runtime]\nruntime_type = 1\n", "runtime_type is not a text"),
+        ("2.4.2", "[plugins.'io.containerd.internal.v1.opt']\npath = 1\n", "opt: path is not a text"),
+        ("2.4.2", f"[{NRI}]\nplugin_request_timeout = 2\n", 'plugin_request_timeout is not a duration such as "5s"'),
+        (
+            "1.7.24",
+            f"[{NRI}]\nplugin_request_timeout = '2 s'\n",
+            'plugin_request_timeout is not a duration such as "5s"',
+        ),
+    ],
+)
+def test_values_of_other_tables_are_decoded_too(aligned: Snapshot, version: str, text: str, message: str) -> None:
+    node = runtime(containerd(runtime_text(aligned, "version = 2\n" + text), version))
+    assert [each.code for each in node.defects] == ["containerd-value-type"]
+    assert node.defects[0].message.endswith(message)
+
+
+@pytest.mark.parametrize(
+    ("version", "text"),
+    [
+        ("1.6.20", f"version = 2\n[{NRI}]\ndisable = 'true'\n"),
+        ("1.7.24", f"version = 2\ndisabled_plugins = ['io.containerd.nri.v1.nri']\n[{NRI}]\ndisable = 1\n"),
+        ("2.4.2", f"version = 3\ndisabled_plugins = ['io.containerd.nri.v1.nri']\n[{NRI}]\ndisable = 1\n"),
+        ("1.7.24", "disabled_plugins = ['cri']\n[plugins.cri]\ncontainerd = 3\n"),
+        ("2.4.2", "version = 2\n[plugins.cri]\ncontainerd = 3\n"),
+        ("2.4.2", f"version = 2\n[{V2}.containerd]\ndefault_runtime = 3\n"),
+    ],
+)
+def test_what_is_not_decoded_may_have_any_type(aligned: Snapshot, version: str, text: str) -> None:
+    assert "containerd-value-type" not in codes(containerd(runtime_text(aligned, text), version))
+
+
+@pytest.mark.parametrize("pattern", ["/etc/a/[*.toml", "/etc/a/[]*.toml", "/etc/a/*[a-]", "/etc/*\\\\"])
+def test_a_pattern_that_go_refuses_is_named(aligned: Snapshot, pattern: str) -> None:
+    node = runtime_text(aligned, f'version = 2\nimports = ["{pattern}"]\n')
+    assert codes(node) == ["containerd-import-pattern"]
+
+
+def test_up_to_1_7_deprecated_tables_are_handlers(aligned: Snapshot) -> None:
+    text = "version = 2\n" + handler(V2, "true")
+    for key in ("default_runtime", "untrusted_workload_runtime"):
+        text += handler(V2, "false").replace("runtimes.runc", key)
+    node = runtime(containerd(runtime_text(aligned, text), "1.7.24"))
+    assert [(each.name, each.configured) for each in node.handlers] == [
+        ("default", CGROUPFS),
+        ("runc", SYSTEMD),
+        ("untrusted", CGROUPFS),
+    ]
+    assert (node.default_handler, node.cgroup_driver) == ("default", None)
+    assert [each.source for each in node.handlers] == [RUNTIME_FILE] * 3
+    newer = runtime(containerd(runtime_text(aligned, text), "2.4.2"))
+    assert ([each.name for each in newer.handlers], newer.default_handler) == (["runc"], "runc")
+
+
+@pytest.mark.parametrize(
+    ("version", "text", "off"),
+    [
+        ("1.7.24", "disabled_plugins = ['nri']\n[plugins.nri]\ndisable = false\n", True),
+        ("1.7.24", "disabled_plugins = ['io.containerd.nri.v1.nri']\n[plugins.nri]\ndisable = false\n", False),
+        ("2.4.2", "disabled_plugins = ['nri']\n", False),
+        ("2.4.2", "version = 3\ndisabled_plugins = ['io.containerd.nri.v1.nri']\n", True),
+    ],
+)
+def test_the_name_that_switches_nri_off_depends_on_the_schema(
+    aligned: Snapshot, version: str, text: str, off: bool
+) -> None:
+    assert runtime(containerd(runtime_text(aligned, text), version)).nri.configured is not off
+
+
+@pytest.mark.parametrize(("last", "named"), [(2, False), (5, True)])
+def test_up_to_2_2_a_schema_that_is_too_new_counts_in_the_last_file(aligned: Snapshot, last: int, named: bool) -> None:
+    node = imports(aligned, f"version = {last}\n", f"version = {7 - last}\n")
+    assert ("containerd-config-too-new" in codes(containerd(node, "1.7.24"))) is named
+    assert "containerd-config-too-new" in codes(containerd(node, "2.4.2"))
 
 
 @pytest.mark.parametrize(

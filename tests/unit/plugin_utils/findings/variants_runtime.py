@@ -147,6 +147,10 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
             *("runtime", "files", "/etc/containerd/gone.toml"),
         ),
     ),
+    "containerd-import-pattern": (
+        Verdict.LATENT,
+        lambda node: runtime_text(node, 'version = 2\nimports = ["[*.toml"]\n' + handler(V2, "true") + NRI_ON),
+    ),
     "containerd-versions-mixed": (
         Verdict.LATENT,
         lambda node: imports(containerd(node, "2.1.0"), "version = 3\n" + handler(V3, "true")),

@@ -280,6 +280,15 @@ def test_shapes_that_nobody_expects_are_named_with_their_line(name: str) -> None
         edits_of(node, DRIVER)
 
 
+@pytest.mark.parametrize(("driver", "is_refused"), [("false", True), ("true", False)])
+def test_a_deprecated_table_of_another_driver_is_refused(driver: str, is_refused: bool) -> None:
+    table = handler(V2, "runc", driver).replace("runtimes.runc", "default_runtime")
+    node = containerd("1.7.24", {MAIN: "version = 2\n" + handler(V2, "runc", "true") + table})
+    found = plan_of(node, DRIVER).refusals
+    assert [each.code for each in found] == (["containerd-runtime-deprecated"] if is_refused else [])
+    assert edits_of(containerd("1.7.24", {MAIN: "version = 2\n" + handler(V2, "runc", "false")}), DRIVER)
+
+
 V1_LINUX = f'[{V2}.containerd.runtimes.old]\nruntime_type = "io.containerd.runtime.v1.linux"\n'
 OWN_SWITCH = f"[{V2}.containerd]\ndefault_runtime_name = 'old'\n[{V2}]\nsystemd_cgroup = true\n"
 

@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Generated pods, the same in each run, and what we say of their cgroups in the words of tests/judges/cgroups/main.go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup import names
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver, KubeletTree, QosClass
+from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
+from ansible_collections.volcano.colocation.tests.judges.chance import Chance
+
+PREFIXES = {"containerd": ("cri-containerd", ""), "cri-o": ("crio", "crio-"), "docker": ("docker", "")}
+"""Of scopes and of folders: what each runtime hands to runc."""
+HEXADECIMAL = "0123456789abcdef"
+ROOTS = ("/", "", "/a", "/kube", "/a/b", "/a-b", "/a/b-c/d", "/system", "/volcano/online", "/x_y", "relative/root")
+ODD_ROOTS = ("//a", "/a//b", "/a/", "/kube.slice", "/a:b", "/\u00e4", "/a b", "/cpu.x", "/a/../b", "/./a")
+ODD_UIDS = ("", "a/b", "a_b", "..", "a b", "UID", "a--b", "-a", "\u00e4", "a.slice", "a:b")
+
+
+@dataclass(frozen=True)
+class Pod:
+    """A pod on a node, and one container of it."""
+
+    root: str
+    driver: Driver
+    qos: QosClass
+    uid: str
+    runtime: str
+    container: str
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """As the Go program reads it."""
+        prefix, folder = PREFIXES[self.runtime]
+        asked = {"Root": self.root, "Driver": self.driver.value, "Qos": self.qos.value, "UID": self.uid}
+        return {**asked, "Prefix": prefix, "Folder": folder, "ID": self.container}
+
+
+def pods(count: int) -> Iterator[Pod]:
+    """``count`` of them; one of eight has a root or a UID that nobody should have."""
+    for number in range(count):
+        chance = Chance(f"pod {number}")
+        uid = _uid(chance)
+        yield Pod(
+            root=chance.one(ODD_ROOTS if chance.happens(0.08) else ROOTS),
+            driver=chance.one(tuple(Driver)),
+            qos=chance.one(tuple(QosClass)),
+            uid=chance.one(ODD_UIDS) if chance.happens(0.05) else uid,
+            runtime=chance.one(tuple(PREFIXES)),
+            container=_text(chance, 64),
+        )
+
+
+def _uid(chance: Chance) -> str:
+    """Of the API; a static pod's is a hash without dashes."""
+    if chance.happens(0.2):
+        return _text(chance, 32)
+    return "-".join(_text(chance, length) for length in (8, 4, 4, 4, 12))
+
+
+def _text(chance: Chance, length: int) -> str:
+    return "".join(chance.one(HEXADECIMAL) for _each in range(length))
+
+
+def said(pod: Pod) -> dict[str, str] | None:
+    """Our names, in the words of the Go program; None where we say that kubelet makes no such cgroup."""
+    try:
+        path = KubeletTree(pod.driver, pod.root).pod(pod.qos, pod.uid)
+        container = names.container(path, pod.runtime, pod.container)
+    except ColocationError:
+        return None
+    found = {"Pod": path, "Container": container}
+    if pod.driver is Driver.SYSTEMD:
+        parents = path.split("/")
+        found |= {"Unit": parents[-1], "Parent": parents[-2] if len(parents) > 1 else "-.slice"}
+    return found

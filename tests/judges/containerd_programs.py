@@ -1,0 +1,79 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The containerds that judge: those of Debian, out of the root file systems of the lab, and those that the lab built."""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from ansible_collections.volcano.colocation.tests.lab import command, programs, root
+from ansible_collections.volcano.colocation.tests.lab.cache import Cache
+from ansible_collections.volcano.colocation.tests.lab.program_table import CONTAINERD, FAMILIES, BuildSet, Family
+from ansible_collections.volcano.colocation.tests.lab.spec import Suite
+
+DEBIAN = {"1.6": Suite.BOOKWORM, "1.7": Suite.TRIXIE, "2.1": Suite.FORKY}
+"""Debian's releases by that of containerd. 1.7 of the lab's programs is another patch of the same release."""
+
+LAB = tuple(each for each in FAMILIES if each.name.startswith("containerd-") and each.name != "containerd-1.7")
+PROGRAM = CONTAINERD[0]
+
+
+@dataclass(frozen=True)
+class Containerd:
+    """A program and the version that it gives."""
+
+    path: Path
+    version: str
+
+    @property
+    def release(self) -> str:
+        """2.4"""
+        return ".".join(self.version.split(".")[:2])
+
+    @property
+    def major(self) -> int:
+        return int(self.version.split(".")[0])
+
+
+def releases() -> tuple[str, ...]:
+    """What ``obtain`` has in each run, with empty caches too; then what other tests may have built."""
+    tested = [each for each in LAB if _group_set(each) is BuildSet.TEST]
+    return (*DEBIAN, *(_release(each) for each in sorted(LAB, key=lambda each: each not in tested)))
+
+
+def obtain(cache: Cache, release: str, folder: Path) -> Containerd | None:
+    """The containerd of a release; Debian's is unpacked into ``folder``. None: only `make test-matrix` builds it."""
+    if release in DEBIAN:
+        return _described(_unpacked(root.obtain(cache, DEBIAN[release]), folder))
+    family = next(each for each in LAB if _release(each) == release)
+    group = family.group_of(PROGRAM)
+    if _group_set(family) is BuildSet.MATRIX and programs.find_group(cache, family, group) is None:
+        return None
+    return _described(programs.obtain(cache, family.name, CONTAINERD).path(PROGRAM))
+
+
+def _group_set(family: Family) -> BuildSet:
+    return family.group_of(PROGRAM).build_set
+
+
+def _release(family: Family) -> str:
+    return family.name.removeprefix("containerd-")
+
+
+def _unpacked(debian: root.Root, folder: Path) -> Path:
+    """Debian links it to the C library alone, which any machine that runs the lab has."""
+    path = folder / PROGRAM
+    with tarfile.open(debian.archive) as tar:
+        path.write_bytes(root.read(tar, f"./usr/bin/{PROGRAM}"))
+    path.chmod(0o700)
+    return path
+
+
+def _described(path: Path) -> Containerd:
+    answer = command.output([str(path), "--version"])
+    found = re.search(r" v?(\d+\.\d+\.\d+\S*)", answer)
+    assert found, f"{path} --version prints {answer!r}"
+    return Containerd(path, found[1])

@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What containerd makes of its files, and what we say of the same files, in the same words."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import tomllib
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.containerd_schema import RUNC_TYPES
+from ansible_collections.volcano.colocation.tests.judges.containerd_files import CRI, NRI
+from ansible_collections.volcano.colocation.tests.judges.containerd_programs import Containerd
+
+SYSTEMD, CGROUPFS, UNDECODED = "systemd", "cgroupfs", "no pod can be made"
+CHUNK = 200
+DEFAULT_KEY = "max_container_log_line_size"
+"""Dumped of the CRI plugin by every release, unless the plugin is switched off."""
+DEPRECATED = {"untrusted": "untrusted_workload_runtime", "default": "default_runtime"}
+"""Handlers that 1.x makes of deprecated tables."""
+QUICK = {"GOMAXPROCS": "1", "GOGC": "off"}
+"""It prints and ends: neither a second thread nor collecting what is free pays."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``error`` is what keeps it from starting, ``codes`` those of our errors; the rest is what it starts with.
+
+    ``handlers``: the drivers of those of runc type; ``untyped``: those without a type, with which no pod can be made.
+    """
+
+    error: str | None = None
+    codes: frozenset[str] = frozenset()
+    cri: bool = True
+    handlers: Mapping[str, str | None] = field(default_factory=dict)
+    untyped: tuple[str, ...] = ()
+    default: str = ""
+    nri: bool = False
+    nri_socket: str = ""
+
+
+def dumps(containerd: Containerd, paths: Iterable[Path]) -> dict[Path, subprocess.CompletedProcess[bytes]]:
+    """``containerd config dump`` of each."""
+
+    def run(path: Path) -> subprocess.CompletedProcess[bytes]:
+        argv = [str(containerd.path), "--config", str(path), "config", "dump"]
+        return subprocess.run(argv, capture_output=True, check=False, env={**os.environ, **QUICK}, cwd=path.parent)
+
+    asked = list(paths)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return dict(zip(asked, pool.map(run, asked), strict=True))
+
+
+def theirs(containerd: Containerd, options: Path, paths: Iterable[Path]) -> dict[Path, Verdict]:
+    """containerd's verdict on each main file; ``options`` is the program that decodes handlers' options as it does."""
+    answers = dumps(containerd, paths)
+    taken = {path: answer.stdout for path, answer in answers.items() if answer.returncode == 0}
+    tables = {path: tomllib.loads(text.decode()) for path, text in taken.items()}
+    with_cri = {path: text for path, text in taken.items() if DEFAULT_KEY in _cri(containerd, tables[path])}
+    decoded = _decoded(options, with_cri)
+    found = {}
+    for path, answer in answers.items():
+        if path in taken:
+            found[path] = _verdict(containerd, tables[path], decoded.get(path))
+        else:
+            found[path] = Verdict(error=answer.stderr.decode(errors="replace").strip()[-400:])
+    return found
+
+
+def _decoded(options: Path, taken: Mapping[Path, bytes]) -> dict[Path, dict[str, dict[str, Any]]]:
+    found: dict[Path, dict[str, dict[str, Any]]] = {}
+    written = {path.with_suffix(".dump"): path for path in taken}
+    for target, path in written.items():
+        target.write_bytes(taken[path])
+    names = [str(each) for each in written]
+    for start in range(0, len(names), CHUNK):
+        text = subprocess.run([str(options), *names[start : start + CHUNK]], capture_output=True, check=True).stdout
+        found |= {written[Path(name)]: answer for name, answer in json.loads(text).items()}
+    return found
+
+
+def _cri(containerd: Containerd, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = values["plugins"].get(CRI[2 if containerd.major < 2 else 3], {})
+    return found
+
+
+def _verdict(
+    containerd: Containerd, values: Mapping[str, Any], options: Mapping[str, Mapping[str, Any]] | None
+) -> Verdict:
+    """``options`` are none where the CRI plugin is switched off: its table is then dumped as it stands in the file."""
+    table = _cri(containerd, values)["containerd"] if options is not None else {}
+    tables, default = dict(table.get("runtimes", {})), table.get("default_runtime_name", "")
+    # ValidatePluginConfig of pkg/cri/config/config.go: it runs when the CRI plugin of 1.x starts, not for a dump.
+    for name in DEPRECATED:
+        if name in (options or {}) and name not in tables:
+            tables[name] = table[DEPRECATED[name]]
+            default = name if name == "default" else default
+    kinds = {name: each.get("runtime_type", "") for name, each in tables.items()}
+    nri = values["plugins"].get(NRI, {})
+    nri_on = "plugin_path" in nri
+    return Verdict(
+        cri=options is not None,
+        handlers={name: _word((options or {})[name]) for name, kind in kinds.items() if kind in RUNC_TYPES},
+        untyped=tuple(sorted(name for name, kind in kinds.items() if not kind)),
+        default=default,
+        nri=nri_on and not nri["disable"],
+        nri_socket=nri["socket_path"] if nri_on else "",
+    )
+
+
+def _word(decoded: Mapping[str, Any]) -> str:
+    if decoded["Error"]:
+        return UNDECODED
+    return SYSTEMD if decoded["SystemdCgroup"] else CGROUPFS

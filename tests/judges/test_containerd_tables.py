@@ -1,0 +1,130 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tables made by hand are those of each containerd: schemas, names, NRI's keys and defaults, and the type of each value."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import tomllib
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils import containerd_schema as schema
+from ansible_collections.volcano.colocation.plugins.plugin_utils import containerd_value_types as types
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.containerd_keys import NRI, OPTION_NAMES
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.containerd_types import OPTION_TYPES
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import NRI_SETTINGS
+from ansible_collections.volcano.colocation.tests.judges.containerd_fixtures import Judge
+from ansible_collections.volcano.colocation.tests.judges.containerd_programs import Containerd, obtain, releases
+from ansible_collections.volcano.colocation.tests.lab.cache import Cache
+from ansible_collections.volcano.colocation.tests.lab.paths import cache_root
+
+pytest_plugins = ("ansible_collections.volcano.colocation.tests.judges.containerd_fixtures",)
+
+UNREAD = {"unpack_config"}
+"""A list of tables, whose type is not looked at."""
+OPTIONS = ("containerd", "runtimes", types.EACH, "options")
+MAPS = {("containerd", "runtimes"), ("timeouts",), ("proxy_plugins",), ("stream_processors",), ("pinned_images",)}
+
+
+@pytest.fixture(name="default")
+def _default(judge: Judge) -> dict[str, Any]:
+    return default_of(judge.containerd)
+
+
+def default_of(containerd: Containerd) -> dict[str, Any]:
+    argv = [str(containerd.path), "config", "default"]
+    return tomllib.loads(subprocess.run(argv, capture_output=True, text=True, check=True).stdout)
+
+
+def test_the_newest_schema_and_its_tables(judge: Judge, default: dict[str, Any]) -> None:
+    newest = schema.newest_schema(judge.containerd.version)
+    # 1.6 takes every schema above 1 for 2.
+    assert default["version"] == (2 if newest is None else newest)
+    known = schema.SCHEMAS[default["version"]]
+    runtimes: Any = default
+    for key in known.runtimes:
+        runtimes = runtimes[key]
+    assert list(runtimes) == [schema.DEFAULT_HANDLER]
+    assert runtimes[schema.DEFAULT_HANDLER]["runtime_type"] == schema.DEFAULT_RUNTIME_TYPE
+    image: Any = default
+    for key in known.sandbox_image:
+        image = image[key]
+    assert "pause" in image
+    named = schema.cri_plugins(judge.containerd.version, default["version"])
+    assert {each for each in default["plugins"] if "cri" in each.split(".")} <= named
+
+
+def test_nri(judge: Judge, default: dict[str, Any]) -> None:
+    version, table = judge.containerd.version, default["plugins"].get(schema.NRI_ID)
+    assert schema.nri_supported(version) is (table is not None)
+    if table is not None:
+        assert schema.nri_on_by_default(version) is not table["disable"]
+        assert schema.DEFAULT_NRI_SOCKET == table["socket_path"]
+        assert set(NRI) <= set(table)
+        assert set(NRI_SETTINGS) <= set(table)
+
+
+def test_options_of_runc(judge: Judge, default: dict[str, Any]) -> None:
+    options: Any = default
+    for key in (*schema.SCHEMAS[default["version"]].runtimes, schema.DEFAULT_HANDLER, "options"):
+        options = options[key]
+    assert set(options) <= set(OPTION_NAMES)
+    assert {key: kind_of(value) for key, value in options.items()} == {key: OPTION_TYPES[key] for key in options}
+
+
+def kind_of(value: Any) -> str:
+    """The type of a default, by its own."""
+    kinds = ((bool, types.SWITCH), (int, types.NUMBER), (float, types.FRACTION), (str, types.TEXT), (list, types.TEXTS))
+    return next((name for kind, name in kinds if isinstance(value, kind)), types.TABLE)
+
+
+def found_in(values: dict[str, Any], path: types.Path = ()) -> Iterator[tuple[types.Path, str]]:
+    """``(path, type)`` of each default."""
+    for key, value in values.items():
+        named = (*path, types.EACH if path in MAPS else key)
+        if key in UNREAD or named == OPTIONS[: len(named)] == OPTIONS:
+            continue
+        yield named, kind_of(value)
+        if isinstance(value, dict) and key not in ("plugins", "options"):
+            yield from found_in(value, named)
+
+
+def in_table(table: dict[types.Path, types.Fields]) -> dict[types.Path, str]:
+    return {(*path, key): kind for path, fields in table.items() for key, kind in fields.items()}
+
+
+def alike(ours: str | None, theirs: str) -> bool:
+    """Durations are texts in a dump."""
+    return ours == theirs or (ours == types.DURATION and theirs == types.TEXT)
+
+
+@pytest.fixture(scope="module", name="defaults")
+def _defaults(tmp_path_factory: pytest.TempPathFactory) -> dict[int, set[tuple[str, types.Path]]]:
+    """Plugin and path of every default of all releases, by major release."""
+    found: dict[int, set[tuple[str, types.Path]]] = {1: set(), 2: set()}
+    for release in releases():
+        program = obtain(Cache(cache_root()), release, tmp_path_factory.mktemp(release))
+        for plugin, values in default_of(program)["plugins"].items() if program else ():
+            found[program.major if program else 0] |= {(plugin, path) for path, _kind in found_in(values)}
+    return found
+
+
+@pytest.mark.parametrize("major", [1, 2])
+def test_every_entry_is_of_some_release(defaults: dict[int, set[tuple[str, types.Path]]], major: int) -> None:
+    migrated = {schema.CRI_V2} if major > 1 else set()
+    known = types.plugin_tables(major).items()
+    ours = {(plugin, path) for plugin, table in known if plugin not in migrated for path in in_table(dict(table))}
+    assert {each for each in ours - defaults[major] if each[1] != OPTIONS} == set()
+
+
+def test_each_value_has_the_type_of_its_default(judge: Judge, default: dict[str, Any]) -> None:
+    known = in_table(dict(types.OF_FILE))
+    assert [(path, kind) for path, kind in found_in(default) if not alike(known.get(path), kind)] == []
+    tables = types.plugin_tables(judge.containerd.major)
+    for plugin, values in default["plugins"].items():
+        known = in_table(dict(tables.get(plugin, {})))
+        wrong = [(path, kind) for path, kind in found_in(values) if not alike(known.get(path), kind)]
+        assert wrong == [], plugin
