@@ -275,7 +275,10 @@ def read_private(path: str) -> bytes:
 
 
 def private_folder(path: str) -> None:
-    """Make a folder of our own, mode 0700, with its parents; one that is there already gets this mode."""
+    """Make a folder of our own, mode 0700, with its parents; one that is there already gets this mode.
+
+    NotADirectoryError for anything else in its place, which is left as it is.
+    """
     parent = os.path.dirname(path)
     if not os.path.isdir(parent):
         private_folder(parent)
@@ -283,7 +286,11 @@ def private_folder(path: str) -> None:
         os.mkdir(path, 0o700)
         durable.sync_folder(parent)
     except FileExistsError:
-        if os.lstat(path).st_mode & 0o077:
+        if not os.path.isdir(path):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path) from None
+        mode = os.lstat(path).st_mode
+        # chmod(2) would follow a link to a folder of somebody else.
+        if stat.S_ISDIR(mode) and mode & 0o077:
             os.chmod(path, 0o700)
 
 

@@ -15,7 +15,7 @@ from .answer import refusal
 from .clock import Clock
 from .journal import Journal, unfinished
 from .limits import STOP_TIMEOUT, life_time, run_time
-from .lock import LockHeld, hold
+from .lock import LockHeld, hold, require_lockable
 from .node import Node
 from .plan import ID, Plan, parse
 from .preflight import Refused, require_systemd
@@ -73,7 +73,10 @@ def check(host: Host, plan: Plan) -> dict[str, Any]:
     """
     step = "begin"
     try:
-        Store(host).exists(plan.id)
+        store = Store(host)
+        if not store.exists(plan.id):
+            store.require_folder(plan.id)
+        require_lockable(store.lock_path)
         files.probe(host, f"{STATE_FOLDER}/{PLAN}", b"")
         step = "check the node"
         preflight.check(Node(host), plan)

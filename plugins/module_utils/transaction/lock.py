@@ -46,6 +46,20 @@ def hold(path: str, holder: str, clock: Clock = CLOCK, patience: float = 0.0) ->
         os.close(handle)
 
 
+def require_lockable(path: str) -> None:
+    """FileRefused where ``hold`` could not open the lock file; nothing is made or waited for."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise _not_lockable(error, path) from error
+
+
+def _not_lockable(error: OSError, path: str) -> ColocationError:
+    return refused(error, f"{STATE_FOLDER}/{os.path.basename(path)}", "lock this node for the work")
+
+
 def _taken(path: str, clock: Clock, patience: float) -> int:
     deadline = clock.monotonic() + patience
     while True:
@@ -68,7 +82,7 @@ def _opened(path: str) -> int:
         private_folder(os.path.dirname(path))
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise refused(error, f"{STATE_FOLDER}/{os.path.basename(path)}", "lock this node for the work") from error
+        raise _not_lockable(error, path) from error
 
 
 def _lies_at(handle: int, path: str) -> bool:

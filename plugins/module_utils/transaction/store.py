@@ -31,6 +31,8 @@ from . import durable
 from .files import FileRefused, private_folder, read_private, refused, require_place, write_private
 
 STATE_FOLDER = "/var/lib/volcano-colocation"
+OWN_FOLDERS = (STATE_FOLDER, f"{STATE_FOLDER}/transactions", f"{STATE_FOLDER}/originals")
+"""What is not needed any more is removed from them, so that none may be a link to a folder of somebody else."""
 PLAN = "plan.json"
 RESULT = "result.json"
 RESERVE = "reserve"
@@ -66,7 +68,8 @@ class Store:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        require_own(host, STATE_FOLDER)
+        for folder in OWN_FOLDERS:
+            require_own(host, folder)
 
     @property
     def folder(self) -> str:
@@ -91,6 +94,15 @@ class Store:
         except OSError as error:
             shutil.rmtree(self.path(transaction), ignore_errors=True)
             raise refused(error, STATE_FOLDER, "keep a transaction there") from error
+
+    def require_folder(self, transaction: str) -> None:
+        """FileRefused where ``open`` could not make the folder of a transaction; nothing is made."""
+        place = self.path(transaction)
+        while not os.path.lexists(place):
+            place = os.path.dirname(place)
+        if not os.path.isdir(place):
+            error = NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+            raise refused(error, STATE_FOLDER, "keep a transaction there")
 
     def exists(self, transaction: str) -> bool:
         """True for a transaction that was opened once."""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.tests.unit.action import in_process
-from ansible_collections.volcano.colocation.tests.unit.action.image import RUNTIME, contents, grow, without_state
+from ansible_collections.volcano.colocation.tests.unit.action.image import RUNTIME, STATE, contents, grow, without_state
 
 SLICES = "etc/systemd/system"
 Spoil = Callable[[Path], None]
@@ -95,6 +95,41 @@ def test_check_mode_refuses_what_the_real_run_does(tmp_path: Path, name: str, wa
         assert without_state(contents(root)) == without_state(contents_below(before, "image/"))
     assert {path: text for path, text in contents(tmp_path).items() if not path.startswith("image")} == {
         path: text for path, text in before.items() if not path.startswith("image")
+    }
+
+
+@pytest.mark.parametrize("place", [STATE, f"{STATE}/transactions"])
+def test_check_mode_is_refused_where_no_transaction_can_be_kept(tmp_path: Path, place: str) -> None:
+    """A file in the place of a directory."""
+    root = grow(tmp_path / "image", {place: "no directory\n"})
+    before = contents(root)
+    told = [in_process.run("containerd_config", {**DRIVER, "root": str(root)}, check=check) for check in (True, False)]
+    assert contents(root) == before
+    assert [each.get("failed") for each in told] == [True, True]
+    assert told[0]["msg"] == told[1]["msg"]
+    assert "keep a transaction there: Not a directory" in told[0]["msg"]
+
+
+@pytest.mark.parametrize("place", ["originals", "transactions", "lock"])
+def test_a_link_in_the_place_of_what_is_ours_is_refused_and_not_followed(tmp_path: Path, place: str) -> None:
+    """What nothing names any more is removed from originals: in a folder of somebody else that is all there is."""
+    root = grow(tmp_path / "image", {})
+    (root / STATE).mkdir(parents=True)
+    (root / STATE / place).symlink_to("/outside" if place == "lock" else outside(root))
+    before = contents(tmp_path)
+    told = [in_process.run("containerd_config", {**DRIVER, "root": str(root)}, check=check) for check in (True, False)]
+    assert [each.get("failed") for each in told] == [True, True]
+    assert told[0]["msg"] == told[1]["msg"]
+    assert f"{STATE}/{place}: " in told[0]["msg"]
+    assert without_mode(contents(tmp_path)) == without_mode(before)
+
+
+def without_mode(tree: dict[str, bytes | str]) -> dict[str, bytes | str]:
+    """A refused transaction leaves its answer, and makes what is ours private."""
+    return {
+        path: text
+        for path, text in tree.items()
+        if f"{STATE}/transactions/" not in path and not path.endswith((f"{STATE}:mode", f"{STATE}/transactions:mode"))
     }
 
 

@@ -1,0 +1,189 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Generated nodes below a root: no traceback, no foreign byte changed, and check mode answers as the real run.
+
+``python -m ansible_collections.volcano.colocation.tests.trees NUMBER`` prints the tree of a number.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.chroot_path import resolve_parent
+from ansible_collections.volcano.colocation.plugins.module_utils.printable import printable
+from ansible_collections.volcano.colocation.plugins.plugin_utils.redact import redact_text
+from ansible_collections.volcano.colocation.tests.trees.entries import Tree, digests, plant
+from ansible_collections.volcano.colocation.tests.trees.node import generate
+from ansible_collections.volcano.colocation.tests.unit.action.in_process import Result, run
+
+NUMBERS = range(220)
+PARTS = 11
+"""A failure of one tree shall not hide those of others, and a test for each would take longer to set up than to run."""
+STATE, PARENTS = "/var/lib/volcano-colocation", ("root/var", "root/var/lib")
+WANTS = "/etc/systemd/system/slices.target.wants"
+"""A slice is started at boot by a link there."""
+ID = re.compile(r"\d{8}T\d{6}-[0-9a-f]+")
+KUBELET: tuple[dict[str, Any], ...] = (
+    {"cgroup_driver": "systemd"},
+    {"cgroup_driver": "cgroupfs", "kubelet_strategy": "main-file"},
+    {"cgroup_driver": "systemd", "cpu_manager_policy": "static", "system_reserved": {"cpu": "500m", "memory": "1Gi"}},
+    {"feature_gates": {"MemoryQoS": True}, "pod_pids_limit": 4096},
+    {"cpu_manager_policy": "none", "kubelet_strategy": "drop-in"},
+    {"enforce_node_allocatable": ["pods"], "reserved_system_cpus": "0-1"},
+)
+RUNTIME: tuple[dict[str, Any], ...] = (
+    {"cgroup_driver": "systemd"},
+    {"cgroup_driver": "cgroupfs", "nri": {"enabled": False}},
+    {"nri": {"enabled": True, "socket_path": "/run/nri.sock", "unsupported": "skip"}},
+)
+SLICES: tuple[dict[str, Any], ...] = (
+    {"name": "node.slice", "properties": {"CPUWeight": 50}},
+    {"name": "system.slice", "properties": {"MemoryLow": "1G"}},
+    {"name": "node.slice", "state": "absent"},
+)
+
+
+def tasks(tree: Tree) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What is asked of a tree, one after the other."""
+    random = Random(tree.number)  # noqa: S311 - a choice, nothing secret
+    crio = any(path.startswith("usr/bin/crio") for path in tree.entries)
+    yield "kubelet_config", random.choice(KUBELET)
+    yield ("crio_config" if crio else "containerd_config"), random.choice(RUNTIME)
+    if tree.number % 3 == 0:
+        yield "systemd_slice", random.choice(SLICES)
+
+
+def answer(result: Result) -> dict[str, Any]:
+    """What check mode and the real run have to have in common; ids of transactions are never the same."""
+    message = ID.sub("ID", str(result.get("msg", "")))
+    return {
+        "failed": bool(result.get("failed")),
+        "changed": result.get("changed"),
+        "diff": result.get("diff"),
+        "msg": message,
+    }
+
+
+def named(folder: Path, result: Result) -> dict[str, str]:
+    """The files that a diff names, where they lead below the root, with what they shall hold, redacted."""
+    diff = result.get("diff") or []
+    entries = diff if isinstance(diff, list) else [diff]
+    return {_place(folder, each["after_header"]): each["after"] for each in entries}
+
+
+def _place(folder: Path, path: str) -> str:
+    """Directories may be links that lead to others below the root."""
+    try:
+        return os.path.relpath(resolve_parent(str(folder / "root"), path), folder)
+    except OSError:
+        return f"root{path}"
+
+
+def without_state(folder: Path, tree: dict[str, tuple[object, ...]]) -> dict[str, tuple[object, ...]]:
+    """Without what the collection keeps for itself, and the directories on the way, which may be made for it."""
+    state = _place(folder, STATE)
+    return {path: nature for path, nature in tree.items() if not path.startswith(state) and path not in PARENTS}
+
+
+def odd_state(folder: Path) -> dict[str, tuple[object, ...]]:
+    """What is in the place of a directory of ours and none: nobody has to change that."""
+    tree, state = digests(folder), _place(folder, STATE)
+    places = (state, *(f"{state}/{name}" for name in ("transactions", "originals")))
+    return {place: tree[place] for place in places if place in tree and not (folder / place).is_dir()}
+
+
+def contradictions(folder: Path, module: str, options: dict[str, Any]) -> Iterator[str]:
+    """What is wrong with how a task treats the tree below ``folder/root``."""
+    arguments = {**options, "root": str(folder / "root")}
+    before, odd = digests(folder), odd_state(folder)
+    checked = run(module, arguments, check=True)
+    if digests(folder) != before:
+        yield "check mode changed the tree"
+    real = run(module, arguments)
+    if answer(checked) != answer(real):
+        yield f"check mode said {answer(checked)}, the real run {answer(real)}"
+    old, new = (without_state(folder, tree) for tree in (before, digests(folder)))
+    touched = {path for path in old.keys() | new.keys() if old.get(path) != new.get(path)}
+    written = _written(folder, module, options, real)
+    foreign = {path for path in touched if not _is_of(path, written)}
+    if foreign:
+        yield f"changed beside what it says: {sorted(foreign)}"
+    if real.get("failed"):
+        if odd_state(folder) != odd:
+            yield f"failed and changed one of {sorted(odd)}"
+        if touched:
+            yield f"failed and changed {sorted(touched)}"
+        return
+    yield from (f"{path} is not as its diff says" for path in _not_as_told(folder, real))
+    again = run(module, arguments)
+    if again.get("failed") or again.get("changed"):
+        yield f"a second run said {answer(again)}"
+
+
+def _is_of(path: str, written: Iterable[str]) -> bool:
+    """Whether a path is named by the diff, or is a directory on the way to one."""
+    return any(path == each or each.startswith(f"{path}/") for each in written)
+
+
+def _written(folder: Path, module: str, options: Mapping[str, Any], result: Result) -> set[str]:
+    enabled = {_place(folder, f"{WANTS}/{options['name']}")} if module == "systemd_slice" else set()
+    return enabled | set(named(folder, result))
+
+
+def _not_as_told(folder: Path, result: Result) -> Iterator[str]:
+    for path, text in named(folder, result).items():
+        place = folder / path
+        found = place.read_bytes().decode("utf-8", "surrogateescape") if place.is_file() else ""
+        if printable(redact_text(found)) != text:
+            yield path
+
+
+def wrong(number: int, folder: Path) -> Iterator[str]:
+    tree = generate(number)
+    plant(tree, folder / "root")
+    before = digests(folder)
+    facts = run("node_facts", {"root": str(folder / "root")})
+    # Only a state directory that nobody may follow keeps the node from being read.
+    if facts.get("failed") and not facts["msg"].startswith("/var/lib/volcano-colocation"):
+        yield f"{number}: node_facts: {facts['msg']}"
+    if digests(folder) != before:
+        yield f"{number}: node_facts changed the tree"
+    for module, options in tasks(tree):
+        for said in contradictions(folder, module, options):
+            yield f"{number}: {module} {options}: {said}"
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_a_generated_node_is_changed_as_check_mode_says_or_left_alone(part: int, tmp_path: Path) -> None:
+    found: list[str] = []
+    for number in NUMBERS[part::PARTS]:
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        try:
+            found += wrong(number, folder)
+        except Exception as error:  # a traceback of whatever kind is what is looked for
+            found.append(f"{number}: {type(error).__name__}: {error}")
+    assert found == [], "\n".join(found)
+
+
+def test_there_are_enough_of_them_and_none_is_like_another() -> None:
+    assert len(NUMBERS) >= 200
+    assert len({generate(number).described() for number in NUMBERS}) == len(NUMBERS)
+
+
+def test_a_number_has_one_tree_in_every_process() -> None:
+    module = "ansible_collections.volcano.colocation.tests.trees"
+    found = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    printed = subprocess.run(
+        [sys.executable, "-m", module, "7"], capture_output=True, text=True, check=True, env=found
+    ).stdout
+    assert printed == generate(7).described() + "\n"
