@@ -100,7 +100,7 @@ STAGES = (
     Stage("sanity", 300, (_part("sanity"),), proves="what `ansible-test` demands of every collection"),
     Stage(
         "units-matrix",
-        300,
+        450,
         (_part("matrix"),),
         proves="unit tests that use ansible-core on 2.17 and 2.21, those of files on 2.18 and 2.20, and a playbook on"
         " each; node-side tests on Python 3.7 where it is installed",
