@@ -184,7 +184,10 @@ NEW: Mapping[str, Mapping[Path, Fields]] = {
     CRI_V3: {
         (): {
             **_CRI,
-            **_fields(text="stats_collect_period stats_retention_period", switch="enable_criu enable_experimental_restore_via_create"),
+            **_fields(
+                text="stats_collect_period stats_retention_period",
+                switch="enable_criu enable_experimental_restore_via_create",
+            ),
         },
         ("cni",): {**_CNI, **_fields(texts="bin_dirs", switch="use_internal_loopback")},
         ("containerd",): _CONTAINERD,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Generated pods, the same in each run, and what we say of their cgroups in the words of tests/judges/cgroups/main.go."""
+"""Generated pods, the same in each run, and what we say of their cgroups in the words of cgroups/main.go."""
 
 from __future__ import annotations
 

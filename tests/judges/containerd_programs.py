@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The containerds that judge: those of Debian, out of the root file systems of the lab, and those that the lab built."""
+"""The containerds that judge: those of Debian, out of its root file systems, and those that the lab built."""
 
 from __future__ import annotations
 
