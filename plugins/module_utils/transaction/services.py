@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass
 
 from ..errors import ColocationError
+from ..host import CommandResult
 from .node import Node
 from .unit_log import explain
 
@@ -15,6 +16,8 @@ from .unit_log import explain
 # RKE2 start without a limit (TimeoutStartSec=0), and a server is not up before its etcd answers.
 JOB_TIMEOUTS = {"start": 600.0, "stop": 180.0}
 SHOW_TIMEOUT = 30.0
+SHOW_TRIES = 3
+"""A machine that was paused for longer than the limit, as a virtual one that is moved, has not failed to answer."""
 MICROSECONDS = 1e6
 PROPERTIES = (
     "LoadState",
@@ -60,7 +63,7 @@ class UnitState:
 
 def show(node: Node, unit: str) -> UnitState:
     """The unit's state; ServiceError when systemd does not answer."""
-    answer = node.host.run(["systemctl", "show", "--property", ",".join(PROPERTIES), unit], timeout=SHOW_TIMEOUT)
+    answer = _shown(node, unit)
     if answer.rc != 0:
         reason = answer.stderr.strip() or f"exit status {answer.rc}"
         raise ServiceError(f"systemd does not tell the state of {unit}: {reason}", "Check systemd on this node")
@@ -75,6 +78,16 @@ def show(node: Node, unit: str) -> UnitState:
         values.get("ControlGroup", ""),
         _integer(values.get("ExecMainStartTimestampMonotonic", "")) / MICROSECONDS or None,
     )
+
+
+def _shown(node: Node, unit: str) -> CommandResult:
+    argv = ["systemctl", "show", "--property", ",".join(PROPERTIES), unit]
+    answer = node.host.run(argv, timeout=SHOW_TIMEOUT)
+    for _again in range(1, SHOW_TRIES):
+        if answer.rc is not None:
+            break
+        answer = node.host.run(argv, timeout=SHOW_TIMEOUT)
+    return answer
 
 
 def others_in_cgroup(node: Node, state: UnitState) -> int | None:

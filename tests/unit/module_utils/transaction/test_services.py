@@ -7,6 +7,7 @@ from typing import Any, Sequence
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.module_utils.host import CommandResult
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import services
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.services import ServiceError
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
@@ -70,3 +71,25 @@ def test_a_unit_that_something_starts_again_is_named(simulation: Simulation, mon
     monkeypatch.setattr(simulation, "_job", lambda verb, name: (0, "", ""))
     with pytest.raises(ServiceError, match=r"kubelet.service was stopped and is active again. Find out what starts it"):
         services.stop(simulation.node, KUBELET)
+
+
+@pytest.mark.parametrize("silent", [1, services.SHOW_TRIES - 1, services.SHOW_TRIES])
+def test_a_state_that_took_too_long_is_asked_for_again(
+    simulation: Simulation, monkeypatch: pytest.MonkeyPatch, silent: int
+) -> None:
+    host = type(simulation.node.host)
+    run, asked = host.run, []
+
+    def late(self: Any, argv: Sequence[str], timeout: float = 30.0) -> Any:
+        asked.append(argv[1])
+        if len(asked) <= silent:
+            return CommandResult(tuple(argv), None, "", "no answer within 30 s", 45.0)
+        return run(self, argv, timeout)
+
+    monkeypatch.setattr(host, "run", late)
+    if silent < services.SHOW_TRIES:
+        assert services.show(simulation.node, KUBELET).active == "active"
+    else:
+        with pytest.raises(ServiceError, match=r"state of kubelet.service: no answer within 30 s. Check systemd"):
+            services.show(simulation.node, KUBELET)
+    assert asked == ["show"] * min(silent + 1, services.SHOW_TRIES)
