@@ -69,6 +69,8 @@ def differences(theirs: Verdict, ours: Verdict, major: int) -> Iterator[str]:
         if not ours.error:
             yield f"it does not start, and no error is named: {theirs.error}"
         return
+    if major > 1 and MISSING in ours.codes:
+        return  # what it dumps ends there
     false = ours.codes - UNJUDGED - _not_of_dump(major)
     if false:
         yield f"it starts, and we say: {ours.error}"

@@ -13,6 +13,7 @@ from typing import Any
 from ...module_utils.containerd_fields import LetterCase, is_spelling, key_of
 from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, NRI_ID, RUNC_TYPES, nri_supported
 from ..containerd_value_types import (
+    DURATION,
     EACH,
     NUMBER,
     OF_FILE,
@@ -79,7 +80,9 @@ def _walk(
         field = EACH if EACH in fields else next((each for each in fields if is_spelling(key, each)), None)
         if field is None or (field != EACH and case is LetterCase.FOUR and key_of(values, field, case) != key):
             continue
-        right = is_of(value, fields[field])
+        kind = fields[field]
+        # go-toml/v2 takes a whole number for a duration, in nanoseconds (run with 2.4.2).
+        right = is_of(value, kind) or (kind == DURATION and case is LetterCase.ANY and is_of(value, NUMBER))
         yield (*place, key), "" if right else fields[field]
         if right and fields[field] == TABLE and (*path, field) in tables:
             yield from _walk(value, (*path, field), tables, case, (*place, key))

@@ -200,7 +200,7 @@ def test_a_value_that_a_later_file_replaces_is_not_decoded(aligned: Snapshot, ve
         ("2.4.2", f"[{V2}.containerd]\nsnapshotter = 3\n", "snapshotter is not a text"),
         ("1.7.24", f"[{V2}.containerd.default_runtime]\nruntime_type = 1\n", "runtime_type is not a text"),
         ("2.4.2", "[plugins.'io.containerd.internal.v1.opt']\npath = 1\n", "opt: path is not a text"),
-        ("2.4.2", f"[{NRI}]\nplugin_request_timeout = 2\n", 'plugin_request_timeout is not a duration such as "5s"'),
+        ("2.4.2", f"[{NRI}]\nplugin_request_timeout = true\n", 'plugin_request_timeout is not a duration such as "5s"'),
         (
             "1.7.24",
             f"[{NRI}]\nplugin_request_timeout = '2 s'\n",
