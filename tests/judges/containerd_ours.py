@@ -69,9 +69,9 @@ def differences(theirs: Verdict, ours: Verdict, major: int) -> Iterator[str]:
         if not ours.error:
             yield f"it does not start, and no error is named: {theirs.error}"
         return
-    if major > 1 and MISSING in ours.codes:
-        return  # what it dumps ends there
-    false = ours.codes - UNJUDGED - _not_of_dump(major)
+    if _not_of_dump(major) & ours.codes:
+        return  # an error is named, and what is dumped says nothing of it
+    false = ours.codes - UNJUDGED
     if false:
         yield f"it starts, and we say: {ours.error}"
     if ours.codes - UNJUDGED:

@@ -62,13 +62,16 @@ def option_problems(layers: Layers) -> Iterator[tuple[str, str, str]]:
     """
     found = {**handler_tables(layers), **deprecated_runtimes(layers)}
     runc = {name for name, table in found.items() if table.get("runtime_type", "") in ("", *RUNC_TYPES)}
+    counting: dict[tuple[str, str], tuple[str, str, str] | None] = {}
     for config, name in _decoded(layers):
         for handler, table in _handlers(_cri(layers, config, name), layers):
             options = table.get("options")
             if handler in runc and isinstance(options, Mapping):
                 for key, kind in OPTION_TYPES.items():
-                    if key in options and not is_of(options[key], kind):
-                        yield config.path, handler, _message(f"handler {handler}: ", key, kind)
+                    if key in options:
+                        problem = config.path, handler, _message(f"handler {handler}: ", key, kind)
+                        counting[handler, key] = None if is_of(options[key], kind) else problem
+    yield from (each for each in counting.values() if each)
 
 
 def _walk(
