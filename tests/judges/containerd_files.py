@@ -123,7 +123,7 @@ def _cri(chance: Chance, base: tuple[str, ...]) -> Iterator[Setting]:
     if chance.happens(0.1):
         yield Setting((*base, "sandbox_image"), '"pause:3.9"')
     if chance.happens(0.1):
-        yield Setting((*containerd, "snapshotter"), chance.one(('"overlayfs"', '"native"', "3")))
+        yield Setting((*containerd, "snapshotter"), chance.one(('"overlayfs"', '"native"')))
 
 
 def _handler(chance: Chance, base: tuple[str, ...], kind: str) -> Iterator[Setting]:
@@ -157,7 +157,7 @@ def _nri(chance: Chance, schema: int) -> Iterator[Setting]:
                 (*base, "disable"), chance.one(SWITCH_MISTAKES if chance.happens(0.06) else ("true", "false"))
             )
         for key, values in (
-            ("socket_path", ('"/run/nri/nri.sock"', '"/var/run/nri/nri.sock"', '"x"', "1")),
+            ("socket_path", ('"/run/nri/nri.sock"', '"/var/run/nri/nri.sock"', "1")),
             ("plugin_path", ('"/opt/nri/plugins"', "true")),
             ("plugin_registration_timeout", ('"5s"', '"3"', "5", '"soon"', '""')),
             ("plugin_request_timeout", ('"2s"', '"500ms"', "2", "true", "2.5", '"2 s"')),

@@ -76,7 +76,7 @@ def differences(theirs: Verdict, ours: Verdict, major: int) -> Iterator[str]:
         yield f"it starts, and we say: {ours.error}"
     if ours.codes - UNJUDGED:
         return
-    words = {"cri": (theirs.cri, ours.cri), "nri": (theirs.nri, ours.nri)}
+    words: dict[str, tuple[object, object]] = {"cri": (theirs.cri, ours.cri), "nri": (theirs.nri, ours.nri)}
     if theirs.nri and ours.nri:
         words["nri_socket"] = (theirs.nri_socket, ours.nri_socket)
     if theirs.cri and ours.cri:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -13,11 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import tomllib
-
 from ansible_collections.volcano.colocation.plugins.plugin_utils.containerd_schema import RUNC_TYPES
 from ansible_collections.volcano.colocation.tests.judges.containerd_files import CRI, NRI
 from ansible_collections.volcano.colocation.tests.judges.containerd_programs import Containerd
+
+tomllib = importlib.import_module("tomllib")
 
 SYSTEMD, CGROUPFS, UNDECODED = "systemd", "cgroupfs", "no pod can be made"
 CHUNK = 200
