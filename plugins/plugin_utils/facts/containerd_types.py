@@ -98,7 +98,8 @@ def _decoded(layers: Layers) -> Iterator[tuple[ConfigFile, str]]:
     """
     last = {name: config for config in layers.files for name in _plugins(config)}
     for config in layers.files:
-        for name in sorted(_plugins(config)):
+        # Of two tables of the CRI the newer one counts (migrateConfig of plugins/cri/runtime/plugin.go).
+        for name in sorted(_plugins(config), key=lambda name: (name == CRI_V3, name)):
             if (layers.merge is not Merge.REPLACING or last[name] is config) and _is_decoded(layers, config, name):
                 yield config, name
 

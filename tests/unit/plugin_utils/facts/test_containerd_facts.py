@@ -229,6 +229,12 @@ def test_what_is_not_decoded_may_have_any_type(aligned: Snapshot, version: str, 
     assert "containerd-value-type" not in codes(containerd(runtime_text(aligned, text), version))
 
 
+def test_of_two_tables_of_the_cri_the_newer_one_is_decoded(aligned: Snapshot) -> None:
+    text = "version = 2\n" + handler(V2, "true") + handler(V3, "1")
+    node = runtime(containerd(runtime_text(aligned, text), "2.4.2"))
+    assert "containerd-option-type" in [each.code for each in node.defects]
+
+
 @pytest.mark.parametrize("pattern", ["/etc/a/[*.toml", "/etc/a/[]*.toml", "/etc/a/*[a-]", "/etc/*\\\\"])
 def test_a_pattern_that_go_refuses_is_named(aligned: Snapshot, pattern: str) -> None:
     node = runtime_text(aligned, f'version = 2\nimports = ["{pattern}"]\n')
