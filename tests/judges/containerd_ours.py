@@ -54,7 +54,7 @@ def ours(version: str, path: Path) -> Verdict:
     return Verdict(
         error="; ".join(map(": ".join, errors)) or None,
         codes=frozenset(code for code, _message in errors),
-        cri=not cri_plugins(version) & set(facts.disabled_plugins),
+        cri=not cri_plugins(version, facts.schema_in_force) & set(facts.disabled_plugins),
         handlers={name: kind for name, kind in kinds.items() if name not in untyped},
         untyped=tuple(untyped),
         default=facts.default_handler or "",
@@ -69,12 +69,14 @@ def differences(theirs: Verdict, ours: Verdict, major: int) -> Iterator[str]:
         if not ours.error:
             yield f"it does not start, and no error is named: {theirs.error}"
         return
-    false = ours.codes - UNJUDGED - _not_of_dump(major)
+    if _not_of_dump(major) & ours.codes:
+        return  # an error is named, and what is dumped says nothing of it
+    false = ours.codes - UNJUDGED
     if false:
         yield f"it starts, and we say: {ours.error}"
     if ours.codes - UNJUDGED:
         return
-    words = {"cri": (theirs.cri, ours.cri), "nri": (theirs.nri, ours.nri)}
+    words: dict[str, tuple[object, object]] = {"cri": (theirs.cri, ours.cri), "nri": (theirs.nri, ours.nri)}
     if theirs.nri and ours.nri:
         words["nri_socket"] = (theirs.nri_socket, ours.nri_socket)
     if theirs.cri and ours.cri:

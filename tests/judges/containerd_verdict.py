@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -13,11 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import tomllib
-
 from ansible_collections.volcano.colocation.plugins.plugin_utils.containerd_schema import RUNC_TYPES
 from ansible_collections.volcano.colocation.tests.judges.containerd_files import CRI, NRI
 from ansible_collections.volcano.colocation.tests.judges.containerd_programs import Containerd
+
+tomllib = importlib.import_module("tomllib")
 
 SYSTEMD, CGROUPFS, UNDECODED = "systemd", "cgroupfs", "no pod can be made"
 CHUNK = 200
@@ -25,6 +26,8 @@ DEFAULT_KEY = "max_container_log_line_size"
 """Dumped of the CRI plugin by every release, unless the plugin is switched off."""
 DEPRECATED = {"untrusted": "untrusted_workload_runtime", "default": "default_runtime"}
 """Handlers that 1.x makes of deprecated tables."""
+PARTS = {CRI[2], CRI[3], "io.containerd.cri.v1.images"}
+"""What kubelet's CRI needs of 2.x: its own service, and what that calls."""
 QUICK = {"GOMAXPROCS": "1", "GOGC": "off"}
 """It prints and ends: neither a second thread nor collecting what is free pays."""
 
@@ -51,7 +54,7 @@ def dumps(containerd: Containerd, paths: Iterable[Path]) -> dict[Path, subproces
 
     def run(path: Path) -> subprocess.CompletedProcess[bytes]:
         argv = [str(containerd.path), "--config", str(path), "config", "dump"]
-        return subprocess.run(argv, capture_output=True, check=False, env={**os.environ, **QUICK}, cwd=path.parent)
+        return subprocess.run(argv, capture_output=True, check=False, env={**os.environ, **QUICK}, cwd="/")
 
     asked = list(paths)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -106,7 +109,7 @@ def _verdict(
     nri = values["plugins"].get(NRI, {})
     nri_on = "plugin_path" in nri
     return Verdict(
-        cri=options is not None,
+        cri=options is not None and not (containerd.major > 1 and PARTS & set(values["disabled_plugins"])),
         handlers={name: _word((options or {})[name]) for name, kind in kinds.items() if kind in RUNC_TYPES},
         untyped=tuple(sorted(name for name, kind in kinds.items() if not kind)),
         default=default,

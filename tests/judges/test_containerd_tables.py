@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import tomllib
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils import containerd_schema as schema
 from ansible_collections.volcano.colocation.plugins.plugin_utils import containerd_value_types as types
@@ -20,6 +20,8 @@ from ansible_collections.volcano.colocation.tests.judges.containerd_fixtures imp
 from ansible_collections.volcano.colocation.tests.judges.containerd_programs import Containerd, obtain, releases
 from ansible_collections.volcano.colocation.tests.lab.cache import Cache
 from ansible_collections.volcano.colocation.tests.lab.paths import cache_root
+
+tomllib = importlib.import_module("tomllib")
 
 pytest_plugins = ("ansible_collections.volcano.colocation.tests.judges.containerd_fixtures",)
 

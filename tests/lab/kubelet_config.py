@@ -75,7 +75,7 @@ def kubelet_config(spec: NodeSpec, version: tuple[int, int]) -> str:
         text += _KUBESPRAY_FIELDS
     if spec.cpu_manager is CpuManager.STATIC:
         text += _STATIC_RESERVATION
-    if spec.cgroup is CgroupMode.V1 and version >= (1, 31):
+    if spec.cgroup is not CgroupMode.V2 and version >= (1, 31):
         # The field came with 1.31 and defaults to true from 1.35 on (KEP-5573).
         text += "failCgroupV1: false\n"
     return text

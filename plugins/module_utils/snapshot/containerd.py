@@ -72,7 +72,7 @@ def _unescaped(text: str) -> str:
         value: str = json.loads('"' + text + '"', strict=False)
     except ValueError:
         return text
-    return value
+    return text if "\0" in value else value
 
 
 def _wide(pattern: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from ...module_utils.containerd_fields import LetterCase, is_spelling, key_of
 from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, NRI_ID, RUNC_TYPES, nri_supported
 from ..containerd_value_types import (
+    DURATION,
     EACH,
     NUMBER,
     OF_FILE,
@@ -74,14 +75,17 @@ def option_problems(layers: Layers) -> Iterator[WrongType]:
     """
     found = {**handler_tables(layers), **deprecated_runtimes(layers)}
     runc = {name for name, table in found.items() if table.get("runtime_type", "") in ("", *RUNC_TYPES)}
+    counting: dict[tuple[str, str], WrongType | None] = {}
     for config, name in _decoded(layers):
         for handler, table in _handlers(_cri(layers, config, name), layers):
             options = table.get("options")
             if handler in runc and isinstance(options, Mapping):
                 for key, kind in OPTION_TYPES.items():
-                    if key in options and not is_of(options[key], kind):
+                    if key in options:
                         place = ("plugins", name, *RUNTIMES, handler, "options", key)
-                        yield WrongType(config, place, _message(f"handler {handler}: ", key, kind))
+                        problem = WrongType(config, place, _message(f"handler {handler}: ", key, kind))
+                        counting[handler, key] = None if is_of(options[key], kind) else problem
+    yield from (each for each in counting.values() if each)
 
 
 def _walk(
@@ -93,7 +97,9 @@ def _walk(
         field = EACH if EACH in fields else next((each for each in fields if is_spelling(key, each)), None)
         if field is None or (field != EACH and case is LetterCase.FOUR and key_of(values, field, case) != key):
             continue
-        right = is_of(value, fields[field])
+        kind = fields[field]
+        # go-toml/v2 takes a whole number for a duration, in nanoseconds (run with 2.4.2).
+        right = is_of(value, kind) or (kind == DURATION and case is LetterCase.ANY and is_of(value, NUMBER))
         yield (*place, key), "" if right else fields[field]
         if right and fields[field] == TABLE and (*path, field) in tables:
             yield from _walk(value, (*path, field), tables, case, (*place, key))
@@ -106,7 +112,8 @@ def _decoded(layers: Layers) -> Iterator[tuple[ConfigFile, str]]:
     """
     last = {name: config for config in layers.files for name in _plugins(config)}
     for config in layers.files:
-        for name in sorted(_plugins(config)):
+        # Of two tables of the CRI the newer one counts (migrateConfig of plugins/cri/runtime/plugin.go).
+        for name in sorted(_plugins(config), key=lambda name: (name == CRI_V3, name)):
             if (layers.merge is not Merge.REPLACING or last[name] is config) and _is_decoded(layers, config, name):
                 yield config, name
 

@@ -200,7 +200,7 @@ def test_a_value_that_a_later_file_replaces_is_not_decoded(aligned: Snapshot, ve
         ("2.4.2", f"[{V2}.containerd]\nsnapshotter = 3\n", "snapshotter is not a text"),
         ("1.7.24", f"[{V2}.containerd.default_runtime]\nruntime_type = 1\n", "runtime_type is not a text"),
         ("2.4.2", "[plugins.'io.containerd.internal.v1.opt']\npath = 1\n", "opt: path is not a text"),
-        ("2.4.2", f"[{NRI}]\nplugin_request_timeout = 2\n", 'plugin_request_timeout is not a duration such as "5s"'),
+        ("2.4.2", f"[{NRI}]\nplugin_request_timeout = true\n", 'plugin_request_timeout is not a duration such as "5s"'),
         (
             "1.7.24",
             f"[{NRI}]\nplugin_request_timeout = '2 s'\n",
@@ -227,6 +227,12 @@ def test_values_of_other_tables_are_decoded_too(aligned: Snapshot, version: str,
 )
 def test_what_is_not_decoded_may_have_any_type(aligned: Snapshot, version: str, text: str) -> None:
     assert "containerd-value-type" not in codes(containerd(runtime_text(aligned, text), version))
+
+
+def test_of_two_tables_of_the_cri_the_newer_one_is_decoded(aligned: Snapshot) -> None:
+    text = "version = 2\n" + handler(V2, "true") + handler(V3, "1")
+    node = runtime(containerd(runtime_text(aligned, text), "2.4.2"))
+    assert "containerd-option-type" in [each.code for each in node.defects]
 
 
 @pytest.mark.parametrize("pattern", ["/etc/a/[*.toml", "/etc/a/[]*.toml", "/etc/a/*[a-]", "/etc/*\\\\"])
