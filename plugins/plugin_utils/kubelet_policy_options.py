@@ -78,12 +78,19 @@ def _stage(history: OptionHistory, version: Version) -> str | None:
     return next((stage for stage, since in reached if since and version >= since), None)
 
 
+def gate_refusal(
+    manager: Manager, options: Mapping[str, object], gates: Mapping[str, object], version: Version
+) -> Iterator[str]:
+    """Why a kubelet of this version would not start with any options."""
+    if options and not _gate(gates, manager.gate, version >= manager.gate_on):
+        yield f"the gate {manager.gate} is off"
+
+
 def refusals(
     manager: Manager, options: Mapping[str, object], gates: Mapping[str, object], version: Version
 ) -> Iterator[str]:
     """Why a kubelet of this version would not start with these options."""
-    if options and not _gate(gates, manager.gate, version >= manager.gate_on):
-        yield f"the gate {manager.gate} is off"
+    yield from gate_refusal(manager, options, gates, version)
     for name, value in options.items():
         stage = _stage(manager.options[name], version) if name in manager.options else None
         if stage is None:

@@ -11,7 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..kubelet_fields import CGROUP_DRIVER, FEATURE_GATES, OBSERVED, KubeletField
+from ..kubelet_fields import (
+    CGROUP_DRIVER,
+    CPU_MANAGER_POLICY,
+    FEATURE_GATES,
+    MEMORY_MANAGER_POLICY,
+    OBSERVED,
+    TOPOLOGY_MANAGER_POLICY,
+    TOPOLOGY_MANAGER_SCOPE,
+    KubeletField,
+)
 from .kubelet_flags import flag_source, flag_value, flag_values
 from .kubelet_model import Flag, Setting, Start
 from .model import Claim, ConfigFile, Problem
@@ -23,6 +32,15 @@ JSON_MERGE_SINCE = (1, 29)
 DROPINS_FREE_SINCE = (1, 30)
 DEFAULT_SOURCE = "kubelet's default"
 
+
+EMPTY_BY_FLAG = (
+    CGROUP_DRIVER,
+    CPU_MANAGER_POLICY,
+    TOPOLOGY_MANAGER_POLICY,
+    TOPOLOGY_MANAGER_SCOPE,
+    MEMORY_MANAGER_POLICY,
+)
+"""Fields for which an empty flag is a value of its own."""
 
 Layer = tuple[str, Mapping[str, Any]]
 """One source with the fields it sets."""
@@ -53,17 +71,22 @@ def patched(base: Any, patch: Any) -> Any:
 
 
 def not_kubelets(values: Mapping[str, Any]) -> list[str]:
-    """Why kubelet takes no file with these values for its own: each has to name its version and kind."""
+    """Why kubelet takes no file with these values for its own: each has to name its version and kind.
+
+    The two are looked for by encoding/json, to which the case of a key's letters is one
+    (k8s.io/apimachinery pkg/runtime/serializer/json/meta.go).
+    """
+    folded = {key.lower(): value for key, value in values.items()}
     return [
         f"{key} is not {wanted}"
         for key, wanted in (("apiVersion", API_VERSION), ("kind", KIND))
-        if values.get(key) != wanted
+        if folded.get(key.lower()) != wanted
     ]
 
 
 def refused_dropin(config: ConfigFile) -> ConfigFile:
-    """The drop-in with a problem where kubelet would not take it."""
-    wrong = not_kubelets(config.values)
+    """The drop-in with a problem where kubelet would not take it; it asks for the key ``kind`` once more, as it is."""
+    wrong = not_kubelets(config.values) or ([] if "kind" in config.values else [f"kind is not {KIND}"])
     if config.problem or not wrong:
         return config
     return replace(config, values={}, problem=Problem(config.path, "; ".join(wrong), 1))
@@ -80,7 +103,8 @@ def settings_in_force(
     main: ConfigFile, dropins: Sequence[ConfigFile], found: Sequence[Flag], version: tuple[int, int] | None
 ) -> dict[str, Setting]:
     """The value in force of each observed field that any source or default gives."""
-    settings = {field.key: setting_in_force(field, main, dropins, found, version) for field in OBSERVED}
+    known = [field for field in OBSERVED if version is None or version >= field.since]
+    settings = {field.key: setting_in_force(field, main, dropins, found, version) for field in known}
     return {key: setting for key, setting in settings.items() if setting is not None}
 
 
@@ -99,7 +123,7 @@ def setting_in_force(
     by_flag = flag_value(field, found)
     if by_flag is not None:
         setting = _with_flag(field, setting, Setting(by_flag, flag_source(field, found)))
-    if setting and is_unset(setting.value) and field is not CGROUP_DRIVER:
+    if setting and is_unset(setting.value) and field not in EMPTY_BY_FLAG:
         setting = None
     if setting is None and main.problem is None:
         setting = _default(field, version)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ....module_utils.quantity import format_cpu_list
 from ... import kubelet_policy_options as history
 from ...facts.model import NodeFacts
-from ...facts.reservations import UnreadableReservation, cpu_reservation, reserved
+from ...facts.reservations import UnreadableReservation, cpu_reservation, require_reservable
 from ...kubelet_fields import (
     CGROUPS_PER_QOS,
     CPU_MANAGER_OPTIONS,
@@ -62,7 +62,7 @@ def policy_unknown(facts: NodeFacts) -> Iterator[Finding]:
 def reservation_unreadable(facts: NodeFacts) -> Iterator[Finding]:
     try:
         cpu_reservation(facts.kubelet.settings)
-        reserved(facts.kubelet.settings, "memory")
+        require_reservable(facts.kubelet.settings)
     except UnreadableReservation as error:
         yield refused(
             "reservation-unreadable",
@@ -140,7 +140,9 @@ def _allocatable(facts: NodeFacts, levels: tuple[str, ...]) -> Iterator[str]:
 
 
 def enforcement_refused(facts: NodeFacts) -> Iterator[Finding]:
-    reasons = tuple(_allocatable(facts, words(value(facts, ENFORCE_NODE_ALLOCATABLE.key))))
+    chosen = value(facts, ENFORCE_NODE_ALLOCATABLE.key)
+    # Without it, pods (pkg/kubelet/apis/config/v1beta1/defaults.go).
+    reasons = tuple(_allocatable(facts, ("pods",) if chosen is None else words(chosen)))
     if reasons:
         yield refused(
             "enforcement-refused",
@@ -157,7 +159,10 @@ def manager_options_refused(facts: NodeFacts) -> Iterator[Finding]:
     known = [each for each in MANAGERS if version is None or version >= each[0].since]
     for field, manager in known:
         options = table(facts, field.key)
-        reasons = list(history.refusals(manager, options, gates, version)) if options and version else []
+        idle = field is TOPOLOGY_MANAGER_OPTIONS and value(facts, TOPOLOGY_MANAGER_POLICY.key) == "none"
+        # The topology manager of policy none looks at no option (topologymanager/topology_manager.go NewManager).
+        looked_at = history.gate_refusal if idle else history.refusals
+        reasons = list(looked_at(manager, options, gates, version)) if options and version else []
         if field is CPU_MANAGER_OPTIONS:
             reasons += history.incompatible(options, value(facts, TOPOLOGY_MANAGER_POLICY.key))
             if options and facts.kubelet.cpu_manager_policy == "none":

@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules about kubelet's files: what its decoder does not take, and what it takes no notice of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ...edit.kubelet_syntax import begins_as_json
+from ...edit.place_of import line_of
+from ...facts.kubelet_layers import dropins_read, not_kubelets, patched
+from ...facts.model import ConfigFile, KubeletFacts, NodeFacts, Problem
+from ...kubelet_types import WrongType, wrong_types
+from ...versions import minor
+from ..model import Effect, Finding, Rule, Severity
+from .config import place
+from .resource_managers import refused
+
+
+def _main(facts: NodeFacts) -> ConfigFile | None:
+    """The main file, where kubelet reads it; of the one inside k3s nobody wrote it."""
+    kubelet = facts.kubelet
+    running = kubelet.start.running
+    read = not running or any(flag.name == "--config" for flag in running)
+    usable = kubelet.config.kind != "missing" and kubelet.config.problem is None
+    return kubelet.config if read and usable and not facts.layout.kubelet_inside else None
+
+
+def _dropins(kubelet: KubeletFacts) -> tuple[ConfigFile, ...]:
+    start = kubelet.start
+    if not start.config_dir or start.config_dir_exists is not True or not dropins_read(minor(kubelet.version), start):
+        return ()
+    return tuple(config for config in kubelet.dropins if config.problem is None)
+
+
+def _wrong_in_main(config: ConfigFile, version: tuple[int, int] | None) -> Iterator[Problem]:
+    for reason in not_kubelets(config.values):
+        yield Problem(config.path, reason, 1)
+    is_json = config.text is not None and begins_as_json(config.text)
+    for wrong in wrong_types(config.values, version, is_json=is_json):
+        yield _problem(config, wrong)
+
+
+def _wrong_in_dropins(dropins: tuple[ConfigFile, ...], version: tuple[int, int] | None) -> Iterator[Problem]:
+    """They are decoded when all are merged: a later one can correct an earlier one, and null takes a key away."""
+    whole: Mapping[str, Any] = {}
+    for config in dropins:
+        whole = patched(whole, config.values)
+    for wrong in wrong_types(whole, version, is_json=False):
+        source = next(config for config in reversed(dropins) if wrong.path[0] in config.values)
+        yield _problem(source, wrong)
+
+
+def _problem(config: ConfigFile, wrong: WrongType) -> Problem:
+    return Problem(config.path, str(wrong), line_of(config.text, wrong.path) if config.text else None)
+
+
+def file_refused(facts: NodeFacts) -> Iterator[Finding]:
+    """pkg/kubelet/kubeletconfig/util/codec."""
+    version, main = minor(facts.kubelet.version), _main(facts)
+    problems = list(_wrong_in_main(main, version)) if main else []
+    problems += _wrong_in_dropins(_dropins(facts.kubelet), version)
+    if problems:
+        yield refused(
+            "kubelet-file-refused",
+            f"kubelet does not start: it cannot decode {len(problems)} value(s) of its files.",
+            tuple(map(place, problems)),
+            "Correct each value or delete its line; the file begins with its apiVersion and kind.",
+        )
+
+
+def file_ignored(facts: NodeFacts) -> Iterator[Finding]:
+    files = [config for config in (_main(facts), *_dropins(facts.kubelet)) if config]
+    ignored = [config.ignored for config in files if config.ignored]
+    if ignored:
+        yield Finding(
+            "kubelet-file-ignored-part",
+            Severity.WARNING,
+            Effect.LATENT,
+            "kubelet ignores a part of its files: of a repeated key it uses the last, of documents the first.",
+            tuple(map(place, ignored)),
+            "Keep one document and one line for each key; until then this collection does not edit the file.",
+        )
+
+
+RULES: tuple[Rule, ...] = (file_refused, file_ignored)
