@@ -31,13 +31,13 @@ GATES: Mapping[str, Gate] = {
     "CPUManagerPolicyOptions": Gate((1, 22), (1, 33)),
     "CPUManagerPolicyAlphaOptions": Gate((1, 23)),
     "CPUManagerPolicyBetaOptions": Gate((1, 23)),
-    "TopologyManagerPolicyOptions": Gate((1, 26)),
+    "TopologyManagerPolicyOptions": Gate((1, 26), (1, 36)),
     "TopologyManagerPolicyAlphaOptions": Gate((1, 26)),
     "TopologyManagerPolicyBetaOptions": Gate((1, 26)),
     MEMORY_MANAGER: Gate((1, 21), (1, 32)),
     MEMORY_QOS: Gate((1, 22)),
     DRIVER_FROM_CRI: Gate((1, 28), (1, 34)),
-    "DisableCPUQuotaWithExclusiveCPUs": Gate((1, 33)),
+    "DisableCPUQuotaWithExclusiveCPUs": Gate((1, 33), (1, 37)),
 }
 
 
@@ -46,9 +46,9 @@ def refusals(gates: Mapping[str, object], version: Version) -> Iterator[str]:
     every = kubelet_generated.GATES.get(version)
     for name, value in gates.items():
         gate = GATES.get(name)
-        if every is not None and gate is None:
+        if every is not None and (gate is None or (version >= gate.since and name not in every)):
             yield from _by_table(every, name, value, version)
-        if gate and version < gate.since:
+        elif gate and version < gate.since:
             yield f"{name} came with {_text(gate.since)}"
         elif gate and gate.locked and version >= gate.locked and switched_on(value) is False:
             yield f"{name} is locked to true since {_text(gate.locked)}"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import shown
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED, KubeletField
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED, KubeletField, Version
 
 from .kubelet_judge import Case, KubeletJudge, Verdict
 from .kubelet_ours import MACHINE, OurVerdict, our_verdict
@@ -25,11 +25,11 @@ def differences(judge: KubeletJudge, cases: Sequence[Case]) -> list[str]:
     return [
         f"{case.name}: {reason}"
         for case, verdict in zip(cases, verdicts, strict=True)
-        for reason in difference(case, verdict, our_verdict(case, judge.version))
+        for reason in difference(verdict, our_verdict(case, judge.version), judge.version)
     ]
 
 
-def difference(case: Case, theirs: Verdict, ours: OurVerdict) -> Iterator[str]:
+def difference(theirs: Verdict, ours: OurVerdict, version: Version) -> Iterator[str]:
     if theirs.error is not None:
         if not ours.refusals:
             yield f"kubelet does not start ({theirs.step}: {theirs.error}), and no finding says so"
@@ -38,11 +38,12 @@ def difference(case: Case, theirs: Verdict, ours: OurVerdict) -> Iterator[str]:
         said = "; ".join(f"{each.code}: {', '.join(each.evidence)}" for each in ours.refusals)
         yield f"kubelet starts, and we say that it does not: {said}"
         return
-    yield from _values(theirs.config or {}, ours.values, case)
+    yield from _values(theirs.config or {}, ours.values, version)
 
 
-def _values(theirs: Mapping[str, Any], ours: Mapping[str, Any], _case: Case) -> Iterator[str]:
-    for field in OBSERVED:
+def _values(theirs: Mapping[str, Any], ours: Mapping[str, Any], version: Version) -> Iterator[str]:
+    """Of a field that came later, ours is what the next kubelet would find: rules about upgrades ask for it."""
+    for field in [field for field in OBSERVED if version >= field.since]:
         found, said = _decoded(field, theirs.get(field.key)), _decoded(field, ours.get(field.key))
         if said is None and field.key in FILLED:
             continue

@@ -119,7 +119,7 @@ FIELDS: dict[str, tuple[Any, ...]] = {
         None,
     ),
     "syncFrequency": ("1m", "1minute", 60, 60000000000, None),
-    "imageGCHighThresholdPercent": (85, "85", None),
+    "nodeStatusMaxImages": (50, "50", None),
     "serializeImagePulls": (True, "true", 1, None),
     "registerWithTaints": (
         [{"key": "a", "value": "b", "effect": "NoSchedule"}],
@@ -273,7 +273,7 @@ def _repeated(text: str, chance: random.Random) -> str:
     """One line twice, with the same value or another."""
     lines = text.split("\n")
     number = chance.randrange(len(lines))
-    return "\n".join([*lines[:number], lines[number], *lines[number:]])
+    return "\n".join([*lines[: number + 1], lines[number].removeprefix("\ufeff"), *lines[number + 1 :]])
 
 
 def _cut(text: str, chance: random.Random) -> str:

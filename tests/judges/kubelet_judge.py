@@ -39,10 +39,11 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Machine:
-    """CPUs in one NUMA node, and bytes of memory."""
+    """CPUs and bytes of memory, spread evenly over its NUMA nodes."""
 
     cpus: int
     memory: int
+    numa_nodes: int = 1
 
 
 class KubeletJudge:
@@ -72,6 +73,7 @@ def _request(case: Case, machine: Machine) -> dict[str, Any]:
         "cgroup_v1": case.cgroup_v1,
         "cpus": machine.cpus,
         "memory": machine.memory,
+        "numa_nodes": machine.numa_nodes,
     }
 
 

@@ -78,8 +78,8 @@ def our_verdict(case: Case, version: tuple[int, int]) -> OurVerdict:
     return OurVerdict(facts, tuple(finding for finding in found if refuses(finding)))
 
 
-NODE_RULES = frozenset(("driver-mismatch",))
-"""Errors that are the node's, not the configuration's: no judge of files sees them."""
+NODE_RULES = frozenset(("driver-mismatch", "kubelet-driver-unknown"))
+"""Errors with which kubelet starts all the same: it is the node that does not work then."""
 
 
 def refuses(finding: Finding) -> bool:

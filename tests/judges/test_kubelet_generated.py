@@ -9,7 +9,7 @@ from ansible_collections.volcano.colocation.tests.judges.kubelet_generator impor
 from ansible_collections.volcano.colocation.tests.judges.kubelet_judge import KubeletJudge
 from ansible_collections.volcano.colocation.tests.judges.kubelet_ours import MACHINE
 
-SEED, COUNT = 1, 1000
+SEED, COUNT = 1, 2000
 """For each of two releases."""
 
 CASES = tuple(cases(SEED, COUNT))

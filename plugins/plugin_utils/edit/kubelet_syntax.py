@@ -20,8 +20,13 @@ FLOW_REMEDY = "Write it as JSON, with keys and texts in double quotes, or one ke
 
 
 def begins_as_json(text: str) -> bool:
-    """Whether kubelet takes a text for JSON."""
+    """Whether a text is JSON by its first character; with a byte order mark kubelet reads it as YAML all the same."""
     return text.removeprefix(BOM).lstrip().startswith("{")
+
+
+def decodes_as_json(text: str) -> bool:
+    """Whether kubelet takes a text for JSON."""
+    return begins_as_json(text) and not text.startswith(BOM)
 
 
 def read_kubelet(text: str) -> dict[str, Any]:
@@ -46,6 +51,8 @@ def decode_kubelet(text: str) -> tuple[dict[str, Any], tuple[ParseError, ...]]:
     try:
         return read_object(text)
     except ParseError as error:
+        if not decodes_as_json(text):
+            return read_first_document(text)
         if error.remedy:
             raise
         message = f"begins with {{, so that kubelet reads it as JSON, and it is {error.message}"

@@ -24,6 +24,7 @@ _TEXT_TAGS = frozenset((_TAG + "str", _TAG + "timestamp", _TAG + "binary"))
 _RESOLVED_TAGS = frozenset((_TAG + "int", _TAG + "float", _TAG + "bool", _TAG + "null"))
 _NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TOML_PLACE = re.compile(r" ?\((?:at )?(?:line (\d+),? column (\d+)|end of document)\)|(?<=.) at line (\d+) col (\d+)")
+MERGE_REMEDY = "Write the merged keys out"
 DUPLICATE_REMEDY = "Keep the one that is meant and delete the other"
 
 
@@ -141,7 +142,7 @@ class _YamlReader:
                 raise _at(event, "a key that is not a plain name")
             value = self._value(self._next(), depth)
             if event.value == "<<" and event.implicit[0]:
-                _merge(result, event, value)
+                self._merge(result, event, value)
             else:
                 if event.value in own:
                     self.notes.append(_at(event, f"duplicate key {event.value!r}", DUPLICATE_REMEDY))
@@ -149,6 +150,15 @@ class _YamlReader:
                 result[event.value] = value
             event = self._next()
         return result
+
+    def _merge(self, result: dict[str, Any], place: Any, value: Any) -> None:
+        """In go-yaml v2 a merge key replaces what stands above it, and the first of several mappings counts most."""
+        for source in reversed(value) if isinstance(value, list) else [value]:
+            if not isinstance(source, dict):
+                raise _at(place, "a merge key needs a mapping")
+            for key in sorted(result.keys() & source.keys()):
+                self.notes.append(_at(place, f"duplicate key {key!r}, which a merge key (<<) replaces", MERGE_REMEDY))
+            result.update(source)
 
 
 def _scalar(event: Any) -> Any:
@@ -159,14 +169,6 @@ def _scalar(event: Any) -> Any:
     if event.tag in _RESOLVED_TAGS:
         return resolved(event.value)
     raise _at(event, f"the tag {event.tag} is not understood")
-
-
-def _merge(result: dict[str, Any], place: Any, value: Any) -> None:
-    """In go-yaml v2 a merge key replaces what stands above it, and the first of several mappings counts most."""
-    for source in reversed(value) if isinstance(value, list) else [value]:
-        if not isinstance(source, dict):
-            raise _at(place, "a merge key needs a mapping")
-        result.update(source)
 
 
 def _at(event: Any, message: str, remedy: str | None = None) -> ParseError:

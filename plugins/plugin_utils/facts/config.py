@@ -41,9 +41,7 @@ def read_config(
     return ConfigFile(path, kind, values, changed_after_start=stale, text=captured["text"])
 
 
-def read_kubelet_config(
-    path: str, captured: Mapping[str, Any], process: Mapping[str, Any] | None
-) -> ConfigFile:
+def read_kubelet_config(path: str, captured: Mapping[str, Any], process: Mapping[str, Any] | None) -> ConfigFile:
     """ConfigFile of a kubelet file, with what kubelet takes no notice of."""
     notes: list[ParseError] = []
 

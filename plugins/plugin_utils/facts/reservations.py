@@ -56,6 +56,8 @@ def _amount(key: str, resource: str, value: Any) -> Fraction:
     # The decoder takes no number for a string: `cpu: 1` is not `cpu: "1"`.
     if not isinstance(value, str):
         raise UnreadableReservation(f"{key}.{resource} is not written as a text")
+    if value != value.strip():
+        raise UnreadableReservation(f"{key}.{resource}: {value!r} has blanks around it")
     try:
         amount = parse_quantity(value)
     except ValueError as error:

@@ -24,6 +24,7 @@ type Request struct {
 	CgroupV1  bool              `json:"cgroup_v1"`
 	CPUs      int               `json:"cpus"`
 	Memory    uint64            `json:"memory"`
+	NUMANodes int               `json:"numa_nodes"`
 }
 
 // Failure says at which step kubelet would have stopped, and what it would have said.

@@ -28,7 +28,7 @@ func startManagers(config *kubeletconfig.KubeletConfiguration, request Request, 
 	// A throw-away copy: run() writes the reserved CPUs into it.
 	config = config.DeepCopy()
 	logger := klog.FromContext(context.Background())
-	machine := machineOf(request.CPUs, request.Memory)
+	machine := machineOf(request)
 	named, err := getReservedCPUs(logger, machine, config.ReservedSystemCPUs)
 	if err != nil {
 		return failed("start", err)
@@ -97,21 +97,22 @@ func reservation(config *kubeletconfig.KubeletConfiguration, machine *machineInf
 	return sum, nil
 }
 
-// machineOf is one socket with one NUMA node and two threads a core.
-func machineOf(cpus int, memory uint64) *machineInfo {
-	cores := []machineCore{}
-	for first := 0; first < cpus; first += 2 {
-		threads := []int{first}
-		if first+1 < cpus {
-			threads = append(threads, first+1)
+// machineOf has a socket for each NUMA node, and two threads a core.
+func machineOf(request Request) *machineInfo {
+	nodes := max(request.NUMANodes, 1)
+	machine := &machineInfo{NumCores: request.CPUs, NumSockets: nodes, MemoryCapacity: request.Memory}
+	perNode := request.CPUs / nodes
+	for number := 0; number < nodes; number++ {
+		cores := []machineCore{}
+		for first := number * perNode; first < (number+1)*perNode; first += 2 {
+			threads := []int{first}
+			if first+1 < (number+1)*perNode {
+				threads = append(threads, first+1)
+			}
+			cores = append(cores, machineCore{Id: first / 2, Threads: threads, SocketID: number})
 		}
-		cores = append(cores, machineCore{Id: first / 2, Threads: threads, SocketID: 0})
+		machine.NumPhysicalCores += len(cores)
+		machine.Topology = append(machine.Topology, machineNode{Id: number, Memory: request.Memory / uint64(nodes), Cores: cores})
 	}
-	return &machineInfo{
-		NumCores:         cpus,
-		NumPhysicalCores: len(cores),
-		NumSockets:       1,
-		MemoryCapacity:   memory,
-		Topology:         []machineNode{{Id: 0, Memory: memory, Cores: cores}},
-	}
+	return machine
 }

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...edit.kubelet_syntax import begins_as_json
+from ...edit.kubelet_syntax import decodes_as_json
 from ...edit.place_of import line_of
 from ...facts.kubelet_layers import dropins_read, not_kubelets, patched
 from ...facts.model import ConfigFile, KubeletFacts, NodeFacts, Problem
-from ...kubelet_types import WrongType, wrong_types
+from ...kubelet_types import WrongType, wrong_types, wrong_types_of_dropins
 from ...versions import minor
 from ..model import Effect, Finding, Rule, Severity
 from .config import place
@@ -37,7 +37,7 @@ def _dropins(kubelet: KubeletFacts) -> tuple[ConfigFile, ...]:
 def _wrong_in_main(config: ConfigFile, version: tuple[int, int] | None) -> Iterator[Problem]:
     for reason in not_kubelets(config.values):
         yield Problem(config.path, reason, 1)
-    is_json = config.text is not None and begins_as_json(config.text)
+    is_json = config.text is not None and decodes_as_json(config.text)
     for wrong in wrong_types(config.values, version, is_json=is_json):
         yield _problem(config, wrong)
 
@@ -47,7 +47,7 @@ def _wrong_in_dropins(dropins: tuple[ConfigFile, ...], version: tuple[int, int] 
     whole: Mapping[str, Any] = {}
     for config in dropins:
         whole = patched(whole, config.values)
-    for wrong in wrong_types(whole, version, is_json=False):
+    for wrong in wrong_types_of_dropins(whole, version):
         source = next(config for config in reversed(dropins) if wrong.path[0] in config.values)
         yield _problem(source, wrong)
 

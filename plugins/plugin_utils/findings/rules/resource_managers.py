@@ -18,6 +18,7 @@ from ...kubelet_fields import (
     FEATURE_GATES,
     KUBE_RESERVED_CGROUP,
     MEMORY_MANAGER_POLICY,
+    MEMORY_RESERVATION_POLICY,
     RESERVED_SYSTEM_CPUS,
     SYSTEM_RESERVED_CGROUP,
     TOPOLOGY_MANAGER_OPTIONS,
@@ -34,6 +35,7 @@ POLICIES = (
     (TOPOLOGY_MANAGER_POLICY, ("none", "best-effort", "restricted", "single-numa-node")),
     (TOPOLOGY_MANAGER_SCOPE, ("container", "pod")),
     (MEMORY_MANAGER_POLICY, ("None", "Static")),
+    (MEMORY_RESERVATION_POLICY, ("None", "TieredReservation")),
 )
 MANAGERS = ((CPU_MANAGER_OPTIONS, history.CPU_MANAGER), (TOPOLOGY_MANAGER_OPTIONS, history.TOPOLOGY_MANAGER))
 RESERVATIONS = ("systemReserved", "kubeReserved", "reservedSystemCPUs")
@@ -48,7 +50,11 @@ def refused(code: str, summary: str, evidence: tuple[str, ...], remedy: str) -> 
 
 
 def policy_unknown(facts: NodeFacts) -> Iterator[Finding]:
+    version = minor(facts.kubelet.version)
     for field, known in POLICIES:
+        # A kubelet that does not know this one takes no notice of it.
+        if field is MEMORY_RESERVATION_POLICY and (version is None or version < field.since):
+            continue
         chosen = value(facts, field.key)
         if chosen is not None and str(chosen) not in known:
             yield refused(

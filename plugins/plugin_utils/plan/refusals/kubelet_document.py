@@ -8,31 +8,24 @@ number or a list does not become a string there.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from ...edit.json_nodes import located_json
-from ...edit.kubelet_syntax import begins_as_json
-from ...edit.lines import line_number
-from ...facts.kubelet_layers import not_kubelets
+from ...edit.kubelet_syntax import decodes_as_json
+from ...edit.place_of import line_of
+from ...facts.kubelet_layers import not_kubelets, patched
 from ...facts.model import ConfigFile, NodeFacts
 from ...kubelet_fields import (
     CPU_MANAGER_POLICY,
-    FEATURE_GATES,
     KUBE_RESERVED,
     MEMORY_MANAGER_POLICY,
-    MEMORY_THROTTLING_FACTOR,
-    OBSERVED,
-    POD_PIDS_LIMIT,
-    READ_ONLY_PORT,
     RESERVED_MEMORY,
     RESERVED_SYSTEM_CPUS,
     SYSTEM_RESERVED,
     TOPOLOGY_MANAGER_POLICY,
-    KubeletField,
 )
+from ...kubelet_types import WrongType, wrong_types, wrong_types_of_dropins
 from ...profile import Profile
+from ...versions import minor
 from ..kubelet_after import desired_fields
 from ..kubelet_place import reads_folder, reads_main
 from ..model import Refusal
@@ -50,8 +43,6 @@ TOLD_OTHERWISE = frozenset(
     )
 )
 """Fields whose values have rules of their own, which say more: startup.py."""
-LIMITS = {POD_PIDS_LIMIT: 1 << 63, READ_ONLY_PORT: 1 << 31}
-"""int64 and int32."""
 BEGINNING = "Begin it with the lines apiVersion: kubelet.config.k8s.io/v1beta1 and kind: KubeletConfiguration"
 
 
@@ -77,63 +68,27 @@ def _kind(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
 
 
 def _types(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    desired = {field for field, _keys, _value in desired_fields(profile)}
-    looked_at = [field for field in OBSERVED if field not in desired | TOLD_OTHERWISE] if desired else []
+    desired = {field.key for field, _keys, _value in desired_fields(profile)}
+    if not desired:
+        return
+    passed_over = desired | {field.key for field in TOLD_OTHERWISE} | {"apiVersion", "kind"}
     for config in _read(facts):
-        for field in looked_at:
-            value = config.values.get(field.key)
-            if value is not None and not _decodes(field, value):
+        for wrong in _wrong(facts, config):
+            if wrong.path[0] not in passed_over:
                 yield Refusal(
                     "kubelet-field-type",
-                    f"kubelet does not start with this file: {field.key} is not {_named(field)}",
+                    f"kubelet does not start with this file: {wrong}",
                     "Correct the value, or take it out.",
                     file=config.path,
-                    line=_line(config.text, field.key),
+                    line=line_of(config.text, wrong.path) if config.text else None,
                 )
 
 
-def _line(text: str | None, key: str) -> int | None:
-    if text and begins_as_json(text):
-        return next((line_number(text, each.key_start) for each in located_json(text).entries if each.key == key), None)
-    found = re.search(rf"^[\"']?{key}[\"']?[ \t]*:", text or "", re.MULTILINE)
-    return (text or "").count("\n", 0, found.start()) + 1 if found else None
-
-
-def _named(field: KubeletField) -> str:
-    if field is MEMORY_THROTTLING_FACTOR:
-        return "a number"
-    if field in LIMITS:
-        return "a whole number of its size"
-    if field is FEATURE_GATES:
-        return "a mapping of names to true or false"
-    return {
-        "word": "a text (a number in quotes is one)",
-        "switch": "true or false",
-        "list": "a list of texts",
-        "memory": "a list",
-    }.get(field.shape, "a mapping of names to texts (a number in quotes is one)")
-
-
-def _decodes(field: KubeletField, value: Any) -> bool:
-    if field is MEMORY_THROTTLING_FACTOR:
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
-    if field in LIMITS:
-        return _whole(value, LIMITS[field])
-    if field.shape == "switch":
-        return isinstance(value, bool)
-    if field.shape == "word":
-        return isinstance(value, str)
-    if field.shape in ("list", "memory"):
-        return isinstance(value, list) and (field.shape == "memory" or all(isinstance(each, str) for each in value))
-    kind = bool if field is FEATURE_GATES else str
-    return isinstance(value, Mapping) and all(isinstance(each, kind) for each in value.values())
-
-
-def _whole(value: Any, limit: int) -> bool:
-    """encoding/json takes 4096 and, as it comes out of YAML, 4096.0."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return False
-    return value == value // 1 and -limit <= value < limit
+def _wrong(facts: NodeFacts, config: ConfigFile) -> Iterator[WrongType]:
+    version = minor(facts.kubelet.version)
+    if config is not facts.kubelet.config:
+        return wrong_types_of_dropins(patched({}, config.values), version)
+    return wrong_types(config.values, version, is_json=decodes_as_json(config.text or ""))
 
 
 RULES: tuple[Rule, ...] = (_kind, _types)
