@@ -26,7 +26,7 @@ _WORDS = {
     "duration": "a duration such as 10s",
     "quantity": "an amount such as 1Gi",
     "list": "a list",
-    "table": "a mapping",
+    "table": "a mapping of names to texts (a number in quotes is one)",
     "structure": "a mapping",
     "float64": "a number",
 }
@@ -107,10 +107,16 @@ def _wrong(value: Any, name: str, path: Path, kinds: _Kinds) -> Iterator[WrongTy
         if kind == "duration":
             yield WrongType(path, _WORDS[kind])
     elif not kinds.takes(kind, value):
-        yield WrongType(path, _WORDS.get(kind, "a whole number of its size"))
+        yield WrongType(path, _expected(kind, name, kinds))
     else:
         for part, inner in _inner(kind, value, name):
             yield from _wrong(value[part], inner, (*path, part), kinds)
+
+
+def _expected(kind: str, name: str, kinds: _Kinds) -> str:
+    if kind == "table":
+        return {"bool": "a mapping of names to true or false"}.get(kinds.of(name + "{}") or "", _WORDS[kind])
+    return _WORDS.get(kind, "a whole number of its size")
 
 
 def _inner(kind: str, value: Any, name: str) -> Iterator[tuple[str | int, str]]:

@@ -63,6 +63,8 @@ def gate_defaults(stages: Stages, version: Version) -> Iterator[str]:
         *((manager.stage_gate % "Beta", manager.beta_on) for manager in (CPU_MANAGER, TOPOLOGY_MANAGER)),
     )
     for name, since in known:
+        if name not in stages:
+            continue
         found = _on_since(stages, name)
         if found != since and not (since > version and found is None):
             yield f"{name} is on since {found}, and not since {since}"

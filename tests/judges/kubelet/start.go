@@ -111,8 +111,14 @@ func machineOf(request Request) *machineInfo {
 			}
 			cores = append(cores, machineCore{Id: first / 2, Threads: threads, SocketID: number})
 		}
+		distances := make([]uint64, nodes)
+		for other := range distances {
+			distances[other] = 20
+		}
+		distances[number] = 10
 		machine.NumPhysicalCores += len(cores)
-		machine.Topology = append(machine.Topology, machineNode{Id: number, Memory: request.Memory / uint64(nodes), Cores: cores})
+		memory := request.Memory / uint64(nodes)
+		machine.Topology = append(machine.Topology, machineNode{Id: number, Memory: memory, Cores: cores, Distances: distances})
 	}
 	return machine
 }

@@ -226,7 +226,7 @@ def test_a_misspelt_policy_names_the_right_spelling(node: Snapshot) -> None:
 @pytest.mark.parametrize(
     ("lines", "code"),
     [
-        ("kubeReserved: much\n", "reservation-unreadable"),
+        ("kubeReserved: {cpu: much}\n", "reservation-unreadable"),
         ("kubeReserved: {memory: lots}\n", "reservation-unreadable"),
         ('reservedSystemCPUs: "0-"\n', "reservation-unreadable"),
         ("enforceNodeAllocatable: [none, pods]\n", "enforcement-refused"),
