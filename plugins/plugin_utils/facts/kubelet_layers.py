@@ -136,7 +136,7 @@ def setting_in_force(
 ) -> Setting | None:
     """The value in force of one field; None where no source or default gives any."""
     merge = overridden if version and version < JSON_MERGE_SINCE else patched
-    setting = _of_files(field, [(main.path, _main_values(field, main, dropins)), *_values(dropins)], merge)
+    setting = _of_files(field, [_below(field, main, dropins), *_values(dropins)], merge)
     if setting and (is_unset(setting.value) or _is_defaulted(field, setting.value)):
         setting = None
     if merge is patched:
@@ -155,11 +155,12 @@ def _values(configs: Sequence[ConfigFile]) -> list[Layer]:
     return [(config.path, config.values) for config in configs]
 
 
-def _main_values(field: KubeletField, main: ConfigFile, dropins: Sequence[ConfigFile]) -> Mapping[str, Any]:
+def _below(field: KubeletField, main: ConfigFile, dropins: Sequence[ConfigFile]) -> Layer:
     """The thresholds of a drop-in are merged into the default ones where the main file sets none (loadConfigFile)."""
-    if field is EVICTION_HARD and dropins and main.kind != "missing" and main.values.get(field.key) is None:
-        return {field.key: dict(DEFAULT_EVICTION_HARD)}
-    return main.values
+    merged = field is EVICTION_HARD and any(isinstance(config.values.get(field.key), Mapping) for config in dropins)
+    if merged and main.kind != "missing" and main.values.get(field.key) is None:
+        return DEFAULT_SOURCE, {field.key: dict(DEFAULT_EVICTION_HARD)}
+    return main.path, main.values
 
 
 def _is_defaulted(field: KubeletField, value: Any) -> bool:
