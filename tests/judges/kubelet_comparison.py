@@ -13,7 +13,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields 
 from .kubelet_judge import Case, KubeletJudge, Verdict
 from .kubelet_ours import MACHINE, OurVerdict, our_verdict
 
-EMPTY = (None, "", 0, "0", False, [], {})
+EMPTY: tuple[Any, ...] = (None, "", 0, "0", False, [], {})
 """What a field that is not set comes out as."""
 FILLED = frozenset(("enforceNodeAllocatable", "evictionHard", "containerRuntimeEndpoint", "cgroupRoot"))
 """Defaults that kubelet fills in and that we say nothing of."""

@@ -7,7 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils import kubelet_gates, kubelet_policy_options
+from ansible_collections.volcano.colocation.plugins.plugin_utils import (
+    kubelet_gates,
+    kubelet_generated,
+    kubelet_policy_options,
+)
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import DEFAULT_EVICTION_HARD
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.rules import memory_manager, memory_qos
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED, Version
@@ -19,7 +23,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_policy_
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_removed_flags import REMOVED_FLAGS
 
 Stages = Mapping[str, list[Mapping[str, Any]]]
-UNSET = (None, "", "0", 0, False, {}, [])
+UNSET: tuple[Any, ...] = (None, "", "0", 0, False, {}, [])
 REWRITTEN = frozenset(("TopologyManagerPolicyOptions",))
 """Locked since 1.32 by what 1.36 says, and not locked in 1.35."""
 FILLED_IN = frozenset(("enforceNodeAllocatable", "evictionHard", "containerRuntimeEndpoint"))
@@ -36,7 +40,7 @@ def gates(stages: Stages, version: Version) -> Iterator[str]:
     for name, gate in kubelet_gates.GATES.items():
         found = stages.get(name)
         if found is None:
-            if name in kubelet_gates.kubelet_generated.GATES[version]:
+            if name in kubelet_generated.GATES[version]:
                 yield f"{name} is not a gate of {version}"
             continue
         since = _version(found[0]["since"])

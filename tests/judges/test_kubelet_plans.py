@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import EditError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import UneditableFile, file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import EditError, UneditableFile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet import kubelet_changes
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_after import resolved
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals

@@ -16,6 +16,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils import (
     kubelet_policy_options,
     kubelet_removed_flags,
 )
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_gates import Gate
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_policy_options import (
     INCOMPATIBLE,
@@ -90,7 +91,7 @@ def test_a_wrong_entry_is_found(
 
 
 def test_a_wrong_default_is_found(kubelet: KubeletJudge, monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = tuple(replace(field, default="5") if field.key == "failSwapOn" else field for field in tables.OBSERVED)
+    wrong = tuple(replace(field, default="5") if field.key == "failSwapOn" else field for field in OBSERVED)
     monkeypatch.setattr(tables, "OBSERVED", wrong)
     assert [problem for problem in problems(kubelet)["defaults"] if problem.startswith("failSwapOn")]
 
