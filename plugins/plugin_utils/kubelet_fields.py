@@ -111,7 +111,7 @@ EVICTION_HARD = KubeletField("evictionHard", "--eviction-hard", None, "threshold
 CGROUPS_PER_QOS = KubeletField("cgroupsPerQOS", "--cgroups-per-qos", "true", "switch")
 FAIL_SWAP_ON = KubeletField("failSwapOn", "--fail-swap-on", "true", "switch")
 RUNTIME_ENDPOINT = KubeletField("containerRuntimeEndpoint", "--container-runtime-endpoint", None)
-MEMORY_RESERVATION_POLICY = KubeletField("memoryReservationPolicy", "", None)
+MEMORY_RESERVATION_POLICY = KubeletField("memoryReservationPolicy", "", None, since=(1, 36), later=(((1, 36), "None"),))
 STATIC_POD_PATH = KubeletField("staticPodPath", "--pod-manifest-path", None)
 # They decide only where kubelet is asked for its health.
 HEALTHZ_PORT = KubeletField("healthzPort", "--healthz-port", "10248")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The feature gates that our rules know: kubelet does not start with one that it does not know, or has locked.
 
-Source: pkg/features/kube_features.go. Of gates that are not here nothing is said.
+Source: pkg/features/kube_features.go. Of other gates only the versions of ``kubelet_generated`` say something.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from . import kubelet_generated
 from .kubelet_fields import Version
 from .kubelet_policy_options import switched_on
 
@@ -30,24 +31,36 @@ GATES: Mapping[str, Gate] = {
     "CPUManagerPolicyOptions": Gate((1, 22), (1, 33)),
     "CPUManagerPolicyAlphaOptions": Gate((1, 23)),
     "CPUManagerPolicyBetaOptions": Gate((1, 23)),
-    "TopologyManagerPolicyOptions": Gate((1, 26)),
+    "TopologyManagerPolicyOptions": Gate((1, 26), (1, 36)),
     "TopologyManagerPolicyAlphaOptions": Gate((1, 26)),
     "TopologyManagerPolicyBetaOptions": Gate((1, 26)),
     MEMORY_MANAGER: Gate((1, 21), (1, 32)),
     MEMORY_QOS: Gate((1, 22)),
     DRIVER_FROM_CRI: Gate((1, 28), (1, 34)),
-    "DisableCPUQuotaWithExclusiveCPUs": Gate((1, 33)),
+    "DisableCPUQuotaWithExclusiveCPUs": Gate((1, 33), (1, 37)),
 }
 
 
 def refusals(gates: Mapping[str, object], version: Version) -> Iterator[str]:
     """Why a kubelet of this version would not start with these gates."""
+    every = kubelet_generated.GATES.get(version)
     for name, value in gates.items():
         gate = GATES.get(name)
-        if gate and version < gate.since:
+        if every is not None and (gate is None or (version >= gate.since and name not in every)):
+            yield from _by_table(every, name, value, version)
+        elif gate and version < gate.since:
             yield f"{name} came with {_text(gate.since)}"
         elif gate and gate.locked and version >= gate.locked and switched_on(value) is False:
             yield f"{name} is locked to true since {_text(gate.locked)}"
+
+
+def _by_table(every: Mapping[str, str], name: str, value: object, version: Version) -> Iterator[str]:
+    """Of a gate that no rule knows, in a version whose gates are all known."""
+    locked = every.get(name)
+    if locked is None:
+        yield f"{_text(version)} has no gate {name}"
+    elif locked and switched_on(value) is (locked != "true"):
+        yield f"{name} is locked to {locked} in {_text(version)}"
 
 
 def _text(version: Version) -> str:

@@ -73,19 +73,27 @@ def _gate(gates: Mapping[str, object], name: str, unsaid: object) -> bool:
     return bool(unsaid) if chosen is None else chosen
 
 
-def _stage(history: OptionHistory, version: Version) -> str | None:
+def stage_in(history: OptionHistory, version: Version) -> str | None:
+    """``Alpha``, ``Beta``, empty for a stable option, None for one that the version does not have."""
     reached = (("", history.stable), ("Beta", history.beta), ("Alpha", history.alpha))
     return next((stage for stage, since in reached if since and version >= since), None)
+
+
+def gate_refusal(
+    manager: Manager, options: Mapping[str, object], gates: Mapping[str, object], version: Version
+) -> Iterator[str]:
+    """Why a kubelet of this version would not start with any options."""
+    if options and not _gate(gates, manager.gate, version >= manager.gate_on):
+        yield f"the gate {manager.gate} is off"
 
 
 def refusals(
     manager: Manager, options: Mapping[str, object], gates: Mapping[str, object], version: Version
 ) -> Iterator[str]:
     """Why a kubelet of this version would not start with these options."""
-    if options and not _gate(gates, manager.gate, version >= manager.gate_on):
-        yield f"the gate {manager.gate} is off"
+    yield from gate_refusal(manager, options, gates, version)
     for name, value in options.items():
-        stage = _stage(manager.options[name], version) if name in manager.options else None
+        stage = stage_in(manager.options[name], version) if name in manager.options else None
         if stage is None:
             yield f"Kubernetes {version[0]}.{version[1]} has no option {name}"
             continue

@@ -51,7 +51,7 @@ def lock(cache: Cache, families: Sequence[Family] = FAMILIES) -> None:
 def render(family: Family, upstream: Upstream) -> str:
     """The go.mod of a family before ``go mod tidy`` adds what its programs need."""
     replacements = {**replacements_of(family, upstream), **dict(family.replacements)}
-    tools = "".join(f"\t{program.package}\n" for program in family.programs)
+    tools = "".join(f"\t{package}\n" for package in family.packages)
     replaced = "".join(f"\t{module} => {module} {version}\n" for module, version in sorted(replacements.items()))
     parts = [
         _HEADER.format(name=family.name),

@@ -17,6 +17,7 @@ MODULES = Path(__file__).resolve().parent / "go"
 """A folder with a Go module for each family."""
 
 KUBELET = "kubelet"
+KUBELET_JUDGE = "kubelet-judge"
 ETCD = "etcd"
 CONTROL_PLANE = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubeadm", "kubectl")
 CONTAINERD = ("containerd", "containerd-shim-runc-v2", "ctr")
@@ -29,12 +30,26 @@ class BuildSet(str, Enum):
     MATRIX = "matrix"
 
 
+JUDGES = MODULES.parent.parent / "judges"
+"""A folder with the source of each program of ours that is built from a project's packages."""
+
+
 @dataclass(frozen=True)
 class Program:
-    """A program and the Go package it is built from."""
+    """A program and the Go package it is built from.
+
+    ``source``: a folder of ours that is compiled as the main package of the family's module, under ``tags``.
+    """
 
     name: str
     package: str
+    source: Path | None = None
+    tags: str = ""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files of ``source``."""
+        return tuple(sorted(path for path in self.source.iterdir() if path.is_file())) if self.source else ()
 
 
 @dataclass(frozen=True)
@@ -72,6 +87,11 @@ class Family:
     def programs(self) -> tuple[Program, ...]:
         """The programs of all groups."""
         return tuple(program for group in self.groups for program in group.programs)
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The packages of its module that are built, without those of our own."""
+        return tuple(program.package for program in self.programs if program.source is None)
 
     @property
     def version(self) -> tuple[int, int]:
@@ -113,12 +133,21 @@ def _kubernetes_version(release: str) -> tuple[tuple[str, str], ...]:
     return tuple((f"{package}.{name}", value) for package in packages for name, value in values.items())
 
 
-def _kubernetes(release: str, kubelet: BuildSet, control_plane: BuildSet | None = None) -> Family:
+def _kubernetes(
+    release: str, kubelet: BuildSet, control_plane: BuildSet | None = None, judge: Program | None = None
+) -> Family:
     groups = [Group(KUBELET, _commands(_KUBERNETES, KUBELET), kubelet)]
     if control_plane:
         groups.append(Group("control-plane", _commands(_KUBERNETES, *CONTROL_PLANE), control_plane))
+    if judge:
+        groups.append(Group("judge", (judge,), BuildSet.TEST))
     name = f"kubernetes-{release.rpartition('.')[0]}"
     return Family(name, _KUBERNETES, release, tuple(groups), _kubernetes_version(release))
+
+
+def _kubelet_judge(tags: str = "") -> Program:
+    """Loads kubelet configuration by kubelet's own functions, for the stage ``judges``."""
+    return Program(KUBELET_JUDGE, ".", JUDGES / "kubelet", tags)
 
 
 def _containerd(module: str, release: str, build_set: BuildSet) -> Family:
@@ -158,10 +187,10 @@ _SCHEDULING = Group(
 )
 
 FAMILIES = (
-    _kubernetes("1.35.4", BuildSet.TEST, BuildSet.TEST),
+    _kubernetes("1.35.4", BuildSet.TEST, BuildSet.TEST, _kubelet_judge()),
     _etcd("3.6.16", BuildSet.TEST),
     _containerd(_CONTAINERD_2, "2.4.2", BuildSet.TEST),
-    _kubernetes("1.37.2", BuildSet.TEST),
+    _kubernetes("1.37.2", BuildSet.TEST, judge=_kubelet_judge("kubelet137")),
     _volcano("1.15.1", _agent(BuildSet.TEST), replacements=((_PROMETHEUS, "v0.311.2"),)),
     # The scheduler of 1.15 needs volcano.sh/apis v1.15.0, whose module cannot be fetched.
     _volcano("1.14.1", _SCHEDULING, _agent(BuildSet.MATRIX)),

@@ -18,7 +18,7 @@ from .errors import LabError, prefixed
 from .go_failures import explain_system
 from .golang import BUILD_FLAGS, Go, GoTool, Release, find_go, in_use, parse_release, to_text
 from .golang import obtain as obtain_go
-from .program_table import BuildSet, Family, Group
+from .program_table import BuildSet, Family, Group, Program
 from .program_table import family as family_of
 from .progress import Progress
 
@@ -99,7 +99,13 @@ def recipe(family: Family, group: Group, go: Release) -> Recipe:
     texts = [(family.folder / name).read_text() for name in ("go.mod", "go.sum")]
     packages = [f"{program.name}={program.package}" for program in group.programs]
     flags = [*BUILD_FLAGS, family.tags, family.linker_flags]
-    return Recipe(KIND, f"{family.name}-{group.name}", (to_text(go), *flags, *packages, *texts))
+    own = [text for program in group.programs for text in _own_texts(program)]
+    return Recipe(KIND, f"{family.name}-{group.name}", (to_text(go), *flags, *packages, *texts, *own))
+
+
+def _own_texts(program: Program) -> list[str]:
+    """Nothing for a program of the project itself."""
+    return [program.tags, *(f"{path.name}\n{path.read_text()}" for path in program.files)] if program.source else []
 
 
 def minimum_go(family: Family) -> Release:
@@ -121,17 +127,31 @@ def _build(cache: Cache, go: Go, family: Family, group: Group, folder: Path, log
     work = folder / "build"
     work.mkdir()
     with in_use(cache):
-        tool = GoTool(cache, obtain_go(cache, go), family.folder, log)
-        packages = [program.package for program in group.programs]
-        tool.build(packages, work, family.linker_flags, family.tags)
+        known = obtain_go(cache, go)
+        packages = [program.package for program in group.programs if program.source is None]
+        if packages:
+            GoTool(cache, known, family.folder, log).build(packages, work, family.linker_flags, family.tags)
+        for program in group.programs:
+            if program.source:
+                tool = GoTool(cache, known, _with_modules(program, family, folder / "source"), log)
+                tool.build([program.package], work / program.name, family.linker_flags, program.tags)
+                shutil.rmtree(tool.folder)
     for program in group.programs:
-        built = work / _executable(program.package)
+        built = work / (program.name if program.source else _executable(program.package))
         if not built.is_file():
             raise LabError(f"go build wrote no program {built.name} from {program.package}; its output is in {log}")
         built.rename(folder / program.name)
     shutil.rmtree(work)
     record = {"seconds": round(time.monotonic() - began, 1), "go": to_text(go.release)}
     (folder / BUILD).write_text(json.dumps(record) + "\n")
+
+
+def _with_modules(program: Program, family: Family, folder: Path) -> Path:
+    """The folder with the source of a program of ours, as the main package of a family's module."""
+    folder.mkdir()
+    for path in (*program.files, family.folder / "go.mod", family.folder / "go.sum"):
+        shutil.copyfile(path, folder / path.name)
+    return folder
 
 
 def _executable(package: str) -> str:

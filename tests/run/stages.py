@@ -64,7 +64,7 @@ PROGRAMS = Stage(
     (("python", "tests/lab", "programs", "--build", "test"),),
     burst=2,
     warm=15,
-    proves="kubelet, control plane, containerd, etcd and Volcano can be built from their Go modules",
+    proves="kubelet, control plane, containerd, etcd, Volcano and the judges can be built from their Go modules",
 )
 
 LAB = Stage(
@@ -117,6 +117,13 @@ STAGES = (
         (("pytest", *ON_ALL_CPUS, IN_ORDER, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report")),
         burst=2,
         proves="behaviour, with at least 95 % branch coverage of the code that runs on the controller",
+    ),
+    Stage(
+        "judges",
+        240,
+        (("pytest", "tests/judges"),),
+        needs=("programs",),
+        proves="what facts and rules say of configuration files, compared with the programs' own code",
     ),
     Stage(
         "api",

@@ -24,6 +24,7 @@ _TEXT_TAGS = frozenset((_TAG + "str", _TAG + "timestamp", _TAG + "binary"))
 _RESOLVED_TAGS = frozenset((_TAG + "int", _TAG + "float", _TAG + "bool", _TAG + "null"))
 _NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TOML_PLACE = re.compile(r" ?\(at (?:line (\d+), column (\d+)|end of document)\)")
+MERGE_REMEDY = "Write the merged keys out"
 DUPLICATE_REMEDY = "Keep the one that is meant and delete the other"
 
 
@@ -32,10 +33,22 @@ def read_yaml(text: str) -> dict[str, Any]:
 
     Keys are the text as written, so that `on:` stays a key. ParseError on anything else, duplicate keys included.
     """
+    values, notes = read_first_document(text)
+    for note in notes:
+        raise note
+    return values
+
+
+def read_first_document(text: str) -> tuple[dict[str, Any], tuple[ParseError, ...]]:
+    """``read_yaml`` as go-yaml does it: of repeated keys the last counts, and what follows the document does not.
+
+    Both are in the second value, in the order in which they stand.
+    """
     body = text.removeprefix(BOM)
     yaml = library("yaml")
     try:
-        return _YamlReader(yaml, body).document()
+        reader = _YamlReader(yaml, body)
+        return reader.document(), tuple(reader.notes)
     except (UnicodeEncodeError, yaml.reader.ReaderError):
         wrong = _NOT_YAML.search(body)
         line = line_number(body, wrong.start()) if wrong else None
@@ -54,6 +67,7 @@ class _YamlReader:
         self._next = Events(text).following
         self._anchors: dict[str, tuple[Any, int]] = {}
         self._nodes = 0
+        self.notes: list[ParseError] = []
 
     def document(self) -> dict[str, Any]:
         self._next()
@@ -63,14 +77,23 @@ class _YamlReader:
         root = self._next()
         value = self._value(root, 0)
         self._next()
-        following = self._next()
-        if not isinstance(following, self._yaml.StreamEndEvent):
-            raise _at(following, "a second document in one file", "Keep one document")
+        self._note_what_follows()
         if value is None:
             return {}
         if not isinstance(value, dict):
             raise _at(root, "the document is not a mapping of keys to values")
         return value
+
+    def _note_what_follows(self) -> None:
+        """Behind the first document, where go-yaml does not look."""
+        try:
+            following = self._next()
+        except self._yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            self.notes.append(ParseError(error.problem or error.context, mark.line + 1, mark.column + 1))
+            return
+        if not isinstance(following, self._yaml.StreamEndEvent):
+            self.notes.append(_at(following, "a second document in one file", "Keep one document"))
 
     def _value(self, event: Any, depth: int) -> Any:
         if isinstance(event, self._yaml.AliasEvent):
@@ -112,22 +135,30 @@ class _YamlReader:
 
     def _mapping(self, depth: int) -> dict[str, Any]:
         result: dict[str, Any] = {}
-        merged: list[tuple[Any, Any]] = []
+        own: set[str] = set()
         event = self._next()
         while not isinstance(event, self._yaml.MappingEndEvent):
             if not isinstance(event, self._yaml.ScalarEvent):
                 raise _at(event, "a key that is not a plain name")
             value = self._value(self._next(), depth)
             if event.value == "<<" and event.implicit[0]:
-                merged.append((event, value))
-            elif event.value in result:
-                raise _at(event, f"duplicate key {event.value!r}", DUPLICATE_REMEDY)
+                self._merge(result, event, value)
             else:
+                if event.value in own:
+                    self.notes.append(_at(event, f"duplicate key {event.value!r}", DUPLICATE_REMEDY))
+                own.add(event.value)
                 result[event.value] = value
             event = self._next()
-        for place, value in merged:
-            _merge(result, place, value)
         return result
+
+    def _merge(self, result: dict[str, Any], place: Any, value: Any) -> None:
+        """In go-yaml v2 a merge key replaces what stands above it, and the first of several mappings counts most."""
+        for source in reversed(value) if isinstance(value, list) else [value]:
+            if not isinstance(source, dict):
+                raise _at(place, "a merge key needs a mapping")
+            for key in sorted(result.keys() & source.keys()):
+                self.notes.append(_at(place, f"duplicate key {key!r}, which a merge key (<<) replaces", MERGE_REMEDY))
+            result.update(source)
 
 
 def _scalar(event: Any) -> Any:
@@ -138,14 +169,6 @@ def _scalar(event: Any) -> Any:
     if event.tag in _RESOLVED_TAGS:
         return resolved(event.value)
     raise _at(event, f"the tag {event.tag} is not understood")
-
-
-def _merge(result: dict[str, Any], place: Any, value: Any) -> None:
-    for source in value if isinstance(value, list) else [value]:
-        if not isinstance(source, dict):
-            raise _at(place, "a merge key needs a mapping")
-        for key, inherited in source.items():
-            result.setdefault(key, inherited)
 
 
 def _at(event: Any, message: str, remedy: str | None = None) -> ParseError:

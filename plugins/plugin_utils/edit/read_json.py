@@ -23,6 +23,17 @@ _LONGEST_INTEGER = 20
 
 def read_json(text: str) -> dict[str, Any]:
     """The object of a JSON text; ParseError on anything else, duplicate keys included."""
+    values, notes = read_object(text)
+    for note in notes:
+        raise note
+    return values
+
+
+def read_object(text: str) -> tuple[dict[str, Any], tuple[ParseError, ...]]:
+    """``read_json`` as encoding/json does it: a repeated key adds to an object, or replaces the value before it.
+
+    The first repeated key is in the second value.
+    """
     body = text.removeprefix(BOM)
     wrong = _NOT_UTF8.search(body)
     if wrong:
@@ -36,9 +47,7 @@ def read_json(text: str) -> dict[str, Any]:
         require_shallow(document)
     except RecursionError:
         raise _too_deep() from None
-    if pairs.repeated:
-        raise _duplicate(body)
-    return document
+    return document, (_duplicate(body),) if pairs.repeated else ()
 
 
 def _decoded(body: str, pairs: _Pairs) -> Any:
@@ -68,7 +77,10 @@ class _Pairs:
         self.repeated = False
 
     def mapping(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            before = found.get(key)
+            found[key] = {**before, **value} if isinstance(before, dict) and isinstance(value, dict) else value
         self.repeated = self.repeated or len(found) < len(pairs)
         return found
 

@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..edit.errors import ParseError
+from ..edit.kubelet_syntax import decode_kubelet
 from .model import ConfigFile, Problem
 
 
@@ -37,6 +39,19 @@ def read_config(
         problem = Problem(path, error.message, error.line, error.remedy)
         return ConfigFile(path, kind, problem=problem, changed_after_start=stale)
     return ConfigFile(path, kind, values, changed_after_start=stale, text=captured["text"])
+
+
+def read_kubelet_config(path: str, captured: Mapping[str, Any], process: Mapping[str, Any] | None) -> ConfigFile:
+    """ConfigFile of a kubelet file, with what kubelet takes no notice of."""
+    notes: list[ParseError] = []
+
+    def parse(text: str) -> dict[str, Any]:
+        values, found = decode_kubelet(text)
+        notes.extend(found)
+        return values
+
+    config = read_config(path, captured, process, parse)
+    return replace(config, ignored=Problem(path, notes[0].message, notes[0].line, notes[0].remedy)) if notes else config
 
 
 def nested(values: Mapping[str, Any], keys: tuple[str, ...]) -> Any:

@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...module_utils.cgroup.names import Driver
-from ..edit.kubelet_syntax import read_kubelet
 from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, OBSERVED, STATIC_POD_PATH
 from ..versions import minor
 from .checkpoints import interpret_checkpoint, interpret_memory_checkpoint
-from .config import read_config
+from .config import read_kubelet_config
 from .kubeadm_patches import read_patches
 from .kubelet_driver import CONFIGZ_SOURCE, CRI_SOURCE, driver_at_restart, running_driver
 from .kubelet_dropins import read_dropins, unseen
@@ -115,7 +114,7 @@ def interpret_kubelet(
     process = evidence["processes"][0] if evidence["processes"] else None
     argv = process["argv"] if process else []
     captured = evidence["files"][evidence["config_path"]]
-    config = read_config(evidence["config_path"], captured, process, read_kubelet)
+    config = read_kubelet_config(evidence["config_path"], captured, process)
     release = _version(evidence["version"])
     version = minor(release)
     start = _start(evidence, argv)

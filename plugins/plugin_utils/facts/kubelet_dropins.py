@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..edit.kubelet_syntax import read_kubelet
-from .config import read_config
+from .config import read_kubelet_config
 from .kubelet_layers import refused_dropin
 from .model import ConfigFile
 
@@ -17,7 +16,7 @@ def read_dropins(
     folder: Mapping[str, Any], files: Mapping[str, Any], process: Mapping[str, Any] | None
 ) -> tuple[ConfigFile, ...]:
     """Each file of the folder in kubelet's order, with its problem if kubelet would not take it."""
-    read = (read_config(path, files[path], process, read_kubelet) for path in folder.get("paths", ()))
+    read = (read_kubelet_config(path, files[path], process) for path in folder.get("paths", ()))
     return tuple(refused_dropin(each) for each in read)
 
 

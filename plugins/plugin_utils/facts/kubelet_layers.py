@@ -11,7 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..kubelet_fields import CGROUP_DRIVER, FEATURE_GATES, OBSERVED, KubeletField
+from ..kubelet_fields import (
+    CGROUP_DRIVER,
+    CPU_MANAGER_POLICY,
+    EVICTION_HARD,
+    FEATURE_GATES,
+    MEMORY_MANAGER_POLICY,
+    OBSERVED,
+    POD_PIDS_LIMIT,
+    TOPOLOGY_MANAGER_POLICY,
+    TOPOLOGY_MANAGER_SCOPE,
+    KubeletField,
+)
 from .kubelet_flags import flag_source, flag_value, flag_values
 from .kubelet_model import Flag, Setting, Start
 from .model import Claim, ConfigFile, Problem
@@ -23,6 +34,24 @@ JSON_MERGE_SINCE = (1, 29)
 DROPINS_FREE_SINCE = (1, 30)
 DEFAULT_SOURCE = "kubelet's default"
 
+
+DEFAULT_EVICTION_HARD: Mapping[str, str] = {
+    "memory.available": "100Mi",
+    "nodefs.available": "10%",
+    "nodefs.inodesFree": "5%",
+    "imagefs.available": "15%",
+    "imagefs.inodesFree": "5%",
+}
+"""pkg/kubelet/eviction/defaults_linux.go."""
+
+EMPTY_BY_FLAG = (
+    CGROUP_DRIVER,
+    CPU_MANAGER_POLICY,
+    TOPOLOGY_MANAGER_POLICY,
+    TOPOLOGY_MANAGER_SCOPE,
+    MEMORY_MANAGER_POLICY,
+)
+"""Fields for which an empty flag is a value of its own."""
 
 Layer = tuple[str, Mapping[str, Any]]
 """One source with the fields it sets."""
@@ -53,18 +82,32 @@ def patched(base: Any, patch: Any) -> Any:
 
 
 def not_kubelets(values: Mapping[str, Any]) -> list[str]:
-    """Why kubelet takes no file with these values for its own: each has to name its version and kind."""
+    """Why kubelet takes no file with these values for its own: each has to name its version and kind.
+
+    The two are looked for by encoding/json, to which the case of a key's letters is one
+    (k8s.io/apimachinery pkg/runtime/serializer/json/meta.go).
+    """
+    folded = {key.lower(): value for key, value in values.items()}
     return [
         f"{key} is not {wanted}"
         for key, wanted in (("apiVersion", API_VERSION), ("kind", KIND))
-        if values.get(key) != wanted
+        if folded.get(key.lower()) != wanted
     ]
 
 
 def refused_dropin(config: ConfigFile) -> ConfigFile:
-    """The drop-in with a problem where kubelet would not take it."""
-    wrong = not_kubelets(config.values)
-    if config.problem or not wrong:
+    """The drop-in with a problem where kubelet would not take it.
+
+    Unlike the main file it is decoded without a type (DecodeKubeletConfigurationIntoJSON): the case of letters counts,
+    and a repeated key is an error.
+    """
+    if config.problem:
+        return config
+    if config.ignored and config.ignored.message.startswith("duplicate key"):
+        return replace(config, values={}, problem=config.ignored, ignored=None)
+    exact = {key: value for key, value in config.values.items() if key in ("apiVersion", "kind")}
+    wrong = not_kubelets(exact)
+    if not wrong:
         return config
     return replace(config, values={}, problem=Problem(config.path, "; ".join(wrong), 1))
 
@@ -93,16 +136,57 @@ def setting_in_force(
 ) -> Setting | None:
     """The value in force of one field; None where no source or default gives any."""
     merge = overridden if version and version < JSON_MERGE_SINCE else patched
-    setting = _of_files(field, [(each.path, each.values) for each in (main, *dropins)], merge)
-    if setting and is_unset(setting.value):
+    setting = _of_files(field, [_below(field, main, dropins), *_values(dropins)], merge)
+    if setting and (is_unset(setting.value) or _is_defaulted(field, setting.value)):
         setting = None
+    if merge is patched:
+        setting = _with_other_case(field, setting, dropins, version)
     by_flag = flag_value(field, found)
     if by_flag is not None:
         setting = _with_flag(field, setting, Setting(by_flag, flag_source(field, found)))
-    if setting and is_unset(setting.value) and field is not CGROUP_DRIVER:
+    if setting and is_unset(setting.value) and field not in EMPTY_BY_FLAG:
         setting = None
     if setting is None and main.problem is None:
         setting = _default(field, version)
+    return setting
+
+
+def _values(configs: Sequence[ConfigFile]) -> list[Layer]:
+    return [(config.path, config.values) for config in configs]
+
+
+def _below(field: KubeletField, main: ConfigFile, dropins: Sequence[ConfigFile]) -> Layer:
+    """The thresholds of a drop-in are merged into the default ones where the main file sets none (loadConfigFile)."""
+    merged = field is EVICTION_HARD and any(isinstance(config.values.get(field.key), Mapping) for config in dropins)
+    if merged and main.kind != "missing" and main.values.get(field.key) is None:
+        return DEFAULT_SOURCE, {field.key: dict(DEFAULT_EVICTION_HARD)}
+    return main.path, main.values
+
+
+def _is_defaulted(field: KubeletField, value: Any) -> bool:
+    """SetDefaults_KubeletConfiguration: a limit below 0 is none."""
+    return field is POD_PIDS_LIMIT and isinstance(value, (int, float)) and value < 0
+
+
+def _with_other_case(
+    field: KubeletField, setting: Setting | None, dropins: Sequence[ConfigFile], version: tuple[int, int] | None
+) -> Setting | None:
+    """The merged drop-ins are decoded by encoding/json, to which the case of a key's letters is one.
+
+    The key as it should be comes last, and it is there where the main file or a default sets it.
+    """
+    whole: Any = None
+    source = ""
+    for config in dropins:
+        for key, value in config.values.items():
+            if key != field.key and key.lower() == field.key.lower():
+                whole, source = patched(whole, value), config.path
+    if whole is None or (field.default_in(version) is not None and not isinstance(whole, Mapping)):
+        return setting
+    if setting is None:
+        return Setting(whole, source)
+    if isinstance(whole, Mapping) and isinstance(setting.value, Mapping):
+        return Setting({**whole, **setting.value}, f"{source} and {setting.source}")
     return setting
 
 

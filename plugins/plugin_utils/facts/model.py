@@ -127,6 +127,8 @@ class Checkpoint:
 class ConfigFile:
     """A configuration file as found; ``values`` is empty when it is missing or could not be read.
 
+    ``ignored``: a part that its program takes no notice of, such as a second document or a repeated key.
+
     ``text`` may hold secrets: it is for what goes back to the node, and is never published.
     """
 
@@ -135,6 +137,7 @@ class ConfigFile:
     values: Mapping[str, Any] = field(default_factory=dict)
     problem: Problem | None = None
     changed_after_start: bool = False
+    ignored: Problem | None = None
     text: str | None = field(default=None, repr=False, compare=False)
 
 

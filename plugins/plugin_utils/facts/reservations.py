@@ -56,6 +56,8 @@ def _amount(key: str, resource: str, value: Any) -> Fraction:
     # The decoder takes no number for a string: `cpu: 1` is not `cpu: "1"`.
     if not isinstance(value, str):
         raise UnreadableReservation(f"{key}.{resource} is not written as a text")
+    if value != value.strip():
+        raise UnreadableReservation(f"{key}.{resource}: {value!r} has blanks around it")
     try:
         amount = parse_quantity(value)
     except ValueError as error:
@@ -63,6 +65,23 @@ def _amount(key: str, resource: str, value: Any) -> Fraction:
     if abs(amount) >= LARGEST:
         raise UnreadableReservation(f"{key}.{resource} is more than a number of 64 bits")
     return amount
+
+
+RESERVABLE = ("cpu", "memory", "ephemeral-storage", "pid")
+"""cmd/kubelet/app/server.go parseResourceList."""
+
+
+def require_reservable(settings: Settings) -> None:
+    """UnreadableReservation for a resource or an amount that kubelet does not reserve."""
+    for key in (SYSTEM_RESERVED.key, KUBE_RESERVED.key):
+        for resource, value in table(settings, key).items():
+            # reservedSystemCPUs takes the place of both before they are read.
+            if resource == "cpu" and RESERVED_SYSTEM_CPUS.key in settings:
+                continue
+            if resource not in RESERVABLE:
+                raise UnreadableReservation(f"{key}.{resource} cannot be reserved")
+            if _amount(key, resource, value) < 0:
+                raise UnreadableReservation(f"{key}.{resource} is negative")
 
 
 def reserved(settings: Settings, resource: str) -> Fraction:

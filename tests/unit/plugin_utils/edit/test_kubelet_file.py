@@ -59,7 +59,6 @@ def test_flow_style_behind_a_comment_is_yaml_to_kubelet_too() -> None:
     [
         ("{cgroupDriver: cgroupfs}\n", 1),
         ("\n  {cgroupDriver: cgroupfs}\n", 2),
-        ("\ufeff{\n  cgroupDriver: cgroupfs\n}\n", 2),
         ("{'cgroupDriver': 'cgroupfs'}\n", 1),
         ('{"cgroupDriver": systemd}\n', 1),
         ('{"cgroupDriver": "cgroupfs",}\n', 1),

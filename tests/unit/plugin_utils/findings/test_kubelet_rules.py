@@ -226,6 +226,7 @@ def test_a_misspelt_policy_names_the_right_spelling(node: Snapshot) -> None:
 @pytest.mark.parametrize(
     ("lines", "code"),
     [
+        ("kubeReserved: {cpu: much}\n", "reservation-unreadable"),
         ("kubeReserved: {memory: lots}\n", "reservation-unreadable"),
         ('reservedSystemCPUs: "0-"\n', "reservation-unreadable"),
         ("enforceNodeAllocatable: [none, pods]\n", "enforcement-refused"),
@@ -244,8 +245,8 @@ def test_reservations(node: Snapshot, lines: str, code: str | None) -> None:
 
 def test_a_reservation_of_another_type_is_told_with_its_line(node: Snapshot) -> None:
     snapshot = kubelet_adds(node, "kubeReserved: much\n")
-    assert codes(snapshot) == ["kubelet-field-type", "reservation-unreadable"]
-    (evidence,) = one(snapshot, "kubelet-field-type").evidence
+    assert codes(snapshot) == ["kubelet-file-refused", "reservation-unreadable"]
+    (evidence,) = one(snapshot, "kubelet-file-refused").evidence
     lines = snapshot["kubelet"]["files"][KUBELET_FILE]["text"].count("\n")
     assert evidence.startswith(f"{KUBELET_FILE}:{lines}: kubeReserved is not a mapping")
 
@@ -253,23 +254,24 @@ def test_a_reservation_of_another_type_is_told_with_its_line(node: Snapshot) -> 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "1: apiVersion is not kubelet.config.k8s.io/v1beta1; kind is not KubeletConfiguration"),
-        ("apiVersion: kubelet.config.k8s.io/v1beta1\n", "1: kind is not KubeletConfiguration"),
+        ("", ["1: apiVersion is not kubelet.config.k8s.io/v1beta1", "1: kind is not KubeletConfiguration"]),
+        ("apiVersion: kubelet.config.k8s.io/v1beta1\n", ["1: kind is not KubeletConfiguration"]),
         (
             "kind: KubeletConfiguration\napiVersion: kubelet.config.k8s.io/v1\n",
-            "2: apiVersion is not kubelet.config.k8s.io/v1beta1",
+            ["2: apiVersion is not kubelet.config.k8s.io/v1beta1"],
         ),
-        ("apiVersion: kubelet.config.k8s.io/v1beta1\nkind: Pod\n", "2: kind is not KubeletConfiguration"),
+        ("apiVersion: kubelet.config.k8s.io/v1beta1\nkind: Pod\n", ["2: kind is not KubeletConfiguration"]),
     ],
 )
-def test_a_file_of_another_kind_is_told_with_its_line(node: Snapshot, text: str, said: str) -> None:
-    assert one(kubelet_text(node, text), "kubelet-config-kind").evidence == (f"{KUBELET_FILE}:{said}",)
+def test_a_file_of_another_kind_is_told_with_its_line(node: Snapshot, text: str, said: list[str]) -> None:
+    evidence = one(kubelet_text(node, text), "kubelet-file-refused").evidence
+    assert evidence == tuple(f"{KUBELET_FILE}:{each}" for each in said)
 
 
 def test_a_quoted_switch_is_told_with_its_line(node: Snapshot) -> None:
     snapshot = kubelet_adds(node, 'cgroupsPerQOS: "true"\n')
     lines = snapshot["kubelet"]["files"][KUBELET_FILE]["text"].count("\n")
-    finding = one(snapshot, "kubelet-field-type")
+    finding = one(snapshot, "kubelet-file-refused")
     assert finding.evidence == (f"{KUBELET_FILE}:{lines}: cgroupsPerQOS is not true or false",)
 
 

@@ -114,6 +114,16 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
         Verdict.LATENT,
         lambda node: on_v1(version(node, "1.35.0")),
     ),
+    "kubelet-file-refused": (Verdict.LATENT, lambda node: kubelet_adds(node, 'maxPods: "110"\n')),
+    "kubelet-file-ignored-part": (Verdict.LATENT, lambda node: kubelet_adds(node, "---\nkind: Other\n")),
+    "flag-refused": (Verdict.LATENT, lambda node: kubelet_flags(version(node, "1.35.0"), "--no-such-flag")),
+    "value-out-of-range": (Verdict.LATENT, lambda node: kubelet_adds(node, "readOnlyPort: -1\n")),
+    "memory-throttling-refused": (
+        Verdict.LATENT,
+        lambda node: kubelet_adds(
+            version(node, "1.37.0"), "memoryThrottlingFactor: 0.5\nfeatureGates: {MemoryQoS: false}\n"
+        ),
+    ),
     "policy-unknown": (
         Verdict.LATENT,
         lambda node: kubelet_adds(version(node, "1.26.0"), "memoryManagerPolicy: static\n"),

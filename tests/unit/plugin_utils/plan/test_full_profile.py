@@ -161,11 +161,11 @@ def changes_of(changes: Any) -> list[Any]:
 
 def test_entries_that_the_profile_does_not_name_stay() -> None:
     once = edited(node(V2[0]), profile_of(**FULL))
-    snapshot = kubelet_edit(once, "  MemoryQoS: true\n", "  MemoryQoS: true\n  SomethingElse: true\n")
+    snapshot = kubelet_edit(once, "  MemoryQoS: true\n", "  MemoryQoS: true\n  NodeLogQuery: true\n")
     again = edited(snapshot, profile_of(feature_gates={"MemoryQoS": False}))
     assert read_yaml(text(again))["featureGates"] == {
         "MemoryQoS": False,
-        "SomethingElse": True,
+        "NodeLogQuery": True,
         "CPUManagerPolicyAlphaOptions": False,
     }
 

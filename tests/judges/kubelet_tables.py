@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writes plugins/plugin_utils/kubelet_generated.py from kubelet's own types, gates and flags.
+
+``python -m ansible_collections.volcano.colocation.tests.judges.kubelet_tables`` writes it; the stage ``judges`` checks
+that it is current.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.volcano.colocation.tests.judges.kubelet_judge import KubeletJudge
+from ansible_collections.volcano.colocation.tests.judges.process import JudgeProcess
+from ansible_collections.volcano.colocation.tests.lab import programs
+from ansible_collections.volcano.colocation.tests.lab.cache import Cache
+from ansible_collections.volcano.colocation.tests.lab.paths import cache_root
+from ansible_collections.volcano.colocation.tests.lab.program_table import FAMILIES, KUBELET_JUDGE
+
+PATH = Path(__file__).resolve().parents[2] / "plugins" / "plugin_utils" / "kubelet_generated.py"
+KUBELETS = tuple(known for known in FAMILIES if KUBELET_JUDGE in [program.name for program in known.programs])
+
+_HEADER = '''\
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Types, feature gates and flags of each kubelet that the tests build, written by tests/judges/kubelet_tables.py.
+
+``FIELD_KINDS``: the kind of each field by its path; ``[]`` is an item of a list, ``{}`` a value of a table.
+``GATES``: the value that a locked gate has, empty for one that can be set. ``FLAGS``: the type of each flag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+Table = Mapping[str, str]
+'''
+
+
+def judge_of(name: str) -> KubeletJudge:
+    """The judge of a family, built unless the cache has it."""
+    built = programs.obtain(Cache(cache_root()), name, [KUBELET_JUDGE])
+    return KubeletJudge(JudgeProcess(built.path(KUBELET_JUDGE)), built.family.version)
+
+
+def tables(judge: KubeletJudge) -> dict[str, dict[str, str]]:
+    """What kubelet says of itself."""
+    return {
+        "FIELD_KINDS": dict(sorted(_kinds(judge.table("types"), ""))),
+        "GATES": {name: _locked(stages) for name, stages in sorted(judge.table("gates").items())},
+        "FLAGS": dict(sorted(_flags(judge.table("flags")))),
+    }
+
+
+def _kinds(kind: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:
+    yield path, kind["kind"]
+    for name, field in kind.get("fields", {}).items():
+        yield from _kinds(field, f"{path}.{name}" if path else name)
+    if "item" in kind:
+        yield from _kinds(kind["item"], path + ("[]" if kind["kind"] == "list" else "{}"))
+
+
+def _locked(stages: list[Mapping[str, Any]]) -> str:
+    newest = stages[-1]
+    return str(newest["default"]).lower() if newest["locked"] else ""
+
+
+def _flags(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, flag in found.items():
+        yield name, flag["type"]
+        if flag.get("shorthand"):
+            yield f"-{flag['shorthand']}", flag["type"]
+
+
+def render(found: Mapping[tuple[int, int], Mapping[str, Mapping[str, str]]]) -> str:
+    """The generated module: the oldest release in full, of each later one what differs."""
+    first, *later = sorted(found)
+    parts = [_HEADER]
+    for name in found[first]:
+        parts.append(f"_{name}: Table = {{\n{_entries(found[first][name])}}}\n")
+        versions = [f"    {first}: _{name},\n"]
+        before = found[first][name]
+        for version in later:
+            now = found[version][name]
+            suffix = f"_{name}_{version[0]}_{version[1]}"
+            gone = sorted(set(before) - set(now))
+            changed = {key: value for key, value in now.items() if before.get(key) != value}
+            parts.append(f"{suffix}_GONE = frozenset(\n    (\n{_names(gone)}    )\n)\n" if gone else "")
+            kept = f"{{key: kind for key, kind in _{name}.items() if key not in {suffix}_GONE}}" if gone else f"_{name}"
+            parts.append(f"{suffix}: Table = {{\n    **{kept},\n{_entries(changed)}}}\n")
+            versions.append(f"    {version}: {suffix},\n")
+        parts.append(f"{name}: Mapping[tuple[int, int], Table] = {{\n{''.join(versions)}}}\n")
+    return "\n".join(filter(None, parts))
+
+
+def _entries(table: Mapping[str, str]) -> str:
+    return "".join(f'    "{key}": "{value}",\n' for key, value in table.items())
+
+
+def _names(names: list[str]) -> str:
+    return "".join(f'        "{name}",\n' for name in names)
+
+
+def main() -> int:
+    judges = [judge_of(known.name) for known in KUBELETS]
+    PATH.write_text(render({judge.version: tables(judge) for judge in judges}))
+    for judge in judges:
+        judge.process.close()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

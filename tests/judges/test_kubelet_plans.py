@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What our plans write into kubelet's file, read by kubelet; and what they refuse is what kubelet refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import EditError, UneditableFile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet import kubelet_changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_after import resolved
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.reserved_memory import NotComputable
+from ansible_collections.volcano.colocation.tests.judges.kubelet_judge import Case, KubeletJudge, Machine
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_kubelet import version
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    KUBELET_FILE,
+    NAMES,
+    WANTED,
+    Snapshot,
+    captured,
+    facts_of,
+    profile_of,
+    put,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.field_cases import CASES, Options
+
+MACHINE = Machine(cpus=2, memory=4 << 30, numa_nodes=2)
+OURS = frozenset(
+    (
+        "kubelet-too-old-for-field",
+        "kubelet-version-unknown",
+        "reserved-memory-not-computable",
+        "cgroup-root-refused",
+        "reserved-cgroup-missing",
+        "memory-qos-on-v1",
+        "memory-qos-on-old-kernel",
+        "memory-manager-off",
+        "reservation-too-large",
+        "too-many-numa-nodes",
+    )
+)
+"""Refusals of what kubelet ignores or takes, or of what only the node has."""
+
+
+def node(judge: KubeletJudge, name: str) -> Snapshot:
+    number = f"{judge.version[0]}.{judge.version[1]}.0"
+    return version(put(captured(name), {"0": "0", "1": "1"}, "cpus", "numa"), number)
+
+
+def written(snapshot: Snapshot, options: Options) -> str | None:
+    """The main file as the plan leaves it, whether it is refused or not; None where nothing is written."""
+    facts = facts_of(snapshot)
+    try:
+        changes = kubelet_changes(facts, resolved(facts, profile_of(**options)))
+        edits = file_edits(snapshot, [change for change in changes if change.target == "kubelet"])
+    except (UneditableFile, EditError, NotComputable):
+        return None
+    return next((edit.after for edit in edits if edit.path == KUBELET_FILE), None)
+
+
+def test_the_fields_of_a_profile(kubelet: KubeletJudge) -> None:
+    """Each combination of the unit tests, on this release: refused by both, or by neither."""
+    snapshot = node(kubelet, ALIGNED)
+    texts = {name: written(snapshot, options) for name, (_number, options, _code, _words) in CASES.items()}
+    cases = [Case(name, text) for name, text in texts.items() if text is not None]
+    assert len(cases) > len(CASES) / 2
+    verdicts = kubelet.load(cases, MACHINE)
+    found = []
+    for case, verdict in zip(cases, verdicts, strict=True):
+        codes = {refusal.code for refusal in refusals(facts_of(snapshot), profile_of(**CASES[case.name][1]))}
+        if (verdict.error is not None) is not bool(codes - OURS):
+            found.append(f"{case.name}: {sorted(codes)}, and kubelet: {verdict.error}")
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_profile_of_the_fixtures(kubelet: KubeletJudge, name: str) -> None:
+    snapshot = node(kubelet, name)
+    text = written(snapshot, {**WANTED, "fail_cgroup_v1": False})
+    assert text is not None
+    (verdict,) = kubelet.load([Case(name, text)], MACHINE)
+    assert verdict.error is None
+    assert verdict.config is not None
+    assert (verdict.config["cgroupDriver"], verdict.config["cpuManagerPolicy"]) == ("systemd", "static")
+    assert verdict.config["systemReserved"]["cpu"] == "500m"

@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tables of the collection, made by hand or generated, against kubelet's own for each release that is built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils import (
+    kubelet_gates,
+    kubelet_generated,
+    kubelet_policy_options,
+    kubelet_removed_flags,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_gates import Gate
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_policy_options import (
+    INCOMPATIBLE,
+    OptionHistory,
+)
+from ansible_collections.volcano.colocation.tests.judges import kubelet_hand_tables as tables
+from ansible_collections.volcano.colocation.tests.judges import kubelet_tables as generator
+from ansible_collections.volcano.colocation.tests.judges.kubelet_generator import HEAD
+from ansible_collections.volcano.colocation.tests.judges.kubelet_judge import Case, KubeletJudge
+from ansible_collections.volcano.colocation.tests.judges.kubelet_ours import MACHINE
+
+
+@pytest.mark.parametrize("name", ["FIELD_KINDS", "GATES", "FLAGS"])
+def test_the_generated_tables_are_current(kubelet: KubeletJudge, name: str) -> None:
+    """Else: python -m ansible_collections.volcano.colocation.tests.judges.kubelet_tables."""
+    assert generator.tables(kubelet)[name] == getattr(kubelet_generated, name)[kubelet.version]
+
+
+POLICY_OPTIONS = "CPUManagerPolicyOptions"
+
+
+def problems(kubelet: KubeletJudge) -> dict[str, list[str]]:
+    """Of each table made by hand."""
+    stages, flags, version = kubelet.table("gates"), kubelet.table("flags"), kubelet.version
+    (plain,) = kubelet.load([Case("defaults", HEAD)], MACHINE)
+    return {
+        "gates": list(tables.gates(stages, version)),
+        "gate defaults": list(tables.gate_defaults(stages, version)),
+        "options": list(tables.options(kubelet.table("options"), version)),
+        "removed flags": list(tables.removed_flags(flags, version)),
+        "fields": list(tables.fields(kubelet.table("types"), flags, version)),
+        "defaults": list(tables.defaults(plain.config or {}, version)),
+    }
+
+
+def test_the_tables_made_by_hand(kubelet: KubeletJudge) -> None:
+    assert {name: found for name, found in problems(kubelet).items() if found} == {}
+
+
+def _changed(table: Any, name: str, value: Any) -> Callable[[pytest.MonkeyPatch], None]:
+    return lambda patch: patch.setitem(table, name, value)
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "plant"),
+    [
+        ("gates", "MemoryQoS", _changed(kubelet_gates.GATES, "MemoryQoS", Gate((1, 23)))),
+        ("gates", POLICY_OPTIONS, _changed(kubelet_gates.GATES, POLICY_OPTIONS, Gate((1, 22), (1, 34)))),
+        ("gates", POLICY_OPTIONS, _changed(kubelet_gates.GATES, POLICY_OPTIONS, Gate((1, 22)))),
+        (
+            "options",
+            "align-by-socket",
+            _changed(kubelet_policy_options.CPU_OPTIONS, "align-by-socket", OptionHistory((1, 25), (1, 35), None)),
+        ),
+        (
+            "options",
+            "invented",
+            _changed(kubelet_policy_options.CPU_OPTIONS, "invented", OptionHistory((1, 25), None, None)),
+        ),
+        ("removed flags", "--v", _changed(kubelet_removed_flags.REMOVED_FLAGS, "--v", ((1, 30), "a source"))),
+    ],
+)
+def test_a_wrong_entry_is_found(
+    kubelet: KubeletJudge,
+    monkeypatch: pytest.MonkeyPatch,
+    table: str,
+    name: str,
+    plant: Callable[[pytest.MonkeyPatch], None],
+) -> None:
+    plant(monkeypatch)
+    assert [problem for problem in problems(kubelet)[table] if problem.startswith(name)]
+
+
+def test_a_wrong_default_is_found(kubelet: KubeletJudge, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = tuple(replace(field, default="5") if field.key == "failSwapOn" else field for field in OBSERVED)
+    monkeypatch.setattr(tables, "OBSERVED", wrong)
+    assert [problem for problem in problems(kubelet)["defaults"] if problem.startswith("failSwapOn")]
+
+
+OPTIONS = tuple(kubelet_policy_options.CPU_OPTIONS)
+PAIRS = tuple((first, second) for number, first in enumerate(OPTIONS) for second in OPTIONS[number + 1 :])
+
+
+def test_options_that_exclude_each_other(kubelet: KubeletJudge) -> None:
+    """No pair but those of the table, with all options switched on by their gates."""
+    cases = [Case(f"{first} {second}", _with_options(first, second)) for first, second in PAIRS]
+    refused = {
+        frozenset(pair) for pair, verdict in zip(PAIRS, kubelet.load(cases, MACHINE), strict=True) if verdict.error
+    }
+    assert refused == {frozenset(pair) for pair in INCOMPATIBLE}
+
+
+def _with_options(*names: str) -> str:
+    lines = "".join(f'  {name}: "true"\n' for name in names)
+    gates = "featureGates: {CPUManagerPolicyAlphaOptions: true}\n"
+    static = "cpuManagerPolicy: static\nsystemReserved: {cpu: 500m}\n"
+    return f"{HEAD}{gates}{static}cpuManagerPolicyOptions:\n{lines}"
