@@ -17,8 +17,12 @@ from ansible_collections.volcano.colocation.tests.lab.spec import Suite
 DEBIAN = {"1.6": Suite.BOOKWORM, "1.7": Suite.TRIXIE, "2.1": Suite.FORKY}
 """Debian's releases by that of containerd. 1.7 of the lab's programs is another patch of the same release."""
 
-LAB = tuple(each for each in FAMILIES if each.name.startswith("containerd-") and each.name != "containerd-1.7")
 PROGRAM = CONTAINERD[0]
+LAB = tuple(
+    each
+    for each in FAMILIES
+    if each.name.startswith("containerd-") and each.group_of(PROGRAM).build_set is BuildSet.TEST
+)
 
 
 @dataclass(frozen=True)
@@ -39,24 +43,16 @@ class Containerd:
 
 
 def releases() -> tuple[str, ...]:
-    """What ``obtain`` has in each run, with empty caches too; then what other tests may have built."""
-    tested = [each for each in LAB if _group_set(each) is BuildSet.TEST]
-    return (*DEBIAN, *(_release(each) for each in sorted(LAB, key=lambda each: each not in tested)))
+    """Those that every run of `make test` has."""
+    return (*DEBIAN, *map(_release, LAB))
 
 
-def obtain(cache: Cache, release: str, folder: Path) -> Containerd | None:
-    """The containerd of a release; Debian's is unpacked into ``folder``. None: only `make test-matrix` builds it."""
+def obtain(cache: Cache, release: str, folder: Path) -> Containerd:
+    """The containerd of a release; Debian's is unpacked into ``folder``."""
     if release in DEBIAN:
         return _described(_unpacked(root.obtain(cache, DEBIAN[release]), folder))
     family = next(each for each in LAB if _release(each) == release)
-    group = family.group_of(PROGRAM)
-    if _group_set(family) is BuildSet.MATRIX and programs.find_group(cache, family, group) is None:
-        return None
     return _described(programs.obtain(cache, family.name, CONTAINERD).path(PROGRAM))
-
-
-def _group_set(family: Family) -> BuildSet:
-    return family.group_of(PROGRAM).build_set
 
 
 def _release(family: Family) -> str:

@@ -122,8 +122,8 @@ STAGES = (
         "judges",
         240,
         (("pytest", "tests/judges"),),
-        needs=("programs",),
-        proves="what facts and rules say of configuration files, compared with the programs' own code",
+        needs=("lab",),
+        proves="what facts, rules and names of cgroups say, compared with kubelet's, containerd's and runc's own code",
     ),
     Stage(
         "api",

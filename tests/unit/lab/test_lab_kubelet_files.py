@@ -33,6 +33,7 @@ def test_kubelet_is_configured_as_asked(driver: Driver, policy: CpuManager) -> N
     [
         (CgroupMode.V1, (1, 20), None),
         (CgroupMode.V1, (1, 35), False),
+        (CgroupMode.HYBRID, (1, 35), False),
         (CgroupMode.V2, (1, 35), None),
     ],
 )
