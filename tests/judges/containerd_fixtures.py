@@ -53,7 +53,7 @@ class Judge:
 
 @pytest.fixture(scope="session", params=releases(), name="judge")
 def _judge(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Judge:
-    """Of a release; skipped where only `make test-matrix` builds it and has not done so."""
+    """Of a release."""
     cache = Cache(cache_root())
     found = obtain(cache, request.param, tmp_path_factory.mktemp("containerd"))
     source = OPTIONS / f"v{found.major}" / "main.go"
