@@ -52,9 +52,7 @@ systemctl restart containerd
 systemctl reset-failed kubelet
 systemctl restart kubelet
 for _ in $(seq 300); do
-  if [ "$(ctr -n k8s.io tasks ls -q 2>/dev/null | wc -l)" -ge 6 ] && curl --silent --fail http://127.0.0.1:10248/healthz >/dev/null; then
-    exit 0
-  fi
+  if [ "$(ctr -n k8s.io tasks ls -q 2>/dev/null | wc -l)" -ge 6 ]; then exit 0; fi
   sleep 0.5
 done
 journalctl --no-pager --unit kubelet --lines 40

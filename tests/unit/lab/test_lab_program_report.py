@@ -22,9 +22,11 @@ def test_what_make_test_builds_begins_with_what_others_wait_for() -> None:
     assert labels("test") == [
         "kubernetes-1.35/kubelet",
         "kubernetes-1.35/control-plane",
+        "kubernetes-1.35/judge",
         "etcd-3.6/etcd",
         "containerd-2.4/containerd",
         "kubernetes-1.37/kubelet",
+        "kubernetes-1.37/judge",
         "volcano-1.15/agent",
         "volcano-1.14/scheduling",
     ]

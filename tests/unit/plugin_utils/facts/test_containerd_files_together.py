@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Several files of containerd: which of them count, and what comes of them together."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import RuntimeFacts
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import (
+    NVIDIA,
+    V2,
+    containerd,
+    file,
+    handler,
+    imports,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    RUNTIME_FILE,
+    Snapshot,
+    captured,
+    facts_of,
+    put,
+    runtime_text,
+)
+
+
+def runtime(snapshot: Snapshot) -> RuntimeFacts:
+    return facts_of(snapshot).runtime
+
+
+def codes(snapshot: Snapshot) -> list[str]:
+    return [each.code for each in runtime(snapshot).defects]
+
+
+@pytest.fixture
+def aligned() -> Snapshot:
+    return captured(ALIGNED)
+
+
+def test_of_two_versions_without_one_in_the_main_file_the_first_is_the_roots(aligned: Snapshot) -> None:
+    node = runtime_text(containerd(aligned, "2.3.4"), f'imports = ["{NVIDIA}", "{OWN_DROP_IN}"]\n')
+    node = file(file(node, NVIDIA, "version = 2\n"), OWN_DROP_IN, "version = 3\n")
+    (found,) = runtime(node).defects
+    assert (found.code, found.file) == ("containerd-versions-mixed", OWN_DROP_IN)
+
+
+def test_files_that_nothing_imports_are_known_and_do_not_count(aligned: Snapshot) -> None:
+    found = runtime(file(aligned, NVIDIA, "version = 2\n"))
+    assert [each.path for each in found.layers] == [RUNTIME_FILE]
+    assert {each.path for each in found.captured} == {RUNTIME_FILE, NVIDIA}
+
+
+def test_an_import_that_the_snapshot_does_not_hold_is_not_called_missing(aligned: Snapshot) -> None:
+    node = runtime_text(aligned, 'version = 2\nimports = ["x.toml"]\n' + handler(V2, "true"))
+    (found,) = runtime(node).defects
+    assert (found.code, found.file) == ("config-unreadable", "/etc/containerd/x.toml")
+    node = put(node, {"kind": "missing"}, "runtime", "files", "/etc/containerd/x.toml")
+    assert codes(node) == ["containerd-import-missing"]
+
+
+def test_imports_without_an_end_leave_the_node_unknown(aligned: Snapshot) -> None:
+    assert codes(put(aligned, True, "runtime", "import_limit")) == ["config-unreadable"]
+
+
+def test_a_snapshot_without_its_own_main_file_is_read_as_one_without_any(aligned: Snapshot) -> None:
+    assert runtime(put(aligned, {}, "runtime", "files")).config.kind == "missing"
+
+
+def test_disabled_plugins_add_up_over_the_files(aligned: Snapshot) -> None:
+    node = imports(aligned, 'version = 2\ndisabled_plugins = ["cri"]\n', 'version = 2\ndisabled_plugins = ["a"]\n')
+    assert runtime(node).disabled_plugins == ("a", "cri")
+
+
+def test_every_layer_is_published(aligned: Snapshot) -> None:
+    assert [each.path for each in runtime(imports(aligned, "")).layers] == [RUNTIME_FILE, NVIDIA]
