@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.containerd_schema import OWN_DROP_IN
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import RuntimeFacts
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import (
     NVIDIA,
     V2,
+    V3,
     containerd,
     file,
     handler,
@@ -37,6 +39,42 @@ def codes(snapshot: Snapshot) -> list[str]:
 @pytest.fixture
 def aligned() -> Snapshot:
     return captured(ALIGNED)
+
+
+@pytest.mark.parametrize(
+    ("version", "main", "drop_in", "mixed"),
+    [
+        ("1.7.24", "version = 2\n", "version = 1\n", True),
+        ("1.7.24", "version = 2\n", "", False),
+        ("2.2.3", "version = 2\n", "version = 3\n", True),
+        ("2.3.4", "version = 2\n", "version = 3\n", True),
+        ("2.3.4", "version = 3\n", "version = 2\n", False),
+        ("2.3.5", "version = 2\n", "version = 3\n", False),
+        ("2.4.0", "version = 2\n", "version = 3\n", False),
+        ("2.2.0", 'version = "x"\n', "version = 3\n", False),
+        # A main file that names none has what the defaults have up to 2.2, and none to be newer than in 2.3.
+        ("1.7.24", "", "version = 2\n", True),
+        ("2.2.3", "", "version = 3\n", False),
+        ("2.2.3", "", "version = 2\n", True),
+        ("2.3.4", "", "version = 4\n", False),
+    ],
+)
+def test_files_of_different_versions(aligned: Snapshot, version: str, main: str, drop_in: str, mixed: bool) -> None:
+    assert ("containerd-versions-mixed" in codes(imports(containerd(aligned, version), drop_in, main))) is mixed
+
+
+def test_a_drop_in_that_says_the_same_shadows_nothing(aligned: Snapshot) -> None:
+    assert codes(imports(aligned, "version = 2\n" + handler(V2, "true"))) == []
+    (found,) = runtime(imports(aligned, f"version = 2\n[{V2}.cni]\nbin_dir = '/x'\n")).defects
+    assert found.message == f"{RUNTIME_FILE} says SystemdCgroup = true for runc, this file drops it"
+
+
+def test_our_own_drop_in_is_there_to_outrank(aligned: Snapshot) -> None:
+    main = f'version = 3\nimports = ["{OWN_DROP_IN}", "{NVIDIA}"]\n' + handler(V3, "false")
+    node = file(runtime_text(containerd(aligned, "2.1.0"), main), NVIDIA, "version = 3\n")
+    assert codes(file(node, OWN_DROP_IN, "version = 3\n" + handler(V3, "true"))) == []
+    other = file(file(node, OWN_DROP_IN, "version = 3\n"), NVIDIA, "version = 3\n" + handler(V3, "true"))
+    assert codes(other) == ["containerd-handler-shadowed"]
 
 
 def test_of_two_versions_without_one_in_the_main_file_the_first_is_the_roots(aligned: Snapshot) -> None:
