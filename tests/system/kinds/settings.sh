@@ -3,7 +3,8 @@
 #
 # Makes a lab node one with settings that few have, and waits until its pods run; see test_settings.py.
 set -eu
-mkdir -p /data/kubelet /etc/kubernetes/kubelet.d /etc/systemd/system/kubelet.service.d
+mkdir -p /data/kubelet /etc/kubernetes/kubelet.d /etc/systemd/system/kubelet.service.d \
+  /etc/systemd/system/colocated-kubepods.slice.d
 
 # kubelet does not start where its cgroup root is missing or lacks a controller; systemd enables cpuset for AllowedCPUs.
 cat > /etc/systemd/system/colocated.slice <<'END'
@@ -16,6 +17,7 @@ MemoryAccounting=yes
 TasksAccounting=yes
 AllowedCPUs=0-1
 END
+printf '[Slice]\nAllowedCPUs=0-1\n' > /etc/systemd/system/colocated-kubepods.slice.d/50-site.conf
 cat > /etc/systemd/system/kubelet.service.d/50-site.conf <<'END'
 [Unit]
 Wants=colocated.slice

@@ -21,7 +21,7 @@ from ansible_collections.volcano.colocation.tests.system.node import Node, throw
 NAME = "settings"
 SPEC = (
     *("--suite", "trixie", "--cgroup", "v2", "--driver-kubelet", "systemd", "--driver-runtime", "systemd"),
-    *("--cpu-manager", "static", "--containerd", "2.4", "--wait", "ssh"),
+    *("--cpu-manager", "static", "--wait", "ssh"),
     *("--kubelet-flag=--config-dir=/etc/kubernetes/kubelet.d", "--kubelet-flag=--root-dir=/data/kubelet"),
 )
 PREPARE = Path(__file__).with_name("settings.sh")
