@@ -45,7 +45,7 @@ python3 - <<'END'
 import re, pathlib, subprocess
 path = pathlib.Path("/etc/containerd/config.toml")
 text = path.read_text()
-first = re.search(r"(?ms)^( *\[[^\n]*runtimes\.runc\]\n.*?)(?=^ *\[(?![^\n]*runtimes\.runc\.))|\Z", text).group(1)
+first = re.search(r"(?ms)^( *\[[^\n]*runtimes\.runc\]\n.*?)(?=^ *\[(?![^\n]*runtimes\.runc\.)|\Z)", text).group(1)
 path.write_text(text.rstrip("\n") + "\n\n" + first.replace("runtimes.runc", "runtimes.second"))
 END
 
