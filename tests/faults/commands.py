@@ -36,7 +36,8 @@ def small_disk(folder: str, size: str, mode: str) -> str:
     disk = f"{KEPT}/disk"
     parts = f"lowerdir={disk}/lower,upperdir={disk}/upper,workdir={disk}/work"
     return (
-        f"mkdir -p {KEPT}/copy {disk} {folder}; cp -a {folder}/. {KEPT}/copy; mount -t tmpfs -o size={size} fault {disk};"
+        f"mkdir -p {KEPT}/copy {disk} {folder}; cp -a {folder}/. {KEPT}/copy;"
+        f" mount -t tmpfs -o size={size} fault {disk};"
         f" mkdir -m {mode} {disk}/upper; mkdir {disk}/lower {disk}/work;"
         f" mount -t overlay -o {parts} fault {folder}; cp -a {KEPT}/copy/. {folder}"
     )

@@ -150,11 +150,11 @@ STAGES = (
     ),
     Stage(
         "kinds",
-        650,
+        850,
         (INSTALL, _part("system", "kinds", KINDS)),
         needs=("lab",),
         cpus=0.5,
-        proves="nodes of other kinds: containerd 2, other layouts, images, slices on v1, a node of a cluster",
+        proves="nodes of other kinds: hybrid, containerd 2, other layouts and settings, images, slices on v1, a cluster's node",
     ),
     Stage(
         "faults",

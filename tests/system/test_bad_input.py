@@ -53,7 +53,8 @@ TROUBLE = {
         # An overlay, since a folder in memory is refused for that.
         "mkdir -p /var/lib/volcano-colocation /var/tmp/full; mount -t tmpfs -o size=16k full /var/tmp/full;"
         " cd /var/tmp/full; mkdir -m 700 upper; mkdir work lower; head -c 16384 /dev/zero > filler || true;"
-        " mount -t overlay -o lowerdir=$PWD/lower,upperdir=$PWD/upper,workdir=$PWD/work full /var/lib/volcano-colocation",
+        " mount -t overlay -o lowerdir=$PWD/lower,upperdir=$PWD/upper,workdir=$PWD/work full"
+        " /var/lib/volcano-colocation",
         "umount /var/lib/volcano-colocation /var/tmp/full",
         ["/var/lib/volcano-colocation", "space"],
     ),
