@@ -47,7 +47,7 @@ texts = st.builds(
     st.sampled_from(["", "", "/"]),
 ).filter(bool)
 entries = st.one_of(
-    st.builds(lambda path: Entry(path), places),  # a class gets texts for its optional fields as well
+    places.map(Entry),  # st.builds gives a class texts for its optional fields as well
     st.builds(lambda path, text: Entry(path, text=text), places, st.sampled_from(["1", "2"])),
     st.builds(lambda path, to: Entry(path, to=to), places, texts),
     st.builds(lambda path, to: Entry(path, to=to), places, texts),

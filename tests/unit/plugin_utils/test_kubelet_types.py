@@ -19,7 +19,7 @@ VERSION = (1, 35)
 
 
 def places(values: dict[str, Any], *, is_json: bool = False) -> list[str]:
-    return [str(wrong).split(" is not ")[0] for wrong in wrong_types(values, VERSION, is_json=is_json)]
+    return [str(wrong).partition(" is not ")[0] for wrong in wrong_types(values, VERSION, is_json=is_json)]
 
 
 @pytest.mark.parametrize(

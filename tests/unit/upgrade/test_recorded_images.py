@@ -29,7 +29,7 @@ def run(root: Path, module: str, options: dict[str, Any], *, check: bool = False
     return result
 
 
-@pytest.fixture(params=STAGES, ids=lambda each: "-".join(each), name="stage")
+@pytest.fixture(params=STAGES, ids="-".join, name="stage")
 def _stage(request: pytest.FixtureRequest) -> tuple[str, str]:
     found: tuple[str, str] = request.param
     return found

@@ -32,9 +32,9 @@ def _wrong_in_dropins(dropins: tuple[ConfigFile, ...], version: tuple[int, int] 
     whole: Mapping[str, Any] = {}
     for config in dropins:
         whole = patched(whole, config.values)
+    sources = {key: config for config in dropins for key in config.values}
     for wrong in wrong_types_of_dropins(whole, version):
-        source = next(config for config in reversed(dropins) if wrong.path[0] in config.values)
-        yield _problem(source, wrong)
+        yield _problem(sources[wrong.path[0]], wrong)
 
 
 def _problem(config: ConfigFile, wrong: WrongType) -> Problem:
