@@ -154,8 +154,8 @@ STAGES = (
         (INSTALL, _part("system", "kinds", KINDS)),
         needs=("lab",),
         cpus=0.5,
-        proves="nodes of other kinds: hybrid, containerd 2, other layouts and settings, images, slices on v1, a node of a"
-        " cluster",
+        proves="nodes of other kinds: hybrid, containerd 2, other layouts and settings, images, slices on v1, a node of"
+        " a cluster",
     ),
     Stage(
         "faults",
