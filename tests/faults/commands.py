@@ -32,14 +32,10 @@ FILLER = "volcano-fault-filler"
 
 
 def small_disk(folder: str, size: str, mode: str) -> str:
-    """Put a file system of this size over a folder, with what is in it. An overlay: a folder in memory is refused."""
-    disk = f"{KEPT}/disk"
-    parts = f"lowerdir={disk}/lower,upperdir={disk}/upper,workdir={disk}/work"
+    """Put a file system of this size over a folder, with what is in it."""
     return (
-        f"mkdir -p {KEPT}/copy {disk} {folder}; cp -a {folder}/. {KEPT}/copy;"
-        f" mount -t tmpfs -o size={size} fault {disk};"
-        f" mkdir -m {mode} {disk}/upper; mkdir {disk}/lower {disk}/work;"
-        f" mount -t overlay -o {parts} fault {folder}; cp -a {KEPT}/copy/. {folder}"
+        f"mkdir -p {KEPT}/copy {folder}; cp -a {folder}/. {KEPT}/copy;"
+        f" mount -t tmpfs -o size={size},mode={mode} fault {folder}; cp -a {KEPT}/copy/. {folder}"
     )
 
 
