@@ -32,7 +32,7 @@ def _wrong_in_dropins(dropins: tuple[ConfigFile, ...], version: tuple[int, int] 
     whole: Mapping[str, Any] = {}
     for config in dropins:
         whole = patched(whole, config.values)
-    sources = {key: config for config in dropins for key in config.values}
+    sources: dict[str | int, ConfigFile] = {key: config for config in dropins for key in config.values}
     for wrong in wrong_types_of_dropins(whole, version):
         yield _problem(sources[wrong.path[0]], wrong)
 
