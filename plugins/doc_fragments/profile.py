@@ -21,8 +21,8 @@ options:
 options:
   profile_defaults:
     description:
-      - Names of options of the profile whose values nobody set, such as V(cpu_manager_policy) and V(nri.enabled).
-        Reports call them defaults of the role; all others are called set.
+      - Names of options of the profile that are not set and have a default, such as V(cpu_manager_policy) and
+        V(nri.enabled). Reports call them defaults of the role; all others are called set.
     type: list
     elements: str
     default: []

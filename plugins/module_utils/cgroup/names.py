@@ -105,7 +105,7 @@ def container(pod: str, runtime: str, identity: str) -> str:
     if not identity or identity in (".", "..") or not {"/", "\0"}.isdisjoint(identity):
         raise ColocationError(f"{identity!r} is no container's id", "Take it from the runtime, as crictl ps shows it.")
     if pod.endswith(slices.SUFFIX):
-        # The runtime is told the slice's name alone, which says where the slice is.
+        # The runtime gets the name of the slice only, from which the place of the slice follows.
         return f"{slices.expand(pod.rpartition('/')[2])}/{_SCOPES[runtime]}{identity}.scope"
     return f"{pod}/{_FOLDERS[runtime]}{identity}"
 

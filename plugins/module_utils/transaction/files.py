@@ -289,7 +289,7 @@ def private_folder(path: str) -> None:
         if not os.path.isdir(path):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path) from None
         mode = os.lstat(path).st_mode
-        # chmod(2) would follow a link to a folder of somebody else.
+        # chmod(2) would follow a link to a folder that is not ours.
         if stat.S_ISDIR(mode) and mode & 0o077:
             os.chmod(path, 0o700)
 

@@ -32,7 +32,7 @@ from .files import FileRefused, private_folder, read_private, refused, require_p
 
 STATE_FOLDER = "/var/lib/volcano-colocation"
 OWN_FOLDERS = (STATE_FOLDER, f"{STATE_FOLDER}/transactions", f"{STATE_FOLDER}/originals")
-"""What is not needed any more is removed from them, so that none may be a link to a folder of somebody else."""
+"""What is not needed any more is removed from them, so that none may be a link to a folder that is not ours."""
 PLAN = "plan.json"
 RESULT = "result.json"
 RESERVE = "reserve"

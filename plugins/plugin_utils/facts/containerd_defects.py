@@ -98,7 +98,7 @@ def _ignored(layers: Layers) -> Iterator[Defect]:
             handlers = isinstance(table, Mapping) and "containerd" in cri_values(table, layers.letter_case)
             if handlers and key not in cri_names(layers, config):
                 as_if = ", which a file without version is taken for" if own == 1 and counting != 1 else ""
-                message = f'plugins."{key}" is no key of schema {counting}{as_if}'
+                message = f'plugins."{key}" is not a key of schema {counting}{as_if}'
                 yield _at(IGNORED, config, message, ("plugins", key))
 
 
@@ -114,7 +114,7 @@ def _invalid(layers: Layers, version: str | None) -> Iterator[Defect]:
         named = [each for key in ("disabled_plugins", "required_plugins") for each in _texts(config.values.get(key))]
         named += _plugins(config) if layers.merge is Merge.REPLACING else ()
         for name in sorted({each for each in named if not _is_plugin_name(each, version)}):
-            message = f'"{name}" is no name of a plugin in schema {schema}'
+            message = f'"{name}" is not the name of a plugin in schema {schema}'
             yield _at(INVALID, config, message, _place_of_name(config, name))
 
 

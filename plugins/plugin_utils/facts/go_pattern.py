@@ -13,7 +13,7 @@ _NEVER = "(?!)"
 
 
 def matcher(pattern: str) -> re.Pattern[str] | None:
-    """What matches all of a path as the pattern does; None of one that is no pattern (ErrBadPattern)."""
+    """A regular expression for a whole path; None for a pattern that Go refuses (ErrBadPattern)."""
     found, place = [], 0
     while place < len(pattern):
         char = pattern[place]

@@ -145,7 +145,7 @@ CASES = {
     "plugin of another schema": Case(
         "containerd_config",
         DRIVER,
-        (f'{PATH}: "cri" is no name of a plugin in schema 2', "Correct the file first"),
+        (f'{PATH}: "cri" is not the name of a plugin in schema 2', "Correct the file first"),
         {RUNTIME: 'version = 2\n[plugins.cri.containerd.runtimes.runc]\nruntime_type="io.containerd.runc.v2"\n'},
     ),
     "default runtime of no name": Case(

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.containerd_schema import OWN_DROP_IN
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import RuntimeFacts
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.runtimes import codes, runtime
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import (
     NVIDIA,
     V2,
@@ -22,18 +22,9 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
     RUNTIME_FILE,
     Snapshot,
     captured,
-    facts_of,
     put,
     runtime_text,
 )
-
-
-def runtime(snapshot: Snapshot) -> RuntimeFacts:
-    return facts_of(snapshot).runtime
-
-
-def codes(snapshot: Snapshot) -> list[str]:
-    return [each.code for each in runtime(snapshot).defects]
 
 
 @pytest.fixture

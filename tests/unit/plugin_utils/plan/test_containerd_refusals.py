@@ -40,7 +40,13 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         "containerd-schema",
         "2.1.9",
         {MAIN: handler(V1, "runc", "false")},
-        (f"{MAIN}: ", "version is 1", "containerd 2.1.9 reads 2, 3", 'plugins."cri" is no key of schema 3', "Migrate"),
+        (
+            f"{MAIN}: ",
+            "version is 1",
+            "containerd 2.1.9 reads 2, 3",
+            'plugins."cri" is not a key of schema 3',
+            "Migrate",
+        ),
         ("1.7.24", {MAIN: handler(V1, "runc", "false")}),
     ),
     "1.6 takes schema 3 for 2": (

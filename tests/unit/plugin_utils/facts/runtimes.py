@@ -1,0 +1,16 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What tests of containerd's files ask of a snapshot."""
+
+from __future__ import annotations
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import RuntimeFacts
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import Snapshot, facts_of
+
+
+def runtime(snapshot: Snapshot) -> RuntimeFacts:
+    return facts_of(snapshot).runtime
+
+
+def codes(snapshot: Snapshot) -> list[str]:
+    return [each.code for each in runtime(snapshot).defects]
