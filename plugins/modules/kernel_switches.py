@@ -39,7 +39,7 @@ EXAMPLES = r"""
   volcano.colocation.kernel_switches:
     switches: [vm.memcg_qos_enable]
 
-- name: Keep none on
+- name: Remove the file, so that none is switched on at boot
   volcano.colocation.kernel_switches:
     switches: []
 """

@@ -34,7 +34,7 @@ class JudgedValue:
 
 @dataclass(frozen=True)
 class JudgedProfile:
-    """``judged``: whether the node was held against any profile; without, it has no ``values``."""
+    """``judged``: whether the node was compared with a profile; otherwise it has no ``values``."""
 
     judged: bool = False
     values: tuple[JudgedValue, ...] = ()
