@@ -21,6 +21,7 @@ from .spec import Suite
 PACKAGES = (
     "busybox-static",
     "containerd",
+    "crun",
     "dbus",
     "iproute2",
     "iptables",

@@ -44,6 +44,7 @@ def dump(node: Node) -> list[str]:
 
 # Debian's file has schema 2; a file of containerd's own making has schema 3, and begins without drop-ins of another.
 OWN = f"rm -rf /etc/containerd/conf.d; containerd config default > {CONFIG}"
+NRI_OFF = rf"sed -i '/io.containerd.nri.v1.nri/,/disable/s/disable = false/disable = true/' {CONFIG}"
 
 
 @pytest.mark.parametrize("make", ["true", OWN], ids=["schema 2", "schema 3"])
@@ -63,3 +64,29 @@ def test_the_driver_is_set_and_nothing_else(forky: Node, make: str) -> None:
     after = forky.tree()
     assert configure(forky).recap(NAME)["changed"] == 0
     assert forky.tree() == after
+
+
+def test_driver_and_nri_are_set_in_the_main_file_of_schema_3(forky: Node) -> None:
+    forky.shell(f"{OWN}; {NRI_OFF}; systemctl restart containerd lab-pods")
+    assert "nri.sock" not in forky.shell("cat /proc/net/unix")
+    before, text = dump(forky), forky.shell(f"cat {CONFIG}")
+    assert text.startswith("version = 3\n")
+
+    configure(forky, "--extra-vars", "written_to=main-file")
+    changed = [line for line in difflib.ndiff(text.splitlines(), forky.shell(f"cat {CONFIG}").splitlines())]
+    assert sorted(line.replace(" ", "") for line in changed if line[0] in "+-") == [
+        "+SystemdCgroup=true",
+        "+disable=false",
+        "-SystemdCgroup=false",
+        "-disable=true",
+    ]
+    changed = [line for line in difflib.ndiff(before, dump(forky)) if line[0] in "+-"]
+    assert sorted(changed) == [
+        "+ SystemdCgroup = true",
+        "+ disable = false",
+        "- SystemdCgroup = false",
+        "- disable = true",
+    ]
+    assert forky.shell("ls /etc/containerd") == "config.toml\n"
+    assert qos_classes(forky.containers(), "systemd") == QOS_CLASSES
+    assert "nri.sock" in forky.shell("cat /proc/net/unix")

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A node with settings that few have: cgroup root and folder of kubelet's own, drop-ins that disagree, two handlers.
+"""A node with settings that few have: cgroup root and folder of kubelet's own, drop-ins that disagree, crun.
 
-In this order.
+The memory manager becomes Static meanwhile. In this order.
 """
 
 from __future__ import annotations
@@ -38,15 +38,26 @@ PROFILE: dict[str, Any] = {
     **NRI,
     "colocation_cgroup_driver": "cgroupfs",
     "colocation_cpu_manager_policy": "none",
+    "colocation_memory_manager_policy": "Static",
+    "colocation_reserved_memory": "auto",
     "colocation_read_only_port": 0,
 }
+KEPT_BACK = 64 << 20
+"""Bytes of memory: what evictionHard of the lab's nodes has, and nothing else reserves any."""
 DRIVERS = {
     "cgroupfs": re.compile(r"/colocated/kubepods/(?:(?:burstable|besteffort)/)?pod[\w-]+/[0-9a-f]{64}"),
     "systemd": re.compile(
         r"/colocated\.slice/colocated-kubepods\.slice/(?:colocated-kubepods-\w+\.slice/)?"
-        r"colocated-kubepods-(?:\w+-)?pod\w+\.slice/cri-containerd-[0-9a-f]{64}\.scope"
+        r"colocated-kubepods-(?:\w+-)?pod\w+\.slice/cri-containerd-[0-9a-f]{64}\.scope/container"
     ),
 }
+"""crun puts processes one level below the scope, crun.1 run.oci.systemd.subgroup."""
+WRONG = [{"numaNode": 0, "limits": {"memory": "100Mi"}}]
+BY_HAND = """apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+memoryManagerPolicy: Static
+reservedMemory: [{numaNode: 0, limits: {memory: 100Mi}}]
+"""
 
 
 @pytest.fixture(scope="module", name="odd")
@@ -69,9 +80,27 @@ def driver(node: Node) -> str:
     return found
 
 
-def policy(node: Node) -> str:
-    checkpoint: dict[str, str] = json.loads(node.shell(f"cat {FOLDER}/cpu_manager_state"))
-    return checkpoint["policyName"]
+def checkpoint(node: Node, manager: str) -> dict[str, Any]:
+    """kubelet's own, of its manager of ``cpu`` or ``memory``."""
+    found: dict[str, Any] = json.loads(node.shell(f"cat {FOLDER}/{manager}_manager_state"))
+    return found
+
+
+def policies(node: Node) -> tuple[str, str]:
+    """Of the CPU and of the memory manager."""
+    return checkpoint(node, "cpu")["policyName"], checkpoint(node, "memory")["policyName"]
+
+
+def pinned(node: Node, file: str) -> list[str]:
+    """What the kernel has in this file of the cgroups that containers run in, where that is anything."""
+    paths = " ".join(f"/sys/fs/cgroup{path}/{file}" for path in node.containers())
+    return node.shell(f"cat {paths}").split()
+
+
+def run_by_crun(node: Node) -> bool:
+    """crun's record of a container is a file `status`, runc's is `state.json`."""
+    files = set(node.shell("ls /run/containerd/runc/k8s.io/*").split())
+    return "status" in files and "state.json" not in files
 
 
 def handlers(node: Node) -> dict[str, str]:
@@ -97,14 +126,30 @@ def assessed(node: Node, folder: Path) -> dict[str, Any]:
 
 def test_what_is_in_force_is_named(odd: Node, before: dict[str, str], tmp_path: Path) -> None:
     assert driver(odd) == "systemd"
-    assert policy(odd) == "static"
+    assert run_by_crun(odd)
+    assert policies(odd) == ("static", "None")
+    ((alone,),) = (pod.values() for pod in checkpoint(odd, "cpu")["entries"].values())
+    assert pinned(odd, "cpuset.cpus").count(alone) == 1
     facts = assessed(odd, tmp_path)
     kubelet = facts["kubelet"]
     assert (kubelet["cgroup_driver"], kubelet["cgroup_driver_source"]) == ("systemd", f"{DROPINS}/20-driver.conf")
-    assert kubelet["checkpoints"][0]["path"] == f"{FOLDER}/cpu_manager_state"
+    assert [(found["path"], found["policy"]) for found in kubelet["checkpoints"]] == [
+        (f"{FOLDER}/cpu_manager_state", "static"),
+        (f"{FOLDER}/memory_manager_state", "None"),
+    ]
     codes = {finding["code"] for finding in facts["findings"]}
     assert {"cgroup-root-elsewhere", "kubelet-folder-elsewhere", "read-only-port-open"} <= codes
     assert '"kind":"PodList"' in read_only_port(odd)
+
+
+def test_reserved_memory_with_which_kubelet_would_not_start_is_refused(odd: Node) -> None:
+    tree, services = odd.tree(), odd.services()
+    run = odd.ansible("provision", **{**PROFILE, "colocation_reserved_memory": WRONG})
+    assert run.code != 0
+    assert "needs reservedMemory equal to what is kept back; kubelet does not start" in run.output
+    assert f"reservedMemory: {100 << 20} bytes" in run.output
+    assert f"systemReserved + kubeReserved + evictionHard: {KEPT_BACK} bytes" in run.output
+    assert (odd.tree(), odd.services()) == (tree, services)
 
 
 def test_all_of_it_is_changed_at_once(odd: Node, tmp_path: Path) -> None:
@@ -116,7 +161,11 @@ def test_all_of_it_is_changed_at_once(odd: Node, tmp_path: Path) -> None:
     run = odd.ansible("provision", **PROFILE)
     assert run.code == 0, run.output[-4000:]
     assert driver(odd) == "cgroupfs"
-    assert policy(odd) == "none"
+    assert run_by_crun(odd)
+    assert policies(odd) == ("none", "Static")
+    assert pinned(odd, "cpuset.mems") == ["0"]
+    (memory,) = checkpoint(odd, "memory")["machineState"].values()
+    assert memory["memoryMap"]["memory"]["systemReserved"] == KEPT_BACK
     assert handlers(odd) == {"runc": "false", "second": "false"}
     assert "PodList" not in read_only_port(odd)
     dumped = odd.shell("containerd config dump")
@@ -136,7 +185,21 @@ def test_all_of_it_goes_back(odd: Node, before: dict[str, str]) -> None:
     run = odd.ansible("restore")
     assert run.code == 0, run.output[-4000:]
     assert driver(odd) == "systemd"
-    assert policy(odd) == "static"
+    assert run_by_crun(odd)
+    assert policies(odd) == ("static", "None")
     assert '"kind":"PodList"' in read_only_port(odd)
     now = state(odd)
     assert {what: now[what] for what in before} == before
+
+
+def test_assess_says_why_kubelet_does_not_start_with_reserved_memory(odd: Node, tmp_path: Path) -> None:
+    odd.write(f"{DROPINS}/30-memory.conf", BY_HAND)
+    since = odd.shell("date +%s").strip()
+    odd.shell(
+        f"systemctl restart kubelet; for _ in $(seq 120); do "
+        f"journalctl --unit kubelet --since @{since} | grep -q 'command failed' && exit 0; sleep 0.5; done; exit 1"
+    )
+    said = odd.shell(f"journalctl --unit kubelet --since @{since} --output cat")
+    assert r"the total amount \"100Mi\" of type \"memory\" is not equal to the value \"64Mi\"" in said
+    codes = {finding["code"] for finding in assessed(odd, tmp_path)["findings"]}
+    assert {"reserved-memory-unequal", "memory-checkpoint-policy-differs"} <= codes
