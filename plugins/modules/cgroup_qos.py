@@ -117,7 +117,8 @@ options:
     type: str
   memory_qos:
     description:
-      - Whether the feature gate C(MemoryQoS) is on, with which kubelet writes memory protection itself.
+      - Whether the feature gate C(MemoryQoS) is on, with which kubelet writes memory protection itself. From 1.37 on it
+        does so with the gate on or off.
       - Unless it is given, the default of O(kubelet_version) counts.
     type: bool
   cgroup_root:

@@ -31,8 +31,8 @@ class Place(str, Enum):
 Version = Tuple[int, int]
 
 MEMORY_QOS_BY_DEFAULT: Version = (1, 37)
-"""pkg/features/kube_features.go MemoryQoS; this version also takes protections back where the gate is off
-(kubernetes#138903)."""
+"""pkg/features/kube_features.go MemoryQoS. From this version on kubelet takes protections back at its start, with the
+gate on or off, unless memoryReservationPolicy is TieredReservation (kubernetes#138903)."""
 
 OWN_SLICE = "Set it on a slice of your own beside kubepods, or on single pods"
 
@@ -128,28 +128,22 @@ def _protection(case: _Case) -> str:
         return ""
     if case.version is None and case.memory_qos is None:
         return "neither kubelet's version nor its gate MemoryQoS is known, under which it writes this. " + OWN_SLICE
-    if _memory_qos(case):
-        return (
-            "kubelet's MemoryQoS writes the memory protection of the QoS classes every minute, from the requests of "
-            "their pods. Turn the gate MemoryQoS off%s, or give the pods memory requests"
-            % (" (until 1.36; later it takes this back at its start)" if _takes_back(case) else "")
-        )
-    if _takes_back(case):
-        return (
-            "kubelet from 1.37 on takes memory protection away from its QoS classes at its start unless its MemoryQoS "
-            "sets it (kubernetes#138903). Use MemoryQoS with memoryReservationPolicy TieredReservation. " + OWN_SLICE
-        )
-    return ""
+    if case.version is None and case.memory_qos:
+        return _EVERY_MINUTE % " (until 1.36; later it takes this back at its start)"
+    if case.version is None or case.version >= MEMORY_QOS_BY_DEFAULT:
+        return _FROM_137_ON
+    return _EVERY_MINUTE % "" if case.memory_qos else ""
 
 
-def _takes_back(case: _Case) -> bool:
-    return case.version is None or case.version >= MEMORY_QOS_BY_DEFAULT
-
-
-def _memory_qos(case: _Case) -> bool:
-    if case.memory_qos is None:
-        return case.version is not None and case.version >= MEMORY_QOS_BY_DEFAULT
-    return case.memory_qos
+_EVERY_MINUTE = (
+    "kubelet's MemoryQoS writes the memory protection of the QoS classes every minute, from the requests of "
+    "their pods. Turn the gate MemoryQoS off%s, or give the pods memory requests"
+)
+# The gate alone, which is on by default, does not change it: createQOSContainers and setMemoryQoS.
+_FROM_137_ON = (
+    "kubelet from 1.37 on sets this to 0 at its start (kubernetes#138903), or with memoryReservationPolicy "
+    "TieredReservation every minute to the memory requests of the pods. Use TieredReservation with memory requests. "
+) + OWN_SLICE
 
 
 _RULES: Mapping[str, Callable[[_Case], str]] = {

@@ -1,9 +1,13 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet 1.37 with containerd 2.4 takes the driver from the CRI, whatever its own file says. In this order."""
+"""kubelet 1.37 with containerd 2.4 takes the driver from the CRI, whatever its own file says. In this order.
+
+containerd's main file of schema 4 is edited in place. MemoryQoS is on in kubelet, which is the default of 1.37.
+"""
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,26 +16,54 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.tests.system.everything import settle, state
-from ansible_collections.volcano.colocation.tests.system.node import Node, throwaway
+from ansible_collections.volcano.colocation.tests.system.node import Node, ansible, throwaway
 from ansible_collections.volcano.colocation.tests.system.pods import QOS_CLASSES, qos_classes
 
 NAME = "cri"
 SPEC = (
     *("--suite", "trixie", "--cgroup", "v2", "--kubelet", "1.37", "--containerd", "2.4"),
-    *("--driver-kubelet", "cgroupfs", "--driver-runtime", "systemd"),
+    *("--driver-kubelet", "cgroupfs", "--driver-runtime", "systemd", "--nri", "off"),
+    *("--wait", "ssh"),
 )
-CGROUPFS: dict[str, Any] = {"colocation_cgroup_driver": "cgroupfs"}
+CONTAINERD = "/etc/containerd/config.toml"
+CGROUPFS: dict[str, Any] = {
+    "colocation_cgroup_driver": "cgroupfs",
+    "colocation_containerd_strategy": "main-file",
+    "colocation_nri_enabled": True,
+    "colocation_qos": {"levels": ["LS"]},
+}
+PROTECTION = Path(__file__).with_name("protection.yml")
+BURSTABLE = "kubepods.slice/kubepods-burstable.slice"
+KUBELETS = "kubelet from 1.37 on sets this to 0 at its start (kubernetes#138903), or with memoryReservationPolicy"
+MI = 1 << 20
+
+
+# Before its pods are made: kubelet sets what protects a pod when it makes its cgroup.
+PREPARE = """printf '{fields}' >> /var/lib/kubelet/config.yaml && systemctl restart kubelet
+for _ in $(seq 300); do
+  if [ "$(ctr -n k8s.io tasks ls -q 2>/dev/null | wc -l)" -ge 6 ]; then exit 0; fi
+  sleep 0.5
+done
+exit 1"""
+FIELDS = r"memoryReservationPolicy: TieredReservation\nmemoryThrottlingFactor: 0.5\n"
 
 
 @pytest.fixture(scope="module", name="cri")
 def _cri(request: pytest.FixtureRequest) -> Iterator[Node]:
-    yield from throwaway(request, NAME, *SPEC)
+    for node in throwaway(request, NAME, *SPEC):
+        node.shell(PREPARE.format(fields=FIELDS))
+        yield node
 
 
 @pytest.fixture(scope="module", name="before")
 def _before(cri: Node) -> dict[str, str]:
     settle(cri, "systemd")
     return state(cri)
+
+
+def memory(node: Node, cgroup: str, *names: str) -> list[str]:
+    """Values of ``memory.NAME`` as the kernel has them, each file's sorted, of a pattern of cgroups."""
+    return [word for name in names for word in sorted(node.shell(f"cat /sys/fs/cgroup/{cgroup}/memory.{name}").split())]
 
 
 def assessed(node: Node, folder: Path) -> dict[str, Any]:
@@ -47,10 +79,21 @@ def driver(facts: dict[str, Any]) -> tuple[str, str]:
     return facts["kubelet"]["cgroup_driver"], facts["kubelet"]["cgroup_driver_authority"]
 
 
+def dump(node: Node) -> list[str]:
+    """containerd's own reading of its files."""
+    return [line.strip() for line in node.shell("containerd config dump").splitlines()]
+
+
 def runtime_driver(node: Node) -> str:
-    """SystemdCgroup of runc, by containerd's own reading of its files."""
-    (line,) = {line.strip() for line in node.shell("containerd config dump").splitlines() if "SystemdCgroup" in line}
+    """SystemdCgroup of runc."""
+    (line,) = {line for line in dump(node) if "SystemdCgroup" in line}
     return line
+
+
+def test_with_tiered_reservation_kubelet_protects_what_pods_request(cri: Node, before: dict[str, str]) -> None:
+    assert memory(cri, "kubepods.slice", "min", "low") == [str(96 * MI), str(32 * MI)]
+    assert memory(cri, BURSTABLE, "min", "low") == ["0", str(32 * MI)]
+    assert memory(cri, "kubepods.slice/kubepods-pod*", "min") == [str(64 * MI)]
 
 
 def test_the_drivers_source_is_the_cri_and_the_file_is_reported(
@@ -67,6 +110,8 @@ def test_the_drivers_source_is_the_cri_and_the_file_is_reported(
 
 
 def test_kubelet_follows_containerd_to_the_other_driver(cri: Node, tmp_path: Path) -> None:
+    assert "nri.sock" not in cri.shell("cat /proc/net/unix")
+    read, folder = dump(cri), cri.shell("ls /etc/containerd")
     predicted = cri.ansible("provision", "--check", **CGROUPFS)
     assert predicted.code == 0, predicted.output
     assert predicted.recap(NAME)["changed"] == 1
@@ -74,11 +119,26 @@ def test_kubelet_follows_containerd_to_the_other_driver(cri: Node, tmp_path: Pat
 
     run = cri.ansible("provision", **CGROUPFS)
     assert run.code == 0, run.output[-4000:]
-    assert runtime_driver(cri) == "SystemdCgroup = false"
+    assert cri.shell(f"head -1 {CONTAINERD}") == "version = 4\n"
+    changed = [line for line in difflib.ndiff(read, dump(cri)) if line[0] in "+-"]
+    assert sorted(changed) == [
+        "+ SystemdCgroup = false",
+        "+ disable = false",
+        "- SystemdCgroup = true",
+        "- disable = true",
+    ]
+    assert cri.shell("ls /etc/containerd") == folder
+    assert "nri.sock" in cri.shell("cat /proc/net/unix")
     assert qos_classes(cri.containers(), "cgroupfs") == QOS_CLASSES
     facts = assessed(cri, tmp_path)
     assert driver(facts) == ("cgroupfs", "cri")
     assert "driver-setting-ignored" not in {finding["code"] for finding in facts["findings"]}
+
+    assert f"LS: memory_low: {KUBELETS}" in run.output
+    assert memory(cri, "kubepods/pod*", "min") == [str(64 * MI)]
+    assert memory(cri, "kubepods/burstable/pod*", "min", "low") == ["0", str(32 * MI)]
+    # Halfway between request and limit; its sandbox has neither.
+    assert memory(cri, "kubepods/burstable/pod*/*", "high") == [str(80 * MI), "max"]
 
     assert cri.ansible("verify", **CGROUPFS).code == 0
     tree, services = cri.tree(), cri.services()
@@ -96,3 +156,24 @@ def test_restore_brings_both_back(cri: Node, before: dict[str, str]) -> None:
     for what, text in before.items():
         assert now[what] == text, what
     assert qos_classes(cri.containers(), "systemd") == QOS_CLASSES
+
+
+def test_with_its_default_policy_kubelet_takes_protection_away(cri: Node) -> None:
+    """It leaves memory.min of Burstable alone, which has no effect below a root without."""
+    cri.shell(
+        "sed -i '/^memoryReservationPolicy:/d; /^memoryThrottlingFactor:/d' /var/lib/kubelet/config.yaml;"
+        "systemctl set-property --runtime kubepods.slice MemoryMin=32M MemoryLow=16M;"
+        "systemctl set-property --runtime kubepods-burstable.slice MemoryMin=32M MemoryLow=16M; sleep 1"
+    )
+    assert memory(cri, "kubepods.slice", "min", "low") == [str(32 * MI), str(16 * MI)]
+    assert memory(cri, BURSTABLE, "min", "low") == [str(32 * MI), str(16 * MI)]
+    cri.shell("systemctl restart kubelet")
+    settle(cri, "systemd")
+    assert memory(cri, "kubepods.slice", "min", "low") == ["0", "0"]
+    assert memory(cri, BURSTABLE, "min", "low") == [str(32 * MI), "0"]
+    cri.shell("systemctl set-property --runtime kubepods-burstable.slice MemoryMin=0")
+
+    run = ansible(str(PROTECTION), cri.folder, "-i", cri.inventory)
+    assert run.code != 0
+    assert KUBELETS in run.output
+    assert memory(cri, BURSTABLE, "low") == ["0"]

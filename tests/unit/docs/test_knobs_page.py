@@ -32,7 +32,7 @@ PLACES = [
 CONDITIONS: dict[str, dict[str, Any]] = {
     "always": {"version": (1, 28), "static_cpu": False, "memory_qos": None},
     "static CPU manager": {"version": (1, 28), "static_cpu": True, "memory_qos": None},
-    "MemoryQoS": {"version": (1, 28), "static_cpu": False, "memory_qos": True},
+    "MemoryQoS, up to 1.36": {"version": (1, 36), "static_cpu": False, "memory_qos": True},
     "from 1.37 on": {"version": (1, 37), "static_cpu": False, "memory_qos": False},
 }
 

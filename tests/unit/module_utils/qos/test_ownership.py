@@ -114,6 +114,13 @@ def test_memory_protection_by_version_and_gate(name: str, version: Any, memory_q
         ("cpuset_cpus", "root", {}, ["all CPUs at its start", "reservedSystemCPUs"]),
         ("cpuset_cpus", "pod", {"static_cpu": True}, ["static CPU manager", "every 10 seconds", "cpu_quota"]),
         ("memory_low", "burstable", {"memory_qos": True}, ["MemoryQoS", "every minute", "Turn the gate"]),
+        (
+            "memory_low",
+            "burstable",
+            {"version": NEW},
+            ["at its start", "every minute", "TieredReservation", "of your own"],
+        ),
+        ("memory_low", "root", {"version": NEW, "memory_qos": True}, ["at its start", "TieredReservation"]),
         ("memory_low", "burstable", {"version": NEW, "memory_qos": False}, ["at its start", "TieredReservation"]),
         ("memory_low", "burstable", {"version": None}, ["neither kubelet's version nor its gate", "of your own"]),
     ],
@@ -121,6 +128,12 @@ def test_memory_protection_by_version_and_gate(name: str, version: Any, memory_q
 def test_a_reason_says_who_when_and_what_else(name: str, place: str, other: Any, words: list[str]) -> None:
     found = said(name, place, **other)
     assert [word for word in words if word not in found] == []
+
+
+def test_switching_the_gate_off_is_no_way_out_from_137_on() -> None:
+    """There it takes protection away at its start whether the gate is on, by default, or off."""
+    assert "Turn the gate" not in said("memory_low", "burstable", version=NEW)
+    assert "Turn the gate" in said("memory_low", "burstable", version=OLD, memory_qos=True)
 
 
 def test_idle_under_cgroupfs_has_nobody_to_take_it_back() -> None:
