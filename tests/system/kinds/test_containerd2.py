@@ -73,7 +73,7 @@ def test_driver_and_nri_are_set_in_the_main_file_of_schema_3(forky: Node) -> Non
     assert text.startswith("version = 3\n")
 
     configure(forky, "--extra-vars", "written_to=main-file")
-    changed = [line for line in difflib.ndiff(text.splitlines(), forky.shell(f"cat {CONFIG}").splitlines())]
+    changed = list(difflib.ndiff(text.splitlines(), forky.shell(f"cat {CONFIG}").splitlines()))
     assert sorted(line.replace(" ", "") for line in changed if line[0] in "+-") == [
         "+SystemdCgroup=true",
         "+disable=false",
