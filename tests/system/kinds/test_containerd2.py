@@ -7,12 +7,12 @@ The lab's own program asks for the pods, in the cgroups of a kubelet on systemd:
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from ansible_collections.volcano.colocation.tests.system.containerd_config import CONFIG, differences, dump, serves_nri
 from ansible_collections.volcano.colocation.tests.system.node import Node, Run, ansible, throwaway
 from ansible_collections.volcano.colocation.tests.system.pods import QOS_CLASSES, qos_classes
 
@@ -21,7 +21,6 @@ SPEC = (
     *("--suite", "forky", "--cgroup", "v2", "--kubelet", "none"),
     *("--driver-kubelet", "systemd", "--driver-runtime", "cgroupfs"),
 )
-CONFIG = "/etc/containerd/config.toml"
 PLAYBOOK = Path(__file__).with_name("runtime.yml")
 
 
@@ -36,14 +35,9 @@ def configure(node: Node, *arguments: str) -> Run:
     return run
 
 
-def dump(node: Node) -> list[str]:
-    """What containerd makes of its files, without the list of the files."""
-    lines = node.shell("containerd config dump").splitlines()
-    return [line.strip() for line in lines if not line.startswith("imports = ")]
-
-
 # Debian's file has schema 2; a file of containerd's own making has schema 3, and begins without drop-ins of another.
 OWN = f"rm -rf /etc/containerd/conf.d; containerd config default > {CONFIG}"
+ALIGNED = ["+ SystemdCgroup = true", "+ disable = false", "- SystemdCgroup = false", "- disable = true"]
 NRI_OFF = rf"sed -i '/io.containerd.nri.v1.nri/,/disable/s/disable = false/disable = true/' {CONFIG}"
 
 
@@ -56,10 +50,9 @@ def test_the_driver_is_set_and_nothing_else(forky: Node, make: str) -> None:
     assert forky.tree() == tree
 
     configure(forky)
-    changed = [line for line in difflib.ndiff(before, dump(forky)) if line[0] in "+-"]
-    assert changed == ["- SystemdCgroup = false", "+ SystemdCgroup = true"]
+    assert differences(before, dump(forky)) == ["+ SystemdCgroup = true", "- SystemdCgroup = false"]
     assert qos_classes(forky.containers(), "systemd") == QOS_CLASSES
-    assert "nri.sock" in forky.shell("cat /proc/net/unix")
+    assert serves_nri(forky)
 
     after = forky.tree()
     assert configure(forky).recap(NAME)["changed"] == 0
@@ -68,25 +61,14 @@ def test_the_driver_is_set_and_nothing_else(forky: Node, make: str) -> None:
 
 def test_driver_and_nri_are_set_in_the_main_file_of_schema_3(forky: Node) -> None:
     forky.shell(f"{OWN}; {NRI_OFF}; systemctl restart containerd lab-pods")
-    assert "nri.sock" not in forky.shell("cat /proc/net/unix")
+    assert not serves_nri(forky)
     before, text = dump(forky), forky.shell(f"cat {CONFIG}")
     assert text.startswith("version = 3\n")
 
     configure(forky, "--extra-vars", "written_to=main-file")
-    changed = list(difflib.ndiff(text.splitlines(), forky.shell(f"cat {CONFIG}").splitlines()))
-    assert sorted(line.replace(" ", "") for line in changed if line[0] in "+-") == [
-        "+SystemdCgroup=true",
-        "+disable=false",
-        "-SystemdCgroup=false",
-        "-disable=true",
-    ]
-    changed = [line for line in difflib.ndiff(before, dump(forky)) if line[0] in "+-"]
-    assert sorted(changed) == [
-        "+ SystemdCgroup = true",
-        "+ disable = false",
-        "- SystemdCgroup = false",
-        "- disable = true",
-    ]
+    lines = differences(text.splitlines(), forky.shell(f"cat {CONFIG}").splitlines())
+    assert [" ".join(line.split()) for line in lines] == ALIGNED
+    assert differences(before, dump(forky)) == ALIGNED
     assert forky.shell("ls /etc/containerd") == "config.toml\n"
     assert qos_classes(forky.containers(), "systemd") == QOS_CLASSES
-    assert "nri.sock" in forky.shell("cat /proc/net/unix")
+    assert serves_nri(forky)

@@ -7,7 +7,6 @@ containerd's main file of schema 4 is edited in place. MemoryQoS is on in kubele
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.tests.system.containerd_config import CONFIG, differences, dump, serves_nri
 from ansible_collections.volcano.colocation.tests.system.everything import settle, state
 from ansible_collections.volcano.colocation.tests.system.node import Node, ansible, throwaway
 from ansible_collections.volcano.colocation.tests.system.pods import QOS_CLASSES, qos_classes
@@ -25,7 +25,6 @@ SPEC = (
     *("--driver-kubelet", "cgroupfs", "--driver-runtime", "systemd", "--nri", "off"),
     *("--wait", "ssh"),
 )
-CONTAINERD = "/etc/containerd/config.toml"
 CGROUPFS: dict[str, Any] = {
     "colocation_cgroup_driver": "cgroupfs",
     "colocation_containerd_strategy": "main-file",
@@ -79,11 +78,6 @@ def driver(facts: dict[str, Any]) -> tuple[str, str]:
     return facts["kubelet"]["cgroup_driver"], facts["kubelet"]["cgroup_driver_authority"]
 
 
-def dump(node: Node) -> list[str]:
-    """containerd's own reading of its files."""
-    return [line.strip() for line in node.shell("containerd config dump").splitlines()]
-
-
 def runtime_driver(node: Node) -> str:
     """SystemdCgroup of runc."""
     (line,) = {line for line in dump(node) if "SystemdCgroup" in line}
@@ -110,7 +104,7 @@ def test_the_drivers_source_is_the_cri_and_the_file_is_reported(
 
 
 def test_kubelet_follows_containerd_to_the_other_driver(cri: Node, tmp_path: Path) -> None:
-    assert "nri.sock" not in cri.shell("cat /proc/net/unix")
+    assert not serves_nri(cri)
     read, folder = dump(cri), cri.shell("ls /etc/containerd")
     predicted = cri.ansible("provision", "--check", **CGROUPFS)
     assert predicted.code == 0, predicted.output
@@ -119,16 +113,15 @@ def test_kubelet_follows_containerd_to_the_other_driver(cri: Node, tmp_path: Pat
 
     run = cri.ansible("provision", **CGROUPFS)
     assert run.code == 0, run.output[-4000:]
-    assert cri.shell(f"head -1 {CONTAINERD}") == "version = 4\n"
-    changed = [line for line in difflib.ndiff(read, dump(cri)) if line[0] in "+-"]
-    assert sorted(changed) == [
+    assert cri.shell(f"head -1 {CONFIG}") == "version = 4\n"
+    assert differences(read, dump(cri)) == [
         "+ SystemdCgroup = false",
         "+ disable = false",
         "- SystemdCgroup = true",
         "- disable = true",
     ]
     assert cri.shell("ls /etc/containerd") == folder
-    assert "nri.sock" in cri.shell("cat /proc/net/unix")
+    assert serves_nri(cri)
     assert qos_classes(cri.containers(), "cgroupfs") == QOS_CLASSES
     facts = assessed(cri, tmp_path)
     assert driver(facts) == ("cgroupfs", "cri")
