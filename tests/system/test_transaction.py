@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.tests.system import job
+from ansible_collections.volcano.colocation.tests.system.containerd_config import serves_nri
 from ansible_collections.volcano.colocation.tests.system.node import Node
 
 RESERVED: dict[str, Any] = {
@@ -94,7 +95,7 @@ def test_afterwards_the_node_is_aligned_by_the_kernels_word(node: Node) -> None:
         path for path in paths if not re.match(r"/kubepods\.slice/.*cri-containerd-[0-9a-f]{64}\.scope$", path)
     ] == []
     assert "static" in node.shell("cat /var/lib/kubelet/cpu_manager_state")
-    assert "nri.sock" in node.shell("cat /proc/net/unix")
+    assert serves_nri(node)
 
 
 def test_a_second_provision_changes_nothing(node: Node) -> None:

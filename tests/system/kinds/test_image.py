@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.volcano.colocation.tests.system.containerd_config import serves_nri
 from ansible_collections.volcano.colocation.tests.system.node import Node, Run, ansible, lab, throwaway
 from ansible_collections.volcano.colocation.tests.system.pods import QOS_CLASSES, qos_classes
 
@@ -77,7 +78,7 @@ def test_only_two_files_of_an_image_change_and_check_mode_changes_none(image: Pa
 def test_it_is_aligned_at_its_first_boot(booted: Node) -> None:
     assert qos_classes(booted.containers(), "systemd") == QOS_CLASSES
     assert "static" in booted.shell("cat /var/lib/kubelet/cpu_manager_state")
-    assert "nri.sock" in booted.shell("cat /proc/net/unix")
+    assert serves_nri(booted)
     verified = booted.ansible("verify")
     assert verified.code == 0, verified.output
     before, services = booted.tree(), booted.services()
