@@ -10,7 +10,7 @@ from typing import Any
 
 from ..edit.errors import ParseError
 from ..edit.kubelet_syntax import decode_kubelet
-from .model import ConfigFile, Problem
+from .config_file import ConfigFile, Problem
 
 
 def changed_after(captured: Mapping[str, Any], process: Mapping[str, Any] | None) -> bool:

@@ -23,6 +23,7 @@ from ..edit.errors import ParseError
 from ..edit.lines import BOM
 from ..edit.read import read_toml
 from .config import nested, read_config
+from .config_file import ConfigFile
 from .containerd_defects import UNREADABLE, defects
 from .containerd_drivers import Drivers, as_driver, configured_drivers
 from .containerd_keys import cri_values, nri_values
@@ -39,7 +40,7 @@ from .containerd_layers import (
     version_in,
 )
 from .cri import runtime_config
-from .model import ConfigFile, Defect, Handler, NriFacts, RuntimeFacts
+from .model import Defect, Handler, NriFacts, RuntimeFacts
 from .nri import with_socket
 
 DUMP = "containerd config dump"
@@ -176,6 +177,7 @@ def interpret_containerd(evidence: Mapping[str, Any], units: Mapping[str, Mappin
         cri_cgroup_driver=driver,
         runtime_config_supported=supported,
         layers=layers.files,
+        merged=layers,
         captured=tuple(captured.values()),
         default_handler=default if isinstance(default, str) and default else DEFAULT_HANDLER,
         defects=(*_cut(evidence), *defects(layers, version)),

@@ -11,6 +11,7 @@ from typing import Any
 from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, DEFAULT_HANDLER, OWN_DROP_IN, RUNTIME_V1, newest_schema, release
 from ..edit.changes import Path
 from .config import nested
+from .config_file import ConfigFile
 from .containerd_keys import cri_values
 from .containerd_layers import (
     Layers,
@@ -26,7 +27,7 @@ from .containerd_layers import (
 )
 from .containerd_types import option_problems, start_problems
 from .go_pattern import matcher
-from .model import ConfigFile, Defect
+from .model import Defect
 from .toml_lines import key_line
 
 IGNORED = "containerd-plugin-key-ignored"

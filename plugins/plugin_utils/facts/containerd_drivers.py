@@ -9,9 +9,9 @@ from typing import Any
 
 from ...module_utils.cgroup.names import Driver
 from ..containerd_schema import DEFAULT_RUNTIME_TYPE, RUNC_TYPES, release
+from .config_file import ConfigFile
 from .containerd_layers import Layers, deprecated_runtimes, driver_word, handler_tables, read_layers
 from .containerd_types import start_problems
-from .model import ConfigFile
 
 Drivers = Mapping[str, Driver | None]
 READERS = {3: ("2.0.0", "2.3.0"), 4: ("2.3.0",)}

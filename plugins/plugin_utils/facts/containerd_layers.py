@@ -12,15 +12,15 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any
 
 from ...module_utils.containerd_fields import LetterCase, letter_case
 from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, DEFAULT_HANDLER, checks_schema, newest_schema, release
 from .config import nested
+from .config_file import ConfigFile
 from .containerd_keys import DEPRECATED, cri_values, top_level
 from .go_pattern import matcher
-from .model import ConfigFile
 
 NEWEST = 4
 _BY_KEY = ("stream_processors", "proxy_plugins", "timeouts")
@@ -50,7 +50,7 @@ class Layers:
     merge: Merge = Merge.REPLACING
     program: str | None = None
 
-    @property
+    @cached_property
     def cri(self) -> Mapping[str, Any]:
         """The merged table of the CRI plugin's runtime part, its fields under their own names."""
         return cri_values(cri_table(self.values, self.version, self.merge), self.letter_case)

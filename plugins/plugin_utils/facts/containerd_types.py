@@ -28,9 +28,9 @@ from ..containerd_value_types import (
     plugin_tables,
 )
 from .config import nested
+from .config_file import ConfigFile
 from .containerd_keys import OPTION_NAMES, Table, cri_values
 from .containerd_layers import Layers, Merge, counting_version, cri_names, deprecated_runtimes, handler_tables
-from .model import ConfigFile
 
 OPTION_TYPES = {
     **dict.fromkeys(OPTION_NAMES, TEXT),

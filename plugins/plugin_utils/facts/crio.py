@@ -14,9 +14,10 @@ from ..containerd_schema import release
 from ..edit.read import read_toml
 from . import crio_monitor
 from .config import nested, read_config
+from .config_file import ConfigFile
 from .cri import runtime_config
 from .crio_types import of_its_types
-from .model import Claim, ConfigFile, CrioFacts, Defect, NriFacts, RuntimeFacts
+from .model import Claim, CrioFacts, Defect, NriFacts, RuntimeFacts
 from .nri import with_socket
 
 MANAGER = ("crio", "runtime", "cgroup_manager")

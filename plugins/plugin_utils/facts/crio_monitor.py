@@ -14,7 +14,7 @@ from typing import Any
 from ...module_utils.cgroup.names import Driver
 from ..containerd_schema import release
 from .config import nested
-from .model import ConfigFile
+from .config_file import ConfigFile
 
 TOP = ("crio", "runtime", "conmon_cgroup")
 HANDLERS = ("crio", "runtime", "runtimes")

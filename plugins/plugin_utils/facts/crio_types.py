@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..edit.changes import Path
-from .model import ConfigFile, Problem
+from .config_file import ConfigFile, Problem
 from .toml_lines import key_line
 
 ANY = "*"

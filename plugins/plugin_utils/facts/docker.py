@@ -13,8 +13,9 @@ from typing import Any
 from ...module_utils.cgroup.names import Driver
 from ..edit.errors import ParseError
 from .config import read_config
+from .config_file import ConfigFile, Problem
 from .cri import runtime_config
-from .model import Claim, ConfigFile, Defect, NriFacts, Problem, RuntimeFacts
+from .model import Claim, Defect, NriFacts, RuntimeFacts
 
 OPTION = "native.cgroupdriver"
 

@@ -13,6 +13,7 @@ from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, OBSERVED, STATIC
 from ..versions import minor
 from .checkpoints import interpret_checkpoint, interpret_memory_checkpoint
 from .config import read_kubelet_config
+from .config_file import ConfigFile
 from .kubeadm_patches import read_patches
 from .kubelet_driver import CONFIGZ_SOURCE, CRI_SOURCE, driver_at_restart, running_driver
 from .kubelet_dropins import read_dropins, unseen
@@ -20,7 +21,7 @@ from .kubelet_flags import environment_flags, flag_source, flag_values, flags, n
 from .kubelet_healthz import healthz_url
 from .kubelet_layers import DEFAULT_SOURCE, claims_of, dropins_read, settings_in_force, shown
 from .kubelet_model import Flag, Setting, Start
-from .model import Checkpoint, Claim, ConfigFile, KubeletFacts
+from .model import Checkpoint, Claim, KubeletFacts
 
 _PLAIN = re.compile(r" [A-Za-z]+\s*")
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from .config import read_kubelet_config
+from .config_file import ConfigFile
 from .kubelet_layers import refused_dropin
-from .model import ConfigFile
 
 
 def read_dropins(

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from ...module_utils.snapshot.kubelet_healthz import port_of, url
 from ..kubelet_fields import HEALTHZ_BIND_ADDRESS, HEALTHZ_PORT, KubeletField, Version
+from .config_file import ConfigFile
 from .kubelet_layers import setting_in_force, shown
 from .kubelet_model import Flag
-from .model import ConfigFile
 
 
 def healthz_url(

@@ -23,9 +23,10 @@ from ..kubelet_fields import (
     TOPOLOGY_MANAGER_SCOPE,
     KubeletField,
 )
+from .config_file import ConfigFile, Problem
 from .kubelet_flags import flag_source, flag_value, flag_values
 from .kubelet_model import Flag, Setting, Start
-from .model import Claim, ConfigFile, Problem
+from .model import Claim
 
 API_VERSION = "kubelet.config.k8s.io/v1beta1"
 KIND = "KubeletConfiguration"

@@ -10,8 +10,9 @@ from typing import Any
 from ...module_utils.snapshot.processes import option
 from ..kubelet_fields import CGROUP_DRIVER
 from .config import read_config
+from .config_file import ConfigFile
 from .embedded import kubelet_arguments
-from .model import Claim, ConfigFile, LayoutFacts, RuntimeFacts
+from .model import Claim, LayoutFacts, RuntimeFacts
 
 RANCHER = {"k3s": "/var/lib/rancher/k3s/agent", "rke2": "/var/lib/rancher/rke2/agent"}
 CONTAINERD_FOLDER = "/etc/containerd/"

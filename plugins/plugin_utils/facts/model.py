@@ -11,6 +11,8 @@ from typing import Any
 
 from ...module_utils.cgroup.mounts import Hierarchy
 from ...module_utils.cgroup.names import Driver
+from .config_file import ConfigFile
+from .containerd_layers import Layers
 from .kubeadm_patches import KubeadmPatches
 from .kubelet_model import Setting, Start
 from .operating_system import OperatingSystem
@@ -40,22 +42,6 @@ class Claim:
     setting: str
     value: str
     source: str
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Something that could not be read: in which file, on which line, why, and what to do where that is known."""
-
-    file: str
-    message: str
-    line: int | None = None
-    remedy: str | None = None
-
-
-def advice(general: str, *problems: Problem) -> str:
-    """A general remedy, then those that are known for these problems."""
-    known = dict.fromkeys(problem.remedy for problem in problems if problem.remedy)
-    return " ".join([general, *(f"{remedy}." for remedy in known)])
 
 
 @dataclass(frozen=True)
@@ -121,24 +107,6 @@ class Checkpoint:
     cpus: frozenset[int] | None = None
     shared: frozenset[int] | None = None
     checksum: str | None = None
-
-
-@dataclass(frozen=True)
-class ConfigFile:
-    """A configuration file as found; ``values`` is empty when it is missing or could not be read.
-
-    ``ignored``: a part that its program takes no notice of, such as a second document or a repeated key.
-
-    ``text`` may hold secrets: it is for what goes back to the node, and is never published.
-    """
-
-    path: str
-    kind: str
-    values: Mapping[str, Any] = field(default_factory=dict)
-    problem: Problem | None = None
-    changed_after_start: bool = False
-    ignored: Problem | None = None
-    text: str | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -219,7 +187,8 @@ class CrioFacts:
 class RuntimeFacts:
     """``layers``: the files in force, in merge order; ``captured``: all that were looked at, missing ones too.
 
-    ``schema_in_force``: the one that counts for them all, where ``config_version`` is the main file's own.
+    ``merged``: what containerd makes of its files; of another runtime, nothing. ``schema_in_force``: the one that
+    counts for them all, where ``config_version`` is the main file's own.
     """
 
     name: str | None
@@ -246,6 +215,7 @@ class RuntimeFacts:
     crio: CrioFacts | None = None
     program: str | None = None
     schema_in_force: int | None = None
+    merged: Layers = field(default_factory=lambda: Layers(()))
 
     @property
     def unit(self) -> str:

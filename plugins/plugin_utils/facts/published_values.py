@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-from .model import ConfigFile
+from .config_file import ConfigFile
 
 
 def plain(value: Any) -> Any:

@@ -15,7 +15,7 @@ from ..facts.config import nested
 from ..facts.containerd_layers import Layers, Merge, deprecated_runtimes, driver_word, own_table, runtimes
 from ..facts.model import Handler, NodeFacts, RuntimeFacts
 from ..profile import Profile
-from .containerd_place import MAIN_FILE, Place, layers_of, place, preparations
+from .containerd_place import MAIN_FILE, Place, place, preparations
 from .containerd_rendered import placed
 from .model import Change, Need, Skip
 
@@ -53,7 +53,7 @@ def _handler_edits(
 def _driver_edits(runtime: RuntimeFacts, handler: Handler, profile: Profile, driver: Driver) -> Iterator[Change]:
     if handler.configured is driver:
         return
-    layers, main = layers_of(runtime), runtime.config
+    layers, main = runtime.merged, runtime.config
     where = place(runtime, profile.containerd_strategy, cri_table)
     yield from _handler_edits(where, handler.name, runtimes(layers.cri).get(handler.name), driver, layers)
     of_main = runtimes(own_table(layers, main)).get(handler.name)
@@ -66,7 +66,7 @@ def _driver_changes(runtime: RuntimeFacts, profile: Profile) -> Iterator[Change]
     driver = profile.cgroup_driver
     if driver is None:
         return
-    kept = deprecated_runtimes(layers_of(runtime))
+    kept = deprecated_runtimes(runtime.merged)
     for handler in runtime.handlers:
         if handler.name in kept:
             continue  # refused where it differs
@@ -87,7 +87,7 @@ def _nri_changes(runtime: RuntimeFacts, profile: Profile) -> Iterator[Change]:
     wanted = profile.nri
     if wanted.enabled is None:
         return
-    where, found = place(runtime, profile.containerd_strategy, nri_table), nri_values(layers_of(runtime))
+    where, found = place(runtime, profile.containerd_strategy, nri_table), nri_values(runtime.merged)
     settings: dict[str, Any] = dict(wanted.settings)
     # Of an image no version is known, hence no default: the key is written whatever the default may be.
     if wanted.enabled is not runtime.nri.configured or runtime.nri.supported is None:

@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from ..edit.containerd_file import spelled
+from ..facts.config_file import ConfigFile
 from ..facts.containerd_layers import Layers, read_layers
-from ..facts.model import ConfigFile, RuntimeFacts
+from ..facts.model import RuntimeFacts
 from .containerd_place import files_of
 from .containerd_rendered import TARGET
 from .model import Change

@@ -13,8 +13,9 @@ from typing import Any
 
 from ..containerd_schema import OWN_DROP_IN, SCHEMAS, Schema, dump_is_wrong, release, schema_of_new_file
 from ..facts.config import nested
-from ..facts.containerd_layers import Layers, Merge, order, read_layers, version_in
-from ..facts.model import ConfigFile, RuntimeFacts
+from ..facts.config_file import ConfigFile
+from ..facts.containerd_layers import Layers, Merge, order, version_in
+from ..facts.model import RuntimeFacts
 from .model import Change, Need
 
 AUTO, MAIN_FILE, DROP_IN = "auto", "main-file", "drop-in"
@@ -34,11 +35,6 @@ def files_of(runtime: RuntimeFacts) -> dict[str, ConfigFile]:
     return {runtime.config.path: runtime.config, **{each.path: each for each in runtime.captured}}
 
 
-def layers_of(runtime: RuntimeFacts) -> Layers:
-    """The files in force, and what containerd makes of them."""
-    return read_layers(runtime.config, files_of(runtime), runtime.version)
-
-
 def strategy(runtime: RuntimeFacts, wanted: str) -> str:
     """``main-file`` or ``drop-in``: what was wanted, else what suits the release.
 
@@ -47,7 +43,7 @@ def strategy(runtime: RuntimeFacts, wanted: str) -> str:
     """
     if wanted != AUTO:
         return wanted
-    layers = layers_of(runtime)
+    layers = runtime.merged
     merges = release(runtime.version) is not None and layers.merge is not Merge.REPLACING
     believed = not dump_is_wrong(runtime.version, layers.version)
     return DROP_IN if merges and believed and runtime.config.values else MAIN_FILE
@@ -57,7 +53,7 @@ def place(runtime: RuntimeFacts, wanted: str, table: Table) -> Place:
     """Where the settings of the plugin whose ``table`` this is are written."""
     if strategy(runtime, wanted) == DROP_IN:
         return Place(OWN_DROP_IN, _known(_schema_of_drop_in(runtime)))
-    main, layers = runtime.config, layers_of(runtime)
+    main, layers = runtime.config, runtime.merged
     if not main.values:
         return Place(main.path, _known(schema_of_new_file(runtime.version)))
     if layers.merge is not Merge.REPLACING:
@@ -89,7 +85,7 @@ def _schema_of_drop_in(runtime: RuntimeFacts) -> int | None:
         return version_in(own.values)
     if "version" in runtime.config.values:
         return runtime.config_version
-    layers = layers_of(runtime)
+    layers = runtime.merged
     named = [each.values["version"] for each in layers.files if isinstance(each.values.get("version"), int)]
     return min(named, default=layers.version or schema_of_new_file(runtime.version))
 

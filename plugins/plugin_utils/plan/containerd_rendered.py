@@ -20,9 +20,10 @@ from ..edit.errors import EditError
 from ..edit.read import read_toml
 from ..edit.template_splice import BASE, extends_base, parted, rendered_with
 from ..facts.config import nested
+from ..facts.config_file import ConfigFile
 from ..facts.containerd_layers import Merge, driver_word, runtimes
-from ..facts.model import ConfigFile, NodeFacts
-from .containerd_place import files_of, layers_of
+from ..facts.model import NodeFacts
+from .containerd_place import files_of
 from .model import Change, Need
 
 TARGET = "containerd template"
@@ -59,7 +60,7 @@ def rendering(facts: NodeFacts) -> Rendering | None:
         return None
     pattern = f"{template.removesuffix('.tmpl')}.d/*.toml"
     # Up to 1.7 a plugin's table in a drop-in would take the place of the rendered one as a whole (containerd#5837).
-    deep = layers_of(facts.runtime).merge is not Merge.REPLACING
+    deep = facts.runtime.merged.merge is not Merge.REPLACING
     imported = deep and pattern in [posixpath.normpath(each) for each in facts.runtime.imports]
     return Rendering(path, template, posixpath.dirname(pattern) + "/" + OWN_FILE if imported else None)
 

@@ -28,7 +28,7 @@ from ..edit.template_splice import BASE, rendered_with
 from ..facts.containerd_layers import runtimes
 from ..facts.model import RuntimeFacts
 from .containerd_after import layers_after
-from .containerd_place import files_of, imports_of, layers_of
+from .containerd_place import files_of, imports_of
 from .containerd_rendered import TARGET
 from .edits import FileEdit
 from .model import Change
@@ -132,7 +132,7 @@ def in_dump(keys: tuple[str, ...], version: str | None) -> tuple[str, ...]:
 
 def _new_tables(runtime: RuntimeFacts, changes: Iterable[Change]) -> list[list[str]]:
     """Tables of handlers that the plan declares: they take the place of built-in ones, defaults and all."""
-    declared = runtimes(layers_of(runtime).cri)
+    declared = runtimes(runtime.merged.cri)
     tables = [
         list(in_dump(each.keys[:-1], runtime.version))
         for each in changes

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from ..facts.config_file import ConfigFile
 from ..facts.kubelet_layers import (
     DROPINS_FREE_SINCE,
     DROPINS_SINCE,
@@ -19,7 +20,7 @@ from ..facts.kubelet_layers import (
 )
 from ..facts.kubelet_model import Flag
 from ..facts.layout import RANCHER
-from ..facts.model import ConfigFile, KubeletFacts, NodeFacts
+from ..facts.model import KubeletFacts, NodeFacts
 from ..versions import minor
 from .model import Refusal
 

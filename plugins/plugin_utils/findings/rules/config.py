@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...facts.config_file import Problem, advice
 from ...facts.kubelet_layers import DROPINS_SINCE, dropins_read
-from ...facts.model import NodeFacts, Problem, advice
+from ...facts.model import NodeFacts
 from ...versions import minor
 from ..model import Effect, Finding, Rule, Severity
 

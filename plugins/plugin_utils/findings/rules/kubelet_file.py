@@ -9,8 +9,9 @@ from typing import Any
 
 from ...edit.kubelet_syntax import decodes_as_json
 from ...edit.place_of import line_of
+from ...facts.config_file import ConfigFile, Problem
 from ...facts.kubelet_layers import not_kubelets, patched
-from ...facts.model import ConfigFile, NodeFacts, Problem
+from ...facts.model import NodeFacts
 from ...kubelet_types import WrongType, wrong_types, wrong_types_of_dropins
 from ...plan.kubelet_place import decoded_files
 from ...versions import minor

@@ -24,7 +24,7 @@ from ...facts.containerd_layers import (
 from ...facts.model import NodeFacts
 from ...profile import Profile
 from ..containerd import nri_skip, runtime_changes
-from ..containerd_place import DROP_IN, files_of, layers_of, strategy
+from ..containerd_place import DROP_IN, files_of, strategy
 from ..model import Refusal
 from . import containerd_key_case, containerd_outcome
 from .model import Rule, unsafe_file
@@ -121,7 +121,7 @@ def _strategy(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     runtime = facts.runtime
     if profile.containerd_strategy != DROP_IN:
         return
-    if release(runtime.version) is None or layers_of(runtime).merge is Merge.REPLACING:
+    if release(runtime.version) is None or runtime.merged.merge is Merge.REPLACING:
         yield Refusal(
             "containerd-strategy",
             f"containerd {runtime.version or 'of an unknown version'} may replace a plugin's table by that of a"
@@ -135,7 +135,7 @@ def _dump(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     """Nothing is left to write, and containerd does not read it so: what it reads is not understood."""
     runtime, driver = facts.runtime, profile.cgroup_driver
     for handler in runtime.handlers if driver else ():
-        systemd = driver_word(runtimes(layers_of(runtime).cri).get(handler.name)) is True
+        systemd = driver_word(runtimes(runtime.merged.cri).get(handler.name)) is True
         written = Driver.SYSTEMD if systemd else Driver.CGROUPFS
         dumped = handler.configured if handler.source == DUMP else None
         if dumped and dumped is not driver and written is driver:
@@ -152,7 +152,7 @@ def _runtime_v1(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
 
     generateRuntimeOptions in pkg/cri/server/helpers.go of 1.6 and 1.7, containerd RELEASES.md.
     """
-    layers = layers_of(facts.runtime)
+    layers = facts.runtime.merged
     for name, table in sorted(runtimes(layers.cri).items()) if profile.cgroup_driver else ():
         if table.get("runtime_type") == RUNTIME_V1 and runtime_v1_driver(layers, table) is not profile.cgroup_driver:
             yield Refusal(
@@ -165,7 +165,7 @@ def _runtime_v1(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
 
 def _deprecated(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     """Handlers that 1.x makes of default_runtime and untrusted_workload_runtime; 2.0 has neither."""
-    runtime, layers = facts.runtime, layers_of(facts.runtime)
+    runtime, layers = facts.runtime, facts.runtime.merged
     kept = deprecated_runtimes(layers) if profile.cgroup_driver else {}
     for handler in runtime.handlers:
         if handler.name in kept and handler.configured is not profile.cgroup_driver:

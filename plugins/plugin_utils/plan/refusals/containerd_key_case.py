@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from ...containerd_schema import CRI_V1, CRI_V2, CRI_V3
 from ...edit.containerd_file import other_spelling
 from ...facts.config import nested
+from ...facts.config_file import ConfigFile
 from ...facts.containerd_keys import nri_values
 from ...facts.containerd_layers import Layers, Merge, own_table
-from ...facts.model import ConfigFile, NodeFacts
+from ...facts.model import NodeFacts
 from ...profile import Profile
 from ..containerd import runtime_changes
 from ..containerd_after import layers_after
-from ..containerd_place import layers_of
 from ..model import Change, Refusal
 from .model import Rule
 
@@ -25,7 +25,7 @@ CRI_NAMES = (CRI_V1, CRI_V2, CRI_V3)
 def _key_case(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     """In the file that is changed, the key that is there is changed, if it counts. No second one is added anywhere."""
     changes = [each for each in runtime_changes(facts, profile) if each.path and each.keys]
-    layers, after = layers_of(facts.runtime), layers_after(facts.runtime, changes)
+    layers, after = facts.runtime.merged, layers_after(facts.runtime, changes)
     for config in layers.files:
         found = [key for change in changes if (key := _in_the_way(config, change, layers, after))]
         for key in dict.fromkeys(found):

@@ -13,7 +13,6 @@ from ...facts.model import NodeFacts, RuntimeFacts
 from ...profile import Profile
 from ..containerd import nri_values, runtime_changes
 from ..containerd_after import files_after, layers_after
-from ..containerd_place import layers_of
 from ..containerd_rendered import own_paths
 from ..model import Change, Refusal
 from .model import Rule, unsafe_file
@@ -37,7 +36,7 @@ def _read(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     runtime = facts.runtime
     for config in runtime.layers[1:]:
         yield from unsafe_file(config)
-    for path in layers_of(runtime).unseen:
+    for path in runtime.merged.unseen:
         yield Refusal(
             "containerd-imports",
             f"imports {path}, which was not looked at",
@@ -67,7 +66,7 @@ def _written(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
 def _imported_again(runtime: RuntimeFacts, changes: Sequence[Change], paths: set[str]) -> Iterator[Refusal]:
     """A file left as it is that imports a changed one cannot be shown to containerd before the change is made."""
     after = files_after(runtime, changes)
-    for config in layers_of(runtime).files[1:]:
+    for config in runtime.merged.files[1:]:
         again = paths & set(imported(config, after, runtime.version))
         if again and config.path not in paths:
             yield Refusal(

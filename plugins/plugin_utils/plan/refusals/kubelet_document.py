@@ -12,8 +12,9 @@ from collections.abc import Iterator
 
 from ...edit.kubelet_syntax import decodes_as_json
 from ...edit.place_of import line_of
+from ...facts.config_file import ConfigFile
 from ...facts.kubelet_layers import not_kubelets, patched
-from ...facts.model import ConfigFile, NodeFacts
+from ...facts.model import NodeFacts
 from ...kubelet_fields import (
     CPU_MANAGER_POLICY,
     KUBE_RESERVED,

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ...facts.model import ConfigFile, NodeFacts, advice
+from ...facts.config_file import ConfigFile, advice
+from ...facts.model import NodeFacts
 from ...profile import Profile
 from ..model import Refusal
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_toml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.config_file import ConfigFile, Problem
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.containerd_layers import (
     Layers,
     driver_word,
@@ -15,7 +16,6 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.container
     runtimes,
     source_of,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import ConfigFile, Problem
 
 MAIN = "/etc/containerd/config.toml"
 DROP = "/etc/containerd/conf.d/50-x.toml"

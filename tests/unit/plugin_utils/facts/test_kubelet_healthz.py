@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_healthz import healthz, place
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.config_file import ConfigFile
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_flags import flags
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_healthz import healthz_url
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import ConfigFile
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.rules.services import kubelet_unhealthy
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
