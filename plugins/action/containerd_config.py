@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import asdict
 from typing import Any
 
@@ -13,15 +14,15 @@ from ..plugin_utils.facts.model import NodeFacts, RuntimeFacts
 from ..plugin_utils.plan.containerd import cri_table
 from ..plugin_utils.plan.containerd_place import place, strategy
 from ..plugin_utils.plan.containerd_rendered import rendering
+from ..plugin_utils.plan.draft import PlanDraft
 from ..plugin_utils.plan.first_boot import of_containerd
 from ..plugin_utils.plan.refusals.runtime import rules_for
-from ..plugin_utils.plan.runtimes import runtime_changes, skips
-from ..plugin_utils.profile import Profile
+from ..plugin_utils.plan.runtimes import skips
 
 
 class ActionModule(FilesAction):
     ARGUMENTS = CONTAINERD_CONFIG
-    CHANGES = staticmethod(runtime_changes)
+    CHANGES = operator.attrgetter("runtime_changes")
     RULES = rules_for("containerd", "crio_config")
     BOOT = staticmethod(of_containerd)
 
@@ -30,10 +31,10 @@ class ActionModule(FilesAction):
         return facts.runtime
 
     @staticmethod
-    def remarks(facts: NodeFacts, profile: Profile) -> dict[str, Any]:
-        wanted, how = profile.containerd_strategy, rendering(facts)
+    def remarks(draft: PlanDraft) -> dict[str, Any]:
+        wanted, how = draft.profile.containerd_strategy, rendering(draft.facts)
         return {
-            "path": how.place if how else place(facts.runtime, wanted, cri_table).path,
-            "strategy": how.strategy if how else strategy(facts.runtime, wanted),
-            "left_out": [asdict(skip) for skip in skips(facts, profile)],
+            "path": how.place if how else place(draft.runtime, wanted, cri_table).path,
+            "strategy": how.strategy if how else strategy(draft.runtime, wanted),
+            "left_out": [asdict(skip) for skip in skips(draft.facts, draft.profile)],
         }

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import asdict
 from typing import Any
 
@@ -11,15 +12,15 @@ from ..plugin_utils.arguments import CRIO_CONFIG
 from ..plugin_utils.controller.files import FilesAction
 from ..plugin_utils.facts.model import NodeFacts, RuntimeFacts
 from ..plugin_utils.plan.crio import drop_in
+from ..plugin_utils.plan.draft import PlanDraft
 from ..plugin_utils.plan.first_boot import of_crio
 from ..plugin_utils.plan.refusals.runtime import rules_for
-from ..plugin_utils.plan.runtimes import runtime_changes, skips
-from ..plugin_utils.profile import Profile
+from ..plugin_utils.plan.runtimes import skips
 
 
 class ActionModule(FilesAction):
     ARGUMENTS = CRIO_CONFIG
-    CHANGES = staticmethod(runtime_changes)
+    CHANGES = operator.attrgetter("runtime_changes")
     RULES = rules_for("cri-o", "containerd_config")
     BOOT = staticmethod(of_crio)
 
@@ -28,6 +29,6 @@ class ActionModule(FilesAction):
         return facts.runtime
 
     @staticmethod
-    def remarks(facts: NodeFacts, profile: Profile) -> dict[str, Any]:
-        left_out = [asdict(skip) for skip in skips(facts, profile)]
-        return {"path": drop_in(facts.runtime), "strategy": "drop-in", "left_out": left_out}
+    def remarks(draft: PlanDraft) -> dict[str, Any]:
+        left_out = [asdict(skip) for skip in skips(draft.facts, draft.profile)]
+        return {"path": drop_in(draft.runtime), "strategy": "drop-in", "left_out": left_out}

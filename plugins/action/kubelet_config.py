@@ -11,18 +11,17 @@ from ..plugin_utils.arguments import KUBELET_CONFIG
 from ..plugin_utils.controller.files import FilesAction
 from ..plugin_utils.controller.outcome import owner_variables
 from ..plugin_utils.facts.model import KubeletFacts, NodeFacts
+from ..plugin_utils.plan.draft import PlanDraft
 from ..plugin_utils.plan.first_boot import of_kubelet
-from ..plugin_utils.plan.kubeadm_patch import patch_changes, patch_skip
-from ..plugin_utils.plan.kubelet import kubelet_changes
-from ..plugin_utils.plan.kubelet_place import Place, Strategy, choose
+from ..plugin_utils.plan.kubeadm_patch import patch_skip
+from ..plugin_utils.plan.kubelet_place import Place
 from ..plugin_utils.plan.model import Change
 from ..plugin_utils.plan.owner import owners
 from ..plugin_utils.plan.refusals import kubeadm, kubelet, layout
-from ..plugin_utils.profile import Profile
 
 
-def _changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
-    return kubelet_changes(facts, profile) + patch_changes(facts, profile)
+def _changes(draft: PlanDraft) -> tuple[Change, ...]:
+    return draft.kubelet_changes + draft.patch_changes
 
 
 class ActionModule(FilesAction):
@@ -32,12 +31,12 @@ class ActionModule(FilesAction):
     BOOT = staticmethod(of_kubelet)
 
     @staticmethod
-    def remarks(facts: NodeFacts, profile: Profile) -> dict[str, Any]:
-        place = choose(facts, Strategy(profile.kubelet_strategy))
-        told: dict[str, Any] = {"owner_variables": owner_variables(owners(facts, profile))}
+    def remarks(draft: PlanDraft) -> dict[str, Any]:
+        place = draft.kubelet_place
+        told: dict[str, Any] = {"owner_variables": owner_variables(owners(draft))}
         if isinstance(place, Place):
             told.update(path=place.path, paths=list(place.paths), strategy=place.strategy.value)
-        left_out = patch_skip(facts, profile)
+        left_out = patch_skip(draft)
         if left_out:
             told["left_out"] = [asdict(each) for each in left_out]
         return told

@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import EditError, UneditableFile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet import kubelet_changes
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_after import resolved
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.reserved_memory import NotComputable
@@ -54,7 +54,7 @@ def written(snapshot: Snapshot, options: Options) -> str | None:
     """The main file as the plan leaves it, whether it is refused or not; None where nothing is written."""
     facts = facts_of(snapshot)
     try:
-        changes = kubelet_changes(facts, resolved(facts, profile_of(**options)))
+        changes = PlanDraft(facts, resolved(facts, profile_of(**options))).kubelet_changes
         edits = file_edits(snapshot, [change for change in changes if change.target == "kubelet"])
     except (UneditableFile, EditError, NotComputable):
         return None
@@ -70,7 +70,7 @@ def test_the_fields_of_a_profile(kubelet: KubeletJudge) -> None:
     verdicts = kubelet.load(cases, MACHINE)
     found = []
     for case, verdict in zip(cases, verdicts, strict=True):
-        codes = {refusal.code for refusal in refusals(facts_of(snapshot), profile_of(**CASES[case.name][1]))}
+        codes = {refusal.code for refusal in refusals(PlanDraft(facts_of(snapshot), profile_of(**CASES[case.name][1])))}
         if (verdict.error is not None) is not bool(codes - OURS):
             found.append(f"{case.name}: {sorted(codes)}, and kubelet: {verdict.error}")
     assert not found, "\n".join(found)

@@ -11,6 +11,7 @@ from typing import Any
 from ..facts.model import KubeletFacts, NodeFacts, RuntimeFacts
 from ..plan.checkpoints import moved_checkpoints
 from ..plan.document import files_document
+from ..plan.draft import PlanDraft
 from ..plan.edits import file_edits
 from ..plan.first_boot import FirstBoot
 from ..plan.kubelet_after import resolved
@@ -33,9 +34,9 @@ STRATEGY = "main-file"
 class FilesAction(ColocationAction):
     """``CHANGES`` and ``RULES`` say which side of the plan a module is about; ``BOOT`` tells of it in an image."""
 
-    CHANGES: Callable[[NodeFacts, Profile], tuple[Change, ...]]
+    CHANGES: Callable[[PlanDraft], tuple[Change, ...]]
     RULES: tuple[Rule, ...]
-    BOOT: Callable[[NodeFacts, Sequence[Change], Profile], FirstBoot]
+    BOOT: Callable[[PlanDraft, Sequence[Change]], FirstBoot]
 
     @staticmethod
     def side(facts: NodeFacts) -> KubeletFacts | RuntimeFacts:
@@ -43,7 +44,7 @@ class FilesAction(ColocationAction):
         raise TypeError("a subclass names its side")
 
     @staticmethod
-    def remarks(_facts: NodeFacts, _profile: Profile) -> dict[str, Any]:
+    def remarks(_draft: PlanDraft) -> dict[str, Any]:
         """What the result says of this side alone."""
         return {}
 
@@ -52,19 +53,19 @@ class FilesAction(ColocationAction):
         snapshot, recovered = self.settled(node, node.snapshot(), arguments["recover"])
         began = time.process_time()
         facts = interpreted(node.name, snapshot)
-        profile = resolved(facts, wanted)
-        refused = refusals(facts, profile, (*immutable.RULES, *self.RULES))
+        draft = PlanDraft(facts, resolved(facts, wanted))
+        refused = refusals(draft, (*immutable.RULES, *self.RULES))
         if refused:
             return {"failed": True, "msg": refusal_message(Plan(refusals=refused))}
-        needed = Plan(changes=type(self).CHANGES(facts, profile))
+        needed = Plan(changes=type(self).CHANGES(draft))
         edits = file_edits(snapshot, needed.changes)
         refused = ledger_refusals(facts) if edits else ()
         if refused:
             return {"failed": True, "msg": refusal_message(Plan(refusals=refused))}
-        result = {"changed": bool(edits), "diff": diffs(edits), **self._consequences(facts, needed, profile)}
-        result.update(self.remarks(facts, profile))
+        result = {"changed": bool(edits), "diff": diffs(edits), **self._consequences(facts, needed, draft.profile)}
+        result.update(self.remarks(draft))
         if facts.image:
-            boot = type(self).BOOT(facts, needed.changes, profile)
+            boot = type(self).BOOT(draft, needed.changes)
             result.update(first_boot=list(boot.lines), warnings=list(boot.warnings))
         if recovered:
             result.update(changed=True, recovered=recovered)

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..facts.model import NodeFacts
+from ..plan.inputs import PlanInputs
 from ..plan.kubeadm_patch import keeps_main_file
-from ..plan.kubelet_after import desired_fields, resolved
+from ..plan.kubelet_after import resolved
 from ..plan.kubelet_place import given
 from ..profile import Profile
 from .model import Host
@@ -32,14 +33,13 @@ def identity(system: Mapping[str, Any], hostname_override: str | None = None) ->
 
 def described(facts: NodeFacts, snapshot: Mapping[str, Any], profile: Profile) -> dict[str, Any]:
     """What node_align tells of a node for the cluster's sake."""
+    inputs = PlanInputs(facts, resolved(facts, profile))
     running = facts.kubelet.start.running
     return {
         **identity(snapshot["system"], given(running, "--hostname-override")),
         "kubeadm": facts.layout.name == "kubeadm",
-        "main_file": keeps_main_file(facts, profile),
-        "fields": [
-            {"keys": list(keys), "value": value} for _field, keys, value in desired_fields(resolved(facts, profile))
-        ],
+        "main_file": keeps_main_file(inputs),
+        "fields": [{"keys": list(keys), "value": value} for _field, keys, value in inputs.desired],
     }
 
 

@@ -26,13 +26,12 @@ from ..kubelet_fields import (
     TOPOLOGY_MANAGER_POLICY,
     KubeletField,
 )
-from ..profile import Profile
 from .containerd import nri_values
-from .containerd_after import layers_after
 from .crio import TARGET as CRIO
 from .crio import desired as crio_settings
+from .draft import PlanDraft
 from .kubelet_after import settings_after
-from .kubelet_place import Place, Strategy, choose
+from .kubelet_place import Place
 from .model import Change
 
 TOLD = (CGROUP_DRIVER, CPU_MANAGER_POLICY, TOPOLOGY_MANAGER_POLICY, MEMORY_MANAGER_POLICY)
@@ -49,10 +48,10 @@ class FirstBoot:
     warnings: tuple[str, ...] = ()
 
 
-def of_kubelet(facts: NodeFacts, changes: Sequence[Change], profile: Profile) -> FirstBoot:
-    """The boot of an image whose kubelet gets this profile; kubelet's changes are in ``profile`` already."""
-    after = settings_after(facts.kubelet.settings, profile)
-    place = choose(facts, Strategy(profile.kubelet_strategy))
+def of_kubelet(draft: PlanDraft, changes: Sequence[Change]) -> FirstBoot:
+    """The boot of an image whose kubelet gets this profile; kubelet's changes are in its profile already."""
+    facts, place = draft.facts, draft.kubelet_place
+    after = settings_after(facts.kubelet.settings, draft.profile)
     where = ", ".join(place.paths) if isinstance(place, Place) else facts.kubelet.config.path
     refused = tuple(line for line in _refused(facts, after) if line)
     lines = (*_slices(after), f"{_kubelets_unit(facts)} starts kubelet with {_said(after)} ({where})")
@@ -121,10 +120,10 @@ def _checkpoints(facts: NodeFacts, after: Mapping[str, Setting]) -> Iterator[str
             )
 
 
-def of_containerd(facts: NodeFacts, changes: Sequence[Change], profile: Profile) -> FirstBoot:
-    after = layers_after(facts.runtime, changes)
+def of_containerd(draft: PlanDraft, changes: Sequence[Change]) -> FirstBoot:
+    after = draft.containerd_after
     tables: dict[str, Any] = {DEFAULT_HANDLER: {}, **runtimes(after.cri)}
-    known = [each.name for each in facts.runtime.handlers] or [DEFAULT_HANDLER]
+    known = [each.name for each in draft.runtime.handlers] or [DEFAULT_HANDLER]
     words = [f"{name} {_driver(driver_word(tables.get(name)))}" for name in known]
     files = ", ".join(each.path for each in after.files)
     lines = [f"containerd.service starts containerd with the cgroup driver {', '.join(words)} ({files})"]
@@ -140,8 +139,8 @@ def _driver(word: Any) -> str:
     return (Driver.SYSTEMD if word is True else Driver.CGROUPFS).value
 
 
-def of_crio(facts: NodeFacts, changes: Sequence[Change], profile: Profile) -> FirstBoot:
-    wanted = {".".join(each.keys): each.wanted for each in crio_settings(facts.runtime, profile)}
+def of_crio(draft: PlanDraft, changes: Sequence[Change]) -> FirstBoot:
+    wanted = {".".join(each.keys): each.wanted for each in crio_settings(draft.runtime, draft.profile)}
     written = next((each.path for each in changes if each.target == CRIO and each.path), None)
     where = f" ({written})" if written else ""
     said = ", ".join(f"{name} {value}" for name, value in wanted.items()) or "its files as they are"

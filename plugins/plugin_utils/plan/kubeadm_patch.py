@@ -13,13 +13,12 @@ from typing import Any
 
 from ..facts.config import nested
 from ..facts.kubeadm_patches import Patch
-from ..facts.model import NodeFacts
 from ..kubelet_fields import KubeletField
 from ..profile import Profile
 from ..versions import minor
-from .kubelet_after import desired_fields
+from .inputs import PlanInputs
 from .kubelet_compare import same
-from .kubelet_place import Place, Strategy, choose
+from .kubelet_place import Place, Strategy
 from .model import Change, Skip
 
 TARGET = "kubeadm patch"
@@ -37,37 +36,37 @@ def own_path(profile: Profile) -> str:
     return f"{str(profile.kubeadm_patches).rstrip('/')}/{OWN_PATCH}"
 
 
-def keeps_main_file(facts: NodeFacts, profile: Profile) -> bool:
+def keeps_main_file(inputs: PlanInputs) -> bool:
     """Whether kubeadm makes the file anew that kubelet's settings are written to."""
-    place = choose(facts, Strategy(profile.kubelet_strategy))
-    return facts.layout.name == "kubeadm" and isinstance(place, Place) and place.strategy is Strategy.MAIN_FILE
+    place = inputs.kubelet_place
+    return inputs.facts.layout.name == "kubeadm" and isinstance(place, Place) and place.strategy is Strategy.MAIN_FILE
 
 
-def why_not(facts: NodeFacts, profile: Profile) -> str | None:
+def why_not(inputs: PlanInputs) -> str | None:
     """Why this node gets no patch although a folder is named; None where it gets one."""
-    version = minor(facts.kubelet.version)
-    if facts.layout.name != "kubeadm":
-        return f"the node's layout is {facts.layout.name}, not kubeadm"
-    if not keeps_main_file(facts, profile):
+    kubelet, layout = inputs.kubelet, inputs.facts.layout.name
+    version = minor(kubelet.version)
+    if layout != "kubeadm":
+        return f"the node's layout is {layout}, not kubeadm"
+    if not keeps_main_file(inputs):
         return "its settings are in a drop-in, which kubeadm leaves as it is"
     if version is not None and version < SINCE:
-        return f"kubeadm {facts.kubelet.version} passes over patches of kubelet's configuration, as all before 1.25 do"
-    if facts.kubelet.kubeadm_patches is None:
+        return f"kubeadm {kubelet.version} passes over patches of kubelet's configuration, as all before 1.25 do"
+    if kubelet.kubeadm_patches is None:
         return "nobody looked into the folder when this snapshot was taken"
     return None
 
 
-def patch_skip(facts: NodeFacts, profile: Profile) -> tuple[Skip, ...]:
+def patch_skip(inputs: PlanInputs) -> tuple[Skip, ...]:
     """The patch that was asked for and is not written."""
-    reason = why_not(facts, profile) if profile.kubeadm_patches else None
+    reason = why_not(inputs) if inputs.profile.kubeadm_patches else None
     return (Skip("kubeadm_patches", reason),) if reason else ()
 
 
-def _planned(facts: NodeFacts, profile: Profile) -> tuple[Patch, ...] | None:
+def _planned(inputs: PlanInputs) -> tuple[Patch, ...] | None:
     """The patches of a node that gets one; None for every other node."""
-    if not profile.kubeadm_patches or why_not(facts, profile) or facts.kubelet.kubeadm_patches is None:
-        return None
-    return facts.kubelet.kubeadm_patches.patches
+    found = inputs.kubelet.kubeadm_patches
+    return None if not inputs.profile.kubeadm_patches or why_not(inputs) or found is None else found.patches
 
 
 def said(patch: Patch, keys: tuple[str, ...]) -> Any:
@@ -87,11 +86,11 @@ def later(patches: tuple[Patch, ...], own: str) -> tuple[Patch, ...]:
     return tuple(each for each in patches if each.path.split("/") > own.split("/"))
 
 
-def disagreeing(facts: NodeFacts, profile: Profile) -> Iterator[tuple[Patch, tuple[str, ...]]]:
+def disagreeing(inputs: PlanInputs) -> Iterator[tuple[Patch, tuple[str, ...]]]:
     """(file, keys) of fields that a file applied after ours sets to something else than the profile."""
-    patches = _planned(facts, profile)
-    for patch in later(patches, own_path(profile)) if patches else ():
-        for field, keys, wanted in desired_fields(profile):
+    patches = _planned(inputs)
+    for patch in later(patches, own_path(inputs.profile)) if patches else ():
+        for field, keys, wanted in inputs.desired:
             found = said(patch, keys)
             if found is not _UNSET and (found is _UNCLEAR or not same(field, found, wanted)):
                 yield patch, keys
@@ -102,15 +101,15 @@ def _is_right(patches: tuple[Patch, ...], field: KubeletField, keys: tuple[str, 
     return bool(found) and found[-1] is not _UNCLEAR and same(field, found[-1], wanted)
 
 
-def patch_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
+def patch_changes(inputs: PlanInputs) -> tuple[Change, ...]:
     """What our patch has to say that the patches together do not say yet."""
-    patches = _planned(facts, profile)
+    patches = _planned(inputs)
     if patches is None:
         return ()
-    path = own_path(profile)
+    path = own_path(inputs.profile)
     own: Mapping[str, Any] = next((each.values for each in patches if each.path == path), {})
     return tuple(
         Change(TARGET, ".".join(keys), nested(own, keys), wanted, DIFFERS, frozenset(), path, keys)
-        for field, keys, wanted in desired_fields(profile)
+        for field, keys, wanted in inputs.desired
         if not _is_right(patches, field, keys, wanted)
     )

@@ -11,15 +11,15 @@ from typing import Any
 from ..edit.kubelet_file import AGENT_KEYS
 from ..facts.config import nested
 from ..facts.kubelet_layers import shown
-from ..facts.model import KubeletFacts, NodeFacts
+from ..facts.model import KubeletFacts
 from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, KubeletField, Version
 from ..profile import Profile
 from ..versions import minor
-from .kubelet_after import desired_fields
+from .inputs import PlanInputs
 from .kubelet_compare import is_default, same
 from .kubelet_flags import Override, by_variable, entry, no_longer_given, overrides
 from .kubelet_needs import DISRUPTIVE, RESTART, needs
-from .kubelet_place import Place, Strategy, choose, document_in_force
+from .kubelet_place import Place
 from .model import Change, Need, Refusal
 
 DIFFERS = "differs from the profile"
@@ -30,15 +30,15 @@ def is_right(setting: KubeletField, found: Any, wanted: Any, version: Version | 
     return same(setting, found, wanted) or (found is None and is_default(setting, wanted, version))
 
 
-def _changes_of_files(facts: NodeFacts, profile: Profile, place: Place) -> Iterator[Change]:
+def _changes_of_files(inputs: PlanInputs, place: Place) -> Iterator[Change]:
     """What the files lack: where settings go, then the main file that agents parse."""
-    whole = document_in_force(facts.kubelet)
-    own, version = facts.kubelet.config.values, minor(facts.kubelet.version)
-    for setting, keys, wanted in desired_fields(profile):
+    kubelet, whole = inputs.kubelet, inputs.kubelet_document
+    own, version = kubelet.config.values, minor(kubelet.version)
+    for setting, keys, wanted in inputs.desired:
         name, now = ".".join(keys), nested(whole, keys)
         right = is_right(setting, now, wanted, version)
-        running = right or _by_running_flag(facts.kubelet, setting, keys, wanted)
-        needed = RESTART if running else needs(keys, facts.kubelet, profile)
+        running = right or _by_running_flag(kubelet, setting, keys, wanted)
+        needed = RESTART if running else needs(keys, kubelet, inputs.profile)
         if not right:
             yield Change("kubelet", name, now, wanted, DIFFERS, needed, place.path, keys)
         parsed = setting.key in AGENT_KEYS and place.main is not None and (right or place.path != place.main)
@@ -47,16 +47,17 @@ def _changes_of_files(facts: NodeFacts, profile: Profile, place: Place) -> Itera
             yield Change("kubelet", name, nested(own, keys), wanted, reason, needed, place.main, keys)
 
 
-def _plain_lines(kubelet: KubeletFacts, profile: Profile, found: tuple[Change, ...], place: Place) -> Iterator[Change]:
+def _plain_lines(inputs: PlanInputs, found: tuple[Change, ...], place: Place) -> Iterator[Change]:
     """The main file is written, or exists for agents only: then no quotes or comment hide these lines from them."""
     if place.main is None or (place.path == place.main and not found):
         return
+    kubelet = inputs.kubelet
     odd = {CGROUP_DRIVER.key: kubelet.odd_driver_line, CPU_MANAGER_POLICY.key: kubelet.odd_policy_line}
     along = [change for change in found if change.path == place.main]
     written = {change.keys for change in along}
     # It comes with what is written anyway, and is no reason for a restart that disturbs less.
     needed = RESTART.union(*(change.needs for change in along))
-    for _setting, keys, wanted in desired_fields(profile):
+    for _setting, keys, wanted in inputs.desired:
         if odd.get(keys[0]) is not None and keys not in written:
             reason = "agents that look for the plain line do not see it"
             before = f"{wanted} with quotes or a comment"
@@ -70,41 +71,41 @@ def _by_running_flag(facts: KubeletFacts, setting: KubeletField, keys: tuple[str
     return said is not None and (shown(said) == shown(wanted) or same(setting, said, wanted))
 
 
-def _flag_needs(override: Override, facts: KubeletFacts, profile: Profile) -> frozenset[Need]:
+def _flag_needs(override: Override, inputs: PlanInputs) -> frozenset[Need]:
     """What it takes to be rid of a flag that kubelet runs with; nothing where it runs without."""
-    if all(flag.name != override.field.flag for flag in facts.start.running):
+    if all(flag.name != override.field.flag for flag in inputs.kubelet.start.running):
         return frozenset()
     changing = [
-        needs(keys, facts, profile)
-        for setting, keys, wanted in desired_fields(profile)
-        if setting is override.field and not _by_running_flag(facts, setting, keys, wanted)
+        needs(keys, inputs.kubelet, inputs.profile)
+        for setting, keys, wanted in inputs.desired
+        if setting is override.field and not _by_running_flag(inputs.kubelet, setting, keys, wanted)
     ]
     return RESTART.union(*changing)
 
 
-def _flag_changes(facts: KubeletFacts, profile: Profile) -> Iterator[Change]:
+def _flag_changes(inputs: PlanInputs) -> Iterator[Change]:
     """Deprecated flags out of their environment files; systemd.exec(5): those are read anew at each start."""
-    desired = tuple(desired_fields(profile))
-    for path, variable, members in by_variable(overrides(facts, desired)):
+    kubelet, desired = inputs.kubelet, inputs.desired
+    for path, variable, members in by_variable(overrides(kubelet, desired)):
         field = members[0].field
         reason = f"it beats {field.key}"
         keys = (field.key, field.flag, variable)
         before = ", ".join(each.flag.value or "" for each in members)
         name = " ".join(map(str, members))
-        yield Change("kubelet flag", name, before, None, reason, _flag_needs(members[0], facts, profile), path, keys)
-    for each in no_longer_given(facts, desired):
+        yield Change("kubelet flag", name, before, None, reason, _flag_needs(members[0], inputs), path, keys)
+    for each in no_longer_given(kubelet, desired):
         reason = f"kubelet still runs with {each}, which its unit no longer gives it and which beats {each.field.key}"
-        yield Change("kubelet", "process", str(each), "without the flag", reason, _flag_needs(each, facts, profile))
+        yield Change("kubelet", "process", str(each), "without the flag", reason, _flag_needs(each, inputs))
 
 
-def _edits(facts: NodeFacts, profile: Profile) -> Iterator[Change]:
-    place = choose(facts, Strategy(profile.kubelet_strategy))
+def _edits(inputs: PlanInputs) -> Iterator[Change]:
+    place = inputs.kubelet_place
     if isinstance(place, Refusal):
         return
-    found = tuple(_changes_of_files(facts, profile, place))
+    found = tuple(_changes_of_files(inputs, place))
     yield from found
-    yield from _plain_lines(facts.kubelet, profile, found, place)
-    yield from _flag_changes(facts.kubelet, profile)
+    yield from _plain_lines(inputs, found, place)
+    yield from _flag_changes(inputs)
 
 
 def _restart_only(facts: KubeletFacts) -> Iterator[Change]:
@@ -134,12 +135,10 @@ def _as_one_restart(found: tuple[Change, ...]) -> tuple[Change, ...]:
     return tuple(replace(change, needs=change.needs | DISRUPTIVE) for change in found)
 
 
-def kubelet_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
-    """Edits of kubelet's files, or what an earlier edit still lacks: the restart, another checkpoint.
-
-    The profile is the node's own, as ``kubelet_after.resolved`` makes it.
-    """
-    if not any(True for _each in desired_fields(profile)):
+def kubelet_changes(inputs: PlanInputs) -> tuple[Change, ...]:
+    """Edits of kubelet's files, or what an earlier edit still lacks: the restart, another checkpoint."""
+    if not inputs.desired:
         return ()
-    edits = _as_one_restart(tuple(_edits(facts, profile)))
-    return edits or (*_restart_only(facts.kubelet), *_checkpoints_of_another_policy(facts.kubelet, profile))
+    edits = _as_one_restart(tuple(_edits(inputs)))
+    kubelet = inputs.kubelet
+    return edits or (*_restart_only(kubelet), *_checkpoints_of_another_policy(kubelet, inputs.profile))

@@ -13,8 +13,7 @@ from ..facts.kubelet_layers import shown
 from ..facts.kubelet_model import Flag
 from ..facts.model import KubeletFacts
 from ..kubelet_fields import FEATURE_GATES, KubeletField
-
-Desired = tuple[KubeletField, tuple[str, ...], Any]
+from .kubelet_after import Desired
 
 
 @dataclass(frozen=True)

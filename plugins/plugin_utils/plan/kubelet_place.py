@@ -121,11 +121,6 @@ def decoded_files(facts: NodeFacts) -> tuple[ConfigFile, ...]:
     return tuple(each for each in (*main, *dropins) if each.kind != "missing" and each.problem is None)
 
 
-def document_in_force(kubelet: KubeletFacts) -> Mapping[str, Any]:
-    """What kubelet makes of all its files; flags are another matter."""
-    return merged(layers(kubelet), minor(kubelet.version))
-
-
 def kubelet_unit(facts: NodeFacts) -> str:
     """The unit whose restart restarts kubelet."""
     if facts.layout.name not in RANCHER:

@@ -8,24 +8,22 @@ from dataclasses import replace
 
 from ..facts.model import NodeFacts
 from ..profile import Profile
+from .draft import PlanDraft
 from .kubeadm_patch import TARGET as PATCH
-from .kubeadm_patch import patch_changes, patch_skip
-from .kubelet import kubelet_changes
+from .kubeadm_patch import patch_skip
 from .kubelet_after import resolved
-from .kubelet_place import Strategy, choose
 from .model import Change, Need, Plan, Refusal
 from .owner import owners
 from .partial import held_back
-from .pods import pod_changes
 from .recovery import recovery_plan
 from .refusals.catalogue import refusals
 from .refusals.ledger import ledger_refusals
-from .runtimes import runtime_changes, skips
+from .runtimes import skips
 
 
-def _drained_as_is(facts: NodeFacts, change: Change) -> Change:
+def _drained_as_is(pods: int, change: Change) -> Change:
     """Without a pod there is nobody to disturb."""
-    return change if facts.pods.sandboxes else replace(change, needs=change.needs - {Need.DRAIN})
+    return change if pods else replace(change, needs=change.needs - {Need.DRAIN})
 
 
 def _needs_permission(changes: tuple[Change, ...], pods: int) -> Refusal:
@@ -39,18 +37,13 @@ def _needs_permission(changes: tuple[Change, ...], pods: int) -> Refusal:
     )
 
 
-def _kubelets_place(facts: NodeFacts, profile: Profile) -> Plan:
+def _kubelets_place(draft: PlanDraft) -> Plan:
     """A plan with nothing but what holds of the node whatever is changed on it."""
-    place = choose(facts, Strategy(profile.kubelet_strategy))
-    skipped = skips(facts, profile) + patch_skip(facts, profile)
+    place = draft.kubelet_place
+    skipped = skips(draft.facts, draft.profile) + patch_skip(draft)
     if isinstance(place, Refusal):
         return Plan(skipped=skipped)
-    return Plan(skipped=skipped, strategy=place.strategy.value, paths=place.paths, owners=owners(facts, profile))
-
-
-def _found(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
-    kubelet = kubelet_changes(facts, profile) + patch_changes(facts, profile)
-    return kubelet + runtime_changes(facts, profile) + pod_changes(facts, profile)
+    return Plan(skipped=skipped, strategy=place.strategy.value, paths=place.paths, owners=owners(draft))
 
 
 def _patched_later(quiet: tuple[Change, ...], disruptive: tuple[Change, ...]) -> tuple[Change, ...]:
@@ -73,24 +66,23 @@ def make_plan(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | No
     recovery = recovery_plan(facts, recover)
     if recovery:
         return recovery
-    return _if_it_can_begin(facts, _make(facts, profile, allow_disruption=allow_disruption))
+    draft = PlanDraft(facts, resolved(facts, profile))
+    return _if_it_can_begin(facts, _make(draft, allow_disruption=allow_disruption))
 
 
-def _make(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | None) -> Plan:
-    profile = resolved(facts, profile)
-    refused = refusals(facts, profile)
-    base = _kubelets_place(facts, profile)
+def _make(draft: PlanDraft, *, allow_disruption: bool | None) -> Plan:
+    refused, base = refusals(draft), _kubelets_place(draft)
     if refused:
         return replace(base, refusals=refused)
-    found = _found(facts, profile)
-    changes = tuple(_drained_as_is(facts, change) for change in found)
+    pods = draft.facts.pods.sandboxes
+    changes = tuple(_drained_as_is(pods, change) for change in draft.changes)
     disruptive = tuple(change for change in changes if Need.DRAIN in change.needs)
     if allow_disruption or not disruptive:
         return replace(base, changes=changes)
     if allow_disruption is None:
-        return replace(base, changes=changes, permission=_needs_permission(disruptive, facts.pods.sandboxes))
+        return replace(base, changes=changes, permission=_needs_permission(disruptive, pods))
     quiet = tuple(change for change in changes if Need.DRAIN not in change.needs)
-    held = held_back(facts, profile, quiet, disruptive)
+    held = held_back(draft, quiet, disruptive)
     waiting = held + _patched_later(quiet, disruptive + held)
     kept = tuple(change for change in quiet if change not in waiting)
     return replace(base, changes=kept, pending=(*disruptive, *waiting))

@@ -4,17 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ..edit.kubelet_file import edit_kubelet
-from ..facts.model import NodeFacts
 from ..kubelet_fields import KubeletField
-from ..profile import Profile
 from ..versions import minor
 from .edits import new_text
+from .inputs import PlanInputs
 from .kubeadm_patch import why_not
-from .kubelet_after import desired_fields
+from .kubelet_after import Desired
 from .kubelet_compare import same
 from .model import Change, Handout
 
@@ -43,28 +42,28 @@ KUBESPRAY_TABLES = {"cpuManagerPolicyOptions": "kubelet_cpu_manager_policy_optio
 KUBESPRAY_LISTS = {"enforceNodeAllocatable": "kubelet_enforce_node_allocatable"}
 
 
-def document(profile: Profile) -> Mapping[tuple[str, ...], Any]:
+def document(desired: Iterable[Desired]) -> Mapping[tuple[str, ...], Any]:
     """What the profile sets, by path of keys."""
-    return {keys: value for _field, keys, value in desired_fields(profile)}
+    return {keys: value for _field, keys, value in desired}
 
 
-def config_text(profile: Profile) -> str:
+def config_text(desired: Iterable[Desired]) -> str:
     """A KubeletConfiguration with what the profile sets and nothing else."""
-    return edit_kubelet(new_text("kubelet"), document(profile))
+    return edit_kubelet(new_text("kubelet"), document(desired))
 
 
-def _kubeadm(facts: NodeFacts, profile: Profile) -> Handout:
-    version = minor(facts.kubelet.version)
+def _kubeadm(inputs: PlanInputs) -> Handout:
+    version = minor(inputs.kubelet.version)
     name = "kubelet-config"
     if version is not None and version < ONE_CONFIGMAP_SINCE:
         name = f"kubelet-config-{version[0]}.{version[1]}"
-    files = {f"ConfigMap kube-system/{name}, key kubelet": config_text(profile)}
+    files = {f"ConfigMap kube-system/{name}, key kubelet": config_text(inputs.desired)}
     if version is None or version >= PATCHES_SINCE:
-        files["kubeletconfiguration+merge.yaml"] = config_text(profile)
-    patched = profile.kubeadm_patches is not None and why_not(facts, profile) is None
+        files["kubeletconfiguration+merge.yaml"] = config_text(inputs.desired)
+    patched = inputs.profile.kubeadm_patches is not None and why_not(inputs) is None
     return Handout(
         "kubeadm",
-        (KUBEADM_FLAGS,) if patched else (facts.kubelet.config.path, KUBEADM_FLAGS),
+        (KUBEADM_FLAGS,) if patched else (inputs.kubelet.config.path, KUBEADM_FLAGS),
         files=files,
         note="kubeadm upgrade makes these files anew from the ConfigMap, the patches of its --patches folder and"
         " nodeRegistration.kubeletExtraArgs. Name that folder in kubeadm_patches (colocation_kubeadm_patches) to have"
@@ -72,19 +71,20 @@ def _kubeadm(facts: NodeFacts, profile: Profile) -> Handout:
     )
 
 
-def _kubespray(facts: NodeFacts, profile: Profile) -> Handout:
+def _kubespray(inputs: PlanInputs) -> Handout:
     variables: dict[str, Any] = {}
     extra: dict[str, Any] = {}
-    for keys, value in document(profile).items():
+    for keys, value in document(inputs.desired).items():
         _tell_kubespray(keys, value, variables, extra)
     if extra:
         variables["kubelet_config_extra_args"] = extra
-    if profile.cgroup_driver and facts.runtime.name == "containerd":
+    driver = inputs.profile.cgroup_driver
+    if driver and inputs.runtime.name == "containerd":
         # roles/kubernetes/node/tasks/facts.yml: kubelet's own variable is another one (kubespray#8122)
-        variables["containerd_use_systemd_cgroup"] = profile.cgroup_driver.value == "systemd"
+        variables["containerd_use_systemd_cgroup"] = driver.value == "systemd"
     return Handout(
         "kubespray",
-        (facts.kubelet.config.path, KUBESPRAY_FLAGS),
+        (inputs.kubelet.config.path, KUBESPRAY_FLAGS),
         variables=variables,
         note="kubespray templates these files anew at each run. kube_reserved and system_reserved make it set"
         " kubeReservedCgroup and systemReservedCgroup too; nodes of the control plane take kube_master_cpu_reserved and"
@@ -113,8 +113,8 @@ def _tell_kubespray(keys: tuple[str, ...], value: Any, variables: dict[str, Any]
         extra[key] = value
 
 
-def _openfuyao(facts: NodeFacts, profile: Profile) -> Handout:
-    wanted = {".".join(keys): (field, value) for field, keys, value in desired_fields(profile)}
+def _openfuyao(inputs: PlanInputs) -> Handout:
+    wanted = {".".join(keys): (field, value) for field, keys, value in inputs.desired}
     advice = [
         f"The profile has {name}: {value}, which it undoes: have the profile say {OPENFUYAO[name]}"
         for name, (field, value) in wanted.items()
@@ -124,7 +124,7 @@ def _openfuyao(facts: NodeFacts, profile: Profile) -> Handout:
         advice.append(f"Choose {wanted['topologyManagerPolicy'][1]} there as the topology manager's policy")
     return Handout(
         "volcano-config-service",
-        (facts.kubelet.config.path,),
+        (inputs.kubelet.config.path,),
         note="openFuyao's volcano-config-service writes kubelet's main file itself when one of its NUMA policies is"
         " switched: cpuManagerPolicy: static, half a CPU each of kubeReserved and systemReserved, and the topology"
         " manager's policy that was chosen, which is the one setting that its README names."
@@ -132,14 +132,15 @@ def _openfuyao(facts: NodeFacts, profile: Profile) -> Handout:
     )
 
 
-def owners(facts: NodeFacts, profile: Profile) -> tuple[Handout, ...]:
+def owners(inputs: PlanInputs) -> tuple[Handout, ...]:
     """What to tell each owner of the node's kubelet configuration; none where nothing is set or nobody owns it."""
-    if not document(profile):
+    if not inputs.desired:
         return ()
-    known: Mapping[str, Callable[[NodeFacts, Profile], Handout]] = {"kubeadm": _kubeadm, "kubespray": _kubespray}
-    found = [known[facts.layout.name](facts, profile)] if facts.layout.name in known else []
-    if "volcano-config-service" in facts.writers.seen:
-        found.append(_openfuyao(facts, profile))
+    known: Mapping[str, Callable[[PlanInputs], Handout]] = {"kubeadm": _kubeadm, "kubespray": _kubespray}
+    layout = inputs.facts.layout.name
+    found = [known[layout](inputs)] if layout in known else []
+    if "volcano-config-service" in inputs.facts.writers.seen:
+        found.append(_openfuyao(inputs))
     return tuple(found)
 
 
@@ -149,10 +150,10 @@ def overwritten(handout: Handout, changes: tuple[Change, ...]) -> tuple[str, ...
     return tuple(path for path in written if path in handout.files_made_anew)
 
 
-def kubelet_arguments(profile: Profile) -> str:
+def kubelet_arguments(desired: Iterable[Desired]) -> str:
     """The same settings as k3s and RKE2 take them before 1.32, for people who set them there."""
     by_field: dict[KubeletField, list[str]] = {}
-    for field, keys, value in desired_fields(profile):
+    for field, keys, value in desired:
         said = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
         by_field.setdefault(field, []).append(f"{keys[1]}={said}" if len(keys) > 1 else said)
     return ", ".join(_arguments(by_field))

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..facts.model import NodeFacts
 from ..kubelet_fields import FIELDS
 from ..profile import Profile
+from .draft import PlanDraft
 from .model import Change
 from .refusals import startup
 from .refusals.catalogue import refusals
@@ -35,10 +35,9 @@ def _less(profile: Profile, pending: Iterable[Change]) -> Profile:
     return profile
 
 
-def held_back(
-    facts: NodeFacts, profile: Profile, quiet: tuple[Change, ...], pending: tuple[Change, ...]
-) -> tuple[Change, ...]:
+def held_back(draft: PlanDraft, quiet: tuple[Change, ...], pending: tuple[Change, ...]) -> tuple[Change, ...]:
     """Those of the quiet changes that have to wait for the pending ones: kubelet would not start with them alone."""
-    if not refusals(facts, _less(profile, pending), startup.RULES):
+    left = PlanDraft(draft.facts, _less(draft.profile, pending))
+    if not refusals(left, startup.RULES):
         return ()
     return tuple(change for change in quiet if change.target in KUBELETS)

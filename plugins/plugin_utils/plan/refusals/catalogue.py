@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from ...facts.model import NodeFacts
-from ...profile import Profile
+from ..draft import PlanDraft
 from ..model import Refusal
 from . import immutable, kubeadm, kubelet, layout, node, runtime
 from .model import Rule
@@ -20,6 +19,6 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def refusals(facts: NodeFacts, profile: Profile, rules: tuple[Rule, ...] = RULES) -> tuple[Refusal, ...]:
+def refusals(draft: PlanDraft, rules: tuple[Rule, ...] = RULES) -> tuple[Refusal, ...]:
     """All reasons at once, so that one run tells everything that has to be put right."""
-    return tuple(found for rule in rules for found in rule(facts, profile))
+    return tuple(found for rule in rules for found in rule(draft))

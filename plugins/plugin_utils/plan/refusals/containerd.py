@@ -21,10 +21,9 @@ from ...facts.containerd_layers import (
     source_of,
     version_in,
 )
-from ...facts.model import NodeFacts
-from ...profile import Profile
-from ..containerd import nri_skip, runtime_changes
+from ..containerd import nri_skip
 from ..containerd_place import DROP_IN, files_of, strategy
+from ..draft import PlanDraft
 from ..model import Refusal
 from . import containerd_key_case, containerd_outcome
 from .model import Rule, unsafe_file
@@ -32,8 +31,8 @@ from .model import Rule, unsafe_file
 NEWEST_MAJOR = 2
 
 
-def _installed(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    if not facts.runtime.installed:
+def _installed(draft: PlanDraft) -> Iterator[Refusal]:
+    if not draft.runtime.installed:
         yield Refusal(
             "containerd-missing",
             "no containerd program was found",
@@ -41,34 +40,34 @@ def _installed(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         )
 
 
-def _config(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    yield from unsafe_file(facts.runtime.config)
+def _config(draft: PlanDraft) -> Iterator[Refusal]:
+    yield from unsafe_file(draft.runtime.config)
 
 
-def _release(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _release(draft: PlanDraft) -> Iterator[Refusal]:
     """Which of several files wins differs by release; a lone file means the same to all that read its schema."""
-    version, known = facts.runtime.version, release(facts.runtime.version)
+    version, known = draft.runtime.version, release(draft.runtime.version)
     if known is not None and known[0] > NEWEST_MAJOR:
         yield Refusal(
             "containerd-release-unknown",
             f"containerd {version} is newer than what is known here, which is {NEWEST_MAJOR}.x",
             "Use a release of this collection that knows it.",
         )
-    elif known is None and len(facts.runtime.layers) > 1:
+    elif known is None and len(draft.runtime.layers) > 1:
         yield Refusal(
             "containerd-release-unknown",
             f"its imports count by containerd's release, and the release is {version or 'unknown'}",
             "Take imports out of the file, or do this where containerd can tell its version.",
-            file=facts.runtime.config.path,
+            file=draft.runtime.config.path,
         )
 
 
-def _schema(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    runtime = facts.runtime
+def _schema(draft: PlanDraft) -> Iterator[Refusal]:
+    runtime = draft.runtime
     if not runtime.config.values:
         return
     readable = readable_schemas(runtime.version)
-    drop_in = strategy(runtime, profile.containerd_strategy) == DROP_IN
+    drop_in = strategy(runtime, draft.profile.containerd_strategy) == DROP_IN
     ignored = [each for each in runtime.defects if each.code == IGNORED and each.file == runtime.config.path]
     # Without a version a file of 2.x still takes drop-ins, as long as nothing in it depends on a schema.
     unnamed = schema_of(runtime.config) == 1 and drop_in and not ignored
@@ -89,9 +88,9 @@ def _schema_word(version: int | None) -> str:
     return "no whole number" if version is None else str(version)
 
 
-def _types(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _types(draft: PlanDraft) -> Iterator[Refusal]:
     """What the plan rests on, and containerd does not decode: cmd/containerd/server/config/config.go."""
-    for config in (facts.runtime.config, *facts.runtime.layers):
+    for config in (draft.runtime.config, *draft.runtime.layers):
         for key in ("imports", "disabled_plugins", "required_plugins"):
             named = config.values.get(key, [])
             if not isinstance(named, list) or not all(isinstance(each, str) for each in named):
@@ -104,10 +103,10 @@ def _types(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
                 return
 
 
-def _drop_in(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _drop_in(draft: PlanDraft) -> Iterator[Refusal]:
     """Ours as somebody else left it. It names a version since it was made."""
-    own = files_of(facts.runtime).get(OWN_DROP_IN)
-    if own is None or not own.values or version_in(own.values) in readable_schemas(facts.runtime.version):
+    own = files_of(draft.runtime).get(OWN_DROP_IN)
+    if own is None or not own.values or version_in(own.values) in readable_schemas(draft.runtime.version):
         return
     yield Refusal(
         "containerd-schema",
@@ -117,9 +116,9 @@ def _drop_in(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     )
 
 
-def _strategy(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    runtime = facts.runtime
-    if profile.containerd_strategy != DROP_IN:
+def _strategy(draft: PlanDraft) -> Iterator[Refusal]:
+    runtime = draft.runtime
+    if draft.profile.containerd_strategy != DROP_IN:
         return
     if release(runtime.version) is None or runtime.merged.merge is Merge.REPLACING:
         yield Refusal(
@@ -131,9 +130,9 @@ def _strategy(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         )
 
 
-def _dump(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _dump(draft: PlanDraft) -> Iterator[Refusal]:
     """Nothing is left to write, and containerd does not read it so: what it reads is not understood."""
-    runtime, driver = facts.runtime, profile.cgroup_driver
+    runtime, driver = draft.runtime, draft.profile.cgroup_driver
     for handler in runtime.handlers if driver else ():
         systemd = driver_word(runtimes(runtime.merged.cri).get(handler.name)) is True
         written = Driver.SYSTEMD if systemd else Driver.CGROUPFS
@@ -147,28 +146,28 @@ def _dump(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             )
 
 
-def _runtime_v1(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _runtime_v1(draft: PlanDraft) -> Iterator[Refusal]:
     """Its driver is an option of its own or the CRI plugin's systemd_cgroup, and 2.0 has no such runtime.
 
     generateRuntimeOptions in pkg/cri/server/helpers.go of 1.6 and 1.7, containerd RELEASES.md.
     """
-    layers = facts.runtime.merged
-    for name, table in sorted(runtimes(layers.cri).items()) if profile.cgroup_driver else ():
-        if table.get("runtime_type") == RUNTIME_V1 and runtime_v1_driver(layers, table) is not profile.cgroup_driver:
+    layers, wanted = draft.runtime.merged, draft.profile.cgroup_driver
+    for name, table in sorted(runtimes(layers.cri).items()) if wanted else ():
+        if table.get("runtime_type") == RUNTIME_V1 and runtime_v1_driver(layers, table) is not wanted:
             yield Refusal(
                 "containerd-runtime-v1",
                 f"handler {name} is of type {RUNTIME_V1}, whose driver is not changed here",
                 f'Give the handler runtime_type = "{DEFAULT_RUNTIME_TYPE}", or take it out.',
-                file=source_of(layers, name) or facts.runtime.config.path,
+                file=source_of(layers, name) or draft.runtime.config.path,
             )
 
 
-def _deprecated(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _deprecated(draft: PlanDraft) -> Iterator[Refusal]:
     """Handlers that 1.x makes of default_runtime and untrusted_workload_runtime; 2.0 has neither."""
-    runtime, layers = facts.runtime, facts.runtime.merged
-    kept = deprecated_runtimes(layers) if profile.cgroup_driver else {}
+    runtime, layers = draft.runtime, draft.runtime.merged
+    kept = deprecated_runtimes(layers) if draft.profile.cgroup_driver else {}
     for handler in runtime.handlers:
-        if handler.name in kept and handler.configured is not profile.cgroup_driver:
+        if handler.name in kept and handler.configured is not draft.profile.cgroup_driver:
             yield Refusal(
                 "containerd-runtime-deprecated",
                 f"{DEPRECATED[handler.name]} is a handler of its own, whose driver is not changed here",
@@ -177,9 +176,9 @@ def _deprecated(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             )
 
 
-def _nri(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    skip = nri_skip(facts.runtime, profile)
-    if skip and profile.nri.unsupported == "refuse":
+def _nri(draft: PlanDraft) -> Iterator[Refusal]:
+    skip = nri_skip(draft.runtime, draft.profile)
+    if skip and draft.profile.nri.unsupported == "refuse":
         yield Refusal(
             "nri-unsupported",
             skip.reason,
@@ -188,11 +187,11 @@ def _nri(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         )
 
 
-def _files(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _files(draft: PlanDraft) -> Iterator[Refusal]:
     """Only of a node with something to change; what a plan comes to, only of files that are understood."""
-    wanted = profile.cgroup_driver is not None or profile.nri.enabled is not None
-    undecoded = wanted and any(each.code == TYPE for each in facts.runtime.defects)
-    if not undecoded and not runtime_changes(facts, profile):
+    wanted = draft.profile.cgroup_driver is not None or draft.profile.nri.enabled is not None
+    undecoded = wanted and any(each.code == TYPE for each in draft.runtime.defects)
+    if not undecoded and not draft.runtime_changes:
         return
     for rules in (
         (_types,),
@@ -200,7 +199,7 @@ def _files(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         containerd_key_case.RULES,
         containerd_outcome.RULES,
     ):
-        found = [refusal for rule in rules for refusal in rule(facts, profile)]
+        found = [refusal for rule in rules for refusal in rule(draft)]
         yield from found
         if found:
             return

@@ -12,20 +12,17 @@ from ...facts.config import nested
 from ...facts.config_file import ConfigFile
 from ...facts.containerd_keys import nri_values
 from ...facts.containerd_layers import Layers, Merge, own_table
-from ...facts.model import NodeFacts
-from ...profile import Profile
-from ..containerd import runtime_changes
-from ..containerd_after import layers_after
+from ..draft import PlanDraft
 from ..model import Change, Refusal
 from .model import Rule
 
 CRI_NAMES = (CRI_V1, CRI_V2, CRI_V3)
 
 
-def _key_case(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _key_case(draft: PlanDraft) -> Iterator[Refusal]:
     """In the file that is changed, the key that is there is changed, if it counts. No second one is added anywhere."""
-    changes = [each for each in runtime_changes(facts, profile) if each.path and each.keys]
-    layers, after = facts.runtime.merged, layers_after(facts.runtime, changes)
+    changes = [each for each in draft.runtime_changes if each.path and each.keys]
+    layers, after = draft.runtime.merged, draft.containerd_after
     for config in layers.files:
         found = [key for change in changes if (key := _in_the_way(config, change, layers, after))]
         for key in dict.fromkeys(found):

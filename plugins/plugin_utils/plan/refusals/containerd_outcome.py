@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from ....module_utils.cgroup.names import Driver
 from ...facts import containerd_defects as containerd
 from ...facts.containerd_layers import Layers, driver_word, imported, runtimes, source_of
-from ...facts.model import NodeFacts, RuntimeFacts
-from ...profile import Profile
-from ..containerd import nri_values, runtime_changes
-from ..containerd_after import files_after, layers_after
+from ...facts.model import RuntimeFacts
+from ..containerd import nri_values
+from ..containerd_after import files_after
 from ..containerd_rendered import own_paths
+from ..draft import PlanDraft
 from ..model import Change, Refusal
 from .model import Rule, unsafe_file
 
@@ -31,9 +31,9 @@ WOULD_NOT_START = {
 """Defects that a restart would bring into force."""
 
 
-def _read(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _read(draft: PlanDraft) -> Iterator[Refusal]:
     """Files that count and cannot be read, so that nobody can tell what is in force."""
-    runtime = facts.runtime
+    runtime = draft.runtime
     for config in runtime.layers[1:]:
         yield from unsafe_file(config)
     for path in runtime.merged.unseen:
@@ -45,13 +45,13 @@ def _read(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         )
 
 
-def _written(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    runtime = facts.runtime
-    changes = runtime_changes(facts, profile)
+def _written(draft: PlanDraft) -> Iterator[Refusal]:
+    runtime = draft.runtime
+    changes = draft.runtime_changes
     paths = {each.path for each in changes if each.path}
     for path in sorted(paths - {runtime.config.path}):
         config = files_after(runtime, ()).get(path)
-        if not path.startswith(FOLDER) and path not in own_paths(facts):
+        if not path.startswith(FOLDER) and path not in own_paths(draft.facts):
             yield Refusal(
                 "containerd-imports",
                 f"it is imported, counts instead of {runtime.config.path}, and is no file of {FOLDER}",
@@ -77,9 +77,9 @@ def _imported_again(runtime: RuntimeFacts, changes: Sequence[Change], paths: set
             )
 
 
-def _start(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    after = layers_after(facts.runtime, runtime_changes(facts, profile))
-    for defect in containerd.defects(after, facts.runtime.version):
+def _start(draft: PlanDraft) -> Iterator[Refusal]:
+    after = draft.containerd_after
+    for defect in containerd.defects(after, draft.runtime.version):
         if defect.code in WOULD_NOT_START:
             yield Refusal(
                 "containerd-would-not-start",
@@ -89,17 +89,17 @@ def _start(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             )
 
 
-def _in_force(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _in_force(draft: PlanDraft) -> Iterator[Refusal]:
     """Values that would be written and not count, because another file says otherwise after ours."""
-    runtime, driver = facts.runtime, profile.cgroup_driver
-    after = layers_after(runtime, runtime_changes(facts, profile))
+    runtime, driver = draft.runtime, draft.profile.cgroup_driver
+    after = draft.containerd_after
     yield from _handlers(runtime, after, driver) if driver else ()
-    if profile.nri.enabled is None or runtime.nri.supported is False:
+    if draft.profile.nri.enabled is None or runtime.nri.supported is False:
         return
-    wanted = dict(profile.nri.settings)
+    wanted = dict(draft.profile.nri.settings)
     found = nri_values(after)
     outranked = [key for key, value in wanted.items() if found.get(key) != value]
-    if found.get("disable", not runtime.nri.configured) is profile.nri.enabled:
+    if found.get("disable", not runtime.nri.configured) is draft.profile.nri.enabled:
         outranked.append("disable")
     if outranked:
         yield _outranked(f"NRI's {', '.join(outranked)}", after.files[-1].path)

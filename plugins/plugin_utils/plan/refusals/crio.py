@@ -7,8 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....module_utils.snapshot.crio import MAX_DROP_INS
-from ...facts.model import NodeFacts
-from ...profile import Profile
 from ..crio import (
     DROP_IN,
     connections_refused_by,
@@ -20,19 +18,20 @@ from ..crio import (
     printed,
     same,
 )
+from ..draft import PlanDraft
 from ..model import Refusal
 from .model import Rule, unreadable_file, unsafe_file
 
 
-def _installed(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    if not facts.runtime.installed:
+def _installed(draft: PlanDraft) -> Iterator[Refusal]:
+    if not draft.runtime.installed:
         yield Refusal("crio-missing", "no crio program was found", "Install CRI-O first; this collection does not.")
 
 
-def _files(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _files(draft: PlanDraft) -> Iterator[Refusal]:
     # Other people's links are read like files; our own drop-in must be one.
-    for each in facts.runtime.layers:
-        if each.path == drop_in(facts.runtime):
+    for each in draft.runtime.layers:
+        if each.path == drop_in(draft.runtime):
             yield from unsafe_file(each)
         elif each.kind == "directory":
             yield Refusal(
@@ -43,35 +42,35 @@ def _files(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             )
         else:
             yield from unreadable_file(each)
-    if facts.runtime.crio and not facts.runtime.crio.complete:
+    if draft.runtime.crio and not draft.runtime.crio.complete:
         yield Refusal(
             "crio-too-many-files",
             f"has {MAX_DROP_INS} files or more, which is more than this release reads",
             "Merge them.",
-            file=facts.runtime.crio.folder,
+            file=draft.runtime.crio.folder,
         )
 
 
-def _flags(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _flags(draft: PlanDraft) -> Iterator[Refusal]:
     """cri-o internal/criocli/criocli.go, mergeConfig: options of the command line go over every file."""
-    for setting in desired(facts.runtime, profile):
-        said = on_command_line(facts.runtime, setting)
+    for setting in desired(draft.runtime, draft.profile):
+        said = on_command_line(draft.runtime, setting)
         if said not in (None, setting.wanted):
             yield Refusal(
                 "flag-overrides-config",
                 f"CRI-O is started with {setting.flag}={printed(said)}, which beats {setting.keys[-1]} in any file",
                 "Take the flag out of crio.service or /etc/sysconfig/crio and restart CRI-O.",
-                file=drop_in(facts.runtime),
+                file=drop_in(draft.runtime),
             )
 
 
-def _outranked(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    folder = facts.runtime.crio.folder if facts.runtime.crio else ""
-    for setting in desired(facts.runtime, profile):
-        found = in_force(facts.runtime, setting)
+def _outranked(draft: PlanDraft) -> Iterator[Refusal]:
+    folder = draft.runtime.crio.folder if draft.runtime.crio else ""
+    for setting in desired(draft.runtime, draft.profile):
+        found = in_force(draft.runtime, setting)
         parent, _slash, name = (found.path or "").rpartition("/")
         outranked = parent == folder and name > DROP_IN and not same(found.value, setting.wanted)
-        if outranked and on_command_line(facts.runtime, setting) is None:
+        if outranked and on_command_line(draft.runtime, setting) is None:
             yield Refusal(
                 "crio-drop-in-outranked",
                 f"sets {setting.keys[-1]} = {found.value!r} and sorts behind {DROP_IN}, so that it would win",
@@ -80,17 +79,17 @@ def _outranked(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             )
 
 
-def _nri(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    skip = crio_nri_skip(facts.runtime, profile)
-    if skip and profile.nri.unsupported == "refuse":
+def _nri(draft: PlanDraft) -> Iterator[Refusal]:
+    skip = crio_nri_skip(draft.runtime, draft.profile)
+    if skip and draft.profile.nri.unsupported == "refuse":
         yield Refusal(
             "nri-unsupported",
             skip.reason,
             "Upgrade CRI-O, or set nri.unsupported (colocation_nri_unsupported) to skip.",
             variable="nri.enabled",
         )
-    closed = connections_refused_by(facts.runtime)
-    if profile.nri.enabled and closed and not skip:
+    closed = connections_refused_by(draft.runtime)
+    if draft.profile.nri.enabled and closed and not skip:
         yield Refusal(
             "crio-nri-closed",
             "has nri_disable_connections = true: CRI-O opens no socket, and no plugin can connect",

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from ....module_utils.cgroup.names import Driver
 from ...facts.docker import OPTION, exec_options
 from ...facts.model import NodeFacts
-from ...profile import Profile
+from ..draft import PlanDraft
 from ..model import Refusal
 from .model import Rule, unsafe_file
 
@@ -22,15 +22,16 @@ BY_HAND = "This release does not change docker"
 RESTART = "Then drain the node and restart docker; without live-restore that ends every container."
 
 
-def _docker(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    driver = profile.cgroup_driver
-    if driver and facts.runtime.cgroup_driver is not driver:
-        yield from _driver_by_hand(facts, driver)
+def _docker(draft: PlanDraft) -> Iterator[Refusal]:
+    driver = draft.profile.cgroup_driver
+    if driver and draft.runtime.cgroup_driver is not driver:
+        yield from _driver_by_hand(draft.facts, driver)
         return
-    seen = f"native.cgroupdriver is {facts.runtime.cgroup_driver.value}" if facts.runtime.cgroup_driver else "as it is"
+    found = draft.runtime.cgroup_driver
+    seen = f"native.cgroupdriver is {found.value}" if found else "as it is"
     yield Refusal(
         "runtime-unsupported",
-        f"kubelet uses docker at {facts.runtime.endpoint} ({seen}), whose pods this release cannot stop and prove",
+        f"kubelet uses docker at {draft.runtime.endpoint} ({seen}), whose pods this release cannot stop and prove",
         f"{BY_HAND}; kubelet_config writes kubelet's own file and leaves the restart to you.",
     )
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ....module_utils.cgroup.names import Driver, place
 from ....module_utils.errors import ColocationError
@@ -22,9 +22,9 @@ from ...kubelet_fields import (
 )
 from ...kubelet_gates import GATES, MEMORY_QOS
 from ...kubelet_options import AUTO
-from ...profile import Profile
 from ...versions import minor
-from ..kubelet_after import desired_fields, settings_after
+from ..draft import PlanDraft
+from ..kubelet_after import Desired, settings_after
 from ..kubelet_compare import same
 from ..model import Refusal
 from ..reserved_memory import NotComputable, computed
@@ -35,23 +35,23 @@ def _text(version: Version) -> str:
     return ".".join(map(str, version))
 
 
-def _too_old(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _too_old(draft: PlanDraft) -> Iterator[Refusal]:
     """An unknown field is no error to kubelet, pkg/kubelet/kubeletconfig/util/codec: it warns and goes on without."""
-    version = minor(facts.kubelet.version)
-    for field in dict.fromkeys(field for field, _keys, _value in desired_fields(profile)):
+    version = minor(draft.kubelet.version)
+    for field in dict.fromkeys(field for field, _keys, _value in draft.desired):
         if version and version < field.since:
             yield Refusal(
                 "kubelet-too-old-for-field",
-                f"kubelet {facts.kubelet.version} has no {field.key}, which came with {_text(field.since)};"
+                f"kubelet {draft.kubelet.version} has no {field.key}, which came with {_text(field.since)};"
                 " it would take no notice of it",
                 f"Take {field.option} out for this node, or upgrade kubelet first.",
                 variable=field.option,
             )
 
 
-def _newer_than_oldest(profile: Profile) -> Iterator[tuple[str, str, Version]]:
+def _newer_than_oldest(desired: Iterable[Desired]) -> Iterator[tuple[str, str, Version]]:
     """(option, what, first version) of all in the profile that some supported version does not have."""
-    for field, keys, value in desired_fields(profile):
+    for field, keys, value in desired:
         if field.since > OLDEST:
             yield field.option, field.key, field.since
         if field is ENFORCE_NODE_ALLOCATABLE:
@@ -60,10 +60,10 @@ def _newer_than_oldest(profile: Profile) -> Iterator[tuple[str, str, Version]]:
             yield field.option, keys[1], GATES[keys[1]].since
 
 
-def _version_unknown(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    if minor(facts.kubelet.version) is not None or not facts.kubelet.installed:
+def _version_unknown(draft: PlanDraft) -> Iterator[Refusal]:
+    if minor(draft.kubelet.version) is not None or not draft.kubelet.installed:
         return
-    for option, what, since in dict.fromkeys(_newer_than_oldest(profile)):
+    for option, what, since in dict.fromkeys(_newer_than_oldest(draft.desired)):
         yield Refusal(
             "kubelet-version-unknown",
             f"{what} came with kubelet {_text(since)}, and this kubelet does not tell its version",
@@ -72,11 +72,11 @@ def _version_unknown(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         )
 
 
-def _reserved_memory(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    if profile.reserved_memory != AUTO:
+def _reserved_memory(draft: PlanDraft) -> Iterator[Refusal]:
+    if draft.profile.reserved_memory != AUTO:
         return
     try:
-        computed(settings_after(facts.kubelet.settings, profile), facts.cpus)
+        computed(settings_after(draft.kubelet.settings, draft.profile), draft.facts.cpus)
     except NotComputable as error:
         yield Refusal(
             "reserved-memory-not-computable",
@@ -86,22 +86,22 @@ def _reserved_memory(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         )
 
 
-def _memory_qos(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _memory_qos(draft: PlanDraft) -> Iterator[Refusal]:
     """pkg/kubelet/cm/qos_container_manager_linux.go: the gate does nothing on v1."""
-    if not profile.feature_gates.get(MEMORY_QOS):
+    if not draft.profile.feature_gates.get(MEMORY_QOS):
         return
-    if facts.cgroup.mode in (CgroupMode.V1, CgroupMode.HYBRID):
+    if draft.facts.cgroup.mode in (CgroupMode.V1, CgroupMode.HYBRID):
         yield Refusal(
             "memory-qos-on-v1",
-            f"the gate {MEMORY_QOS} does nothing on cgroup v1, in any version of kubelet: {facts.cgroup.reason}",
+            f"the gate {MEMORY_QOS} does nothing on cgroup v1, in any version of kubelet: {draft.facts.cgroup.reason}",
             "Boot the node with cgroup v2, or take the gate out for it.",
             variable="feature_gates",
         )
-    kernel = minor(facts.kernel)
+    kernel = minor(draft.facts.kernel)
     if kernel and kernel < SOUND_KERNEL:
         yield Refusal(
             "memory-qos-on-old-kernel",
-            f"kernel {facts.kernel} may stall a pod for good in memory.high, which the gate {MEMORY_QOS} sets;"
+            f"kernel {draft.facts.kernel} may stall a pod for good in memory.high, which the gate {MEMORY_QOS} sets;"
             f" {_text(SOUND_KERNEL)} does not (KEP-2570)",
             "Upgrade the kernel, or take the gate out for this node.",
             variable="feature_gates",
@@ -125,13 +125,13 @@ def _root_reasons(facts: NodeFacts, root: str, driver: Driver | None) -> Iterato
     yield from lacking(facts, path)
 
 
-def _cgroup_root(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _cgroup_root(draft: PlanDraft) -> Iterator[Refusal]:
     """pkg/kubelet/cm/container_manager_linux.go: cgroupRoot is parsed as a path under both drivers, and must exist."""
-    driver = profile.cgroup_driver or facts.kubelet.cgroup_driver
-    root = profile.cgroup_root
-    if not root or same(CGROUP_ROOT, facts.kubelet.config.values.get(CGROUP_ROOT.key), root):
+    driver = draft.profile.cgroup_driver or draft.kubelet.cgroup_driver
+    root = draft.profile.cgroup_root
+    if not root or same(CGROUP_ROOT, draft.kubelet.config.values.get(CGROUP_ROOT.key), root):
         return
-    reasons = tuple(_root_reasons(facts, root, driver))
+    reasons = tuple(_root_reasons(draft.facts, root, driver))
     if reasons:
         yield Refusal(
             "cgroup-root-refused",

@@ -6,17 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.model import NodeFacts
 from ...findings.model import Effect
 from ...findings.rules import immutable
-from ...profile import Profile
+from ..draft import PlanDraft
 from ..model import Refusal
 from .model import Rule
 
 
-def _immutable(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _immutable(draft: PlanDraft) -> Iterator[Refusal]:
     for rule in immutable.RULES:
-        for found in rule(facts):
+        for found in rule(draft.facts):
             if found.effect is Effect.UNSUPPORTED:
                 yield Refusal(found.code, found.summary.rstrip("."), found.remedy)
 

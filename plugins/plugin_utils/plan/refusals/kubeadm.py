@@ -6,16 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.model import NodeFacts
-from ...profile import Profile
+from ..draft import PlanDraft
 from ..kubeadm_patch import disagreeing, why_not
 from ..model import Refusal
 from .model import Rule
 
 
-def _folder(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    found = facts.kubelet.kubeadm_patches
-    if not profile.kubeadm_patches or found is None or why_not(facts, profile):
+def _folder(draft: PlanDraft) -> Iterator[Refusal]:
+    found = draft.kubelet.kubeadm_patches
+    if not draft.profile.kubeadm_patches or found is None or why_not(draft):
         return
     if found.kind not in ("missing", "directory"):
         yield Refusal(
@@ -43,8 +42,8 @@ def _folder(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             )
 
 
-def _overridden(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    found = dict.fromkeys((patch.path, keys[0]) for patch, keys in disagreeing(facts, profile))
+def _overridden(draft: PlanDraft) -> Iterator[Refusal]:
+    found = dict.fromkeys((patch.path, keys[0]) for patch, keys in disagreeing(draft))
     for path, key in found:
         yield Refusal(
             "kubeadm-patch-overrides",

@@ -25,9 +25,8 @@ from ...kubelet_fields import (
     TOPOLOGY_MANAGER_POLICY,
 )
 from ...kubelet_types import WrongType, wrong_types, wrong_types_of_dropins
-from ...profile import Profile
 from ...versions import minor
-from ..kubelet_after import desired_fields
+from ..draft import PlanDraft
 from ..kubelet_place import decoded_files
 from ..model import Refusal
 from .model import Rule
@@ -47,10 +46,10 @@ TOLD_OTHERWISE = frozenset(
 BEGINNING = "Begin it with the lines apiVersion: kubelet.config.k8s.io/v1beta1 and kind: KubeletConfiguration"
 
 
-def _kind(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    if not any(True for _each in desired_fields(profile)):
+def _kind(draft: PlanDraft) -> Iterator[Refusal]:
+    if not draft.desired:
         return
-    for config in decoded_files(facts):
+    for config in decoded_files(draft.facts):
         wrong = not_kubelets(config.values)
         if wrong:
             yield Refusal(
@@ -61,13 +60,13 @@ def _kind(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             )
 
 
-def _types(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    desired = {field.key for field, _keys, _value in desired_fields(profile)}
+def _types(draft: PlanDraft) -> Iterator[Refusal]:
+    desired = {field.key for field, _keys, _value in draft.desired}
     if not desired:
         return
     passed_over = desired | {field.key for field in TOLD_OTHERWISE} | {"apiVersion", "kind"}
-    for config in decoded_files(facts):
-        for wrong in _wrong(facts, config):
+    for config in decoded_files(draft.facts):
+        for wrong in _wrong(draft.facts, config):
             if wrong.path[0] not in passed_over:
                 yield Refusal(
                     "kubelet-field-type",

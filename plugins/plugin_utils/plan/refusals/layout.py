@@ -11,19 +11,13 @@ from ...facts.kubelet_model import Flag
 from ...facts.layout import RANCHER
 from ...facts.model import NodeFacts
 from ...kubelet_options import AUTO
-from ...profile import Profile
 from ...versions import minor
-from ..kubelet import is_right, kubelet_changes
-from ..kubelet_after import desired_fields
+from ..draft import PlanDraft
+from ..kubelet import is_right
 from ..kubelet_flags import Override, fields_of, left_behind, overrides
 from ..kubelet_place import (
     SUPERVISORS,
-    Place,
-    Strategy,
-    choose,
-    document_in_force,
     kubelet_unit,
-    layers,
     merged,
     reads_folder,
     why_no_folder,
@@ -34,55 +28,46 @@ from ..owner import kubelet_arguments
 from .model import Rule, unsafe_file
 
 
-def _place(facts: NodeFacts, profile: Profile) -> Place | None:
-    place = choose(facts, Strategy(profile.kubelet_strategy))
-    return place if isinstance(place, Place) else None
-
-
-def _touched(profile: Profile) -> bool:
-    """Whether kubelet's settings are any of the profile's business."""
-    return any(True for _each in desired_fields(profile))
-
-
-def _installed(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    inside = facts.layout.kubelet_inside
-    if inside and why_no_folder(facts):
+def _installed(draft: PlanDraft) -> Iterator[Refusal]:
+    inside = draft.facts.layout.kubelet_inside
+    if inside and why_no_folder(draft.facts):
         yield Refusal(
             "kubelet-inside",
             f"{inside} runs kubelet inside its own process and gives it flags, no file",
             f"Upgrade {inside} to 1.32 or later, which reads drop-ins, or set in its own configuration, kubelet-arg:"
-            f" {kubelet_arguments(profile) or 'NAME=VALUE'}.",
+            f" {kubelet_arguments(draft.desired) or 'NAME=VALUE'}.",
         )
-    elif not inside and not facts.kubelet.installed:
+    elif not inside and not draft.kubelet.installed:
         yield Refusal(
             "kubelet-missing", "no kubelet program was found", "Install kubelet first; this collection does not."
         )
 
 
-def _config(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    if facts.kubelet.config.kind != "missing":
-        yield from unsafe_file(facts.kubelet.config)
-    place = choose(facts, Strategy(profile.kubelet_strategy))
-    if not isinstance(place, Refusal) or not facts.kubelet.installed or facts.layout.kubelet_inside:
+def _config(draft: PlanDraft) -> Iterator[Refusal]:
+    if draft.kubelet.config.kind != "missing":
+        yield from unsafe_file(draft.kubelet.config)
+    place = draft.kubelet_place
+    if not isinstance(place, Refusal) or not draft.kubelet.installed or draft.facts.layout.kubelet_inside:
         return
-    if place.variable and not _touched(profile):
+    if place.variable and not draft.desired:
         return
-    if facts.layout.name in RANCHER and place.code == "kubelet-config-missing":
+    if draft.facts.layout.name in RANCHER and place.code == "kubelet-config-missing":
         yield Refusal(
             "kubelet-arguments-only",
-            f"{facts.layout.name} starts kubelet with flags alone; it reads drop-ins from 1.32 on",
-            f"Upgrade it, or set in its own configuration, kubelet-arg: {kubelet_arguments(profile) or 'NAME=VALUE'}.",
+            f"{draft.facts.layout.name} starts kubelet with flags alone; it reads drop-ins from 1.32 on",
+            "Upgrade it, or set in its own configuration, kubelet-arg:"
+            f" {kubelet_arguments(draft.desired) or 'NAME=VALUE'}.",
         )
     else:
         yield place
 
 
-def _folder(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _folder(draft: PlanDraft) -> Iterator[Refusal]:
     """The folder of today and of the next start have to be one, and all in it has to be known."""
-    start = facts.kubelet.start
-    if not _touched(profile):
+    start = draft.kubelet.start
+    if not draft.desired:
         return
-    for dropin in facts.kubelet.dropins if reads_folder(facts.kubelet) else ():
+    for dropin in draft.kubelet.dropins if reads_folder(draft.kubelet) else ():
         yield from unsafe_file(dropin)
     then = next((flag.value for flag in reversed(start.following or ()) if flag.name == "--config-dir"), None)
     if start.following is not None and then != start.config_dir:
@@ -92,7 +77,7 @@ def _folder(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
             f" {then or 'none'}",
             "Restart kubelet (systemctl daemon-reload, systemctl restart kubelet), then run again.",
         )
-    if start.unseen and reads_folder(facts.kubelet):
+    if start.unseen and reads_folder(draft.kubelet):
         yield Refusal(
             "dropins-unseen",
             f"not all drop-ins are known: {start.unseen}",
@@ -101,21 +86,19 @@ def _folder(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         )
 
 
-def _outranked(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _outranked(draft: PlanDraft) -> Iterator[Refusal]:
     """A later drop-in that sets the same: of kubelet's files the last one wins."""
-    place = _place(facts, profile)
-    if place is None:
+    place = draft.kubelet_place
+    if isinstance(place, Refusal):
         return
-    desired = tuple(desired_fields(profile))
-    version = minor(facts.kubelet.version)
-    found = layers(facts.kubelet)
-    now = merged(found, version)
+    version = minor(draft.kubelet.version)
+    found, now = draft.kubelet_layers, draft.kubelet_document
     missing = {
-        keys: wanted for field, keys, wanted in desired if not is_right(field, nested(now, keys), wanted, version)
+        keys: wanted for field, keys, wanted in draft.desired if not is_right(field, nested(now, keys), wanted, version)
     }
     after = merged(with_values(found, place.path, missing), version)
     paths = [path for path, _values in found]
-    for field, keys, wanted in desired:
+    for field, keys, wanted in draft.desired:
         if keys not in missing or is_right(field, nested(after, keys), wanted, version) or wanted == AUTO:
             continue  # what cannot be computed has a reason of its own
         later = [path for path, values in found[paths.index(place.path) + 1 :] if keys[0] in values]
@@ -129,7 +112,7 @@ def _outranked(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         else:
             yield Refusal(
                 "dropin-cannot-empty",
-                f"kubelet {facts.kubelet.version} lets no drop-in set {'.'.join(keys)} to {wanted!r}: an empty value"
+                f"kubelet {draft.kubelet.version} lets no drop-in set {'.'.join(keys)} to {wanted!r}: an empty value"
                 " overrides nothing before 1.29",
                 "Set kubelet_strategy (colocation_kubelet_strategy) to main-file.",
                 file=place.path,
@@ -154,23 +137,22 @@ def _where(facts: NodeFacts, override: Override) -> tuple[str, str]:
     return path, "Take the flag out of this unit file, then systemctl daemon-reload."
 
 
-def _flags(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    if facts.layout.name in RANCHER and _place(facts, profile) is None:
+def _flags(draft: PlanDraft) -> Iterator[Refusal]:
+    if draft.facts.layout.name in RANCHER and isinstance(draft.kubelet_place, Refusal):
         return
-    desired = tuple(desired_fields(profile))
-    found = overrides(facts.kubelet, desired)
-    for field in fields_of(desired):
+    found = overrides(draft.kubelet, draft.desired)
+    for field in fields_of(draft.desired):
         stuck = [each for each in found if each.field is field and each.path is None]
         if stuck:
-            file, remedy = _where(facts, stuck[-1])
+            file, remedy = _where(draft.facts, stuck[-1])
             yield Refusal(
                 "flag-overrides-config",
                 f"kubelet is started with {stuck[-1]}, which beats {field.key} in any file",
                 f"{remedy} Then restart kubelet.",
                 file=file,
             )
-    yield from _flags_that_hold_more(facts, profile, found)
-    unit = facts.systemd.units.get("kubelet.service", {})
+    yield from _flags_that_hold_more(draft, found)
+    unit = draft.facts.systemd.units.get("kubelet.service", {})
     if found and unit.get("NeedDaemonReload") == "yes":
         yield Refusal(
             "unit-not-reloaded",
@@ -180,9 +162,9 @@ def _flags(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         )
 
 
-def _flags_that_hold_more(facts: NodeFacts, profile: Profile, found: tuple[Override, ...]) -> Iterator[Refusal]:
-    whole = document_in_force(facts.kubelet)
-    for field, paths in fields_of(tuple(desired_fields(profile))).items():
+def _flags_that_hold_more(draft: PlanDraft, found: tuple[Override, ...]) -> Iterator[Refusal]:
+    whole = draft.kubelet_document
+    for field, paths in fields_of(draft.desired).items():
         members = [each for each in found if each.field is field and each.path is not None]
         flags: tuple[Flag, ...] = tuple(each.flag for each in members)
         more = left_behind(field, flags, whole.get(field.key), paths) if flags else ""
@@ -196,26 +178,27 @@ def _flags_that_hold_more(facts: NodeFacts, profile: Profile, found: tuple[Overr
             )
 
 
-def _embedded(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _embedded(draft: PlanDraft) -> Iterator[Refusal]:
     """k3s and RKE2 take containerd down with them, so no sandbox can be stopped under a stopped kubelet."""
-    if facts.layout.name not in RANCHER:
+    name = draft.facts.layout.name
+    if name not in RANCHER:
         return
-    own = facts.systemd.units.get("kubelet.service", {}).get("ActiveState")
-    if facts.kubelet.running and own != "active" and kubelet_unit(facts) == "kubelet.service":
+    own = draft.facts.systemd.units.get("kubelet.service", {}).get("ActiveState")
+    if draft.kubelet.running and own != "active" and kubelet_unit(draft.facts) == "kubelet.service":
         yield Refusal(
             "supervisor-unit-unknown",
-            f"{facts.layout.name} starts kubelet here, and no unit of it is active",
-            f"Run {facts.layout.name} as its installer sets it up: one of {', '.join(SUPERVISORS)}.",
+            f"{name} starts kubelet here, and no unit of it is active",
+            f"Run {name} as its installer sets it up: one of {', '.join(SUPERVISORS)}.",
         )
-    if not facts.pods.sandboxes or _place(facts, profile) is None:
+    if not draft.facts.pods.sandboxes or isinstance(draft.kubelet_place, Refusal):
         return
-    disruptive = [change for change in kubelet_changes(facts, profile) if Need.DRAIN in change.needs]
+    disruptive = [change for change in draft.kubelet_changes if Need.DRAIN in change.needs]
     if disruptive:
         yield Refusal(
             "embedded-needs-empty-node",
-            f"{facts.layout.name} starts kubelet and containerd itself, and with pods on the node this cannot be done:"
+            f"{name} starts kubelet and containerd itself, and with pods on the node this cannot be done:"
             f" {'; '.join(map(str, disruptive))}",
-            f"Drain the node, stop all with {facts.layout.name}-killall.sh, write the settings with kubelet_config,"
+            f"Drain the node, stop all with {name}-killall.sh, write the settings with kubelet_config,"
             " move the checkpoint away and start it again.",
         )
 

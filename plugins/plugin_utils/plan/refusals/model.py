@@ -7,11 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ...facts.config_file import ConfigFile, advice
-from ...facts.model import NodeFacts
-from ...profile import Profile
+from ..draft import PlanDraft
 from ..model import Refusal
 
-Rule = Callable[[NodeFacts, Profile], Iterator[Refusal]]
+Rule = Callable[[PlanDraft], Iterator[Refusal]]
 
 
 def unsafe_file(config: ConfigFile) -> Iterator[Refusal]:

@@ -6,37 +6,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.model import CgroupMode, NodeFacts
-from ...profile import Profile
-from ..containerd import runtime_changes
+from ...facts.model import CgroupMode
 from ..containerd_rendered import obstacle
+from ..draft import PlanDraft
 from ..model import Need, Refusal
 from .model import Rule
 
 
-def _pid1(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    if facts.pid1 != "systemd" and not facts.image:
+def _pid1(draft: PlanDraft) -> Iterator[Refusal]:
+    if draft.facts.pid1 != "systemd" and not draft.facts.image:
         yield Refusal(
             "pid1-not-systemd",
-            f"PID 1 of this node is {facts.pid1 or 'unknown'}, not systemd",
+            f"PID 1 of this node is {draft.facts.pid1 or 'unknown'}, not systemd",
             "Run against the node itself, not a container on it; nodes without systemd are not supported.",
         )
 
 
-def _cgroup_mode(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    if facts.cgroup.mode is CgroupMode.UNKNOWN and not facts.image:
+def _cgroup_mode(draft: PlanDraft) -> Iterator[Refusal]:
+    if draft.facts.cgroup.mode is CgroupMode.UNKNOWN and not draft.facts.image:
         yield Refusal(
             "cgroup-mode-unknown",
-            f"the cgroup mode cannot be told: {facts.cgroup.reason}",
+            f"the cgroup mode cannot be told: {draft.facts.cgroup.reason}",
             "Mount cgroups as the distribution does and reboot; guessing a version would put limits nowhere.",
             file="/proc/self/mountinfo",
         )
 
 
-def _services(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    if facts.image:
+def _services(draft: PlanDraft) -> Iterator[Refusal]:
+    if draft.facts.image:
         return
-    if facts.kubelet.installed and not facts.kubelet.running and facts.kubelet.unit_state in ("inactive", None):
+    kubelet = draft.kubelet
+    if kubelet.installed and not kubelet.running and kubelet.unit_state in ("inactive", None):
         yield Refusal(
             "kubelet-not-running",
             "kubelet.service does not run, so the values in force cannot be told",
@@ -44,12 +44,12 @@ def _services(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         )
 
 
-def _runtime_silent(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    runtime = facts.runtime
-    if facts.image or runtime.running or not runtime.installed:
+def _runtime_silent(draft: PlanDraft) -> Iterator[Refusal]:
+    runtime = draft.runtime
+    if draft.facts.image or runtime.running or not runtime.installed:
         return
     said = f"{runtime.name} does not answer at {runtime.endpoint}"
-    if runtime.name == "containerd" and not _takes_cri_back(facts, profile):
+    if runtime.name == "containerd" and not _takes_cri_back(draft):
         yield Refusal(
             "containerd-not-answering",
             said,
@@ -64,19 +64,19 @@ def _runtime_silent(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
         )
 
 
-def _takes_cri_back(facts: NodeFacts, profile: Profile) -> bool:
+def _takes_cri_back(draft: PlanDraft) -> bool:
     """Why containerd does not answer is known, and the plan puts it right."""
-    return any(change.path and change.setting == "disabled_plugins" for change in runtime_changes(facts, profile))
+    return any(change.path and change.setting == "disabled_plugins" for change in draft.runtime_changes)
 
 
-def _rendered_with_pods(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _rendered_with_pods(draft: PlanDraft) -> Iterator[Refusal]:
     """k3s and RKE2 end with the containerd that they started, so nobody is left to stop a sandbox over CRI."""
-    if not facts.layout.regenerated or not facts.pods.sandboxes:
+    if not draft.facts.layout.regenerated or not draft.facts.pods.sandboxes:
         return
-    found = [each for each in runtime_changes(facts, profile) if not obstacle(facts, each)]
+    found = [each for each in draft.runtime_changes if not obstacle(draft.facts, each)]
     disruptive = [each for each in found if Need.DRAIN in each.needs]
     if disruptive:
-        name = facts.layout.name
+        name = draft.facts.layout.name
         yield Refusal(
             "embedded-needs-empty-node",
             f"{name} starts kubelet and containerd itself, and with pods on the node this cannot be done:"

@@ -10,27 +10,26 @@ from typing import Any
 
 from ...containerd_schema import NRI_ID
 from ...facts.model import NodeFacts
-from ...profile import Profile
 from ..containerd_rendered import Rendering, is_another_driver, obstacle, own_paths, rendering, template_of
+from ..draft import PlanDraft
 from ..model import Change, Refusal
-from ..runtimes import runtime_changes
 from .model import Rule, unsafe_file
 
 
-def _regenerated(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    how = rendering(facts)
+def _regenerated(draft: PlanDraft) -> Iterator[Refusal]:
+    how = rendering(draft.facts)
     if how is None:
         return
-    changes = runtime_changes(facts, profile)
+    changes = draft.runtime_changes
     by_reason: dict[str, list[Change]] = {}
     for change in changes:
-        reason = obstacle(facts, change)
+        reason = obstacle(draft.facts, change)
         if reason:
             by_reason.setdefault(reason, []).append(change)
     for reason, stuck in by_reason.items():
-        yield _refusal(facts, how, reason, tuple(stuck))
-    template = template_of(facts, how)
-    if template is not None and template.path in {each.path for each in changes} & own_paths(facts):
+        yield _refusal(draft.facts, how, reason, tuple(stuck))
+    template = template_of(draft.facts, how)
+    if template is not None and template.path in {each.path for each in changes} & own_paths(draft.facts):
         yield from unsafe_file(template)
 
 

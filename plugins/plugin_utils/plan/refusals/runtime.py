@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ...facts.model import NodeFacts
-from ...profile import Profile
+from ..draft import PlanDraft
 from ..model import Refusal
 from . import containerd, crio, docker, regenerated
 from .model import Rule
@@ -16,17 +15,17 @@ RULES_OF: Mapping[str, tuple[Rule, ...]] = {"containerd": containerd.RULES, "cri
 """By the name that the CRI gives itself; every other runtime is refused."""
 
 
-def _of_the_runtime(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    rules = RULES_OF.get(facts.runtime.name or "containerd")
+def _of_the_runtime(draft: PlanDraft) -> Iterator[Refusal]:
+    rules = RULES_OF.get(draft.runtime.name or "containerd")
     if rules is None:
         yield Refusal(
             "runtime-unsupported",
-            f"kubelet uses {facts.runtime.name} at {facts.runtime.endpoint}",
+            f"kubelet uses {draft.runtime.name} at {draft.runtime.endpoint}",
             "This release changes containerd and CRI-O only; assess tells what the node's own runtime has.",
         )
         return
     for rule in rules:
-        yield from rule(facts, profile)
+        yield from rule(draft)
 
 
 RULES: tuple[Rule, ...] = (_of_the_runtime, *regenerated.RULES)
@@ -35,16 +34,16 @@ RULES: tuple[Rule, ...] = (_of_the_runtime, *regenerated.RULES)
 def rules_for(name: str, module: str) -> tuple[Rule, ...]:
     """The rules of a module that configures one runtime; ``module`` is the one for the other nodes."""
 
-    def another(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+    def another(draft: PlanDraft) -> Iterator[Refusal]:
         # A node without any runtime has no name for it, and is refused by containerd's rules.
-        if (facts.runtime.name or "containerd") == name:
+        if (draft.runtime.name or "containerd") == name:
             for rule in RULES:
-                yield from rule(facts, profile)
+                yield from rule(draft)
         else:
-            used = facts.runtime.name or "no runtime that was found"
+            used = draft.runtime.name or "no runtime that was found"
             yield Refusal(
                 "another-runtime",
-                f"kubelet uses {used} at {facts.runtime.endpoint}, not {name}",
+                f"kubelet uses {used} at {draft.runtime.endpoint}, not {name}",
                 f"Use {module} there, or node_align, which finds out by itself.",
             )
 

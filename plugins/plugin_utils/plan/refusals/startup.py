@@ -22,8 +22,8 @@ from ...findings.rules import (
 )
 from ...findings.rules import resource_managers as managers
 from ...kubelet_fields import FIELDS
-from ...profile import Profile
-from ..kubelet_after import SOURCE, desired_fields, node_after
+from ..draft import PlanDraft
+from ..kubelet_after import SOURCE
 from ..model import Refusal
 from .model import Rule
 
@@ -61,15 +61,15 @@ def _refused(finding: Finding, facts: NodeFacts) -> Refusal:
     )
 
 
-def _startup(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def _startup(draft: PlanDraft) -> Iterator[Refusal]:
     """Whoever is to blame, kubelet is restarted only where it can start; of the rest only what the profile asks for."""
-    if not any(True for _each in desired_fields(profile)):
+    if not draft.desired:
         return
-    after = node_after(facts, profile)
+    after = draft.node_after
     for rule in ASKED:
         for finding in rule(after):
             if finding.effect is Effect.LATENT or _named(finding):
-                yield _refused(finding, facts)
+                yield _refused(finding, draft.facts)
 
 
 RULES: tuple[Rule, ...] = (_startup,)

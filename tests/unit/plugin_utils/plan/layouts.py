@@ -10,8 +10,8 @@ from typing import Any
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import NodeFacts
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet import kubelet_changes
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Change
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals import layout
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
@@ -48,7 +48,7 @@ class Node:
         return text
 
     def changes(self, options: Options) -> tuple[Change, ...]:
-        return kubelet_changes(self.facts, parse_profile(options))
+        return PlanDraft(self.facts, parse_profile(options)).kubelet_changes
 
     def writes(self, options: Options) -> list[tuple[str | None, str]]:
         """(file, setting) of the changes that write one."""
@@ -56,12 +56,14 @@ class Node:
 
     def refused(self, options: Options) -> list[tuple[str, str | None]]:
         """(code, file) of the refusals that kubelet's layout gives."""
-        return [(each.code, each.file) for each in refusals(self.facts, parse_profile(options), layout.RULES)]
+        return [
+            (each.code, each.file) for each in refusals(PlanDraft(self.facts, parse_profile(options)), layout.RULES)
+        ]
 
     def edited(self, options: Options) -> dict[str, str]:
         """The texts that the plan leads to, which the host has from now on."""
         snapshot = self.snapshot
-        found = file_edits(snapshot, kubelet_changes(interpret(snapshot), profile(options)))
+        found = file_edits(snapshot, PlanDraft(interpret(snapshot), profile(options)).kubelet_changes)
         texts = {edit.path: edit.after for edit in found}
         self.changed(files=texts)
         return texts

@@ -12,6 +12,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.containerd import runtime_changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.runtime import RULES
@@ -353,7 +354,7 @@ def test_what_is_written_to_an_image(name: str) -> None:
     row = IMAGES[name]
     node = containerd(row.version, row.files)
     facts, profile = facts_of(node), parse_profile(row.options)
-    assert refusals(facts, profile, RULES) == ()
+    assert refusals(PlanDraft(facts, profile), RULES) == ()
     edits = file_edits(node, runtime_changes(facts, profile))
     assert {edit.path: edit.after for edit in edits} == row.written
     after = facts_of(with_files(node, row.written))

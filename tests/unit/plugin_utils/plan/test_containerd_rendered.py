@@ -14,6 +14,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.template_s
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import NodeFacts
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.document import services, transaction_document
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import FileEdit, file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
@@ -46,7 +47,7 @@ def planned(node: Node, options: dict[str, Any]) -> tuple[NodeFacts, tuple[FileE
     """The facts, the edits of the runtime's plan, and what it is refused for."""
     snapshot, wanted = node.snapshot, profile(options)
     facts = interpret(snapshot)
-    refused = [str(each) for each in refusals(facts, wanted, runtime.RULES)]
+    refused = [str(each) for each in refusals(PlanDraft(facts, wanted), runtime.RULES)]
     return facts, () if refused else file_edits(snapshot, runtime_changes(facts, wanted)), refused
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Refusal
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
@@ -42,7 +43,7 @@ def node(number: str) -> Snapshot:
 
 
 def refused(snapshot: Snapshot, options: Options) -> dict[str, Refusal]:
-    return {each.code: each for each in refusals(facts_of(snapshot), profile_of(**options))}
+    return {each.code: each for each in refusals(PlanDraft(facts_of(snapshot), profile_of(**options)))}
 
 
 @pytest.mark.parametrize("case", CASES)

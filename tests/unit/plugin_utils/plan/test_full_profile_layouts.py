@@ -11,8 +11,8 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.checkpoints import moved_checkpoints
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet import kubelet_changes
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_after import resolved
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Need, Plan
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
@@ -49,7 +49,7 @@ def written(node: Node, options: dict[str, Any]) -> list[tuple[str | None, str]]
     """(file, setting) of what a plan writes; the host has it from now on."""
     snapshot = node.snapshot
     facts = interpret(snapshot)
-    found = kubelet_changes(facts, resolved(facts, profile(options)))
+    found = PlanDraft(facts, resolved(facts, profile(options))).kubelet_changes
     node.changed(files={edit.path: edit.after for edit in file_edits(snapshot, found)})
     return [(change.path, change.setting) for change in found if change.path]
 
@@ -91,7 +91,7 @@ def test_a_reservation_by_flag_counts_for_the_checkpoint(amount: str, moved: boo
     argv = [*(word for word in given if word not in ("--cpu-manager-policy", "none")), RESERVED]
     facts = interpret_with(node, argv)
     options = {"system_reserved": {"cpu": amount, "memory": "1Gi"}}
-    found = kubelet_changes(facts, profile(options))
+    found = PlanDraft(facts, profile(options)).kubelet_changes
     flags = [change for change in found if change.target == "kubelet flag"]
     assert [change.path for change in flags] == [environment]
     assert (Need.DRAIN in flags[0].needs) is moved

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubeadm_patch import patch_changes
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.owner import overwritten
@@ -49,7 +49,7 @@ def kubeadm_node(folder: Path, files: dict[str, str] | None = None, **changed: A
 def written(node: Node, options: Mapping[str, Any] = WANTED) -> dict[str, str]:
     """The texts of patches that a plan leads to, which the node has from now on."""
     snapshot = node.snapshot
-    changes = patch_changes(node.facts, profile(options))
+    changes = PlanDraft(node.facts, profile(options)).patch_changes
     texts = {edit.path: edit.after for edit in file_edits(snapshot, changes)}
     node.changed(files=texts)
     return texts
@@ -60,7 +60,7 @@ def plan(node: Node, options: Mapping[str, Any] = WANTED, *, allow_disruption: b
 
 
 def refused(node: Node, options: Mapping[str, Any] = WANTED) -> list[tuple[str, str | None]]:
-    return [(each.code, each.file) for each in refusals(node.facts, profile(options), kubeadm.RULES)]
+    return [(each.code, each.file) for each in refusals(PlanDraft(node.facts, profile(options)), kubeadm.RULES)]
 
 
 def test_all_that_the_profile_sets_goes_to_a_file_of_our_own(tmp_path: Path) -> None:
@@ -79,7 +79,9 @@ def test_one_more_setting_is_added_and_the_rest_stays(tmp_path: Path) -> None:
 
 
 def test_the_patch_needs_no_restart_and_names_the_file(tmp_path: Path) -> None:
-    (change,) = patch_changes(kubeadm_node(tmp_path).facts, profile({"kubeadm_patches": FOLDER, "pod_pids_limit": 99}))
+    (change,) = PlanDraft(
+        kubeadm_node(tmp_path).facts, profile({"kubeadm_patches": FOLDER, "pod_pids_limit": 99})
+    ).patch_changes
     assert (change.path, change.setting, change.before, change.after) == (OWN, "podPidsLimit", None, 99)
     assert change.needs == frozenset()
     assert str(change) == "kubeadm patch podPidsLimit: unset -> 99"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet import kubelet_changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Change, Need
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_kubelet import version
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
@@ -34,7 +34,7 @@ DISRUPTIVE = RESTART | {Need.DRAIN}
 
 
 def changes(snapshot: Snapshot, **options: Any) -> tuple[Change, ...]:
-    return kubelet_changes(facts_of(snapshot), profile_of(**options))
+    return PlanDraft(facts_of(snapshot), profile_of(**options)).kubelet_changes
 
 
 def newer_file(snapshot: Snapshot) -> Snapshot:
@@ -42,7 +42,7 @@ def newer_file(snapshot: Snapshot) -> Snapshot:
 
 
 def test_the_aligned_node_needs_nothing() -> None:
-    assert kubelet_changes(facts_of(captured(ALIGNED)), wanted()) == ()
+    assert PlanDraft(facts_of(captured(ALIGNED)), wanted()).kubelet_changes == ()
 
 
 @pytest.mark.parametrize(

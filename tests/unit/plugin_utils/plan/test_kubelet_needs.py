@@ -12,8 +12,8 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import plan as node_side
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.checkpoints import moved_checkpoints
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.document import transaction_document
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet import kubelet_changes
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_after import resolved
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Need
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
@@ -58,7 +58,7 @@ def node(static_cpu: bool, static_memory: bool) -> Snapshot:
 
 def needs(snapshot: Snapshot, options: dict[str, Any]) -> list[set[Need]]:
     facts = facts_of(snapshot)
-    return [set(each.needs) for each in kubelet_changes(facts, resolved(facts, profile_of(**options)))]
+    return [set(each.needs) for each in PlanDraft(facts, resolved(facts, profile_of(**options))).kubelet_changes]
 
 
 ALWAYS_QUIET: list[dict[str, Any]] = [
@@ -174,7 +174,7 @@ def test_a_node_without_a_memory_checkpoint_has_none_to_move() -> None:
 
 def test_a_memory_checkpoint_of_another_policy_needs_a_drained_node() -> None:
     snapshot = memory_state(node(False, True), NO_MEMORY_STATE)
-    (change,) = kubelet_changes(facts_of(snapshot), profile_of(memory_manager_policy="Static"))
+    (change,) = PlanDraft(facts_of(snapshot), profile_of(memory_manager_policy="Static")).kubelet_changes
     assert (change.path, set(change.needs)) == (None, DISRUPTIVE)
     assert f"{MEMORY_CHECKPOINT} was made under policy None" in str(change)
 

@@ -13,6 +13,8 @@ import yaml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.outcome import owner_variables
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Effect, Finding, Severity
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import PROVISION, profile_findings
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_after import desired_fields
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.owner import kubelet_arguments, owners
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
@@ -38,7 +40,7 @@ systemReserved:
 
 
 def told(node: Node, options: dict[str, Any]) -> dict[str, Any]:
-    return owner_variables(owners(node.facts, profile(options)))
+    return owner_variables(owners(PlanDraft(node.facts, profile(options))))
 
 
 def warned(node: Node, options: dict[str, Any]) -> list[Finding]:
@@ -142,7 +144,7 @@ def test_an_aligned_node_is_not_warned_of(tmp_path: Path) -> None:
 
 
 def test_the_arguments_that_an_older_k3s_takes(tmp_path: Path) -> None:
-    assert kubelet_arguments(profile(WANTED)) == (
+    assert kubelet_arguments(desired_fields(profile(WANTED))) == (
         "cgroup-driver=systemd, cpu-manager-policy=static, topology-manager-policy=restricted, read-only-port=0,"
         " system-reserved=cpu=500m,ephemeral-storage=1Gi"
     )

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import findings
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.promised_slices import promised
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals import startup
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
@@ -38,8 +39,8 @@ def codes(snapshot: Snapshot, options: dict[str, Any]) -> tuple[list[str], list[
     facts, wanted = facts_of(snapshot), profile_of(**options)
     found = promised(facts, wanted)
     return (
-        [each.code for each in refusals(facts, wanted, startup.RULES)],
-        [each.code for each in refusals(found.facts, wanted, startup.RULES)],
+        [each.code for each in refusals(PlanDraft(facts, wanted), startup.RULES)],
+        [each.code for each in refusals(PlanDraft(found.facts, wanted), startup.RULES)],
         found.slices,
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Refusal
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import parse_profile
@@ -214,7 +215,7 @@ BAD: dict[str, tuple[str, Callable[[Snapshot], Snapshot], dict[str, Any], tuple[
 
 
 def refused(snapshot: Snapshot, options: dict[str, Any]) -> tuple[Refusal, ...]:
-    return refusals(facts_of(snapshot), parse_profile(options))
+    return refusals(PlanDraft(facts_of(snapshot), parse_profile(options)))
 
 
 @pytest.mark.parametrize("case", BAD)
@@ -228,7 +229,7 @@ def test_bad_input_is_refused_with_its_place_and_remedy(case: str) -> None:
 
 @pytest.mark.parametrize("name", [ALIGNED, DIFFERING])
 def test_a_sound_node_is_not_refused(name: str) -> None:
-    assert refusals(facts_of(captured(name)), wanted()) == ()
+    assert refusals(PlanDraft(facts_of(captured(name)), wanted())) == ()
 
 
 def test_all_reasons_are_told_at_once() -> None:
@@ -276,4 +277,4 @@ def test_a_kubelet_that_crashes_is_worth_trying(state: str) -> None:
 
 def test_no_profile_still_needs_a_node() -> None:
     facts = facts_of(put(captured(ALIGNED), "tini", "system", "pid1"))
-    assert [refusal.code for refusal in refusals(facts, profile_of())] == ["pid1-not-systemd"]
+    assert [refusal.code for refusal in refusals(PlanDraft(facts, profile_of()))] == ["pid1-not-systemd"]

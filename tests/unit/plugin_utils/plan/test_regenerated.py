@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Refusal
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.regenerated import RULES
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import VARIANTS
@@ -32,7 +33,7 @@ def refused(templates: tuple[str, ...] = (), imports: tuple[str, ...] = (), **op
         layout=replace(facts.layout, templates=templates),
         runtime=replace(facts.runtime, imports=imports),
     )
-    return [found for rule in RULES for found in rule(facts, profile_of(**options))]
+    return [found for rule in RULES for found in rule(PlanDraft(facts, profile_of(**options)))]
 
 
 def test_what_is_as_wanted_is_no_reason() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.action.containerd_config import ActionModule
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.containerd import nri_skip, runtime_changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Change, Need, Skip
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
@@ -178,7 +179,7 @@ def test_nri_is_skipped_with_the_reason() -> None:
 def test_what_is_left_out_stands_in_the_result_of_containerd_config() -> None:
     facts = facts_of(old_containerd(captured(DIFFERING)))
     asked = {"enabled": True, "unsupported": "skip"}
-    assert ActionModule.remarks(facts, profile_of(nri=asked))["left_out"] == [
+    assert ActionModule.remarks(PlanDraft(facts, profile_of(nri=asked)))["left_out"] == [
         {"setting": "nri", "reason": "containerd 1.6.20~ds1 has no NRI; it came with 1.7"}
     ]
-    assert ActionModule.remarks(facts, profile_of(nri={"enabled": True}))["left_out"] == []
+    assert ActionModule.remarks(PlanDraft(facts, profile_of(nri={"enabled": True})))["left_out"] == []

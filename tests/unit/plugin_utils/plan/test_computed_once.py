@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A plan computes everything once, however many rules judge it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan import (
+    containerd_after,
+    draft,
+    inputs,
+    kubeadm_patch,
+    kubelet,
+    runtimes,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    DIFFERING,
+    captured,
+    facts_of,
+    wanted,
+)
+
+COUNTED = (
+    (containerd_after, "read_layers"),
+    (draft, "layers_after"),
+    (draft, "node_after"),
+    (inputs, "choose"),
+    (inputs, "layers"),
+    (inputs, "merged"),
+    (kubelet, "kubelet_changes"),
+    (kubeadm_patch, "patch_changes"),
+    (runtimes, "runtime_changes"),
+)
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each of the functions was called, by its name."""
+    found: Counter[str] = Counter()
+
+    def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any) -> Any:
+            found[name] += 1
+            return function(*args)
+
+        return call
+
+    for module, name in COUNTED:
+        monkeypatch.setattr(module, name, counted(name, getattr(module, name)))
+    return found
+
+
+@pytest.mark.parametrize("name", [ALIGNED, DIFFERING])
+def test_planning_a_node_calls_each_planner_at_most_once(name: str, calls: Counter[str]) -> None:
+    facts = facts_of(captured(name))
+    calls.clear()
+
+    plan = make_plan(facts, wanted(), allow_disruption=True)
+
+    assert bool(plan.changes) is (name == DIFFERING)
+    assert not {name: times for name, times in calls.items() if times > 1}
+    assert calls["runtime_changes"] == calls["kubelet_changes"] == 1
+    assert calls["read_layers"] == (1 if plan.changes else 0)
