@@ -21,7 +21,9 @@ ARGUMENTS: dict[str, Any] = {
     "system_reserved": {"cpu": "500m"},
     "nri": {"enabled": True},
     "allow_disruption": True,
+    "preflight": False,
 }
+"""``preflight`` asks the node whether it would begin, and a recorded one cannot answer."""
 CASES = {
     "aligned": ("trixie-v2-aligned.json", ARGUMENTS),
     "text edited": ("trixie-v2-drivers-differ.json", {**ARGUMENTS, "topology_manager_policy": "best-effort"}),
