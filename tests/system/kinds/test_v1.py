@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""On cgroup v1 a slice is in each controller that it was asked for, and all that was changed goes back."""
+"""On cgroup v1 a slice is in each controller that it was asked for, and all that was changed goes back.
+
+So does every setting, and a burst is worth something there, too.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.tests.system import burst, knobs
 from ansible_collections.volcano.colocation.tests.system.everything import ATTRIBUTES, OURS, cgroups, settle, state
 from ansible_collections.volcano.colocation.tests.system.node import Node, lab, throwaway
 from ansible_collections.volcano.colocation.tests.system.slices import changed, traces
@@ -47,6 +51,14 @@ def test_a_slice_is_in_every_controller_after_a_reboot_too(v1: Node) -> None:
     assert changed(v1, **wanted) == 0
     assert changed(v1, state="absent") == 1
     assert traces(v1) == ""
+
+
+def test_every_setting_is_set_read_and_put_back(v1: Node) -> None:
+    knobs.go_through(v1, "v1")
+
+
+def test_with_a_burst_an_online_pod_is_stopped_less_often(v1: Node) -> None:
+    burst.judge(burst.compare(v1, "v1"))
 
 
 def test_after_provision_and_restore_everything_is_as_it_was(v1: Node) -> None:
