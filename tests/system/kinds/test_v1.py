@@ -15,6 +15,7 @@ import pytest
 from ansible_collections.volcano.colocation.tests.system import burst, knobs
 from ansible_collections.volcano.colocation.tests.system.everything import ATTRIBUTES, OURS, cgroups, settle, state
 from ansible_collections.volcano.colocation.tests.system.node import Node, lab, throwaway
+from ansible_collections.volcano.colocation.tests.system.pods import QOS_CLASSES, qos_classes
 from ansible_collections.volcano.colocation.tests.system.slices import changed, traces
 
 NAME = "v1"
@@ -70,7 +71,7 @@ def test_after_provision_and_restore_everything_is_as_it_was(v1: Node) -> None:
     run = v1.ansible("provision", **PROFILE)
     assert run.code == 0, run.output[-4000:]
     assert changed(v1, controllers=["cpu", "memory"], properties={"CPUWeight": 300}) == 1
-    assert all("kubepods.slice" not in pod for pod in v1.pods())
+    assert qos_classes(v1.containers(), "cgroupfs") == QOS_CLASSES
     assert cgroups(v1) != before["cgroups"]
     assert f"{KUBELET} user.site b'kept'" in v1.shell(ATTRIBUTES)
 
