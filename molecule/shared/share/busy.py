@@ -1,10 +1,15 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""busy.py SECONDS OFFLINE ONLINE: keeps every CPU busy in the containers of two pods; prints what they got, as JSON.
+"""busy.py SECONDS OFFLINE ONLINE REQUEST: keeps every CPU busy in the containers of two pods; prints what they got.
+
+It waits until kubelet has given Burstable pods the weight of their requests, REQUEST thousandths of a CPU, which may
+take it a minute after its start. The answer is JSON:
 
 ``alone``: what the offline pod got before the online one was busy too, in CPUs: 0.5 is half of one; ``throttled``: in
 how many periods the kernel stopped it for a quota meanwhile; ``offline`` and ``online``: what each got when both were
-busy. An empty object when a pod does not run, as where the drivers disagree so that none can.
+busy; ``part``: the online pod's part of that; ``weights``: the part that kubelet's weights of their classes make, null
+where the pods are not in kubelet's cgroups. An empty object when a pod does not run, as where the drivers disagree so
+that none can.
 The loops are ours, in the containers' cgroups: what the kernel gives them is what it would give a busy pod.
 """
 
@@ -12,11 +17,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
 
 ROOT = "/sys/fs/cgroup"
+
+PATIENCE = 90.0
+"""Seconds; kubelet writes its classes once a minute."""
+
+CLASS = re.compile(r".*/(?:burstable|besteffort|kubepods-(?:burstable|besteffort)\.slice)(?=/)")
+WEIGHTS = ("cpu.weight", "cpu.shares")
 
 SETTLE = 1.0
 """Seconds until the kernel's averages, and quotas of the first periods, do not count any more."""
@@ -61,6 +73,35 @@ def loop(where: list[str], seconds: float, answer: int) -> None:
     os._exit(0)
 
 
+def weight(where: list[str]) -> int | None:
+    """That of the class that a container is in; None outside of kubelet's cgroups."""
+    for folder in where:
+        found = CLASS.match(folder)
+        for name in WEIGHTS if found else ():
+            path = f"{found.group(0)}/{name}" if found else ""
+            if os.path.exists(path):
+                with open(path, encoding="utf-8") as file:
+                    return int(file.read())
+    return None
+
+
+def kubelets(request: int) -> tuple[int, int]:
+    """The weight and the shares of a request: pkg/kubelet/cm MilliCPUToShares, getCPUWeight."""
+    shares = max(2, request * 1024 // 1000)
+    return 1 + (shares - 2) * 9999 // 262142, shares
+
+
+def await_weight(where: list[str], request: int) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while weight(where) not in (None, *kubelets(request)) and time.monotonic() < deadline:
+        time.sleep(0.5)
+
+
+def part(online: float | None, offline: float | None) -> float | None:
+    """Of both together."""
+    return None if online is None or offline is None else round(online / ((online + offline) or 1), 2)
+
+
 def throttled(where: list[str]) -> int:
     """Periods in which a quota of the cgroup, or of one above it, was used up."""
     found = 0
@@ -92,18 +133,27 @@ def shares(seconds: float, where: dict[str, list[str]]) -> dict[str, float]:
     return found
 
 
-def main(seconds: float, offline: str, online: str) -> None:
+def main(seconds: float, offline: str, online: str, request: int) -> None:
     processes = {pod: container(pod) for pod in (offline, online)}
     where = {pod: folders(process) for pod, process in processes.items() if process}
     if len(where) < len(processes):
         print("{}")
         return
+    await_weight(where[online], request)
     before = throttled(where[offline])
     alone = shares(seconds, {offline: where[offline]})[offline]
     stopped = throttled(where[offline]) - before
     both = shares(seconds, where)
-    print(json.dumps({"alone": alone, "throttled": stopped, "offline": both[offline], "online": both[online]}))
+    answer = {
+        "alone": alone,
+        "throttled": stopped,
+        "offline": both[offline],
+        "online": both[online],
+        "part": part(both[online], both[offline]),
+        "weights": part(weight(where[online]), weight(where[offline])),
+    }
+    print(json.dumps(answer))
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]), sys.argv[2], sys.argv[3])
+    main(float(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4]))

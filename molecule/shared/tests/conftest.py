@@ -49,3 +49,20 @@ def _predicted(evidence: dict[str, Any]) -> dict[str, Any]:
     """The same of the run in check mode before it."""
     predicted: dict[str, Any] = load(f"predicted-{evidence['node']}")
     return predicted
+
+
+@pytest.fixture(name="aligned", scope="session")
+def _aligned() -> dict[str, Any]:
+    """The first of the records."""
+    evidence: dict[str, Any] = load(f"evidence-{MOMENTS[0]}")
+    return evidence
+
+
+@pytest.fixture(name="huge_pages", scope="session")
+def _huge_pages() -> dict[str, Any]:
+    """What molecule/shared/huge_pages.yml kept; empty where it does nothing."""
+    try:
+        found: dict[str, Any] = load("huge-pages")
+    except FileNotFoundError:
+        return {}
+    return found

@@ -106,6 +106,7 @@ def test_nri_listens_where_containerd_has_it(evidence: dict[str, Any], release: 
 def test_the_prediction_is_what_was_done(predicted: dict[str, Any], done: dict[str, Any]) -> None:
     assert predicted == done
     assert predicted["plan"]["changes"]
+    assert predicted["diff"]
     for entry in predicted["diff"]:
         assert entry["before"] != entry["after"]
 

@@ -14,7 +14,7 @@ from .arrangement import Call, Work, arranged, by_cgroup, divided, place_of
 from .conversion import Backend, reading, texts, together
 from .kernel_files import Files, meaning
 from .knob import Kind
-from .observe import Node, read_files
+from .observe import Node, interface, read_files
 from .plan import Step, given_back
 from .shown import shown
 
@@ -53,9 +53,11 @@ def carry_out(node: Node, steps: Sequence[Step], known: Mapping[str, Texts], clo
     try:
         for own in lone:
             _write_and_prove(run, own, clock)
-        for work in arranged(others):
+        early = [step for step in others if not step.late]
+        for work in arranged(early):
             _do(run, work)
-        _prove(node, [step for step in others if step.checked], clock)
+        _prove(node, [step for step in early if step.checked], clock)
+        _write_late(run, _taken_back(steps, others), clock)
     except ColocationError as error:
         message = f"{error.message.rstrip('.')}. {_undone(run)}"
         raise Failed(message, error.remedy, error.file) from error
@@ -77,6 +79,21 @@ def _do(run: _Run, work: Work) -> None:
         _call(run, work)
     else:
         _write_texts(run, work)
+
+
+def _taken_back(steps: Sequence[Step], others: Sequence[Step]) -> list[Step]:
+    """The steps whose files systemd resets when it writes what was asked of it, whether they change or not."""
+    asked = {step.target.cgroup for step in others if step.backend is Backend.DBUS}
+    return [step for step in steps if step.late and (step in others or step.target.cgroup in asked)]
+
+
+def _write_late(run: _Run, steps: Sequence[Step], clock: Clock) -> None:
+    """When systemd has written the units: it does before it answers another call (src/core/manager.c manager_loop)."""
+    for step in steps:
+        if run.node.bus is not None and step.target.unit is not None:
+            run.node.bus.get(step.target.unit, interface(step.target.unit), ())
+        _write_texts(run, step)
+    _prove(run.node, steps, clock)
 
 
 def _write_texts(run: _Run, step: Step) -> None:
@@ -155,9 +172,15 @@ def _undone(run: _Run) -> str:
 def _take_back(run: _Run, done: Done) -> None:
     if isinstance(done, Call):
         _ask(run, done, [each for step in done.steps for each in given_back(step.stored)])
-    else:
-        step, name = done
-        _write(run, step, name, _text_before(run, step, name))
+        return
+    step, name = done
+    forgotten = step.knob.forgotten(run.node.mode)
+    if name in forgotten:
+        return
+    _write(run, step, name, _text_before(run, step, name))
+    known = run.known[step.target.cgroup]
+    for other in forgotten if not step.before else ():
+        _write(run, step, other, known[other])
 
 
 def _text_before(run: _Run, step: Step, name: str) -> str:

@@ -20,15 +20,21 @@ from ..systemd.property import INFINITY, Property, PropertyValue
 from . import devices
 from .forms import FORMS
 from .knob import Form, Interface, Kind, Knob, UnitProperty, Value
+from .weights import DEFAULT, blkio_of_io_weight
 
 PAGE = 4096
 """Bytes; all of x86 and most of arm64. os.sysconf("SC_PAGE_SIZE") tells the node's."""
+
+BLKIO_BFQ = "blkio.bfq.weight"
 
 PERCENT = 10000
 """Microseconds of CPU in a second that are one percent of a CPU."""
 
 COUNTED_IN = ("cpu_period", "memory_max")
 """Knobs in which others count: a quota is a part of the period, swap on v1 is what is added to the memory."""
+
+UNWRITTEN = (Form.BESIDE, Form.FORGOTTEN)
+"""Forms of files that a knob is not written to."""
 
 IDLE_WEIGHT = 0
 """systemd's weight of an idle unit: src/basic/cgroup-util.h CGROUP_WEIGHT_IDLE."""
@@ -55,7 +61,7 @@ def _there(knob: Knob, mode: str, current: Mapping[str, str]) -> list[tuple[str,
     interface = _interface(knob, mode)
     found: list[tuple[str, Form]] = []
     for each in interface.files:
-        if each.form is not Form.BESIDE and (each.name in current or not interface.any_of):
+        if each.form not in UNWRITTEN and (each.name in current or not interface.any_of):
             found.append((each.name, each.form))
     if not found:
         raise ColocationError("%s: the cgroup has none of %s" % (knob.name, ", ".join(knob.files(mode))))
@@ -117,13 +123,29 @@ def settled(
 ) -> Value:
     """The value after rounding: FILE as ``reading`` will find it, DBUS as ``of_properties`` will.
 
-    Under DBUS the files then say ``settled(knob, settled(knob, value, mode, DBUS, …), mode, FILE, …)``.
+    Under DBUS the files then say ``realized(knob, settled(knob, value, mode, DBUS, …), mode, …)``.
     """
     if backend is Backend.DBUS:
         return _in_systemd(knob, value)
     if knob.kind is Kind.BYTES and value is not None:
         value = int(value) // (knob.granule or page) * (knob.granule or page)  # type: ignore[arg-type]
     return reading(knob, mode, {**current, **texts(knob, value, mode, current)})
+
+
+def realized(
+    knob: Knob, value: Value, mode: str, current: Mapping[str, str], page: int = PAGE, quota: Value = None
+) -> Value:
+    """What ``reading`` will find once systemd has written a value that it holds.
+
+    ``quota``: the neutral value of cpu_quota that it will hold.
+    """
+    if knob.name == "cpu_period" and quota is None:
+        # src/core/cgroup.c cgroup_cpu_adjust_period_and_log: without a quota the period stays the default.
+        return knob.default
+    if mode == "v1" and BLKIO_BFQ in current and knob.name == "io_weight":
+        # src/core/cgroup.c set_blkio_weight gives BFQ the weight of blkio.weight.
+        value = blkio_of_io_weight(DEFAULT if value is None else int(value))  # type: ignore[arg-type]
+    return settled(knob, value, mode, Backend.FILE, current, page)
 
 
 def together(values: Mapping[str, Value], knobs: Mapping[str, Knob]) -> tuple[Property, ...]:

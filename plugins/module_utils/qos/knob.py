@@ -56,6 +56,7 @@ class Form(str, Enum):
     THROTTLE_RIOPS = "reads in a second, by device"
     THROTTLE_WIOPS = "writes in a second, by device"
     BESIDE = "read with the others, never written"
+    FORGOTTEN = "reset by the kernel when the others are written"
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,12 @@ class Knob:
         """Names of the files that hold the knob, all of which are read."""
         interface = self.interface(mode)
         return tuple(each.name for each in interface.files) if interface else ()
+
+    def forgotten(self, mode: str) -> tuple[str, ...]:
+        """Names of the files that the kernel resets when the knob is written; they are another knob's."""
+        interface = self.interface(mode)
+        files = interface.files if interface else ()
+        return tuple(each.name for each in files if each.form is Form.FORGOTTEN)
 
     def supported(self, mode: str, present: AbstractSet[str]) -> bool:
         """Whether a cgroup folder with these files has the knob: its feature file, or files, are there."""

@@ -67,10 +67,11 @@ _ROWS = (
         Kind.BOOLEAN,
         "true or false",
         default=False,
-        v1=_one("cpu", "cpu.idle", Form.FLAG),
-        v2=_one("cpu", "cpu.idle", Form.FLAG),
+        # kernel/sched/fair.c sched_group_set_idle: the weight is the default one after idle.
+        v1=_two("cpu", KernelFile("cpu.idle", Form.FLAG), KernelFile("cpu.shares", Form.FORGOTTEN)),
+        v2=_two("cpu", KernelFile("cpu.idle", Form.FLAG), KernelFile("cpu.weight", Form.FORGOTTEN)),
         unit_property=_held("CPUWeight", "t", 252),  # src/core/cgroup.c CGROUP_WEIGHT_IDLE, a weight of 0
-        note="kernel 5.15; takes the place of cpu_weight, which is the default again afterwards",
+        note="kernel 5.15; takes the place of cpu_weight, which is written again afterwards",
     ),
     Knob(
         "cpu_period",

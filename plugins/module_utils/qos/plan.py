@@ -10,8 +10,8 @@ from typing import Collection, Mapping, Sequence
 from ..errors import ColocationError
 from ..systemd.property import Property
 from . import transition
-from .conversion import COUNTED_IN, PAGE, Backend, of_properties, properties, settled, texts
-from .knob import Form, Kind, Knob, Value
+from .conversion import COUNTED_IN, PAGE, UNWRITTEN, Backend, of_properties, properties, realized, settled, texts
+from .knob import Kind, Knob, Value
 from .knobs import KNOBS
 from .knobs import knob as knob_of
 from .observe import State
@@ -36,7 +36,8 @@ class Step:
     ``after`` is what was asked for, ``expected`` what reading back will give; ``stored`` is what systemd holds now.
     ``texts`` is what to write into which file, in this order; systemd gets ``back`` where it is to be as it was.
     ``changed``: something has to be written. ``checked``: reading back tells whether it worked. ``moved``: what
-    systemd holds is not as wanted. ``cause``: why a setting of ours is not as we left it.
+    systemd holds is not as wanted. ``late``: systemd takes it back whenever it writes the unit. ``cause``: why a
+    setting of ours is not as we left it.
     """
 
     target: Target
@@ -51,6 +52,7 @@ class Step:
     changed: bool = True
     checked: bool = True
     moved: bool = False
+    late: bool = False
     cause: str = ""
 
 
@@ -114,6 +116,9 @@ def steps(
         knob, entry = knob_of(name), past.entries.get(name)
         if name in wanted:
             step = _set(knob, wanted[name], state, current, page)
+            step = _with_weight(step, entry, state)
+            if step.backend is Backend.DBUS and state.has(knob):
+                step = _realized(step, _quota(step, wanted, back, state, past), state, current, page)
             cause = _cause(step, entry, wanted[name], past.boot)
             found.append(replace(step, cause=cause) if cause else step)
         elif entry:
@@ -138,18 +143,41 @@ def possible(planned: Sequence[Step], wanted: Collection[str]) -> tuple[Step, ..
 def _set(knob: Knob, value: Value, state: State, current: Mapping[str, str], page: int) -> Step:
     backend, before = state.backend(knob), state.value(knob)
     held = settled(knob, value, state.mode, backend, current, page)
-    expected = held
-    if backend is Backend.DBUS and state.has(knob):
-        expected = settled(knob, held, state.mode, Backend.FILE, current, page)
     stored = stored_in_systemd(knob, state) if backend is Backend.DBUS else ()
     moved = backend is Backend.DBUS and of_properties(knob, state.unit or {}) != held
     return Step(
-        *(state.target, knob, backend, before, held, expected, stored),
-        changed=before != expected or moved,
+        *(state.target, knob, backend, before, held, held, stored),
+        changed=before != held or moved,
         texts=texts(knob, held, state.mode, current) if backend is Backend.FILE else {},
         checked=state.has(knob),
         moved=moved,
+        late=state.undone(knob),
     )
+
+
+def _realized(step: Step, quota: Value, state: State, current: Mapping[str, str], page: int) -> Step:
+    """With what the files will say once systemd has written the unit."""
+    expected = realized(step.knob, step.after, state.mode, current, page, quota)
+    return replace(step, expected=expected, changed=step.before != expected or step.moved)
+
+
+def _quota(step: Step, wanted: Mapping[str, Value], back: Collection[str], state: State, past: Past) -> Value:
+    """The quota beside a period, after all steps; None for any other knob."""
+    name = "cpu_quota"
+    if step.knob.name != "cpu_period":
+        return None
+    if name in wanted:
+        return wanted[name]
+    entry = past.entries.get(name) if name in back else None
+    return entry.before if entry else state.value(KNOBS[name])
+
+
+def _with_weight(step: Step, entry: Entry | None, state: State) -> Step:
+    """With the files that the kernel resets when an idle cgroup becomes another one again, as they were before us."""
+    if step.backend is not Backend.FILE or entry is None or entry.before or not step.before or step.after:
+        return step
+    kept = {name: entry.texts[name] for name in step.knob.forgotten(state.mode) if name in entry.texts}
+    return replace(step, texts={**step.texts, **kept}) if kept else step
 
 
 def stored_in_systemd(knob: Knob, state: State) -> tuple[Property, ...]:
@@ -178,7 +206,13 @@ def _put_back(knob: Knob, entry: Entry, state: State, current: Mapping[str, str]
         wrong = any(current.get(name) != text for name, text in kept.items())
         changed = wrong if kept else before != entry.before
         written = kept or texts(knob, entry.before, state.mode, current)
-        return Step(state.target, knob, backend, before, entry.before, entry.before, texts=written, changed=changed)
+        step = Step(
+            *(state.target, knob, backend, before, entry.before, entry.before),
+            texts=written,
+            changed=changed,
+            late=state.undone(knob),
+        )
+        return _with_weight(step, entry, state)
     wanted = given_back(entry.stored) or properties(knob, entry.before)
     stored = stored_in_systemd(knob, state)
     changed = stored != entry.stored or before != entry.before
@@ -212,4 +246,4 @@ def restorable(knob: Knob, mode: str, entry: Entry) -> frozenset[str]:
 def _written(knob: Knob, mode: str) -> frozenset[str]:
     interface = knob.interface(mode)
     files = interface.files if interface else ()
-    return frozenset(each.name for each in files if each.form is not Form.BESIDE)
+    return frozenset(each.name for each in files if each.form not in UNWRITTEN)

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""On cgroup v1 a slice is in each controller that it was asked for, and all that was changed goes back."""
+"""On cgroup v1 a slice is in each controller that it was asked for, and all that was changed goes back.
+
+So does every setting, and a burst is worth something there, too.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.tests.system import burst, knobs
 from ansible_collections.volcano.colocation.tests.system.everything import ATTRIBUTES, OURS, cgroups, settle, state
 from ansible_collections.volcano.colocation.tests.system.node import Node, lab, throwaway
+from ansible_collections.volcano.colocation.tests.system.pods import QOS_CLASSES, qos_classes
 from ansible_collections.volcano.colocation.tests.system.slices import changed, traces
 
 NAME = "v1"
@@ -49,6 +54,14 @@ def test_a_slice_is_in_every_controller_after_a_reboot_too(v1: Node) -> None:
     assert traces(v1) == ""
 
 
+def test_every_setting_is_set_read_and_put_back(v1: Node) -> None:
+    knobs.go_through(v1, "v1")
+
+
+def test_with_a_burst_an_online_pod_is_stopped_less_often(v1: Node) -> None:
+    burst.judge(burst.compare(v1, "v1"))
+
+
 def test_after_provision_and_restore_everything_is_as_it_was(v1: Node) -> None:
     v1.shell(f'python3 -c \'import os; os.setxattr("{KUBELET}", "user.site", b"kept")\'')
     settle(v1, "systemd")
@@ -58,7 +71,7 @@ def test_after_provision_and_restore_everything_is_as_it_was(v1: Node) -> None:
     run = v1.ansible("provision", **PROFILE)
     assert run.code == 0, run.output[-4000:]
     assert changed(v1, controllers=["cpu", "memory"], properties={"CPUWeight": 300}) == 1
-    assert all("kubepods.slice" not in pod for pod in v1.pods())
+    assert qos_classes(v1.containers(), "cgroupfs") == QOS_CLASSES
     assert cgroups(v1) != before["cgroups"]
     assert f"{KUBELET} user.site b'kept'" in v1.shell(ATTRIBUTES)
 

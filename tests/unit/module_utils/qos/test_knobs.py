@@ -18,7 +18,7 @@ IO_LIMITS = "IOReadBandwidthMax IOWriteBandwidthMax IOReadIOPSMax IOWriteIOPSMax
 # v1: controller and files; v2: the same; systemd: properties, signature, since, and whether on v1 too.
 ROWS = {
     "cpu_weight": ("cpu: cpu.shares", "cpu: cpu.weight", "CPUWeight t 232 both"),
-    "cpu_idle": ("cpu: cpu.idle", "cpu: cpu.idle", "CPUWeight t 252"),
+    "cpu_idle": ("cpu: cpu.idle cpu.shares", "cpu: cpu.idle cpu.weight", "CPUWeight t 252"),
     "cpu_period": ("cpu: cpu.cfs_period_us cpu.cfs_quota_us", "cpu: cpu.max", "CPUQuotaPeriodUSec t 242 both"),
     "cpu_quota": ("cpu: cpu.cfs_quota_us cpu.cfs_period_us", "cpu: cpu.max", "CPUQuotaPerSecUSec t 213 both"),
     "cpu_burst": ("cpu: cpu.cfs_burst_us", "cpu: cpu.max.burst", ""),

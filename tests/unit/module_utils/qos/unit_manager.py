@@ -70,6 +70,7 @@ class UnitManager(Bus):
         self._write(cgroup, "cpu.max", "%s %d" % ("max" if quota == INFINITY else quota * period // 1000000, period))
         self._write(cgroup, "cpu.weight", str(100 if held["CPUWeight"] == INFINITY else held["CPUWeight"] or 1))
         self._write(cgroup, "cpu.idle", "1" if held["CPUWeight"] == 0 else "0")
+        self._write(cgroup, "memory.oom.group", "0")
         for name, file in (("MemoryHigh", "memory.high"), ("MemoryMax", "memory.max"), ("TasksMax", "pids.max")):
             self._write(cgroup, file, "max" if held[name] == INFINITY else str(held[name]))
 

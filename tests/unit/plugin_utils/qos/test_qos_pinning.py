@@ -29,7 +29,7 @@ SMT = ("cpu", "smt", True)
         ([version("1.34.1"), SMT, setting("cpuManagerPolicyOptions", {"full-pcpus-only": "true"})], {}),
         (
             [version("1.34.1"), SMT, setting("cpuManagerPolicyOptions", {"full-pcpus-only": "false"})],
-            {"whole cores": ""},
+            {"whole cores": "full-pcpus-only"},
         ),
         ([version(None)], {}),
     ],

@@ -80,6 +80,7 @@ def test_a_described_node_of_openeuler() -> None:
 @pytest.mark.parametrize("name", [*CAPTURED, *DESCRIBED])
 def test_every_node_has_a_plan_with_a_reason_for_each_thing_it_lacks(name: str) -> None:
     found = plan(name)
+    assert found.cannot
     assert all(each.thing and each.reason and not each.reason.endswith(".") for each in found.cannot)
     assert len(set(found.cannot)) == len(found.cannot)
 
