@@ -13,7 +13,7 @@ from typing import Iterator
 
 from ..errors import ColocationError
 from . import slices
-from .names import FOLDER_PREFIXES, Driver, KubeletTree, QosClass, child
+from .names import FOLDER_PREFIXES, Driver, KubeletTree, QosClass, child, qos_classes
 
 PODS = "kubepods"
 _ID = "[0-9a-f]{64}"
@@ -53,12 +53,18 @@ class KubeletCgroup:
 
 def decisive_path(text: str) -> str:
     """The path in a /proc/PID/cgroup text that says where a process is accounted for; empty when there is none."""
+    found = paths(text)
+    return next((found[name] for name in _DECISIVE if name in found), "")
+
+
+def paths(text: str) -> dict[str, str]:
+    """{controller: path} of a /proc/PID/cgroup text; "" is the unified hierarchy (cgroups(7))."""
     found: dict[str, str] = {}
     for line in text.splitlines():
         controllers, colon, path = line.partition(":")[2].partition(":")
         if colon:
             found.update(dict.fromkeys(controllers.split(","), path))
-    return next((found[name] for name in _DECISIVE if name in found), "")
+    return found
 
 
 def driver_of(path: str) -> Driver | None:
@@ -156,8 +162,7 @@ def _in_tree(tree: KubeletTree, above: str, below: str) -> KubeletCgroup:
 def _class(pods: str, below: str) -> tuple[str, QosClass, str]:
     """(cgroup of the class, class, path in it); Guaranteed pods have no cgroup of their class."""
     name, _slash, inner = below.partition("/")
-    for qos in (QosClass.BURSTABLE, QosClass.BESTEFFORT):
-        own = child(pods, qos.value)
+    for own, qos in zip(qos_classes(pods), (QosClass.BURSTABLE, QosClass.BESTEFFORT)):
         if own == f"{pods}/{name}":
             return own, qos, inner
     return pods, QosClass.GUARANTEED, below

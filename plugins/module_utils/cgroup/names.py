@@ -96,6 +96,11 @@ def child(parent: str, component: str) -> str:
     return f"{parent}/{name[: -len(slices.SUFFIX)]}-{slice_stem(component)}{slices.SUFFIX}"
 
 
+def qos_classes(pods: str) -> tuple[str, str]:
+    """In the cgroup of all pods: those of the burstable and the besteffort class, which have one of their own."""
+    return child(pods, QosClass.BURSTABLE.value), child(pods, QosClass.BESTEFFORT.value)
+
+
 def container(pod: str, runtime: str, identity: str) -> str:
     """The cgroup of a container in its pod's; ``runtime`` is containerd, cri-o or docker.
 
