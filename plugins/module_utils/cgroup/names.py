@@ -32,6 +32,9 @@ class QosClass(str, Enum):
 
 _SCOPES = {"containerd": "cri-containerd-", "cri-o": "crio-", "docker": "docker-"}
 _FOLDERS = {"containerd": "", "cri-o": "crio-", "docker": ""}
+FOLDER_PREFIXES = (*sorted(set(_FOLDERS.values())), "crio-conmon-")
+"""Before a container's id in a plain folder; the last one is of CRI-O's monitor of a container, with
+``monitor_cgroup = "pod"`` (cri-o internal/config/cgmgr/cgroupfs_linux.go MoveConmonToCgroup)."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +96,18 @@ def child(parent: str, component: str) -> str:
     return f"{parent}/{name[: -len(slices.SUFFIX)]}-{slice_stem(component)}{slices.SUFFIX}"
 
 
+def qos_classes(pods: str) -> tuple[str, str]:
+    """In the cgroup of all pods: those of the burstable and the besteffort class, which have one of their own."""
+    return child(pods, QosClass.BURSTABLE.value), child(pods, QosClass.BESTEFFORT.value)
+
+
 def container(pod: str, runtime: str, identity: str) -> str:
     """The cgroup of a container in its pod's; ``runtime`` is containerd, cri-o or docker.
 
     The pod's name alone decides the form: containerd internal/cri/server/helpers.go getCgroupsPath, cri-o
-    internal/config/cgmgr. Under crun with systemd on v2 the processes are one level lower, in ``container``
-    (crun.1 run.oci.systemd.subgroup), and limits count for both.
+    internal/config/cgmgr, moby daemon/oci_linux.go WithCgroups, to which cri-dockerd gives the pod's cgroup. Under crun
+    with systemd on v2 the processes are one level lower, in ``container`` (crun.1 run.oci.systemd.subgroup), and limits
+    count for both.
     """
     if runtime not in _SCOPES:
         raise ColocationError(f"the runtime {runtime!r} is not known", f"Known are {', '.join(sorted(_SCOPES))}.")

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Callable, Mapping, Tuple
 
+from ..cgroup.container_paths import KubeletCgroup
+from ..cgroup.names import QosClass
 from .knob import Knob
 
 
@@ -26,6 +28,15 @@ class Place(str, Enum):
     POD = "pod"
     CONTAINER = "container"
     OTHER = "other"
+
+
+def place_of(cgroup: KubeletCgroup) -> Place:
+    """What a cgroup in kubelet's tree is; all that is in a pod's counts as a container."""
+    if cgroup.pod_uid:
+        return Place.CONTAINER if cgroup.container_id or cgroup.below else Place.POD
+    if cgroup.below:
+        return Place.OTHER
+    return Place.ROOT if cgroup.qos is QosClass.GUARANTEED else Place.QOS_CLASS
 
 
 Version = Tuple[int, int]

@@ -5,14 +5,14 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from dataclasses import replace
 from typing import Callable, Mapping, Sequence
 
+from ..cgroup.container_paths import classify, pod_uid
 from ..cgroup.hierarchy import hierarchies
 from ..cgroup.mounts import ROOT
-from ..cgroup.names import unit_of
+from ..cgroup.names import qos_classes, unit_of
 from ..errors import ColocationError
 from ..host import Host
 from ..systemd.bus import Bus
@@ -32,9 +32,6 @@ PATIENCE = 120.0
 PAUSE = 1.0
 
 Report = Callable[[str], None]
-
-_POD = re.compile(r"(?:^|/)(?:[^/]*-)?pod[0-9a-f][0-9a-f_-]*(?:\.slice)?(?:/|$)")
-"""The cgroup of a pod, or one in it: kubernetes pkg/kubelet/cm/pod_container_manager_linux.go."""
 
 
 def main(_argv: Sequence[str]) -> int:
@@ -129,7 +126,7 @@ def _renew(host: Host, planned: Sequence[Step], boot: str) -> None:
 
 def _drop(node: Node, clock: Clock, gone: Mapping[str, Sequence[Entry]], report: Report) -> None:
     """Forget pods that are gone, as soon as other pods show that kubelet is at work; say what else is missing."""
-    pods = [cgroup for cgroup in gone if _POD.search(cgroup) and _siblings(node, cgroup)]
+    pods = [cgroup for cgroup in gone if _siblings(node, cgroup)]
     for cgroup in gone:
         report(f"{cgroup}: the pod is gone, forgotten" if cgroup in pods else f"{cgroup}: there is no such cgroup")
     if not pods:
@@ -140,9 +137,10 @@ def _drop(node: Node, clock: Clock, gone: Mapping[str, Sequence[Entry]], report:
 
 
 def _siblings(node: Node, cgroup: str) -> bool:
-    """Whether another pod of any class is on the node."""
-    tree = cgroup.partition("/")[0]
+    """Whether it is a pod's, or in one, and another pod of any class is on the node."""
+    found = classify(cgroup)
+    if found is None or not found.pod_uid:
+        return False
     cgroups = Cgroups(node.host, node.hierarchies)
-    level = [f"{tree}/{name}" for name in cgroups.list(tree)]
-    found = [f"{each}/{name}" for each in level for name in cgroups.list(each)]
-    return any(_POD.search(each) for each in [*level, *found])
+    parents = (found.pods, *qos_classes(found.pods))
+    return any(pod_uid(parent, name) for parent in parents for name in cgroups.list(parent))

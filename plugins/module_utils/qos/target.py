@@ -7,15 +7,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, Iterator, Optional
 
-from ..cgroup import slices
+from ..cgroup import container_paths, slices
 from ..cgroup.hierarchy import Hierarchies
-from ..cgroup.names import Driver, KubeletTree, QosClass, child, unit_of
+from ..cgroup.names import Driver, KubeletTree, QosClass, unit_of
 from ..cgroup.safe_path import parts
 from ..errors import ColocationError
 from ..host import Host
-from .ownership import Place
-
-TREE_NAMES = ("kubepods", "kubepods.slice")
+from .ownership import Place, place_of
 
 
 @dataclass(frozen=True)
@@ -129,8 +127,7 @@ def _of_path(cgroup: str, cgroups: Cgroups) -> Target:
     for tree in _trees(cgroups):
         if cgroup == tree.pods() or cgroup.startswith(tree.pods() + "/"):
             return _in_tree(cgroup, tree)
-    foreign = [part for part in cgroup.split("/") if part.endswith(TREE_NAMES)]
-    if foreign:
+    if container_paths.classify(cgroup) is not None:
         raise ColocationError(
             f"{cgroup} is in a tree of kubelet's, but not below the cgroupRoot {cgroups.kubelet_root}",
             "Say with kubelet_cgroup_root what kubelet's cgroupRoot is",
@@ -168,23 +165,8 @@ def _in_tree(cgroup: str, tree: KubeletTree) -> Target:
 
 def placed(cgroup: str, tree: KubeletTree) -> tuple[Place, QosClass | None]:
     """What a cgroup of kubelet's tree is, and of which class."""
-    if cgroup == tree.pods():
-        return Place.ROOT, QosClass.GUARANTEED
-    for qos in (QosClass.BURSTABLE, QosClass.BESTEFFORT, QosClass.GUARANTEED):
-        own = tree.qos(qos)
-        if cgroup == own:
-            return Place.QOS_CLASS, qos
-        if cgroup.startswith(own + "/"):
-            below = cgroup[len(own) + 1 :]
-            if not below.startswith(_pod_prefix(own)):
-                return Place.OTHER, qos
-            return (Place.CONTAINER if "/" in below else Place.POD), qos
-    return Place.OTHER, None
-
-
-def _pod_prefix(own: str) -> str:
-    """How the names of pods begin in a class."""
-    return child(own, "pod")[len(own) + 1 :].rpartition(slices.SUFFIX)[0] or "pod"
+    found = container_paths.within(cgroup, tree)
+    return (place_of(found), found.qos) if found is not None else (Place.OTHER, None)
 
 
 def _pods(qos: QosClass, tree: KubeletTree, cgroups: Cgroups) -> Iterator[str]:

@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ..cgroup import container_paths
 from ..cgroup.mounts import ROOT, cgroup_mounts, parse_mount
-from ..cgroup.names import QosClass, child
+from ..cgroup.names import qos_classes
 from ..host import Host
 from .files import describe, kernel_text, names
 from .realtime import realtime_threads
@@ -27,8 +28,6 @@ _KERNEL_FILE = re.compile(
 _USUAL = ("system.slice", "kubepods.slice", "kubepods", "init.scope")
 _TREES = ("kubepods", "kubepods.slice", "kubelet/kubepods", "kubelet.slice/kubelet-kubepods.slice")
 """kubelet's default places, and kind's (cgroupRoot /kubelet)."""
-_POD = re.compile(r"pod[0-9a-f]|.*-pod[0-9a-f_]+\.slice$")
-_LIVE_TREE = re.compile(r":(/(?:[^/:\n]+/)*?(?:[^/:\n]+-)?kubepods(?:\.slice)?)/")
 
 
 def _filesystem_types(host: Host, paths: list[str]) -> dict[str, str]:
@@ -56,14 +55,11 @@ def _probe(host: Host, point: str, top: Mapping[str, list[str]]) -> dict[str, An
     return {"cgroup": folder, "files": [name for name in names(host, folder) if _KERNEL_FILE.match(name)]}
 
 
-def qos_classes(tree: str) -> tuple[str, str]:
-    """The folders of the QoS classes in kubelet's tree that have one of their own."""
-    return child(tree, QosClass.BURSTABLE.value), child(tree, QosClass.BESTEFFORT.value)
-
-
 def live_trees(containers: Iterable[str]) -> list[str]:
     """The trees that running containers are in, as paths in their hierarchy: cgroupRoot may be anything."""
-    return sorted({tree.lstrip("/") for text in containers for tree in _LIVE_TREE.findall(text)})
+    paths = {path for text in containers for path in container_paths.paths(text).values()}
+    found = (container_paths.classify(path) for path in paths)
+    return sorted({cgroup.pods for cgroup in found if cgroup is not None})
 
 
 def _trees(host: Host, points: Sequence[str], containers: Iterable[str]) -> list[str]:
@@ -74,9 +70,9 @@ def _trees(host: Host, points: Sequence[str], containers: Iterable[str]) -> list
 
 
 def _pod_folders(host: Host, tree: str) -> int:
-    """How many pods have a folder in a tree, of whatever class: pod<uid> or ...-pod<uid>.slice."""
-    found = (name for folder in (tree, *qos_classes(tree)) for name in names(host, folder))
-    return sum(bool(_POD.match(name)) for name in found)
+    """How many pods have a folder in a tree, of whatever class."""
+    parents = (tree, *qos_classes(tree))
+    return sum(bool(container_paths.pod_uid(parent, name)) for parent in parents for name in names(host, parent))
 
 
 def _texts(host: Host, paths: Iterable[str]) -> dict[str, str]:

@@ -4,24 +4,22 @@
 
 from __future__ import annotations
 
-import re
-
+from ..cgroup import slices
+from ..cgroup.container_paths import KubeletCgroup, classify
 from ..cgroup.names import Driver
 from ..errors import ColocationError
 from ..host import Host
 from ..qos.knobs import KNOBS
 from ..qos.kubelet import static_cpu
-from ..qos.ownership import Place, refusal
+from ..qos.ownership import Place, place_of, refusal
 from .properties import Setting
 
 KUBELET_ROOT = "/var/lib/kubelet"
-_NAME = re.compile(r"(?:.+-)?kubepods(?:-(burstable|besteffort))?(?:-(pod[0-9a-f].*))?\.slice")
-"""kubernetes pkg/kubelet/cm/cgroup_manager_linux.go ToSystemd, under any cgroupRoot."""
 
 
 def is_kubelets(name: str) -> bool:
     """Whether kubelet makes a slice of this name, with StartTransientUnit, which must not find a unit file."""
-    return bool(_NAME.fullmatch(name))
+    return _cgroup(name) is not None
 
 
 def require_ours(host: Host, name: str, wanted: tuple[Setting, ...]) -> None:
@@ -29,11 +27,10 @@ def require_ours(host: Host, name: str, wanted: tuple[Setting, ...]) -> None:
 
     kubelet's version and gates are not known here, and what depends on them is refused.
     """
-    found = _NAME.fullmatch(name)
+    found = _cgroup(name)
     if found is None:
         return
-    qos, pod = found[1], found[2]
-    place = Place.POD if pod else Place.QOS_CLASS if qos else Place.ROOT
+    place, qos = place_of(found), found.qos.value
     # A policy that is unknown is taken for static.
     static = static_cpu(host, KUBELET_ROOT) is not False
     for setting in wanted:
@@ -43,6 +40,12 @@ def require_ours(host: Host, name: str, wanted: tuple[Setting, ...]) -> None:
         reason = refusal(knob, place, qos, Driver.SYSTEMD.value, None, static_cpu=static, memory_qos=None)
         if reason:
             raise ColocationError(f"{setting.name} of {name} is kubelet's: {reason}")
+
+
+def _cgroup(name: str) -> KubeletCgroup | None:
+    """The cgroup of a slice of kubelet's, or of one in a pod's, under any cgroupRoot."""
+    found = None if slices.problem(name) else classify(slices.expand(name))
+    return None if found is None or place_of(found) is Place.OTHER else found
 
 
 def _knob(setting: Setting) -> str:

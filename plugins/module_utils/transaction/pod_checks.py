@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Collection
 
+from ..cgroup.container_paths import decisive_path, driver_of
 from ..cri.client import CriClient
 from ..cri.errors import CriFailure
 from ..cri.messages import ContainerState
@@ -14,16 +14,6 @@ from . import ended_pods
 from .finding import Finding, Verdict
 from .node import Node
 from .sandboxes import running_pods
-
-# containerd: cri-containerd-ID.scope, CRI-O: crio-ID.scope, in a slice of kubelet's tree, maybe below a cgroupRoot.
-# crun moves the processes one level down; a container may have cgroups of its own.
-SYSTEMD = re.compile(
-    r"(/[^/:]+\.slice)*/([^/:]+-)?kubepods[^/:]*\.slice(/[^/:]+\.slice)*/[^/:]+-[0-9a-f]{64}\.scope(/[^:]*)?\Z"
-)
-# Here the tree has plain names; CRI-O puts its name before the id.
-CGROUPFS = re.compile(r"(/[^/:]+)*/kubepods(/(burstable|besteffort))?/pod[^/:]+/([a-z]+-)?[0-9a-f]{64}(/[^:]*)?\Z")
-SHAPES = {"systemd": SYSTEMD, "cgroupfs": CGROUPFS}
-DECISIVE = ("memory", "cpu", "cpuacct")
 
 
 def cgroup_shape(node: Node, endpoint: str, driver: str) -> Finding:
@@ -34,7 +24,7 @@ def cgroup_shape(node: Node, endpoint: str, driver: str) -> Finding:
             paths = _paths(node, client)
     except CriFailure as error:
         return Finding(name, Verdict.WAITING, error.message)
-    wrong = {container: path for container, path in paths.items() if not SHAPES[driver].match(path)}
+    wrong = {container: path for container, path in paths.items() if driver_of(path) != driver}
     if wrong:
         container, path = sorted(wrong.items())[0]
         detail = "%d of %d containers are not in the shape of %s, such as %s in %s"
@@ -63,18 +53,6 @@ def _cgroup(node: Node, pid: int) -> str:
         return decisive_path(node.host.read(f"/proc/{pid}/cgroup"))
     except OSError:
         return ""
-
-
-def decisive_path(text: str) -> str:
-    """The path in /proc/PID/cgroup that resources are counted in: memory or cpu on v1 and hybrid, else the v2 one."""
-    unified = ""
-    for line in text.splitlines():
-        _number, controllers, path = line.split(":", 2)
-        if set(controllers.split(",")) & set(DECISIVE):
-            return path
-        if not controllers:
-            unified = path
-    return unified
 
 
 def pods_returned(

@@ -15,6 +15,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names im
     QosClass,
     container,
     place,
+    qos_classes,
     unit_of,
 )
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
@@ -56,6 +57,15 @@ def test_words_of_drivers_and_classes() -> None:
 def test_classes_and_pods(driver: Driver, qos: QosClass, cgroup: str, pod: str) -> None:
     tree = KubeletTree(driver)
     assert (tree.qos(qos), tree.pod(qos, UID)) == (cgroup, pod)
+
+
+def test_classes_of_either_driver_below_any_root() -> None:
+    assert qos_classes("/c/kubepods") == ("/c/kubepods/burstable", "/c/kubepods/besteffort")
+    stem = "/c/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods"
+    assert qos_classes("/c/kubelet.slice/kubelet-kubepods.slice") == (
+        f"{stem}-burstable.slice",
+        f"{stem}-besteffort.slice",
+    )
 
 
 def test_a_static_pod() -> None:

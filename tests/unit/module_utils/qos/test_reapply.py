@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver, KubeletTree, QosClass
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 from ansible_collections.volcano.colocation.plugins.module_utils.qos import reapply
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import install
@@ -66,6 +67,33 @@ def test_a_pod_that_does_not_come_back_is_forgotten_once_others_are_there(v2: Tr
     assert reapply.reapply(v2.node(), FakeClock(), lines.append) == 0
     assert lines == []
     assert v2.read("system.slice", "pids.max") == "1000"
+
+
+@pytest.mark.parametrize("inner", ["", "/cri-containerd-" + "ab" * 32 + ".scope"])
+def test_other_pods_are_found_below_a_root(v2: Tree, lines: list[str], inner: str) -> None:
+    """A pod of another class, and so on another level, shows that kubelet is at work."""
+    tree = KubeletTree(Driver.SYSTEMD, "/a/b")
+    pod = tree.pod(QosClass.GUARANTEED, UIDS["guaranteed"])
+    v2.make(pod)
+    v2.make(pod + inner)
+    v2.run(path=pod + inner, kubelet_cgroup_root="/a/b", settings={"pids_max": 10})
+    shutil.rmtree(str(v2.top / pod))
+    assert reapply.reapply(v2.node(), FakeClock(), lines.append) == 0
+    v2.make(tree.pod(QosClass.BURSTABLE, UIDS["burstable"]))
+    assert reapply.reapply(v2.node(), FakeClock(), lines.append) == 0
+    assert lines == [f"{pod}{inner}: there is no such cgroup", f"{pod}{inner}: the pod is gone, forgotten"]
+
+
+def test_a_cgroup_that_is_not_a_pods_is_kept(v2: Tree, lines: list[str]) -> None:
+    """However much its name looks like one."""
+    own = "own.slice/own-podfeed.slice"
+    v2.make(own)
+    v2.make("own.slice/own-poda.slice")
+    v2.run(slice="own-podfeed.slice", settings={"pids_max": 10})
+    shutil.rmtree(str(v2.top / own))
+    for _run in range(2):
+        assert reapply.reapply(v2.node(), FakeClock(), lines.append) == 0
+    assert lines == [f"{own}: there is no such cgroup"] * 2
 
 
 def test_a_pod_is_kept_while_no_pod_is_there_at_all(v2: Tree, lines: list[str]) -> None:

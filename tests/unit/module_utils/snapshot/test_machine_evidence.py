@@ -16,7 +16,6 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.cgroup
     NAME_LIMIT,
     cgroups,
     live_trees,
-    qos_classes,
 )
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.cpus import cpus
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.files import names
@@ -194,25 +193,20 @@ def test_no_mount_table_is_told_from_an_empty_one(tmp_path: Path) -> None:
     assert cgroups(Host(str(tmp_path)), [])["mountinfo_read"] is False
 
 
-def test_qos_classes_of_either_driver_below_any_root() -> None:
-    assert qos_classes("/c/kubepods") == ("/c/kubepods/burstable", "/c/kubepods/besteffort")
-    stem = "/c/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods"
-    assert qos_classes("/c/kubelet.slice/kubelet-kubepods.slice") == (
-        f"{stem}-burstable.slice",
-        f"{stem}-besteffort.slice",
-    )
-
-
 def test_pods_are_counted_in_each_tree(tmp_path: Path) -> None:
     files = {
         f"{ROOT}/kubepods/pod1f/cgroup.procs": "",
         f"{ROOT}/kubepods/burstable/pod2f/cgroup.procs": "",
+        f"{ROOT}/kubepods/pods/cgroup.procs": "",
+        f"{ROOT}/kubepods/pod/cgroup.procs": "",
         f"{ROOT}/kubepods.slice/kubepods-pod1_f.slice/cgroup.procs": "",
+        f"{ROOT}/kubepods.slice/kubepods-foo-pod1.slice/cgroup.procs": "",
+        f"{ROOT}/kubepods.slice/pod5.slice/cgroup.procs": "",
         f"{ROOT}/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podf3.slice/cgroup.procs": "",
         f"{ROOT}/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podf4.slice/cgroup.procs": "",
     }
     found = cgroups(grow(tmp_path, {"/proc/self/mountinfo": V2, **files}), [])
-    assert found["pods"] == {f"{ROOT}/kubepods": 2, f"{ROOT}/kubepods.slice": 3}
+    assert found["pods"] == {f"{ROOT}/kubepods": 3, f"{ROOT}/kubepods.slice": 3}
 
 
 @pytest.mark.parametrize(
@@ -224,6 +218,9 @@ def test_pods_are_counted_in_each_tree(tmp_path: Path) -> None:
             ["a.slice/a-kubepods.slice"],
         ),
         (f"4:memory:/kubelet/kubepods/pod1/{ID}\n1:name=systemd:/kubelet/kubepods/pod1/{ID}", ["kubelet/kubepods"]),
+        (f"0::/kubepods/kubepods/burstable/pod1/{ID}", ["kubepods/kubepods"]),
+        (f"0::/a/kubepods/other/{ID}", ["a/kubepods"]),
+        (f"0::/kubepods.slice/kubepods-pod1.slice/crio-{ID}.scope/a/kubepods/pod1/{ID}", ["kubepods.slice"]),
         (f"0::/system.slice/kubepods-pod1.slice:cri-containerd:{ID}", []),
         ("", []),
     ],

@@ -11,6 +11,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
 from ansible_collections.volcano.colocation.plugins.module_utils.systemd import slice_plan, slice_work
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd.kubelet_slices import is_kubelets
 from ansible_collections.volcano.colocation.plugins.module_utils.systemd.property import INFINITY
 from ansible_collections.volcano.colocation.tests.unit.module_utils.systemd.simulated import CONTROL, Systemd
 from ansible_collections.volcano.colocation.tests.unit.module_utils.systemd.slice_run import NAME, parameters, run, tree
@@ -293,6 +294,31 @@ def test_a_pods_weight_and_what_only_looks_like_kubelets_are_not_refused(systemd
     pod = "kubepods-burstable-pod0123abcd_0000.slice"
     assert run(systemd, name=pod, properties={"CPUWeight": 7})[0] is True
     assert run(systemd, name="mykubepods.slice", properties={"CPUWeight": 7})[0] is True
+
+
+@pytest.mark.parametrize(
+    ("name", "kubelets"),
+    [
+        ("kubepods.slice", True),
+        ("a-b-kubepods.slice", True),
+        ("kubepods-besteffort.slice", True),
+        ("a-kubepods-burstable-pod1_2.slice", True),
+        # To kubelet every name that begins with pod is a pod's (IsPodCgroup), and it removes those it does not know.
+        ("kubepods-podman.slice", True),
+        ("kubepods-pod1-inner.slice", True),
+        ("kubepods-kubepods-burstable.slice", True),
+        ("mykubepods.slice", False),
+        ("kubepods-own.slice", False),
+        ("kubepods-burstable-own.slice", False),
+        ("kubepods-guaranteed.slice", False),
+        ("system.slice", False),
+        ("-.slice", False),
+        ("kubepods--burstable.slice", False),
+        ("kubepods", False),
+    ],
+)
+def test_names_of_kubelets_slices(name: str, kubelets: bool) -> None:
+    assert is_kubelets(name) is kubelets
 
 
 def test_a_transient_slice_gets_a_drop_in(systemd: Systemd) -> None:

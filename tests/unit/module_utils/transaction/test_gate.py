@@ -15,7 +15,13 @@ from ansible_collections.volcano.colocation.plugins.module_utils.transaction.kub
     healthz,
 )
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import Checkpoint
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.pod_checks import SHAPES, decisive_path
+from ansible_collections.volcano.colocation.tests.unit.module_utils.cgroup.path_table import (
+    CGROUPFS,
+    DECISIVE,
+    FOREIGN,
+    MISPLACED,
+    SYSTEMD,
+)
 from ansible_collections.volcano.colocation.tests.unit.module_utils.cri.server import Container, Sandbox
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     CHECKPOINT,
@@ -24,53 +30,6 @@ from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.
     NRI,
     Simulation,
 )
-
-ID = "0123456789abcdef" * 4
-POD = "kubepods-besteffort-podf79da2e8b5aaca46b8ba23dbc07e21bd.slice"
-# kubernetes pkg/kubelet/cm/cgroup_manager_linux.go, containerd …/helpers.go, cri-o internal/config/cgmgr.
-SYSTEMD = [
-    f"/kubepods.slice/kubepods-besteffort.slice/{POD}/cri-containerd-{ID}.scope",
-    f"/kubepods.slice/kubepods-pod1234_5678.slice/crio-{ID}.scope",
-    f"/kubepods.slice/kubepods-pod1234_5678.slice/crio-{ID}.scope/container",
-    f"/kubepods.slice/kubepods-pod1234_5678.slice/docker-{ID}.scope",
-    f"/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-podab.slice/cri-containerd-{ID}.scope/init.scope",
-]
-CGROUPFS = [
-    f"/kubepods/besteffort/podf79da2e8-b5aa-ca46/{ID}",
-    f"/kubepods/pod1234/{ID}",
-    f"/kubepods/burstable/pod1234/crio-{ID}",
-    f"/kubepods/pod1234/{ID}/container",
-    f"/custom/kubepods/pod1234/{ID}",
-]
-MISMATCHED = [
-    f"/system.slice/{POD}:cri-containerd:{ID}",
-    f"/system.slice/containerd.service/{POD}:cri-containerd:{ID}",
-    f"/{POD}:cri-containerd:{ID}",
-    "/system.slice/containerd.service",
-    f"/docker/{ID}",
-    "/",
-    "",
-]
-
-
-@pytest.mark.parametrize("driver", ["systemd", "cgroupfs"])
-def test_shapes(driver: str) -> None:
-    right = {"systemd": SYSTEMD, "cgroupfs": CGROUPFS}[driver]
-    for path in SYSTEMD + CGROUPFS + MISMATCHED:
-        assert bool(SHAPES[driver].match(path)) == (path in right), path
-
-
-@pytest.mark.parametrize(
-    ("text", "path"),
-    [
-        ("0::/kubepods/a\n", "/kubepods/a"),
-        ("12:memory:/m\n3:cpu,cpuacct:/c\n1:name=systemd:/s\n0::/u\n", "/m"),
-        ("3:cpu,cpuacct:/c\n1:name=systemd:/s\n0::/u\n", "/c"),
-        ("1:name=systemd:/s\n0::/u:v\n", "/u:v"),
-    ],
-)
-def test_the_line_that_decides(text: str, path: str) -> None:
-    assert decisive_path(text) == path
 
 
 def check_shape(simulation: Simulation, driver: str = "cgroupfs") -> Finding:
@@ -82,6 +41,31 @@ def test_real_paths_of_containers(simulation: Simulation) -> None:
     wrong = check_shape(simulation, "systemd")
     assert wrong.verdict is Verdict.WAITING
     assert "2 of 2 containers are not in the shape of systemd, such as etcd (" in wrong.detail
+
+
+def judged(simulation: Simulation, text: str) -> list[str]:
+    """The drivers whose shape all containers have when they are in this cgroup."""
+    for container in simulation.runtime.containers:
+        simulation.write(f"/proc/{container.pid}/cgroup", text)
+    drivers = ("systemd", "cgroupfs")
+    return [driver for driver in drivers if check_shape(simulation, driver).verdict is Verdict.PASSED]
+
+
+def test_the_shape_of_each_driver(simulation: Simulation) -> None:
+    shapes = {path: ["systemd"] for path in SYSTEMD.values()}
+    shapes.update({path: ["cgroupfs"] for path in CGROUPFS.values()})
+    shapes.update({path: [] for path in (*MISPLACED.values(), *FOREIGN.values())})
+    assert {path: judged(simulation, f"0::{path}\n") for path in shapes} == shapes
+
+
+@pytest.mark.parametrize(("text", "path"), DECISIVE.values(), ids=DECISIVE)
+def test_the_line_that_decides(simulation: Simulation, text: str, path: str) -> None:
+    judged(simulation, text)
+    finding = check_shape(simulation)
+    if not path:
+        assert finding.verdict is Verdict.NOT_PROVEN
+    else:
+        assert finding.detail.endswith(f" in {path}")
 
 
 def test_containers_that_do_not_run_or_ended_just_now_do_not_count(simulation: Simulation) -> None:

@@ -6,35 +6,40 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.pods import container_path, interpret_pods
-
-ID = "0123456789abcdef" * 4
-POD = "9d1f26b3b6a0c0ffee"
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.pods import interpret_pods
+from ansible_collections.volcano.colocation.tests.unit.module_utils.cgroup.path_table import (
+    CGROUPFS,
+    DECISIVE,
+    FOREIGN,
+    MISPLACED,
+    SYSTEMD,
+)
 
 SHAPES = [
-    (f"0::/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod{POD}.slice/cri-containerd-{ID}.scope", "s"),
-    (f"0::/kubepods.slice/kubepods-pod{POD}.slice/crio-{ID}.scope/container", "s"),
-    (
-        "0::/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-burstable.slice/"
-        f"kubelet-kubepods-burstable-pod{POD}.slice/cri-containerd-{ID}.scope",
-        "s",
-    ),
-    (f"0::/kubepods/burstable/pod{POD}/{ID}", "c"),
-    (f"0::/kubelet/kubepods/pod{POD}/{ID}", "c"),
-    (f"0::/kubepods/pod{POD}/crio-{ID}", "c"),
-    (f"0::/system.slice/containerd.service/kubepods-besteffort-pod{POD}.slice:cri-containerd:{ID}", "m"),
-    (f"0::/kubepods-burstable-pod{POD}.slice:cri-containerd:{ID}", "m"),
-    (f"0::/system.slice/docker-{ID}.scope", "-"),
-    (f"9:memory:/kubepods/besteffort/pod{POD}/{ID}\n4:cpu,cpuacct:/elsewhere\n1:name=systemd:/x", "c"),
+    *((path, "systemd") for path in SYSTEMD.values()),
+    *((path, "cgroupfs") for path in CGROUPFS.values()),
+    *((path, "neither") for path in MISPLACED.values()),
+    *((path, "") for path in FOREIGN.values()),
 ]
 
 
-@pytest.mark.parametrize(("text", "shape"), SHAPES)
-def test_shape(text: str, shape: str) -> None:
-    pods, claims = interpret_pods({text: 1}, {})
-    counted = {"s": pods.systemd_paths, "c": pods.cgroupfs_paths, "m": len(pods.misplaced_paths)}
-    assert counted == {key: int(key == shape) for key in counted}
-    assert [claim.value for claim in claims] == {"s": ["systemd"], "c": ["cgroupfs"], "m": ["neither"]}.get(shape, [])
+@pytest.mark.parametrize(("path", "driver"), SHAPES)
+def test_shape(path: str, driver: str) -> None:
+    pods, claims = interpret_pods({f"0::{path}\n": 1}, {})
+    counted = {
+        "systemd": pods.systemd_paths,
+        "cgroupfs": pods.cgroupfs_paths,
+        "neither": len(pods.misplaced_paths),
+    }
+    assert counted == {key: int(key == driver) for key in counted}
+    assert [claim.value for claim in claims] == ([driver] if driver else [])
+
+
+@pytest.mark.parametrize(("text", "path"), DECISIVE.values(), ids=DECISIVE)
+def test_the_line_that_decides(text: str, path: str) -> None:
+    """Every path is put into kubelet's tree, where it is misplaced, so that the report names the one that counts."""
+    pods, _claims = interpret_pods({text.replace(":/", ":/kubepods/"): 1}, {})
+    assert pods.misplaced_paths == ((f"/kubepods{path}",) if path else ())
 
 
 def test_only_what_runs_is_counted() -> None:
@@ -42,7 +47,3 @@ def test_only_what_runs_is_counted() -> None:
     pods, claims = interpret_pods({}, cri)
     assert (pods.sandboxes, pods.containers) == (1, 1)
     assert claims == []
-
-
-def test_no_line_is_no_path() -> None:
-    assert container_path("") == ""

@@ -1,0 +1,197 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What names.py generates is recognized, part by part, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.container_paths import (
+    KubeletCgroup,
+    classify,
+    decisive_path,
+    driver_of,
+    pod_uid,
+    within,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import (
+    Driver,
+    KubeletTree,
+    QosClass,
+    container,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
+from ansible_collections.volcano.colocation.tests.unit.module_utils.cgroup.path_table import (
+    CGROUPFS,
+    DECISIVE,
+    FOREIGN,
+    ID,
+    KIND,
+    MISPLACED,
+    SYSTEMD,
+)
+
+PREFIXES = {
+    Driver.SYSTEMD: {"containerd": "cri-containerd-", "cri-o": "crio-", "docker": "docker-"},
+    Driver.CGROUPFS: {"containerd": "", "cri-o": "crio-", "docker": ""},
+}
+
+
+@pytest.mark.parametrize("path", SYSTEMD.values(), ids=SYSTEMD)
+def test_containers_of_the_systemd_driver(path: str) -> None:
+    assert driver_of(path) is Driver.SYSTEMD
+
+
+@pytest.mark.parametrize("path", CGROUPFS.values(), ids=CGROUPFS)
+def test_containers_of_the_cgroupfs_driver(path: str) -> None:
+    assert driver_of(path) is Driver.CGROUPFS
+
+
+@pytest.mark.parametrize("path", [*MISPLACED.values(), *FOREIGN.values(), ""], ids=[*MISPLACED, *FOREIGN, "empty"])
+def test_what_neither_driver_makes(path: str) -> None:
+    assert driver_of(path) is None
+
+
+@pytest.mark.parametrize(("text", "path"), DECISIVE.values(), ids=DECISIVE)
+def test_the_line_that_decides(text: str, path: str) -> None:
+    assert decisive_path(text) == path
+
+
+def test_each_part_of_a_path() -> None:
+    found = classify(f"/docker/{ID}{KIND}/cri-containerd-{ID}.scope/init.scope")
+    tree = KubeletTree(Driver.SYSTEMD, "/kubelet")
+    parts = ("ab", "cri-containerd-", ID, "init.scope")
+    assert found is not None
+    assert found == KubeletCgroup(tree, f"docker/{ID}", QosClass.GUARANTEED, *parts)
+    assert found.pods == f"docker/{ID}/kubelet.slice/kubelet-kubepods.slice"
+
+
+def test_a_root_that_is_a_class_of_pods_or_a_pod() -> None:
+    """The tree that explains most of the path counts, not the first."""
+    assert classify("kubepods/kubepods/burstable/pod1") == KubeletCgroup(
+        KubeletTree(Driver.CGROUPFS, "/kubepods"), "", QosClass.BURSTABLE, "1"
+    )
+    assert classify("kubepods.slice/kubepods-kubepods.slice") == KubeletCgroup(
+        KubeletTree(Driver.SYSTEMD, "/kubepods"), "", QosClass.GUARANTEED
+    )
+
+
+@pytest.mark.parametrize(
+    ("parent", "name", "uid"),
+    [
+        ("kubepods", "pod1-2", "1-2"),
+        ("kubepods/burstable", "podman", "man"),
+        ("kubepods", "pod1_2", ""),
+        ("kubepods", "pod", ""),
+        ("kubepods", "burstable", ""),
+        ("kubepods.slice", "kubepods-pod1_2.slice", "1-2"),
+        ("kubepods.slice", "kubepods-pod1-2.slice", ""),
+        ("kubepods.slice", "kubepods-pod1@.slice", ""),
+        ("kubepods.slice", "kubepods-pod.slice", ""),
+        ("kubepods.slice", "kubepods-pod1", ""),
+        ("kubepods.slice", "pod1.slice", ""),
+        ("/top/a.slice/a-kubepods.slice", "a-kubepods-pod1.slice", "1"),
+    ],
+)
+def test_uids(parent: str, name: str, uid: str) -> None:
+    assert pod_uid(parent, name) == uid
+
+
+PART = st.from_regex(r"[a-z0-9.-]{1,10}", fullmatch=True).filter(lambda text: text not in (".", ".."))
+ROOTS = st.lists(PART, max_size=3).map(lambda parts: "/" + "/".join(parts))
+TREES = st.builds(KubeletTree, st.sampled_from(list(Driver)), ROOTS)
+UIDS = st.uuids().map(str) | st.from_regex("[0-9a-f]{32}", fullmatch=True)
+IDS = st.from_regex("[0-9a-f]{64}", fullmatch=True)
+CLASSES = st.sampled_from(list(QosClass))
+BELOW = st.sampled_from(["", "container", "init.scope", "system.slice/ssh.service"])
+
+
+def joined(*parts: str) -> str:
+    return "/".join(filter(None, parts))
+
+
+@given(TREES, CLASSES, UIDS, st.sampled_from(["containerd", "cri-o", "docker"]), IDS, BELOW)
+def test_every_generated_name_is_recognized(
+    tree: KubeletTree, qos: QosClass, uid: str, runtime: str, identity: str, below: str
+) -> None:
+    pod = tree.pod(qos, uid)
+    path = joined(container(pod, runtime, identity), below)
+    found = KubeletCgroup(tree, "", qos, uid, PREFIXES[tree.driver][runtime], identity, below)
+    assert classify("/" + path) == within(path, tree) == found
+    assert classify(pod) == within(pod, tree) == KubeletCgroup(tree, "", qos, uid)
+    assert classify(tree.qos(qos)) == within(tree.qos(qos), tree) == KubeletCgroup(tree, "", qos)
+    assert found.pods == tree.pods()
+
+
+@given(TREES, CLASSES, UIDS, IDS)
+def test_a_host_of_the_node_is_told_from_a_root_under_systemd_only(
+    tree: KubeletTree, qos: QosClass, uid: str, identity: str
+) -> None:
+    inside = container(tree.pod(qos, uid), "containerd", identity)
+    found = classify(f"/docker/{ID}/{inside}")
+    assert found is not None
+    assert (found.qos, found.pod_uid, found.container_id) == (qos, uid, identity)
+    host = f"docker/{ID}"
+    root = f"/{joined(host, tree.root.strip('/'))}"
+    expected = (tree, host) if tree.driver is Driver.SYSTEMD else (KubeletTree(Driver.CGROUPFS, root), "")
+    assert (found.tree, found.above) == expected
+
+
+def generated(found: KubeletCgroup) -> str:
+    """The path of what was recognized, by names.py."""
+    if not found.pod_uid:
+        return joined(found.above, found.tree.qos(found.qos), found.below)
+    pod = found.tree.pod(found.qos, found.pod_uid)
+    runtimes = [name for name, prefix in PREFIXES[found.tree.driver].items() if prefix == found.prefix]
+    if not found.container_id:
+        return joined(found.above, pod, found.below)
+    assume(runtimes)
+    return joined(found.above, container(pod, runtimes[0], found.container_id), found.below)
+
+
+PIECES = st.sampled_from(
+    [
+        "kubepods",
+        "kubepods.slice",
+        "a-kubepods.slice",
+        "a.slice",
+        "burstable",
+        "kubepods-burstable.slice",
+        "a-kubepods-besteffort.slice",
+        "pod1-2",
+        "pod1_2",
+        "kubepods-pod1_2.slice",
+        "kubepods-burstable-pod1.slice",
+        "a-kubepods-besteffort-podx.slice",
+        f"cri-containerd-{ID}.scope",
+        f"crio-{ID}.scope",
+        f"crio-{ID}",
+        f"docker-{ID}",
+        ID,
+        "container",
+        "..",
+        ".",
+        "",
+    ]
+) | st.text("kubepods-.slice_1:", max_size=20)
+
+
+@given(st.lists(PIECES, max_size=7).map("/".join))
+def test_every_recognized_path_is_generated(path: str) -> None:
+    found = classify(path)
+    if found is not None:
+        assert generated(found) == path.strip("/")
+
+
+@given(st.text("kubepods-.slice_1/:@\n\0 ", max_size=80), TREES)
+def test_no_text_is_an_error(text: str, tree: KubeletTree) -> None:
+    decisive_path(text)
+    classify(text)
+    within(text, tree)
+
+
+def test_a_tree_that_kubelet_does_not_make() -> None:
+    with pytest.raises(ColocationError):
+        within("a", KubeletTree(Driver.SYSTEMD, "/a/"))
