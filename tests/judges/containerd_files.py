@@ -157,7 +157,10 @@ def _nri(chance: Chance, schema: int) -> Iterator[Setting]:
                 (*base, "disable"), chance.one(SWITCH_MISTAKES if chance.happens(0.06) else ("true", "false"))
             )
         for key, values in (
-            ("socket_path", ('"/run/nri/nri.sock"', '"/var/run/nri/nri.sock"', "1")),
+            (
+                "socket_path",
+                ('"/run/nri/nri.sock"', '"/var/run/nri/nri.sock"', '"run/x.sock"', '"./x/../y.sock"', '""', "1"),
+            ),
             ("plugin_path", ('"/opt/nri/plugins"', "true")),
             ("plugin_registration_timeout", ('"5s"', '"3"', "5", '"soon"', '""')),
             ("plugin_request_timeout", ('"2s"', '"500ms"', "2", "true", "2.5", '"2 s"')),

@@ -16,7 +16,7 @@ from functools import reduce
 from typing import Any
 
 from ...module_utils.containerd_fields import LetterCase, letter_case
-from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, DEFAULT_HANDLER, checks_schema, newest_schema, release
+from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, DEFAULT_HANDLER, NRI_ID, checks_schema, newest_schema, release
 from .config import nested
 from .containerd_keys import DEPRECATED, cri_values, top_level
 from .go_pattern import matcher
@@ -260,6 +260,11 @@ def handler_tables(layers: Layers) -> dict[str, Mapping[str, Any]]:
     if layers.merge is Merge.REPLACING and replaced:
         return declared
     return {DEFAULT_HANDLER: {}, **declared}
+
+
+def nri_key(layers: Layers) -> str:
+    """The key below ``plugins`` of NRI's table: containerd 1.x reads the bare name in schema 1, 2.x never does."""
+    return "nri" if layers.merge is Merge.REPLACING and layers.version == 1 else NRI_ID
 
 
 def driver_word(table: Mapping[str, Any] | None) -> Any:

@@ -376,6 +376,31 @@ def test_nri_in_each_schema(aligned: Snapshot, version: str, text: str, configur
     assert runtime(runtime_text(containerd(aligned, version), text)).nri.configured is configured
 
 
+RELATIVE = 'socket_path = "run/x.sock"\n'
+
+
+@pytest.mark.parametrize(
+    ("version", "main", "drop_in", "named"),
+    [
+        ("2.4.2", f"[{NRI}]\n{RELATIVE}", "", RUNTIME_FILE),
+        ("2.4.2", f"[{NRI}]\n{RELATIVE}", f"[{NRI}]\ndisable = false\n", RUNTIME_FILE),
+        ("2.4.2", f"[{NRI}]\n{RELATIVE}", f"[{NRI}]\nsocket_path = '/run/x.sock'\n", None),
+        ("2.4.2", "", f"[{NRI}]\n{RELATIVE}", NVIDIA),
+        ("2.4.2", f"[plugins.nri]\n{RELATIVE}", "", None),
+        ("1.7.24", f"[{NRI}]\n{RELATIVE}", f"[{NRI}]\ndisable = false\n", None),
+        ("1.7.24", f"[{NRI}]\n{RELATIVE}", "", RUNTIME_FILE),
+        ("1.6.20", f"[{NRI}]\n{RELATIVE}", "", None),
+    ],
+)
+def test_a_relative_nri_socket_is_named_where_it_counts(
+    aligned: Snapshot, version: str, main: str, drop_in: str, named: str | None
+) -> None:
+    text = f"version = 2\nimports = ['{NVIDIA}']\n" + handler(V2, "true") + main
+    node = containerd(file(runtime_text(aligned, text), NVIDIA, "version = 2\n" + drop_in), version)
+    found = [each for each in runtime(node).defects if each.code == "nri-socket-relative"]
+    assert [(each.file, each.message) for each in found] == ([(named, 'socket_path = "run/x.sock"')] if named else [])
+
+
 def test_a_socket_older_than_containerd_is_stale(aligned: Snapshot) -> None:
     assert not runtime(aligned).nri.socket_stale
     assert runtime(put(aligned, 4e9, "runtime", "processes", 0, "started_at")).nri.socket_stale
