@@ -181,6 +181,7 @@ def _also(plugin: str, fields: Fields) -> Mapping[Path, Fields]:
 
 
 NEW: Mapping[str, Mapping[Path, Fields]] = {
+    CRI_V2: {(): _SERVICE, ("x509_key_pair_streaming",): _KEYS},
     CRI_V3: {
         (): {
             **_CRI,
@@ -261,6 +262,22 @@ NEW: Mapping[str, Mapping[Path, Fields]] = {
 def plugin_tables(major: int) -> Mapping[str, Mapping[Path, Fields]]:
     """Tables by plugin of a release of 1.x or 2.x."""
     return {**SHARED, **(OLD if major < 2 else NEW)}
+
+
+GONE: Mapping[Path, frozenset[str]] = {
+    (): frozenset({"enable_cdi", "enable_experimental_restore_via_create"}),
+    ("cni",): frozenset({"bin_dir"}),
+}
+"""Keys of the CRI plugin's runtime part that 2.3 and later take no notice of."""
+
+
+def plugin_tables_since_2_3() -> Mapping[str, Mapping[Path, Fields]]:
+    """Tables by plugin of 2.3 and later."""
+    kept = {
+        path: {key: kind for key, kind in fields.items() if key not in GONE.get(path, ())}
+        for path, fields in NEW[CRI_V3].items()
+    }
+    return {**plugin_tables(2), CRI_V3: kept}
 
 
 def full_name(plugin: str, tables: Mapping[str, Mapping[Path, Fields]]) -> str:

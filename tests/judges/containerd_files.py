@@ -19,6 +19,7 @@ NRI = "io.containerd.nri.v1.nri"
 RUNC = '"io.containerd.runc.v2"'
 SWITCH_MISTAKES = ('"true"', "1", "1.0", "[true]", "{}")
 TEXT_MISTAKES = ("1", "true", "['a']", "{}")
+TABLE_MISTAKES = ("1", "true", "['a']", "[]", "'x'", "[{ runtime_type = 'x' }]")
 TEXTS_MISTAKES = ('"cri"', "1", "[1]", "[true, 'cri']", "{}", "[['cri']]")
 VERSIONS = ("0", "0x2", "2.0", '"2"', "true", "5", "1_0", "02", "[2]")
 IMPORTS = ("../conf.d/*.toml", "@/conf.d/*.toml", "../conf.d/1*.toml", "../conf.d/[0-4]*.toml", "../conf.d/[^2]*.toml")
@@ -105,7 +106,11 @@ def _cri_tables(chance: Chance, schema: int, schemas: tuple[int, ...]) -> Iterat
 def _cri(chance: Chance, base: tuple[str, ...]) -> Iterator[Setting]:
     containerd = (*base, "containerd")
     if chance.happens(0.02):
-        yield Setting(containerd, chance.one(TEXT_MISTAKES[:3]))
+        yield Setting(base, chance.one(TABLE_MISTAKES))
+        return
+    yield from _of_other_parts(chance, base)
+    if chance.happens(0.03):
+        yield Setting(containerd, chance.one(TABLE_MISTAKES))
         return
     if chance.happens(0.3):
         named = (
@@ -114,16 +119,41 @@ def _cri(chance: Chance, base: tuple[str, ...]) -> Iterator[Setting]:
         yield Setting((*containerd, "default_runtime_name"), named)
     if chance.happens(0.06):
         yield Setting((*base, "systemd_cgroup"), chance.one(("true", "true", "false", '"true"')))
+    if chance.happens(0.04):
+        yield Setting((*containerd, "runtimes"), chance.one((*TABLE_MISTAKES, "{}")))
+    else:
+        yield from _handlers(chance, containerd)
+    if chance.happens(0.1):
+        yield Setting((*containerd, "snapshotter"), chance.one(('"overlayfs"', '"native"', "3")))
+
+
+def _handlers(chance: Chance, containerd: tuple[str, ...]) -> Iterator[Setting]:
     for name in ("runc", "nvidia", "kata", "RUNC"):
         if chance.happens({"runc": 0.85, "nvidia": 0.35}.get(name, 0.08)):
             yield from _handler(chance, (*containerd, "runtimes", name), "kata" if name == "kata" else "runc")
     for name in ("default_runtime", "untrusted_workload_runtime"):
         if chance.happens(0.06):
             yield from _handler(chance, (*containerd, name), "runc")
-    if chance.happens(0.1):
-        yield Setting((*base, "sandbox_image"), '"pause:3.9"')
-    if chance.happens(0.1):
-        yield Setting((*containerd, "snapshotter"), chance.one(('"overlayfs"', '"native"')))
+
+
+def _of_other_parts(chance: Chance, base: tuple[str, ...]) -> Iterator[Setting]:
+    """Settings that 2.x moves to other tables, or drops."""
+    for path, values in (
+        (("sandbox_image",), ('"pause:3.9"', "3")),
+        (("registry",), ("{}", "3")),
+        (("max_concurrent_downloads",), ("3", '"3"')),
+        (("stream_server_port",), ('"0"', "0")),
+        (("enable_cdi",), ("true", "3")),
+        (("enable_selinux",), ("false", '"false"')),
+    ):
+        if chance.happens(0.06):
+            yield Setting((*base, *path), values[0] if chance.happens(0.6) else values[1])
+    if chance.happens(0.03):
+        yield Setting((*base, "cni"), chance.one(TABLE_MISTAKES))
+    elif chance.happens(0.08):
+        yield Setting(
+            (*base, "cni", chance.one(("bin_dir", "conf_dir"))), chance.one(('"/opt/cni/bin"', "['/opt']", "3"))
+        )
 
 
 def _handler(chance: Chance, base: tuple[str, ...], kind: str) -> Iterator[Setting]:
@@ -157,7 +187,10 @@ def _nri(chance: Chance, schema: int) -> Iterator[Setting]:
                 (*base, "disable"), chance.one(SWITCH_MISTAKES if chance.happens(0.06) else ("true", "false"))
             )
         for key, values in (
-            ("socket_path", ('"/run/nri/nri.sock"', '"/var/run/nri/nri.sock"', "1")),
+            (
+                "socket_path",
+                ('"/run/nri/nri.sock"', '"/var/run/nri/nri.sock"', '"run/x.sock"', '"./x/../y.sock"', '""', "1"),
+            ),
             ("plugin_path", ('"/opt/nri/plugins"', "true")),
             ("plugin_registration_timeout", ('"5s"', '"3"', "5", '"soon"', '""')),
             ("plugin_request_timeout", ('"2s"', '"500ms"', "2", "true", "2.5", '"2 s"')),
@@ -178,6 +211,12 @@ def _others(chance: Chance) -> Iterator[Setting]:
         (("timeouts", "io.containerd.timeout.task.state"), ('"2s"', "2")),
         (("plugins", "io.containerd.internal.v1.opt", "path"), ('"/opt/containerd"', "false")),
         (("plugins", "io.containerd.unknown.v1.thing", "a"), ("1", '"b"')),
+        (("plugins", "io.containerd.cri.v1.images", "pinned_images"), ("{}", "3", "[]")),
+        (("plugins", "io.containerd.runtime.v2.task", "sched_core"), ("true", '"true"')),
+        (("plugins", "io.containerd.shim.v1.manager", "env"), ("['A=b']", "3")),
+        (("plugins", "io.containerd.internal.v1.restart", "interval"), ('"10s"', "'soon'")),
+        (("plugins", "restart", "interval"), ('"10s"', "'soon'")),
+        (("plugins", "io.containerd.service.v1.diff-service"), ("{}", "3")),
         (("unknown_key",), ("1", "{}")),
     ):
         if chance.happens(0.06):

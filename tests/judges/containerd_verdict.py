@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.containerd_schema import RUNC_TYPES
+from ansible_collections.volcano.colocation.plugins.plugin_utils.containerd_schema import DEFAULT_NRI_SOCKET, RUNC_TYPES
 from ansible_collections.volcano.colocation.tests.judges.containerd_files import CRI, NRI
 from ansible_collections.volcano.colocation.tests.judges.containerd_programs import Containerd
 
@@ -114,8 +114,16 @@ def _verdict(
         untyped=tuple(sorted(name for name, kind in kinds.items() if not kind)),
         default=default,
         nri=nri_on and not nri["disable"],
-        nri_socket=nri["socket_path"] if nri_on else "",
+        nri_socket=_socket(nri["socket_path"]) if nri_on else "",
     )
+
+
+def _socket(path: str) -> str:
+    """Where NRI's pkg/adaptation listens when containerd runs in ``/``, as systemd starts it; an empty path is none.
+
+    toOptions of internal/nri/config.go, up to 1.7 of pkg/nri/config.go.
+    """
+    return os.path.normpath(os.path.join("/", path or DEFAULT_NRI_SOCKET))
 
 
 def _word(decoded: Mapping[str, Any]) -> str:

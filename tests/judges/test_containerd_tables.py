@@ -103,7 +103,8 @@ def alike(ours: str | None, theirs: str) -> bool:
     return ours == theirs or (ours == types.DURATION and theirs == types.TEXT)
 
 
-ONLY_IN_2_2 = {(schema.CRI_V3, ("enable_experimental_restore_via_create",))}
+RECENT = {("enable_experimental_restore_via_create",)}
+ONLY_IN_2_2 = {(schema.CRI_V3, path) for path in RECENT}
 """`make test` does not build it."""
 
 
@@ -124,6 +125,15 @@ def test_every_entry_is_of_some_release(defaults: dict[int, set[tuple[str, types
     known = types.plugin_tables(major).items()
     ours = {(plugin, path) for plugin, table in known if plugin not in migrated for path in in_table(dict(table))}
     assert {each for each in ours - defaults[major] if each[1] != OPTIONS} == (ONLY_IN_2_2 if major == 2 else set())
+
+
+def test_what_2_3_and_later_take_no_notice_of(judge: Judge, default: dict[str, Any]) -> None:
+    if judge.containerd.major < 2:
+        return
+    found = {path for path, _kind in found_in(default["plugins"][schema.CRI_V3])}
+    gone = {(*path, key) for path, keys in types.GONE.items() for key in keys}
+    since = schema.release(judge.containerd.version) >= (2, 3)
+    assert gone & found == (set() if since else gone - RECENT)
 
 
 def test_each_value_has_the_type_of_its_default(judge: Judge, default: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 from typing import Any
 
@@ -85,7 +86,7 @@ def _nri_sockets(host: Host, texts: list[str]) -> dict[str, Any]:
     """Sockets with NRI's own name, and those that a file of the runtime names: the controller knows which is NRI's."""
     listening = listening_sockets(kernel_text(host, "/proc/net/unix") or "")
     return {
-        path: describe(host, path)
+        path: describe(host, posixpath.join("/", path))
         for path in listening
         if path.endswith("/nri.sock") or any(path in text for text in texts)
     }

@@ -13,7 +13,6 @@ from ...module_utils.containerd_fields import LetterCase, letter_case
 from ..containerd_schema import (
     DEFAULT_HANDLER,
     DEFAULT_NRI_SOCKET,
-    NRI_ID,
     dump_is_wrong,
     nri_on_by_default,
     nri_plugins,
@@ -29,10 +28,10 @@ from .containerd_drivers import Drivers, as_driver, configured_drivers
 from .containerd_keys import cri_values, nri_values
 from .containerd_layers import (
     Layers,
-    Merge,
     cri_table,
     deprecated_runtimes,
     driver_word,
+    nri_key,
     read_layers,
     runtimes,
     schema_of,
@@ -41,7 +40,7 @@ from .containerd_layers import (
 )
 from .cri import runtime_config
 from .model import Defect, Handler, NriFacts, RuntimeFacts
-from .nri import with_socket
+from .nri import absolute, with_socket
 
 DUMP = "containerd config dump"
 
@@ -109,16 +108,15 @@ def _nri(
 ) -> NriFacts:
     plugins = layers.values.get("plugins")
     tables = plugins if isinstance(plugins, Mapping) else {}
-    # Plugins of a schema 1 file bear their bare names, as containerd 1.x reads it.
-    bare = layers.merge is Merge.REPLACING and layers.version == 1
-    table = tables.get("nri" if bare else NRI_ID)
+    table = tables.get(nri_key(layers))
     table = nri_values(table, layers.letter_case) if isinstance(table, Mapping) else {}
     disabled = table.get("disable", not nri_on_by_default(version))
     named = table.get("socket_path")
-    path = named if isinstance(named, str) and named.startswith("/") else DEFAULT_NRI_SOCKET
+    # internal/nri/config.go passes an empty path over.
+    path = named if isinstance(named, str) and named else DEFAULT_NRI_SOCKET
     switched_off = nri_plugins(version, layers.version) & set(texts(layers.values.get("disabled_plugins")))
     configured = disabled is False and not switched_off
-    said = NriFacts(nri_supported(version), configured, running=False, socket_path=path)
+    said = NriFacts(nri_supported(version), configured, running=False, socket_path=absolute(path))
     return with_socket(said, evidence["nri_sockets"], process)
 
 

@@ -8,11 +8,21 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, DEFAULT_HANDLER, OWN_DROP_IN, RUNTIME_V1, newest_schema, release
+from ..containerd_schema import (
+    CRI_V1,
+    CRI_V2,
+    CRI_V3,
+    DEFAULT_HANDLER,
+    OWN_DROP_IN,
+    RUNTIME_V1,
+    newest_schema,
+    nri_supported,
+    release,
+)
 from ..edit.changes import Path
 from .config import nested
 from .config_file import ConfigFile
-from .containerd_keys import cri_values
+from .containerd_keys import cri_values, nri_values
 from .containerd_layers import (
     Layers,
     Merge,
@@ -20,6 +30,7 @@ from .containerd_layers import (
     cri_names,
     driver_word,
     handler_tables,
+    nri_key,
     own_table,
     runtimes,
     source_of,
@@ -43,6 +54,7 @@ SHADOWED = "containerd-handler-shadowed"
 UNREADABLE = "config-unreadable"
 TYPE = "containerd-value-type"
 OPTION = "containerd-option-type"
+NRI_SOCKET = "nri-socket-relative"
 
 
 def defects(layers: Layers, version: str | None) -> tuple[Defect, ...]:
@@ -60,6 +72,7 @@ def defects(layers: Layers, version: str | None) -> tuple[Defect, ...]:
         *_legacy(layers, version),
         *_undeclared(layers, version),
         *_untyped(layers),
+        *(_nri_socket(layers) if nri_supported(version) is not False else ()),
         *(_shadowed(layers) if release(version) else ()),
     )
 
@@ -226,6 +239,18 @@ def _untyped(layers: Layers) -> Iterator[Defect]:
             config = next((each for each in layers.files if each.path == file), layers.files[0])
             place = _in_cri(layers, config, ("containerd", "runtimes", name))
             yield _at(UNTYPED, config, f"handler {name} has no runtime_type", place)
+
+
+def _nri_socket(layers: Layers) -> Iterator[Defect]:
+    """containerd creates it from its own working directory: startListener of nri's pkg/adaptation/adaptation.go."""
+    key = nri_key(layers)
+    for config in reversed(layers.files):
+        table = _plugins(config).get(key)
+        path = nri_values(table, layers.letter_case).get("socket_path") if isinstance(table, Mapping) else None
+        if isinstance(path, str) and path and not path.startswith("/"):
+            yield _at(NRI_SOCKET, config, f'socket_path = "{path}"', ("plugins", key, "socket_path"))
+        if path is not None or (layers.merge is Merge.REPLACING and table is not None):
+            return  # it counts, whatever an earlier file says
 
 
 def _shadowed(layers: Layers) -> Iterator[Defect]:

@@ -16,10 +16,11 @@ from functools import cached_property, reduce
 from typing import Any
 
 from ...module_utils.containerd_fields import LetterCase, letter_case
-from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, DEFAULT_HANDLER, checks_schema, newest_schema, release
+from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, DEFAULT_HANDLER, NRI_ID, checks_schema, newest_schema, release
 from .config import nested
 from .config_file import ConfigFile
 from .containerd_keys import DEPRECATED, cri_values, top_level
+from .containerd_migration import LOST, migrated, with_full_names
 from .go_pattern import matcher
 
 NEWEST = 4
@@ -56,6 +57,13 @@ class Layers:
         return cri_values(cri_table(self.values, self.version, self.merge), self.letter_case)
 
     @property
+    def plugins(self) -> Mapping[str, Any]:
+        """The merged tables of plugins as a containerd of 2.x decodes them."""
+        plugins = _table(self.values, "plugins")
+        older = self.merge is Merge.DEEP and self.version is not None and self.version < newest_of(self.merge)
+        return migrated(plugins) if older else plugins
+
+    @property
     def letter_case(self) -> LetterCase:
         """In which letter cases keys count."""
         return LetterCase.FOUR if self.merge is Merge.REPLACING else LetterCase.ANY
@@ -81,12 +89,12 @@ def cri_table(values: Mapping[str, Any], version: int | None, merge: Merge) -> M
         return {}
     if merge is Merge.REPLACING:
         return _table(plugins, {1: CRI_V1, 2: CRI_V2}.get(version, CRI_V3))
-    newest = _table(plugins, CRI_V3)
-    if version >= (NEWEST if merge is Merge.PER_FILE else 3):
-        return newest
-    older = _table(plugins, CRI_V2)
-    # plugins/cri/runtime/plugin.go migrateConfig: what the new table lacks is copied, key by key, two levels deep
-    return {**older, **newest, "containerd": {**_table(older, "containerd"), **_table(newest, "containerd")}}
+    return _table(plugins if version >= newest_of(merge) else migrated(plugins), CRI_V3)
+
+
+def newest_of(merge: Merge) -> int:
+    """The schema that a release of 2.x migrates to."""
+    return NEWEST if merge is Merge.PER_FILE else 3
 
 
 def _table(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -174,8 +182,9 @@ def _renamed(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """A file of schema 1 with full names (v1Migrate). It leaves the version as the files before it had it."""
     if version_in(values) not in (0, 1):
         return values
-    plugins = {CRI_V2 if key == CRI_V1 else key: each for key, each in _table(values, "plugins").items()}
-    return {**{key: each for key, each in values.items() if key != "version"}, "plugins": plugins}
+    plugins = values.get("plugins")
+    named = with_full_names(plugins) if isinstance(plugins, Mapping) else {}
+    return {**{key: each for key, each in values.items() if key != "version"}, "plugins": named}
 
 
 def _migrated(values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -186,11 +195,7 @@ def _migrated(values: Mapping[str, Any]) -> Mapping[str, Any]:
     version, renamed = version_in(values), _renamed(values)
     if version is None or version >= NEWEST:
         return values
-    plugins = {key: each for key, each in _table(renamed, "plugins").items() if key != CRI_V2}
-    table = cri_table(renamed, version, Merge.PER_FILE)
-    if table != {"containerd": {}}:
-        plugins[CRI_V3] = table
-    return {**renamed, "version": NEWEST, "plugins": plugins}
+    return {**renamed, "version": NEWEST, "plugins": migrated(_table(renamed, "plugins"), LOST)}
 
 
 def _is_zero(value: Any) -> bool:
@@ -260,6 +265,11 @@ def handler_tables(layers: Layers) -> dict[str, Mapping[str, Any]]:
     if layers.merge is Merge.REPLACING and replaced:
         return declared
     return {DEFAULT_HANDLER: {}, **declared}
+
+
+def nri_key(layers: Layers) -> str:
+    """The key below ``plugins`` of NRI's table: containerd 1.x reads the bare name in schema 1, 2.x never does."""
+    return "nri" if layers.merge is Merge.REPLACING and layers.version == 1 else NRI_ID
 
 
 def driver_word(table: Mapping[str, Any] | None) -> Any:

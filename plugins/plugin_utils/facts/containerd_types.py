@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...module_utils.containerd_fields import LetterCase, is_spelling, key_of
-from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, NRI_ID, RUNC_TYPES, nri_supported
+from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, IMAGES_V3, NRI_ID, NRI_PLUGINS, RUNC_TYPES, nri_supported
 from ..containerd_value_types import (
     DURATION,
     EACH,
@@ -26,11 +26,23 @@ from ..containerd_value_types import (
     full_name,
     is_of,
     plugin_tables,
+    plugin_tables_since_2_3,
 )
 from .config import nested
 from .config_file import ConfigFile
-from .containerd_keys import OPTION_NAMES, Table, cri_values
-from .containerd_layers import Layers, Merge, counting_version, cri_names, deprecated_runtimes, handler_tables
+from .containerd_keys import DEPRECATED, OPTION_NAMES, Table
+from .containerd_layers import (
+    Layers,
+    Merge,
+    cri_names,
+    deprecated_runtimes,
+    handler_tables,
+    newest_of,
+    nri_key,
+    own_table,
+    version_in,
+)
+from .containerd_migration import failures, migrated_name, origins, with_full_names
 
 OPTION_TYPES = {
     **dict.fromkeys(OPTION_NAMES, TEXT),
@@ -57,14 +69,80 @@ def start_problems(layers: Layers) -> Iterator[WrongType]:
             if wrong:
                 message = _message("".join(f"{each}: " for each in path[:-1]), path[-1], wrong)
                 yield WrongType(config, path, message)
-    counting: dict[Path, tuple[ConfigFile, str, str]] = {}
-    for config, name in _decoded(layers):
-        for path, wrong in _of_plugin(layers, config, name):
-            counting[path] = (config, name, wrong)
-    for path, (config, name, wrong) in counting.items():
-        if wrong:
-            place = path if path[0] == "plugins" else ("plugins", name, *path[1:])
-            yield WrongType(config, place, _told(path, wrong))
+    yield from _replacing(layers) if layers.merge is Merge.REPLACING else _migrating(layers)
+
+
+def _replacing(layers: Layers) -> Iterator[WrongType]:
+    """Up to 1.7 the last table of a plugin replaces the others unread. A plugin that is switched off is not decoded."""
+    last = {name: config for config in layers.files for name in _plugins(config)}
+    tables = plugin_tables(1)
+    for name, config in last.items():
+        known = full_name(name, tables)
+        if known in tables and _is_decoded(layers, name):
+            for path, wrong in _of_plugin(_plugins(config)[name], known, tables, layers.letter_case):
+                yield WrongType(config, ("plugins", name, *path[1:]), _told(path, wrong))
+
+
+def _migrating(layers: Layers) -> Iterator[WrongType]:
+    """From 2.0 on tables are merged and migrated, and the result is decoded. The migration panics over some values."""
+    found: dict[tuple[str, Path], WrongType] = {}
+    for config, path, wrong in _panics(layers):
+        found[config.path, path] = WrongType(config, ("plugins", *path), _told(path, wrong))
+    tables = plugin_tables_since_2_3() if layers.merge is Merge.PER_FILE else plugin_tables(2)
+    off = switched_off(layers)
+    for name, table in layers.plugins.items():
+        if name not in tables or name in off:
+            continue
+        for path, wrong in _of_plugin(table, name, tables, layers.letter_case):
+            config, place = _origin(layers, path)
+            found.setdefault(
+                (config.path, place), WrongType(config, ("plugins", *place), _told((name, *place[1:]), wrong))
+            )
+    yield from found.values()
+
+
+def _panics(layers: Layers) -> Iterator[tuple[ConfigFile, Path, str]]:
+    """2.3 and later migrate each file, with all plugins; before, all files as one, without those switched off."""
+    if layers.merge is Merge.PER_FILE:
+        for config in layers.files:
+            schema = version_in(config.values)
+            if schema is not None and schema < newest_of(layers.merge):
+                for path, wrong in failures(_named(config), ()):
+                    yield config, _in_file(config, path), wrong
+    elif (layers.version or 0) < newest_of(layers.merge):
+        plugins = layers.values.get("plugins")
+        for path, wrong in failures(plugins, switched_off(layers)) if isinstance(plugins, Mapping) else ():
+            yield (*_origin(layers, path), wrong)
+
+
+def switched_off(layers: Layers) -> frozenset[str]:
+    """Plugins that 2.x does not load, by their full names."""
+    found = layers.values.get("disabled_plugins")
+    return (
+        frozenset(migrated_name(each) for each in found if isinstance(each, str))
+        if isinstance(found, list)
+        else frozenset()
+    )
+
+
+def _named(config: ConfigFile) -> Table:
+    return with_full_names(_plugins(config)) if version_in(config.values) == 1 else _plugins(config)
+
+
+def _in_file(config: ConfigFile, path: Path) -> Path:
+    """The path below ``plugins`` as the file spells the plugin's name."""
+    bare = (name for name in _plugins(config) if migrated_name(name) == path[0] and version_in(config.values) == 1)
+    return (next(bare, path[0]), *path[1:])
+
+
+def _origin(layers: Layers, path: Path) -> tuple[ConfigFile, Path]:
+    """The last file that has a value of the migrated tables, and its place there; else the first, and its own place."""
+    value = nested(layers.plugins, path)
+    places = [(config, place) for config in reversed(layers.files) for place in origins(path)]
+    having = [(config, place) for config, place in places if nested(_named(config), place) is not None]
+    same = (each for each in having if nested(_named(each[0]), each[1]) == value)
+    config, place = next(same, having[0] if having else (layers.files[0], path))
+    return config, _in_file(config, place)
 
 
 def option_problems(layers: Layers) -> Iterator[WrongType]:
@@ -74,18 +152,24 @@ def option_problems(layers: Layers) -> Iterator[WrongType]:
     up to 1.7 generateRuntimeOptions in pkg/cri/server/helpers.go.
     """
     found = {**handler_tables(layers), **deprecated_runtimes(layers)}
-    runc = {name for name, table in found.items() if table.get("runtime_type", "") in ("", *RUNC_TYPES)}
-    counting: dict[tuple[str, str], WrongType | None] = {}
-    for config, name in _decoded(layers):
-        for handler, table in _handlers(_cri(layers, config, name), layers):
-            options = table.get("options")
-            if handler in runc and isinstance(options, Mapping):
-                for key, kind in OPTION_TYPES.items():
-                    if key in options:
-                        place = ("plugins", name, *RUNTIMES, handler, "options", key)
-                        problem = WrongType(config, place, _message(f"handler {handler}: ", key, kind))
-                        counting[handler, key] = None if is_of(options[key], kind) else problem
-    yield from (each for each in counting.values() if each)
+    for handler, table in found.items():
+        options = table.get("options")
+        if table.get("runtime_type", "") in ("", *RUNC_TYPES) and isinstance(options, Mapping):
+            for key, kind in OPTION_TYPES.items():
+                if key in options and not is_of(options[key], kind):
+                    config, place = _of_option(layers, handler, key)
+                    yield WrongType(config, place, _message(f"handler {handler}: ", key, kind))
+
+
+def _of_option(layers: Layers, handler: str, key: str) -> tuple[ConfigFile, Path]:
+    """The last file that has an option of a handler, and its place there."""
+    for config in reversed(layers.files):
+        own = own_table(layers, config)
+        for table in (*RUNTIMES, handler), ("containerd", DEPRECATED.get(handler, "")):
+            if nested(own, (*table, "options", key)) is not None:
+                name = next((name for name in reversed(cri_names(layers, config)) if name in _plugins(config)), CRI_V3)
+                return config, ("plugins", name, *table, "options", key)
+    return layers.files[0], ()
 
 
 def _walk(
@@ -105,30 +189,16 @@ def _walk(
             yield from _walk(value, (*path, field), tables, case, (*place, key))
 
 
-def _decoded(layers: Layers) -> Iterator[tuple[ConfigFile, str]]:
-    """Each file with each plugin of it that is decoded, in the order of the files.
-
-    Up to 1.7 the last table replaces the others unread. A plugin that is switched off is not decoded.
-    """
-    last = {name: config for config in layers.files for name in _plugins(config)}
-    for config in layers.files:
-        # Of two tables of the CRI the newer one counts (migrateConfig of plugins/cri/runtime/plugin.go).
-        for name in sorted(_plugins(config), key=lambda name: (name == CRI_V3, name)):
-            if (layers.merge is not Merge.REPLACING or last[name] is config) and _is_decoded(layers, config, name):
-                yield config, name
-
-
-def _is_decoded(layers: Layers, config: ConfigFile, name: str) -> bool:
-    switched_off = layers.values.get("disabled_plugins")
-    off = switched_off if isinstance(switched_off, list) else []
+def _is_decoded(layers: Layers, name: str) -> bool:
+    """Whether a containerd of 1.x decodes a plugin's table."""
+    off = layers.values.get("disabled_plugins")
+    if isinstance(off, list) and name in off:
+        return False
     if name in _CRI_NAMES:
-        decoded = name in cri_names(layers, config)
-        return decoded and (name if layers.merge is Merge.REPLACING else CRI_V3) not in off
-    counting = counting_version(layers, config)
-    if full_name(name, {}) == NRI_ID or name == "nri":
-        bare = counting == 1 and layers.merge is Merge.REPLACING
-        return (name == "nri") is bare and name not in off and nri_supported(layers.program) is not False
-    return ("." in name) is (counting != 1) and name not in off
+        return name in cri_names(layers, layers.files[0])
+    if name in NRI_PLUGINS:
+        return name == nri_key(layers) and nri_supported(layers.program) is not False
+    return ("." in name) is (layers.version != 1)
 
 
 def _plugins(config: ConfigFile) -> Table:
@@ -136,25 +206,22 @@ def _plugins(config: ConfigFile) -> Table:
     return found if isinstance(found, Mapping) else {}
 
 
-def _of_plugin(layers: Layers, config: ConfigFile, name: str) -> Iterator[tuple[Path, str]]:
-    table, tables = _plugins(config)[name], plugin_tables(1 if layers.merge is Merge.REPLACING else 2)
-    known = full_name(name, tables)
-    if known not in tables:
-        return
-    # The CRI's tables come to one, whatever they are called.
-    place = CRI_V3 if name in _CRI_NAMES else known
+def _of_plugin(
+    table: Any, name: str, tables: Mapping[str, Mapping[Path, Fields]], case: LetterCase
+) -> Iterator[tuple[Path, str]]:
+    """``(path, type)`` of each value of another type; the path begins with the plugin's name."""
     if not isinstance(table, Mapping):
-        yield ("plugins", name), TABLE
+        yield (name,), TABLE
         return
-    yield from _walk(table, (), tables[known], layers.letter_case, (place,))
+    yield from ((path, wrong) for path, wrong in _walk(table, (), tables[name], case, (name,)) if wrong)
 
 
 def _told(path: Path, kind: str) -> str:
     """The problem in the words that the handlers, NRI and other plugins have."""
-    if path[:1] == ("plugins",):
-        return f'plugins."{path[1]}" is not {kind}'
     plugin, *inner = path
-    if plugin == CRI_V3:
+    if not inner:
+        return f'plugins."{plugin}" is not {kind}'
+    if plugin in (*_CRI_NAMES, IMAGES_V3):
         handler = len(inner) > 2 and inner[0].lower() == "containerd" and inner[1].lower() == "runtimes"
         before = ("handler " if len(inner) == 3 else f"handler {inner[2]}: ") if handler else ""
     else:
@@ -164,16 +231,3 @@ def _told(path: Path, kind: str) -> str:
 
 def _message(before: str, key: str, kind: str) -> str:
     return f"{before}{key} is not {kind}"
-
-
-def _cri(layers: Layers, config: ConfigFile, name: str) -> Table:
-    table = _plugins(config).get(name)
-    return cri_values(table, layers.letter_case) if isinstance(table, Mapping) and name in _CRI_NAMES else {}
-
-
-def _handlers(cri: Table, layers: Layers) -> Iterator[tuple[str, Table]]:
-    found = nested(cri, RUNTIMES)
-    tables: dict[str, Any] = dict(found) if isinstance(found, Mapping) else {}
-    if layers.merge is Merge.REPLACING:
-        tables |= deprecated_runtimes(layers)
-    yield from ((name, table) for name, table in tables.items() if isinstance(table, Mapping))

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -14,9 +15,17 @@ CLOCK_STEP = 2.0
 """Seconds by which a file system's clock and the one of process starts may differ."""
 
 
+def absolute(path: str) -> str:
+    """The plain path of a socket; one that is relative is where systemd starts services, in ``/``.
+
+    ``@`` marks a name that no file system has: unix(7), and Go's net package.
+    """
+    return path if path.startswith("@") else posixpath.normpath("/" + path.lstrip("/"))
+
+
 def _same_place(path: str) -> str:
     # /var/run is a link to /run, and the kernel prints the path that was bound.
-    return path.replace("/var/run/", "/run/")
+    return absolute(path).replace("/var/run/", "/run/")
 
 
 def with_socket(

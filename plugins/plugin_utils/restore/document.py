@@ -100,7 +100,7 @@ def _gate(plan: Plan, before: NodeFacts, after: NodeFacts, timeout: int) -> dict
         },
         "cpu_manager": {"path": before.kubelet.checkpoint.path, "policy": policy} if policy else None,
         "cgroup_driver": driver.value if driver else None,
-        "nri_socket": nri.socket_path if listens else None,
+        "nri_socket": nri.socket_path if listens and nri.socket_path.startswith("/") else None,
         "pods": "return" if driver else "any",
         "node": member(before) if before.kubelet.running else None,
     }

@@ -94,6 +94,13 @@ DEFECTS: dict[str, tuple[Severity, Effect, str, str]] = {
         "{file} outranks what containerd's main file says of a handler.",
         "Change it in the file that wins; the NVIDIA toolkit writes 99-nvidia.toml as a copy of the CRI section.",
     ),
+    containerd.NRI_SOCKET: (
+        WARNING,
+        Effect.NONE,
+        "{file} names NRI's socket by a path that is not absolute.",
+        "Write an absolute path, such as /var/run/nri/nri.sock. containerd creates the socket in its working directory,"
+        " where NRI plugins do not look for it.",
+    ),
     "crio-conmon-cgroup": (
         ERROR,
         Effect.LATENT,

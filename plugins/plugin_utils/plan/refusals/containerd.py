@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ....module_utils.cgroup.names import Driver
 from ...containerd_schema import DEFAULT_RUNTIME_TYPE, OWN_DROP_IN, RUNTIME_V1, readable_schemas, release
 from ...facts.containerd import DUMP
-from ...facts.containerd_defects import IGNORED, TYPE
+from ...facts.containerd_defects import IGNORED, NRI_SOCKET, TYPE
 from ...facts.containerd_drivers import runtime_v1_driver
 from ...facts.containerd_keys import DEPRECATED
 from ...facts.containerd_layers import (
@@ -187,6 +187,21 @@ def _nri(draft: PlanDraft) -> Iterator[Refusal]:
         )
 
 
+def _nri_socket(draft: PlanDraft) -> Iterator[Refusal]:
+    """Where the socket is depends on how containerd is started; the health gate and plugins need to know it."""
+    if not draft.profile.nri.enabled or "socket_path" in draft.profile.nri.settings:
+        return
+    for defect in draft.runtime.defects:
+        if defect.code == NRI_SOCKET:
+            yield Refusal(
+                NRI_SOCKET,
+                f"{defect.message} is not an absolute path",
+                "Correct it, or set nri.socket_path (colocation_nri_socket_path), which replaces it.",
+                file=defect.file,
+                line=defect.line,
+            )
+
+
 def _files(draft: PlanDraft) -> Iterator[Refusal]:
     """Only of a node with something to change; what a plan comes to, only of files that are understood."""
     wanted = draft.profile.cgroup_driver is not None or draft.profile.nri.enabled is not None
@@ -205,4 +220,4 @@ def _files(draft: PlanDraft) -> Iterator[Refusal]:
             return
 
 
-RULES: tuple[Rule, ...] = (_installed, _config, _runtime_v1, _deprecated, _files, _dump, _nri)
+RULES: tuple[Rule, ...] = (_installed, _config, _runtime_v1, _deprecated, _files, _dump, _nri, _nri_socket)

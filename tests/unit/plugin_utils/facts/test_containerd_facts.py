@@ -172,10 +172,11 @@ def test_every_spelling_of_an_option_is_decoded(aligned: Snapshot, options: str)
     assert node.cgroup_driver is None
 
 
-@pytest.mark.parametrize("version", ["1.7.24", "2.1.9", "2.4.2"])
-def test_a_value_that_a_later_file_replaces_is_not_decoded(aligned: Snapshot, version: str) -> None:
-    main = f"version = 2\nimports = ['{NVIDIA}']\n[{V2}]\ncontainerd = 3\n"
-    node = containerd(file(runtime_text(aligned, main), NVIDIA, "version = 2\n" + handler(V2, "true")), version)
+@pytest.mark.parametrize(("version", "cri"), [("1.7.24", V2), ("2.1.9", V2), ("2.4.2", V3)])
+def test_a_value_that_a_later_file_replaces_is_not_decoded(aligned: Snapshot, version: str, cri: str) -> None:
+    """2.3 and later migrate a file of schema 2 before they merge it."""
+    main = f"version = 2\nimports = ['{NVIDIA}']\n[{cri}]\ncontainerd = 3\n"
+    node = containerd(file(runtime_text(aligned, main), NVIDIA, "version = 2\n" + handler(cri, "true")), version)
     assert "containerd-value-type" not in codes(node)
     assert "containerd-value-type" in codes(runtime_text(node, "oom_score = '0'\n" + main))
     assert [each.configured for each in runtime(node).handlers] == [SYSTEMD]
@@ -187,7 +188,7 @@ def test_a_value_that_a_later_file_replaces_is_not_decoded(aligned: Snapshot, ve
         ("1.7.24", "[debug]\nlevel = 1\n", "debug: level is not a text"),
         ("2.4.2", "oom_score = '0'\n", "oom_score is not a whole number"),
         ("2.4.2", "[timeouts]\n'a.b' = 2\n", "timeouts: a.b is not a text"),
-        ("2.4.2", f"[{V2}.containerd]\nsnapshotter = 3\n", "snapshotter is not a text"),
+        ("2.4.2", f"[{V2}.containerd]\nsnapshotter = 3\nruntimes = {{}}\n", "snapshotter is not a text"),
         ("1.7.24", f"[{V2}.containerd.default_runtime]\nruntime_type = 1\n", "runtime_type is not a text"),
         ("2.4.2", "[plugins.'io.containerd.internal.v1.opt']\npath = 1\n", "opt: path is not a text"),
         ("2.4.2", f"[{NRI}]\nplugin_request_timeout = true\n", 'plugin_request_timeout is not a duration such as "5s"'),
@@ -202,6 +203,70 @@ def test_values_of_other_tables_are_decoded_too(aligned: Snapshot, version: str,
     node = runtime(containerd(runtime_text(aligned, "version = 2\n" + text), version))
     assert [each.code for each in node.defects] == ["containerd-value-type"]
     assert node.defects[0].message.endswith(message)
+
+
+BOTH = handler(V3, "true").replace("options", "other")
+MIGRATED = {
+    "the plugin": (
+        "[plugins]\n'io.containerd.grpc.v1.cri' = 3\n",
+        'plugins."io.containerd.grpc.v1.cri" is not a table',
+    ),
+    "handlers in a list": (f"[[{V2}.containerd.runtimes]]\nruntime_type = 'x'\n", "runtimes is not a table"),
+    "a folder of programs": (f"[{V2}.cni]\nbin_dir = ['/a']\n", "bin_dir is not a text"),
+    "a sandbox image": (f"[{V2}]\nsandbox_image = 3\n", "sandbox_image is not a text"),
+    "pinned images": (
+        f"[plugins.'io.containerd.cri.v1.images']\npinned_images = []\n[{V2}]\nenable_selinux = true\n",
+        "pinned_images is not a table",
+    ),
+    "handlers beside newer ones": (f"{BOTH}[{V2}.containerd]\nruntimes = 3\n", "runtimes is not a table"),
+    "a handler beside newer ones": (f"{BOTH}[{V2}.containerd.runtimes]\nx = 3\n", "handler x is not a table"),
+    "CNI in another letter case": (f"[{V2}]\nCNI = 3\n", "CNI is not a table"),
+    "a registry": (f"[{V2}]\nregistry = 3\n", "registry is not a table"),
+    "a task plugin": ("[plugins]\n'io.containerd.runtime.v2.task' = 3\n", 'task" is not a table'),
+}
+"""Read by the migration of containerd 2.4.2, which panics or does not start: run."""
+
+
+@pytest.mark.parametrize("case", MIGRATED)
+@pytest.mark.parametrize("version", ["2.1.9", "2.4.2"])
+def test_a_value_that_containerd_2_cannot_migrate_is_named(aligned: Snapshot, version: str, case: str) -> None:
+    text, message = MIGRATED[case]
+    found = [each for each in runtime(containerd(runtime_text(aligned, "version = 2\n" + text), version)).defects]
+    (defect,) = (each for each in found if each.code == "containerd-value-type")
+    assert defect.message.endswith(message)
+    assert defect.line is not None
+
+
+def test_a_plugin_that_is_switched_off_is_migrated_from_2_3_on(aligned: Snapshot) -> None:
+    off = "', '".join(("io.containerd.cri.v1.runtime", "io.containerd.cri.v1.images", "io.containerd.grpc.v1.cri"))
+    text = f"version = 2\ndisabled_plugins = ['{off}']\n[{V2}.containerd]\nruntimes = 3\n"
+    assert "containerd-value-type" in codes(containerd(runtime_text(aligned, text), "2.4.2"))
+    assert "containerd-value-type" not in codes(containerd(runtime_text(aligned, text), "2.1.9"))
+
+
+NOT_MIGRATED = {
+    "a snapshotter without handlers": f"[{V2}.containerd]\nsnapshotter = 3\n",
+    "CNI": f"[{V2}]\ncni = 3\n",
+    "a newer table that gives way": f"[{V3}]\ncontainerd = 3\n{handler(V2, 'true')}",
+    "an older handler beside newer ones": f"{BOTH}[{V2}.containerd.runtimes.x]\nruntime_type = 3\n",
+    "a registry in another letter case": f"[{V2}]\nRegistry = 3\n",
+    "a newer shim plugin": "[plugins.'io.containerd.shim.v1.manager']\nenv = 3\n"
+    "[plugins.'io.containerd.runtime.v2.task']\n",
+}
+"""Dropped without a word by the migration of containerd 2.4.2: run."""
+
+
+@pytest.mark.parametrize("case", NOT_MIGRATED)
+@pytest.mark.parametrize("version", ["2.1.9", "2.4.2"])
+def test_a_value_that_containerd_2_does_not_migrate_is_not_named(aligned: Snapshot, version: str, case: str) -> None:
+    node = containerd(runtime_text(aligned, "version = 2\n" + NOT_MIGRATED[case]), version)
+    assert "containerd-value-type" not in codes(node)
+
+
+def test_cdi_is_always_on_since_2_3(aligned: Snapshot) -> None:
+    node = runtime_text(aligned, f"version = 2\n[{V2}]\nenable_cdi = 3\n")
+    assert "containerd-value-type" in codes(containerd(node, "2.1.9"))
+    assert "containerd-value-type" not in codes(containerd(node, "2.4.2"))
 
 
 @pytest.mark.parametrize(
@@ -374,6 +439,31 @@ def test_later_dumps_show_what_was_migrated(aligned: Snapshot, version: str) -> 
 )
 def test_nri_in_each_schema(aligned: Snapshot, version: str, text: str, configured: bool) -> None:
     assert runtime(runtime_text(containerd(aligned, version), text)).nri.configured is configured
+
+
+RELATIVE = 'socket_path = "run/x.sock"\n'
+
+
+@pytest.mark.parametrize(
+    ("version", "main", "drop_in", "named"),
+    [
+        ("2.4.2", f"[{NRI}]\n{RELATIVE}", "", RUNTIME_FILE),
+        ("2.4.2", f"[{NRI}]\n{RELATIVE}", f"[{NRI}]\ndisable = false\n", RUNTIME_FILE),
+        ("2.4.2", f"[{NRI}]\n{RELATIVE}", f"[{NRI}]\nsocket_path = '/run/x.sock'\n", None),
+        ("2.4.2", "", f"[{NRI}]\n{RELATIVE}", NVIDIA),
+        ("2.4.2", f"[plugins.nri]\n{RELATIVE}", "", None),
+        ("1.7.24", f"[{NRI}]\n{RELATIVE}", f"[{NRI}]\ndisable = false\n", None),
+        ("1.7.24", f"[{NRI}]\n{RELATIVE}", "", RUNTIME_FILE),
+        ("1.6.20", f"[{NRI}]\n{RELATIVE}", "", None),
+    ],
+)
+def test_a_relative_nri_socket_is_named_where_it_counts(
+    aligned: Snapshot, version: str, main: str, drop_in: str, named: str | None
+) -> None:
+    text = f"version = 2\nimports = ['{NVIDIA}']\n" + handler(V2, "true") + main
+    node = containerd(file(runtime_text(aligned, text), NVIDIA, "version = 2\n" + drop_in), version)
+    found = [each for each in runtime(node).defects if each.code == "nri-socket-relative"]
+    assert [(each.file, each.message) for each in found] == ([(named, 'socket_path = "run/x.sock"')] if named else [])
 
 
 def test_a_socket_older_than_containerd_is_stale(aligned: Snapshot) -> None:

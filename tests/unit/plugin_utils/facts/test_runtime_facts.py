@@ -179,6 +179,23 @@ def test_run_and_var_run_are_the_same_place(aligned: Snapshot, bound: str, writt
     assert runtime(put(snapshot, {bound: {}}, "runtime", "nri_sockets")).nri.running
 
 
+@pytest.mark.parametrize("bound", ["run/x.sock", "/run/x.sock"])
+def test_a_relative_socket_is_where_systemd_starts_containerd(aligned: Snapshot, bound: str) -> None:
+    """nri's startListener takes the path as it is; the kernel lists it as it was bound."""
+    snapshot = runtime_edit(aligned, "disable = false\n", 'disable = false\nsocket_path = "run/x.sock"\n')
+    nri = runtime(put(snapshot, {bound: {}}, "runtime", "nri_sockets")).nri
+    assert (nri.socket_path, nri.running) == ("/run/x.sock", True)
+
+
+@pytest.mark.parametrize(
+    ("written", "path"),
+    [("", "/var/run/nri/nri.sock"), ("/run//nri/./x.sock", "/run/nri/x.sock"), ("@nri", "@nri")],
+)
+def test_sockets_without_a_plain_path(aligned: Snapshot, written: str, path: str) -> None:
+    snapshot = runtime_edit(aligned, "disable = false\n", f'disable = false\nsocket_path = "{written}"\n')
+    assert runtime(snapshot).nri.socket_path == path
+
+
 def test_another_socket_is_not_the_configured_one(aligned: Snapshot) -> None:
     assert not runtime(put(aligned, {"/run/other/nri.sock": {}}, "runtime", "nri_sockets")).nri.running
 

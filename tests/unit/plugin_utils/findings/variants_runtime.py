@@ -195,6 +195,15 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
     ),
     "runtime-older-than-config": (Verdict.LATENT, silent),
     "nri-socket-stale": (Verdict.ALIGNED, lambda node: put(node, 4e9, "runtime", "processes", 0, "started_at")),
+    "nri-socket-relative": (
+        Verdict.ALIGNED,
+        lambda node: put(
+            runtime_edit(node, "disable = false\n", 'disable = false\nsocket_path = "run/x.sock"\n'),
+            {"run/x.sock": {}},
+            "runtime",
+            "nri_sockets",
+        ),
+    ),
     "runtime-restart-changes-nri": (
         Verdict.LATENT,
         lambda node: runtime_edit(node, "disable = false", "disable = true"),

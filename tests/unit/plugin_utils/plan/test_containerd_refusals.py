@@ -248,6 +248,18 @@ def test_nri_that_another_file_outranks() -> None:
     assert refused("2.1.9", {**files, LATER: "version = 3\n"}, wanted) == {}
 
 
+@pytest.mark.parametrize("state", ["true", "false"])
+def test_a_relative_nri_socket(state: str) -> None:
+    """Plugins look for it by an absolute path, and so does the health gate."""
+    files = {MAIN: f'version = 3\n[{NRI}]\ndisable = {state}\nsocket_path = "run/x.sock"\n'}
+    found = refused("2.1.9", files, {"nri": {"enabled": True}})
+    assert list(found) == ["nri-socket-relative"]
+    assert found["nri-socket-relative"].startswith(f'{MAIN}:4: socket_path = "run/x.sock" is not an absolute path')
+    assert refused("2.1.9", files, {"nri": {"enabled": True, "socket_path": "/run/x.sock"}}) == {}
+    assert refused("2.1.9", files, {"nri": {"enabled": False}}) == {}
+    assert refused("2.1.9", files) == {}
+
+
 def test_a_dump_that_says_otherwise_than_the_files() -> None:
     files = {MAIN: "version = 3\n" + handler(V3, "runc", "true")}
     node = put(containerd("2.1.9", files), {"text": "version = 3\n" + OFF3, "seconds": 0.1}, "runtime", "dump")

@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What containerd 2 makes of plugins' tables in an older schema, and the values at which that fails.
+
+Source: v1MigratePluginName of cmd/containerd/server/config/config.go, and ConfigMigration of plugins/cri/runtime,
+plugins/cri/images, plugins/cri, core/runtime/v2, core/metrics/cgroups and plugins/restart, of 2.1.9, 2.2.9 and 2.4.2.
+Names are keys of maps here, so that only their own letter case counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, IMAGES_V3
+from ..containerd_value_types import TABLE, TEXT, Path
+
+Table = Mapping[str, Any]
+
+TASKS, SHIMS = "io.containerd.runtime.v2.task", "io.containerd.shim.v1.manager"
+CORE = {
+    CRI_V1: CRI_V2,
+    "cgroups": "io.containerd.monitor.v1.cgroups",
+    "linux": "io.containerd.runtime.v1.linux",
+    "scheduler": "io.containerd.gc.v1.scheduler",
+    "bolt": "io.containerd.metadata.v1.bolt",
+    "task": TASKS,
+    "opt": "io.containerd.internal.v1.opt",
+    "restart": "io.containerd.internal.v1.restart",
+    "tracing": "io.containerd.internal.v1.tracing",
+    "otlp": "io.containerd.tracing.processor.v1.otlp",
+    **{
+        name: f"io.containerd.snapshotter.v1.{name}"
+        for name in ("aufs", "btrfs", "devmapper", "native", "overlayfs", "windows", "windows-lcow", "zfs")
+    },
+}
+"""Plugins of schema 1 by their bare names."""
+MOVED = {
+    "io.containerd.internal.v1.restart": "io.containerd.monitor.container.v1.restart",
+    "io.containerd.monitor.v1.cgroups": "io.containerd.monitor.task.v1.cgroups",
+}
+OF_IMAGES = (
+    "registry",
+    "image_decryption",
+    "max_concurrent_downloads",
+    "image_pull_progress_timeout",
+    "image_pull_with_sync_fs",
+    "stats_collect_period",
+)
+OF_SNAPSHOTS = ("snapshotter", "disable_snapshot_annotations", "discard_unpacked_layers")
+OF_SERVICE = (
+    "disable_tcp_service",
+    "stream_server_address",
+    "stream_server_port",
+    "stream_idle_timeout",
+    "enable_tls_streaming",
+    "x509_key_pair_streaming",
+)
+LOST = frozenset({"enable_cdi"})
+"""Settings that 2.3 and later do not migrate."""
+_NOT_OF_RUNTIME = frozenset((*OF_IMAGES, *OF_SERVICE, "sandbox_image", "cni", "containerd"))
+
+
+def migrated_name(plugin: str) -> str:
+    """The name that a plugin of schema 1 has from schema 2 on."""
+    if "." in plugin:
+        return plugin
+    kind = "service" if plugin.endswith("-service") else "grpc"
+    return CORE.get(plugin, f"io.containerd.{kind}.v1.{plugin}")
+
+
+def with_full_names(plugins: Table) -> dict[str, Any]:
+    """Plugins' tables of a file of schema 1."""
+    return {migrated_name(name): table for name, table in plugins.items()}
+
+
+def migrated(plugins: Table, lost: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """Plugins' tables of an older schema in the newest, without the ``lost`` settings of the CRI plugin."""
+    found = {name: table for name, table in plugins.items() if name not in MOVED}
+    found.update({MOVED[name]: table for name, table in plugins.items() if name in MOVED})
+    tasks = found.get(TASKS)
+    if isinstance(tasks, Mapping):
+        found[TASKS] = {key: value for key, value in tasks.items() if key != "sched_core"}
+        found[SHIMS] = {"env": ["SCHED_CORE=1"]} if tasks.get("sched_core") is True else {}
+    older = found.get(CRI_V2)
+    if isinstance(older, Mapping):
+        found[CRI_V2] = {key: older[key] for key in OF_SERVICE if key in older}
+        found[CRI_V3] = _runtime(older, _table(found, CRI_V3), _NOT_OF_RUNTIME | lost)
+        found[IMAGES_V3] = _images(older, _table(found, IMAGES_V3))
+    return found
+
+
+def failures(plugins: Table, off: Collection[str]) -> Iterator[tuple[Path, str]]:
+    """``(path, type)`` of each value over which the migration panics; plugins that are ``off`` do not migrate."""
+    if TASKS in plugins and not isinstance(plugins[TASKS], Mapping) and SHIMS not in off:
+        yield (TASKS,), TABLE
+    if CRI_V2 in plugins:
+        yield from _failures_of_images(plugins) if IMAGES_V3 not in off else ()
+        yield from _failures_of_runtime(plugins) if CRI_V3 not in off else ()
+
+
+def _failures_of_images(plugins: Table) -> Iterator[tuple[Path, str]]:
+    for path in ((IMAGES_V3, "pinned_images"), (CRI_V2, "containerd", "runtimes")):
+        found: Any = plugins
+        for depth, key in enumerate(path):
+            if key not in found:
+                break
+            found = found[key]
+            if not isinstance(found, Mapping):
+                yield path[: depth + 1], TABLE
+                break
+        else:
+            yield from _no_tables(found, path) if path[0] == CRI_V2 else ()
+
+
+def _failures_of_runtime(plugins: Table) -> Iterator[tuple[Path, str]]:
+    older, newest = plugins[CRI_V2], _table(plugins, CRI_V3)
+    if not isinstance(older, Mapping):
+        return
+    if not isinstance(_table(older, "cni").get("bin_dir", ""), str):
+        yield (CRI_V2, "cni", "bin_dir"), TEXT
+    path = (CRI_V3, "containerd", "runtimes")
+    found = _table(newest, "containerd").get("runtimes", {})
+    if isinstance(older.get("containerd"), Mapping):
+        yield from _no_tables(found, path) if isinstance(found, Mapping) else ((path, TABLE),)
+
+
+def _no_tables(tables: Table, path: Path) -> Iterator[tuple[Path, str]]:
+    yield from (((*path, name), TABLE) for name, table in tables.items() if not isinstance(table, Mapping))
+
+
+def _runtime(older: Table, newest: Table, lost: frozenset[str]) -> dict[str, Any]:
+    """What the new table lacks is copied, key by key, two levels deep; what is no table there gives way to one."""
+    found = {**{key: value for key, value in older.items() if key not in lost}, **newest}
+    if isinstance(older.get("cni"), Mapping):
+        found["cni"] = _network(older["cni"], _table(newest, "cni"))
+    if isinstance(older.get("containerd"), Mapping):
+        handlers = {key: value for key, value in older["containerd"].items() if key not in OF_SNAPSHOTS}
+        found["containerd"] = {**handlers, **_table(newest, "containerd")}
+        if isinstance(found["containerd"].get("runtimes"), Mapping):
+            named = found["containerd"]["runtimes"]
+            found["containerd"]["runtimes"] = {name: _handler(table) for name, table in named.items()}
+    return found
+
+
+def _network(older: Table, newest: Table) -> dict[str, Any]:
+    found = {**{key: value for key, value in older.items() if key != "bin_dir"}, **newest}
+    return {**found, "bin_dirs": [older["bin_dir"]]} if "bin_dir" in older else found
+
+
+def _handler(table: Any) -> Any:
+    if not isinstance(table, Mapping) or "sandbox_mode" not in table or "sandboxer" in table:
+        return table
+    return {**{key: value for key, value in table.items() if key != "sandbox_mode"}, "sandboxer": table["sandbox_mode"]}
+
+
+def _images(older: Table, newest: Table) -> dict[str, Any]:
+    found = {**newest, **{key: older[key] for key in OF_IMAGES if key in older}}
+    if "sandbox_image" in older:
+        found["pinned_images"] = {**_table(newest, "pinned_images"), "sandbox": older["sandbox_image"]}
+    containerd = _table(older, "containerd")
+    # Without handlers the snapshotter is lost (run with 2.4.2).
+    return {**found, **{key: containerd[key] for key in OF_SNAPSHOTS if key in containerd and "runtimes" in containerd}}
+
+
+def _table(values: Table, key: str) -> Table:
+    found = values.get(key)
+    return found if isinstance(found, Mapping) else {}
+
+
+def origins(path: Path) -> Iterator[Path]:
+    """Where a value of a migrated table may stand in a file, its own place first."""
+    yield path
+    plugin, *keys = path
+    yield from ((older, *keys) for older, newer in MOVED.items() if newer == plugin)
+    if plugin in (CRI_V3, IMAGES_V3):
+        yield (CRI_V2, *keys)
+    if plugin == IMAGES_V3:
+        yield (CRI_V2, "containerd", *keys)
+        yield from ((CRI_V2, "sandbox_image"),) if keys == ["pinned_images", "sandbox"] else ()
+    if path == (CRI_V3, "cni", "bin_dirs"):
+        yield (CRI_V2, "cni", "bin_dir")
+    if plugin == CRI_V3 and keys[-1:] == ["sandboxer"]:
+        yield (CRI_V2, *keys[:-1], "sandbox_mode")
+        yield (*path[:-1], "sandbox_mode")
