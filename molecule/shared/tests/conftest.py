@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+CPU_STATE = "/var/lib/kubelet/cpu_manager_state"
 MOMENTS = ("aligned", "disturbed", "rebooted")
 
 
@@ -49,3 +51,27 @@ def _predicted(evidence: dict[str, Any]) -> dict[str, Any]:
     """The same of the run in check mode before it."""
     predicted: dict[str, Any] = load(f"predicted-{evidence['node']}")
     return predicted
+
+
+@pytest.fixture(name="facts", scope="session")
+def _facts(evidence: dict[str, Any]) -> dict[str, Any]:
+    """The facts of the aligned node, as the last run of provision reported them."""
+    facts: dict[str, Any] = load(f"reports/{evidence['node']}")
+    return facts
+
+
+@pytest.fixture(name="exclusive")
+def _exclusive(evidence: dict[str, Any]) -> str:
+    """The CPUs that the checkpoint of kubelet's CPU manager gives to the one container with whole CPUs."""
+    entries = json.loads(evidence["texts"][CPU_STATE])["entries"]
+    (cpus,) = [cpus for containers in entries.values() for cpus in containers.values()]
+    return str(cpus)
+
+
+@pytest.fixture(name="pinned")
+def _pinned(evidence: dict[str, Any], exclusive: str) -> list[str]:
+    """The cgroups of containers that have exactly these CPUs, by the kernel's word."""
+    values = evidence["cpusets"]
+    found = [path for path, cpus in values.items() if re.search(r"[0-9a-f]{64}", path) and cpus == exclusive]
+    assert found, values
+    return found
