@@ -132,7 +132,7 @@ def test_what_2_3_and_later_take_no_notice_of(judge: Judge, default: dict[str, A
         return
     found = {path for path, _kind in found_in(default["plugins"][schema.CRI_V3])}
     gone = {(*path, key) for path, keys in types.GONE.items() for key in keys}
-    since = schema.release(judge.containerd.version) >= (2, 3)
+    since = (schema.release(judge.containerd.version) or (0, 0)) >= (2, 3)
     assert gone & found == (set() if since else gone - RECENT)
 
 

@@ -38,8 +38,10 @@ VALUES = (
     "memory.max",
     "pids.max",
 )
-TEXTS = ("/var/lib/kubelet/config.yaml", "/var/lib/kubelet/cpu_manager_state")
-WATCHED = ("/etc/kubernetes/manifests", "/etc/containerd", "/var/lib/kubelet")
+KUBELET = "/var/lib/kubelet"
+TEXTS = (f"{KUBELET}/config.yaml", f"{KUBELET}/cpu_manager_state", f"{KUBELET}/memory_manager_state")
+WATCHED = ("/etc/kubernetes/manifests", "/etc/containerd", KUBELET)
+NUMA = "/sys/devices/system/node/node"
 HEALTH = "http://127.0.0.1:10248/healthz"
 
 
@@ -90,11 +92,19 @@ def levels() -> dict[str, dict[str, str]]:
     return found
 
 
-def cpusets() -> dict[str, str]:
-    """{cgroup: its CPUs} of kubelet's tree."""
+def cpusets(name: str) -> dict[str, str]:
+    """{cgroup: what a file of its cpuset has} of kubelet's tree; empty on the version that does not have the file."""
     root = hierarchies().get("cpuset", ROOT)
-    paths = glob.glob(f"{root}/kubepods*/**/cpuset.cpus", recursive=True)
+    paths = glob.glob(f"{root}/kubepods*/**/{name}", recursive=True)
     return {os.path.relpath(os.path.dirname(path), root): read(path).strip() for path in paths}
+
+
+def numa_nodes() -> dict[str, dict[str, str]]:
+    """{number: its CPUs and its memory} of each NUMA node."""
+    return {
+        folder[len(NUMA) :]: {"cpus": read(f"{folder}/cpulist").strip(), "memory": read(f"{folder}/meminfo")}
+        for folder in glob.glob(f"{NUMA}[0-9]*")
+    }
 
 
 def health() -> str:
@@ -137,7 +147,10 @@ def main(when: str, files: list[str]) -> None:
         "containers": containers(),
         "trees": trees,
         "levels": levels(),
-        "cpusets": cpusets(),
+        "cpusets": cpusets("cpuset.cpus"),
+        # That of v2, else that of v1: on v2 cpuset.mems is empty where a cgroup has all that the one above it has.
+        "memory_nodes": cpusets("cpuset.mems.effective") or cpusets("cpuset.mems"),
+        "numa": numa_nodes(),
         "texts": {path: read(path) for path in TEXTS},
         "containerd": {"version": run("containerd", "--version"), "config": run("containerd", "config", "dump")},
         "kubelet": run("kubelet", "--version"),

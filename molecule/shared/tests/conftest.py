@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+CPU_STATE = "/var/lib/kubelet/cpu_manager_state"
 MOMENTS = ("aligned", "disturbed", "rebooted")
 
 
@@ -65,4 +67,28 @@ def _huge_pages() -> dict[str, Any]:
         found: dict[str, Any] = load("huge-pages")
     except FileNotFoundError:
         return {}
+    return found
+
+
+@pytest.fixture(name="facts", scope="session")
+def _facts(evidence: dict[str, Any]) -> dict[str, Any]:
+    """The facts of the aligned node, as the last run of provision reported them."""
+    facts: dict[str, Any] = load(f"reports/{evidence['node']}")
+    return facts
+
+
+@pytest.fixture(name="exclusive")
+def _exclusive(evidence: dict[str, Any]) -> str:
+    """The CPUs that the checkpoint of kubelet's CPU manager gives to the one container with whole CPUs."""
+    entries = json.loads(evidence["texts"][CPU_STATE])["entries"]
+    (cpus,) = [cpus for containers in entries.values() for cpus in containers.values()]
+    return str(cpus)
+
+
+@pytest.fixture(name="pinned")
+def _pinned(evidence: dict[str, Any], exclusive: str) -> list[str]:
+    """The cgroups of containers that have exactly these CPUs, by the kernel's word."""
+    values = evidence["cpusets"]
+    found = [path for path, cpus in values.items() if re.search(r"[0-9a-f]{64}", path) and cpus == exclusive]
+    assert found, values
     return found
