@@ -7,11 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..plugin_utils.agent.agent_cluster import AgentCluster
 from ..plugin_utils.agent.arguments import AGENT_DEPLOY
 from ..plugin_utils.agent.helm import Helm, helm
 from ..plugin_utils.agent.host import AgentHost
 from ..plugin_utils.agent.labels import Permission, label_plan, unlabel_plan
-from ..plugin_utils.agent.needs import Need, needs, plan_needs, proof_needs
+from ..plugin_utils.agent.needs import needs, plan_needs, proof_needs
 from ..plugin_utils.agent.options import Options, parse_options
 from ..plugin_utils.agent.plan import make_plan, node_pools
 from ..plugin_utils.agent.pools import Pool, make_pools
@@ -19,11 +20,11 @@ from ..plugin_utils.agent.removal import removal_plan
 from ..plugin_utils.agent.shown import published
 from ..plugin_utils.agent.steps import Plan
 from ..plugin_utils.controller.agent_action import AgentAction, owners
-from ..plugin_utils.controller.agent_cluster import AgentCluster
 from ..plugin_utils.controller.node import Node
-from ..plugin_utils.kubeadm.model import ClusterError
+from ..plugin_utils.kube.errors import ClusterError
+from ..plugin_utils.kube.permissions import RequiredPermission, require_permissions
 
-Ahead = tuple[Plan, tuple[Need, ...]]
+Ahead = tuple[Plan, tuple[RequiredPermission, ...]]
 """A plan, and what the role's later tasks need beside it."""
 
 
@@ -46,7 +47,7 @@ class ActionModule(AgentAction):
             values, (plan, later) = Helm(), self._way_back(cluster, arguments, permission)
         else:
             pools, values, (plan, later) = self._way_there(cluster, arguments, permission)
-        cluster.demand((*needs(plan.steps), *later))
+        require_permissions(cluster.client, (*needs(plan.steps), *later))
         cluster.carry_out(plan.steps)
         return published(plan, pools, values)
 
@@ -66,7 +67,7 @@ class ActionModule(AgentAction):
             seen = cluster.nodes_seen()
             places = node_pools(pools, owners(identities, seen.nodes))
             return pools, values, (label_plan(seen, places, pools, permission, options.namespace), ())
-        cluster.demand(plan_needs(options.namespace))
+        require_permissions(cluster.client, plan_needs(options.namespace))
         seen = cluster.agent_seen()
         found = owners(identities, seen.nodes)
         plan = make_plan(options, pools, found, seen, permission)
@@ -80,7 +81,7 @@ class ActionModule(AgentAction):
             seen = cluster.nodes_seen()
             owners(identities, seen.nodes)
             return unlabel_plan(seen, permission), ()
-        cluster.demand(plan_needs(arguments["namespace"]))
+        require_permissions(cluster.client, plan_needs(arguments["namespace"]))
         seen = cluster.agent_seen()
         owners(identities, seen.nodes)
         labels = needs(unlabel_plan(seen, permission).steps)

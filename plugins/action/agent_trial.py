@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..plugin_utils.agent.agent_cluster import AgentCluster
 from ..plugin_utils.agent.arguments import AGENT_TRIAL
 from ..plugin_utils.agent.needs import proof_needs
 from ..plugin_utils.agent.proof import Agents
 from ..plugin_utils.agent.trial import TRIAL, begun, ended, readings, trials
 from ..plugin_utils.controller.agent_action import AgentAction, owners
-from ..plugin_utils.controller.agent_cluster import AgentCluster
+from ..plugin_utils.kube.permissions import require_permissions
 
 
 class ActionModule(AgentAction):
@@ -33,7 +34,7 @@ class ActionModule(AgentAction):
         steps = tuple(begun(tried, pods, arguments["namespace"]))
         if steps:
             # A pod that could be made and not be deleted would stay.
-            cluster.demand(proof_needs(arguments["namespace"], trial=True))
+            require_permissions(cluster.client, proof_needs(arguments["namespace"], trial=True))
         cluster.carry_out(steps)
         return {
             "changed": bool(steps),

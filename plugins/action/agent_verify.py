@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..plugin_utils.agent.agent_cluster import AgentCluster
 from ..plugin_utils.agent.arguments import AGENT_VERIFY
 from ..plugin_utils.agent.proof import Agents, prove
 from ..plugin_utils.controller.agent_action import AgentAction, owners
-from ..plugin_utils.controller.agent_cluster import AgentCluster
 
 
 class ActionModule(AgentAction):

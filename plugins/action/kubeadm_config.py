@@ -9,20 +9,19 @@ from typing import Any
 
 from ..plugin_utils.arguments import KUBEADM_CONFIG
 from ..plugin_utils.controller.builtins import untagged
-from ..plugin_utils.controller.cluster import Cluster
 from ..plugin_utils.controller.cluster_action import ClusterAction
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.facts.published_values import plain
 from ..plugin_utils.findings.kubeadm import published
 from ..plugin_utils.kubeadm import journal
 from ..plugin_utils.kubeadm.hosts import read_host, read_restored
-from ..plugin_utils.kubeadm.model import KEY, ClusterError, Host
+from ..plugin_utils.kubeadm.kubeadm_cluster import KubeadmCluster
+from ..plugin_utils.kubeadm.model import KEY, Host
 from ..plugin_utils.kubeadm.permission import Permission
 from ..plugin_utils.kubeadm.plan import ClusterPlan, make_cluster_plan
 from ..plugin_utils.kubeadm.restore import Return, make_return
 from ..plugin_utils.redact import redact_text
 
-UNNAMED = "colocation_kubeadm_configmap is true, and colocation_kubeconfig names no kubeconfig"
 REGISTERED = ("node_observed", "node_aligned", "node_restore_planned", "node_restored")
 """What the role's phases register."""
 
@@ -30,14 +29,12 @@ REGISTERED = ("node_observed", "node_aligned", "node_restore_planned", "node_res
 class ActionModule(ClusterAction):
     ARGUMENTS = KUBEADM_CONFIG
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        try:
-            path = self.kubeconfig(arguments, UNNAMED)
-            return self._work(Cluster(self.requests(path), path), arguments)
-        except ClusterError as error:
-            return {"failed": True, "msg": str(error)}
+    UNNAMED = "colocation_kubeadm_configmap is true, and colocation_kubeconfig names no kubeconfig"
+    PAGE = "docs/kubeadm.md"
+    ALTERNATIVE = ", or set colocation_kubeadm_configmap to false to write nothing to the cluster"
 
-    def _work(self, cluster: Cluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def on_cluster(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        cluster = KubeadmCluster(self.client(arguments))
         permission = Permission(arguments["configmap"])
         seen = cluster.seen()
         found: ClusterPlan | Return
@@ -50,13 +47,13 @@ class ActionModule(ClusterAction):
         return self._told(found)
 
     @staticmethod
-    def _write(cluster: Cluster, plan: ClusterPlan) -> None:
+    def _write(cluster: KubeadmCluster, plan: ClusterPlan) -> None:
         if plan.config_map and plan.journal and plan.after is not None:
             cluster.keep(journal.written(plan.journal))
             cluster.replace(plan.config_map, KEY, plan.after)
 
     @staticmethod
-    def _put_back(cluster: Cluster, found: Return) -> None:
+    def _put_back(cluster: KubeadmCluster, found: Return) -> None:
         if found.config_map and found.after is not None:
             cluster.replace(found.config_map, KEY, found.after)
         if found.forget:

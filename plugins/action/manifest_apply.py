@@ -10,109 +10,110 @@ from typing import Any
 
 from ..plugin_utils.controller.action import display
 from ..plugin_utils.controller.cluster_action import ClusterAction
-from ..plugin_utils.controller.manifest_api import ManifestApi, Patience
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.facts.published_values import plain
-from ..plugin_utils.kubeadm.model import ClusterError
+from ..plugin_utils.kube.errors import ClusterError
+from ..plugin_utils.kube.identity import require_cluster
+from ..plugin_utils.kube.objects import Ref
+from ..plugin_utils.kube.permissions import require_permissions
+from ..plugin_utils.kube.wait import WaitOptions
 from ..plugin_utils.manifest.arguments import MANIFEST_APPLY
 from ..plugin_utils.manifest.document import Document, Options, pinned_text, read_document
 from ..plugin_utils.manifest.images import check_registry
 from ..plugin_utils.manifest.inventory import place
+from ..plugin_utils.manifest.manifest_cluster import ManifestCluster
 from ..plugin_utils.manifest.order import Stage, stage
 from ..plugin_utils.manifest.plan import ManifestPlan, jobs_done, make_plan
 from ..plugin_utils.manifest.removal import Permission, make_removal
 from ..plugin_utils.manifest.seen import Seen
 from ..plugin_utils.redact import redact_text
-from ..plugin_utils.scheduler.deeds import Deed, ObjectChange, needs
-from ..plugin_utils.scheduler.objects import Ref
-from ..plugin_utils.scheduler.seen import check_cluster
-
-UNNAMED = "colocation_kubeconfig names no kubeconfig, and a manifest is brought to a cluster by its API server only"
+from ..plugin_utils.scheduler.deeds import Deed, ObjectChange, carry_out, required_permissions
 
 
 class ActionModule(ClusterAction):
     ARGUMENTS = MANIFEST_APPLY
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        try:
-            path = self.kubeconfig(arguments, UNNAMED)
-            patience = Patience(arguments["timeout"], node.sleep, self._tell)
-            api = ManifestApi(self.requests(path), path)
-            if arguments["state"] == "absent":
-                return self._take_away(api, arguments, patience)
-            return self._bring(api, arguments, patience)
-        except ClusterError as error:
-            return {"failed": True, "msg": str(error)}
+    UNNAMED = "colocation_kubeconfig names no kubeconfig, and a manifest is brought to a cluster by its API server only"
+    PAGE = "docs/scheduler.md"
 
-    def _bring(self, api: ManifestApi, arguments: Mapping[str, Any], patience: Patience) -> dict[str, Any]:
+    def on_cluster(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        options = WaitOptions(arguments["timeout"], node.sleep, self._show)
+        cluster = ManifestCluster(self.client(arguments))
+        if arguments["state"] == "absent":
+            return self._take_away(cluster, arguments, options)
+        return self._bring(cluster, arguments, options)
+
+    def _bring(self, cluster: ManifestCluster, arguments: Mapping[str, Any], options: WaitOptions) -> dict[str, Any]:
         name, path = arguments["name"], arguments["manifest"]
         document = _document(arguments)
-        seen = api.look(name, document)
-        check_cluster(seen, arguments["cluster_uid"], changing=False)
+        seen = cluster.look(name, document)
+        require_cluster(seen.uid, arguments["cluster_uid"], changing=False)
         plan = make_plan(document, seen, name, path, adopt=arguments["adopt"])
         changed = bool(plan.changes) or plan.inventory != seen.inventory
-        check_cluster(seen, arguments["cluster_uid"], changing=changed)
-        version = self._begin(api, name, plan, seen)
+        require_cluster(seen.uid, arguments["cluster_uid"], changing=changed)
+        version = self._begin(cluster, name, plan, seen)
         later = _later(plan.changes)
-        self._carry_out(api, tuple(each for each in plan.changes if each not in later), patience)
+        self._carry_out(cluster, tuple(each for each in plan.changes if each not in later), options)
         if not self._task.check_mode:
             workloads = [each.ref for each in document.items if stage(each.ref) is Stage.WORKLOADS]
-            api.prove([each for each in workloads if not _is_done(each.place, document, seen)], patience)
-            self._carry_out(api, later, patience)
+            cluster.prove([each for each in workloads if not _is_done(each.place, document, seen)], options)
+            self._carry_out(cluster, later, options)
             jobs = jobs_done(document.items, seen.inventory.jobs)
             if jobs != seen.inventory.jobs:
-                check_cluster(seen, arguments["cluster_uid"], changing=True)
-                api.note(name, replace(plan.inventory, jobs=jobs), version)
+                require_cluster(seen.uid, arguments["cluster_uid"], changing=True)
+                cluster.note(name, replace(plan.inventory, jobs=jobs), version)
         else:
-            self._carry_out(api, later, patience)
+            self._carry_out(cluster, later, options)
         return {**_told(plan), "changed": changed, "images": list(document.images), "left_out": list(document.left_out)}
 
-    def _begin(self, api: ManifestApi, name: str, plan: ManifestPlan, seen: Seen) -> str | None:
+    def _begin(self, cluster: ManifestCluster, name: str, plan: ManifestPlan, seen: Seen) -> str | None:
         """The inventory is there before the first object, so that a run that is cut off loses nothing."""
         if not plan.changes and plan.inventory == seen.inventory:
             return seen.version
         deed = Deed.CHANGE if seen.version else Deed.CREATE
-        api.demand(needs(plan.changes, None, place(name), deed, Deed.CHANGE))
+        require_permissions(cluster.client, required_permissions(plan.changes, None, place(name), deed, Deed.CHANGE))
         if plan.inventory == seen.inventory:
             return seen.version
-        return api.note(name, plan.inventory, seen.version)
+        return cluster.note(name, plan.inventory, seen.version)
 
-    def _carry_out(self, api: ManifestApi, changes: tuple[ObjectChange, ...], patience: Patience) -> None:
+    def _carry_out(self, cluster: ManifestCluster, changes: tuple[ObjectChange, ...], options: WaitOptions) -> None:
         crds: list[Ref] = []
         for each in changes:
             if self._task.check_mode and not each.dry:
                 continue
             if crds and stage(each.ref) is not Stage.CRDS and not self._task.check_mode:
-                api.prove(crds, patience)
+                cluster.prove(crds, options)
                 crds = []
             if each.deed is Deed.DELETE:
-                api.delete(each, patience.timeout)
+                cluster.delete(each, options)
             else:
-                api.carry_out(each)
+                carry_out(cluster.client, each)
             if stage(each.ref) is Stage.CRDS and each.deed is not Deed.DELETE:
                 crds.append(each.ref)
         if crds and not self._task.check_mode:
-            api.prove(crds, patience)
+            cluster.prove(crds, options)
 
-    def _take_away(self, api: ManifestApi, arguments: Mapping[str, Any], patience: Patience) -> dict[str, Any]:
+    def _take_away(
+        self, cluster: ManifestCluster, arguments: Mapping[str, Any], options: WaitOptions
+    ) -> dict[str, Any]:
         name = arguments["name"]
-        seen = api.look_back(name)
-        check_cluster(seen, arguments["cluster_uid"], changing=False)
+        seen = cluster.look_back(name)
+        require_cluster(seen.uid, arguments["cluster_uid"], changing=False)
         plan = make_removal(seen, name, Permission(arguments["remove_crds"], arguments["remove_in_use"]))
         forgets = seen.version is not None and not plan.inventory.refs
         changes = bool(plan.changes) or forgets
-        check_cluster(seen, arguments["cluster_uid"], changing=changes)
+        require_cluster(seen.uid, arguments["cluster_uid"], changing=changes)
         if changes:
             deed = Deed.DELETE if forgets else Deed.CHANGE
-            api.demand(needs(plan.changes, None, place(name), deed))
-            self._carry_out(api, plan.changes, patience)
+            require_permissions(cluster.client, required_permissions(plan.changes, None, place(name), deed))
+            self._carry_out(cluster, plan.changes, options)
             if forgets:
-                api.take_away(name)
+                cluster.take_away(name)
             elif plan.inventory != seen.inventory:
-                api.note(name, plan.inventory, seen.version)
+                cluster.note(name, plan.inventory, seen.version)
         return {**_told(plan), "changed": changes, "images": [], "left_out": []}
 
-    def _tell(self, message: str) -> None:
+    def _show(self, message: str) -> None:
         display.display(f"{self.host}: {message}")
 
 

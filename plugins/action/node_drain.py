@@ -10,11 +10,11 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ..plugin_utils.controller.action import display
-from ..plugin_utils.controller.node_api import NodeApi
 from ..plugin_utils.controller.rollout_action import RolloutAction
 from ..plugin_utils.rollout.arguments import NODE_DRAIN
 from ..plugin_utils.rollout.cordon import is_ours
 from ..plugin_utils.rollout.drain import Clock, await_ready, drain, outlook, release
+from ..plugin_utils.rollout.drain_cluster import DrainCluster
 from ..plugin_utils.rollout.shown import diff, published
 
 CLOCK = Clock(time.monotonic, time.sleep, lambda: f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}")
@@ -23,30 +23,30 @@ CLOCK = Clock(time.monotonic, time.sleep, lambda: f"{datetime.now(timezone.utc):
 class ActionModule(RolloutAction):
     ARGUMENTS = NODE_DRAIN
 
-    def with_api(self, api: NodeApi, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        name = self.node_of(arguments["name"], api)
+    def with_cluster(self, cluster: DrainCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        name = self.node_of(arguments["name"], cluster)
         if arguments["state"] == "drained":
-            return {"node": name, **self._drained(api, name, arguments["timeout"])}
-        return {"node": name, **self._released(api, name, arguments)}
+            return {"node": name, **self._drained(cluster, name, arguments["timeout"])}
+        return {"node": name, **self._released(cluster, name, arguments)}
 
-    def _drained(self, api: NodeApi, name: str, timeout: float) -> dict[str, Any]:
+    def _drained(self, cluster: DrainCluster, name: str, timeout: float) -> dict[str, Any]:
         if self._task.check_mode:
-            found = outlook(api.node(name), api.pods(name))
+            found = outlook(cluster.node(name), cluster.pods(name))
         else:
-            found = drain(api, name, timeout, CLOCK, self._show)
+            found = drain(cluster, name, timeout, CLOCK, self._show)
         if found.reason:
             display.warning(f"{self.host} is not drained, and its cordon as it was: {found.reason}")
         changed = bool(found.evicted) or found.cordoned
         return {"changed": changed, "diff": [diff(found)] if changed else [], **published(found)}
 
-    def _released(self, api: NodeApi, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def _released(self, cluster: DrainCluster, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """In check mode nothing was closed: the drain's own outlook says what there would be to open."""
         if self._task.check_mode:
             closed = (self.registered(arguments["name"]).get("rollout_drained") or {}).get("cordoned")
-            return {"changed": is_ours(api.node(name)) or bool(closed)}
+            return {"changed": is_ours(cluster.node(name)) or bool(closed)}
         timeout = arguments["timeout"]
-        ready = not timeout or not self._was_ready(name) or await_ready(api, name, timeout, CLOCK, self._show)
-        changed = release(api, name)
+        ready = not timeout or not self._was_ready(name) or await_ready(cluster, name, timeout, CLOCK, self._show)
+        changed = release(cluster, name)
         if ready:
             return {"changed": changed}
         return {

@@ -12,7 +12,7 @@ from ..plugin_utils.arguments import NODE_RESTORE
 from ..plugin_utils.controller.action import ColocationAction, display
 from ..plugin_utils.controller.evidence import reading
 from ..plugin_utils.controller.node import Node
-from ..plugin_utils.kubeadm.hosts import identity
+from ..plugin_utils.kube.identity import describe_host
 from ..plugin_utils.kubelet_options import seconds
 from ..plugin_utils.restore.evidence import read_evidence
 from ..plugin_utils.restore.model import Evidence
@@ -68,7 +68,7 @@ class ActionModule(ColocationAction):
         with reading(node.name, "ledger"):
             restore = make_restore(evidence, arguments["sections"], allow_disruption=arguments["allow_disruption"])
             result: dict[str, Any] = {"changed": bool(restore.changes), "diff": diffs(evidence, restore)}
-            result.update(published(restore), node=identity(evidence.identity))
+            result.update(published(restore), node=describe_host(evidence.identity))
         node.usage.planning_seconds += time.process_time() - began
         for note in restore.notes:
             display.warning(f"{self.host}: {note}")

@@ -8,17 +8,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..plugin_utils.controller.action import display
-from ..plugin_utils.controller.cluster import cluster_node
-from ..plugin_utils.controller.node_api import NodeApi
-from ..plugin_utils.controller.rest import Object
 from ..plugin_utils.controller.rollout_action import RolloutAction
-from ..plugin_utils.kubeadm.hosts import NOT_SEEN, read_host
-from ..plugin_utils.kubeadm.identity import matched
+from ..plugin_utils.kube.identity import cluster_node, is_observed, match_nodes, read_identity
+from ..plugin_utils.kube.objects import Object
 from ..plugin_utils.rollout.arguments import ROLLOUT_OUTLOOK
 from ..plugin_utils.rollout.batches import batches
 from ..plugin_utils.rollout.budgets import Budget
 from ..plugin_utils.rollout.cordon import is_ours, is_ready
 from ..plugin_utils.rollout.drain import outlook
+from ..plugin_utils.rollout.drain_cluster import DrainCluster
 from ..plugin_utils.rollout.shown import Outlook, outlook_lines, published
 
 
@@ -26,18 +24,20 @@ class ActionModule(RolloutAction):
     ARGUMENTS = ROLLOUT_OUTLOOK
     _budgets: tuple[Budget, ...] | None = None
 
-    def with_api(self, api: NodeApi, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def with_cluster(self, cluster: DrainCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
         observed = {name: self.registered(name)["node_observed"] for name in arguments["nodes"]}
-        hosts = [read_host(name, each, None, planned=True) for name, each in observed.items()]
         # A host that cannot be reached or looked at is out of the play, and Ansible names it.
-        seen = {host.name: observed[host.name] for host in hosts if host.lacks != NOT_SEEN}
+        seen = {name: each for name, each in observed.items() if is_observed(each)}
+        hosts = [read_identity(name, each["kubeadm"]) for name, each in seen.items()]
         queued = [name for name, each in seen.items() if "observation" in each]
         together = batches(queued, arguments["batches"])
-        api.demand()
-        nodes = {each["metadata"]["name"]: each for each in api.nodes()}
-        owners = matched([host for host in hosts if host.name in seen], [cluster_node(each) for each in nodes.values()])
+        cluster.require_permissions()
+        nodes = {each["metadata"]["name"]: each for each in cluster.nodes()}
+        owners = match_nodes(hosts, [cluster_node(each) for each in nodes.values()])
         found = {
-            name: self._outlook(name, nodes[node], seen[name], api) for node, name in owners.items() if name in queued
+            name: self._outlook(name, nodes[node], seen[name], cluster)
+            for node, name in owners.items()
+            if name in queued
         }
         if found:
             display.display("\n" + "\n".join(outlook_lines(together, found)))
@@ -57,12 +57,12 @@ class ActionModule(RolloutAction):
             ],
         }
 
-    def _outlook(self, name: str, node: Object, observed: Mapping[str, Any], api: NodeApi) -> Outlook:
+    def _outlook(self, name: str, node: Object, observed: Mapping[str, Any], cluster: DrainCluster) -> Outlook:
         needed = _was_cut_off(observed) or "drain" in observed["plan"]["needs"]
         if needed and self._budgets is None:
-            self._budgets = api.budgets()
+            self._budgets = cluster.budgets()
         where = node["metadata"]["name"]
-        return Outlook(name, where, needed, outlook(node, api.pods(where, self._budgets) if needed else ()))
+        return Outlook(name, where, needed, outlook(node, cluster.pods(where, self._budgets) if needed else ()))
 
 
 def _was_cut_off(observed: Mapping[str, Any]) -> bool:

@@ -10,63 +10,60 @@ from typing import Any
 from ..plugin_utils.arguments import SCHEDULER_CONFIG
 from ..plugin_utils.controller.cluster_action import ClusterAction
 from ..plugin_utils.controller.node import Node
-from ..plugin_utils.controller.scheduler_api import SchedulerApi
 from ..plugin_utils.facts.published_values import plain
 from ..plugin_utils.findings.kubeadm import published
-from ..plugin_utils.kubeadm.model import ClusterError
+from ..plugin_utils.kube.permissions import require_permissions
 from ..plugin_utils.redact import redact_text
-from ..plugin_utils.scheduler import journal
-from ..plugin_utils.scheduler.deeds import Deed, ObjectChange, TextChange, needs
-from ..plugin_utils.scheduler.objects import Ref
+from ..plugin_utils.scheduler.deeds import Deed, ObjectChange, TextChange, carry_out, required_permissions
 from ..plugin_utils.scheduler.plan import SchedulerPlan, make_plan
 from ..plugin_utils.scheduler.restore import Return, make_return
+from ..plugin_utils.scheduler.scheduler_cluster import SchedulerCluster, journal_ref
 from ..plugin_utils.scheduler.wanted import read_wanted
-
-UNNAMED = "colocation_kubeconfig names no kubeconfig, and a scheduler is set up by its cluster's API server only"
 
 
 class ActionModule(ClusterAction):
     ARGUMENTS = SCHEDULER_CONFIG
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        try:
-            wanted = read_wanted(arguments)
-            path = self.kubeconfig(arguments, UNNAMED)
-            api = SchedulerApi(self.requests(path), path)
-            if arguments["state"] == "restored":
-                found = make_return(api.look_back(wanted.namespace), arguments["cluster_uid"])
-                self._put_back(api, found, wanted.namespace)
-                return _told(found.objects, found.text, changed=found.changes)
-            seen = api.look(wanted)
-            plan = make_plan(wanted, seen, arguments["cluster_uid"])
-            self._write(api, plan, wanted.namespace, seen.journal_version)
-            told = _told(plan.objects, plan.text, changed=plan.changes)
-            return {**told, "findings": published(plan.findings), "left_out": list(plan.left_out)}
-        except ClusterError as error:
-            return {"failed": True, "msg": str(error)}
+    UNNAMED = "colocation_kubeconfig names no kubeconfig, and a scheduler is set up by its cluster's API server only"
+    PAGE = "docs/scheduler.md"
 
-    def _write(self, api: SchedulerApi, plan: SchedulerPlan, namespace: str, version: str | None) -> None:
+    def on_cluster(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        wanted = read_wanted(arguments)
+        cluster = SchedulerCluster(self.client(arguments))
+        if arguments["state"] == "restored":
+            found = make_return(cluster.look_back(wanted.namespace), arguments["cluster_uid"])
+            self._put_back(cluster, found, wanted.namespace)
+            return _told(found.objects, found.text, changed=found.changes)
+        seen = cluster.look(wanted)
+        plan = make_plan(wanted, seen, arguments["cluster_uid"])
+        self._write(cluster, plan, wanted.namespace, seen.journal_version)
+        told = _told(plan.objects, plan.text, changed=plan.changes)
+        return {**told, "findings": published(plan.findings), "left_out": list(plan.left_out)}
+
+    def _write(self, cluster: SchedulerCluster, plan: SchedulerPlan, namespace: str, version: str | None) -> None:
         if not plan.changes:
             return
-        kept = Ref("v1", "ConfigMap", journal.NAME, namespace)
-        api.demand(needs(plan.objects, plan.text, kept, Deed.CHANGE if version else Deed.CREATE))
-        api.note(namespace, plan.journal, version)
+        deed = Deed.CHANGE if version else Deed.CREATE
+        required = required_permissions(plan.objects, plan.text, journal_ref(namespace), deed)
+        require_permissions(cluster.client, required)
+        cluster.note(namespace, plan.journal, version)
         for each in plan.objects:
             if each.dry or not self._task.check_mode:
-                api.carry_out(each)
+                carry_out(cluster.client, each)
         if plan.text:
-            api.write_text(plan.text)
+            cluster.write_text(plan.text)
 
     @staticmethod
-    def _put_back(api: SchedulerApi, found: Return, namespace: str) -> None:
+    def _put_back(cluster: SchedulerCluster, found: Return, namespace: str) -> None:
         if not found.changes:
             return
-        api.demand(needs(found.objects, found.text, Ref("v1", "ConfigMap", journal.NAME, namespace), Deed.DELETE))
+        required = required_permissions(found.objects, found.text, journal_ref(namespace), Deed.DELETE)
+        require_permissions(cluster.client, required)
         if found.text:
-            api.write_text(found.text)
+            cluster.write_text(found.text)
         for each in found.objects:
-            api.carry_out(each)
-        api.take_journal_away(namespace)
+            carry_out(cluster.client, each)
+        cluster.take_journal_away(namespace)
 
 
 def _told(objects: tuple[ObjectChange, ...], text: TextChange | None, *, changed: bool) -> dict[str, Any]:

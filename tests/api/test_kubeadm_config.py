@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.cluster import Cluster
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.requests import Objects
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.rest import Rest
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import KEY, ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.client import Client
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError, ErrorContext
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.kubeadm_cluster import KubeadmCluster
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import KEY
 from ansible_collections.volcano.colocation.tests.api.apiserver import ApiServer, identity, node
 from ansible_collections.volcano.colocation.tests.api.kubelet_config import (
     COMMENT,
@@ -213,8 +213,8 @@ def test_a_server_that_does_not_answer_is_named(config: KubeletConfig) -> None:
     path = config.server.kubeconfig_file("unreachable", {**config.server.config, "clusters": [unreachable]})
     found = config.play("kubeadm_preflight", BOTH, colocation_kubeconfig=path)
     assert found.run.code != 0
-    assert f"Could not list nodes with {path}" in found.run.output
-    assert "Nothing was changed there." in found.run.output
+    assert f"Could not list nodes: the API server of {path} does not answer: " in found.run.output
+    assert "Nothing was changed. " in found.run.output
 
 
 def test_a_text_that_kubeadm_wrote_since_is_restored_field_by_field(config: KubeletConfig) -> None:
@@ -227,11 +227,11 @@ def test_a_text_that_kubeadm_wrote_since_is_restored_field_by_field(config: Kube
 
 def test_a_concurrent_change_is_not_overwritten(config: KubeletConfig) -> None:
     kubeconfig = config.server.kubeconfig
-    cluster = Cluster(Objects(Rest(kubeconfig), dry_run=False), kubeconfig)
+    cluster = KubeadmCluster(Client(ErrorContext(kubeconfig, "docs/kubeadm.md")))
     found = cluster.seen().config_map
     assert found
     config.set_text(config.original + "maxPods: 50\n")
-    with pytest.raises(ClusterError, match="somebody else changed it after it was read") as refused:
+    with pytest.raises(ClusterError, match="another client changed it after it was read") as refused:
         cluster.replace(found, KEY, config.written)
-    assert "Nothing of it was overwritten. Run again" in str(refused.value)
+    assert "No change of another client was overwritten. Run again" in str(refused.value)
     assert config.text == config.original + "maxPods: 50\n"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -19,7 +20,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.rest import Rest
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.client import Client
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ApiError, ErrorContext
 from ansible_collections.volcano.colocation.tests.api.apiserver import ApiServer
 from ansible_collections.volcano.colocation.tests.lab.cluster import components, control_plane, daemons
 from ansible_collections.volcano.colocation.tests.lab.ports import free_ports
@@ -103,8 +105,9 @@ def _server_by_default(server: ApiServer, tmp_path: Path) -> Iterator[str]:
     daemons.start(component, other.uuid, tmp_path, tmp_path / "kube-apiserver.log")
     try:
         kubeconfig = server.kubeconfig_file("default", json.loads(text))
-        rest, deadline = Rest(kubeconfig), time.monotonic() + 120
-        while not rest.request("GET", "/readyz").good:
+        ready = [*server.kubectl_argv, f"--kubeconfig={kubeconfig}", "get", "--raw", "/readyz"]
+        deadline = time.monotonic() + 120
+        while subprocess.run(ready, capture_output=True, check=False).returncode:
             assert time.monotonic() < deadline, (tmp_path / "kube-apiserver.log").read_text()
             time.sleep(0.2)
         yield kubeconfig
@@ -268,8 +271,11 @@ def pod(level: str, **requests: str) -> dict[str, Any]:
 
 def admit(server: ApiServer, pod: dict[str, Any]) -> tuple[dict[str, Any], str]:
     """The spec of a pod as the API server would store it, {} if it refuses the pod; and what it says."""
-    answer = Rest(server.kubeconfig).request("POST", "/api/v1/namespaces/default/pods?dryRun=All", body=pod)
-    return (answer.body["spec"], "") if answer.good else ({}, answer.message)
+    client = Client(ErrorContext(server.kubeconfig, "docs/scheduler.md"), dry_run=True)
+    try:
+        return client.create(pod)["spec"], ""
+    except ApiError as error:
+        return {}, error.reason
 
 
 def test_the_api_server_gives_pods_the_defaults_of_their_level_and_refuses_others(server: ApiServer) -> None:

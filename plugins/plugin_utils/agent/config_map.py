@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..kubeadm.model import ClusterError
+from ..kube.errors import ClusterError
 from .config_keys import Leaves, Path
 from .config_schema import GLOBAL, NODES
 from .names import CONFIG_MAP, KEY, POOL

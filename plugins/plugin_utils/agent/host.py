@@ -12,8 +12,7 @@ from ...module_utils.cgroup.names import Driver
 from ...module_utils.snapshot.processes import option
 from ..facts.known_writers import QOS_AGENTS
 from ..facts.model import CgroupMode
-from ..kubeadm.hosts import identity
-from ..kubeadm.model import Host
+from ..kube.identity import HostIdentity, describe_host, read_identity
 from ..profile_error import ProfileError
 from ..qos.node import read
 
@@ -29,7 +28,7 @@ class AgentHost:
     """
 
     name: str
-    identity: Host
+    identity: HostIdentity
     mode: CgroupMode
     mode_reason: str
     driver: Driver | None
@@ -85,7 +84,7 @@ def read_host(
     )
 
 
-def known_host(name: str, facts: Mapping[str, Any] | None, probe: Mapping[str, Any] | None) -> Host:
+def known_host(name: str, facts: Mapping[str, Any] | None, probe: Mapping[str, Any] | None) -> HostIdentity:
     """Only who it is, for what needs no pool; ProfileError where it was not looked at."""
     if probe is None:
         raise ProfileError(
@@ -94,11 +93,9 @@ def known_host(name: str, facts: Mapping[str, Any] | None, probe: Mapping[str, A
     return _identity(name, facts or {}, probe)
 
 
-def _identity(name: str, facts: Mapping[str, Any], probe: Mapping[str, Any]) -> Host:
+def _identity(name: str, facts: Mapping[str, Any], probe: Mapping[str, Any]) -> HostIdentity:
     words = (facts.get("kubelet") or {}).get("command_line") or ()
-    told = identity(probe, option(words, "--hostname-override"))
-    names = tuple(dict.fromkeys((*told["names"], name.lower())))
-    return Host(name, names, told["machine_id_sha256"], told["boot_id"])
+    return read_identity(name, describe_host(probe, option(words, "--hostname-override")))
 
 
 def _hidden(found: Iterable[Mapping[str, Any]]) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..kubeadm.model import ClusterError
+from ..kube.errors import ClusterError
 from .config_map import ABSENT, Kept
 from .names import OWNER, OWNER_LABEL
 

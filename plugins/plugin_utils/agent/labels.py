@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 
-from ..kubeadm.model import ClusterError
+from ..kube.errors import ClusterError
 from .feature import Feature
 from .journal import Journal, written
 from .names import COLOCATION, OVERSUBSCRIPTION

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..kubeadm.model import ClusterError
+from ..kube.errors import ClusterError
 from .compare import differs, is_ours
 from .config_keys import switches
 from .config_map import PLACE, Merged, Wanted, merged, pool_of, without

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...module_utils.cgroup.names import Driver, KubeletTree
 from ..facts.model import CgroupMode
-from ..kubeadm.model import ClusterError
+from ..kube.errors import ClusterError
 from ..profile_error import ProfileError
 from .config_keys import Leaves
 from .feature import Feature, LeftOff, served

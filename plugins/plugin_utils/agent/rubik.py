@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 
 from ..facts.model import CgroupMode
-from ..kubeadm.model import ClusterError
+from ..kube.errors import ClusterError
 from .host import AgentHost
 from .pools import NOTHING_DONE
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..kubeadm.model import ClusterNode
+from ..kube.identity import ClusterNode
 from .journal import Journal
 from .names import BATCH_CPU, BATCH_MEMORY, CONFIG_MAP, KEY
 

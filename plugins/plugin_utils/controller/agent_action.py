@@ -8,19 +8,16 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ..agent.agent_cluster import AgentCluster
 from ..agent.host import AgentHost, known_host, read_host
 from ..agent.seen import LiveNode
-from ..kubeadm.identity import matched
-from ..kubeadm.model import ClusterError, Host
-from .agent_cluster import AgentCluster
+from ..kube.identity import HostIdentity, match_nodes
 from .builtins import untagged
-from .cluster_action import ClusterAction
+from .cluster_action import ClusterAction, HostvarsAction
 from .node import Node
 
-UNNAMED = "colocation_kubeconfig names no kubeconfig, and the agent is brought to a cluster by its API server only"
 
-
-class HostsAction(ClusterAction):
+class HostsAction(HostvarsAction):
     """An action on the controller, once for all hosts of a play."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -36,7 +33,7 @@ class HostsAction(ClusterAction):
         """The hosts as node_facts and agent_probe told of them; ProfileError for one that was not looked at."""
         return [read_host(name, *self._told(name), cni_config) for name in names]
 
-    def known_hosts(self, names: Iterable[str]) -> list[Host]:
+    def known_hosts(self, names: Iterable[str]) -> list[HostIdentity]:
         """Only who they are."""
         return [known_host(name, *self._told(name)) for name in names]
 
@@ -47,24 +44,20 @@ class HostsAction(ClusterAction):
         return untagged(facts), untagged(probed.get("probe"))
 
 
-class AgentAction(HostsAction):
+class AgentAction(ClusterAction, HostsAction):
     """One that asks the API server of their cluster."""
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        try:
-            path = self.kubeconfig(arguments, UNNAMED)
-            cluster = AgentCluster(
-                self.requests(path), path, namespace=arguments["namespace"], dry_run=bool(self._task.check_mode)
-            )
-            return self.with_cluster(cluster, arguments)
-        except ClusterError as error:
-            return {"failed": True, "msg": str(error)}
+    UNNAMED = "colocation_kubeconfig names no kubeconfig, and the agent is brought to a cluster by its API server only"
+    PAGE = "docs/agent.md"
+
+    def on_cluster(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return self.with_cluster(AgentCluster(self.client(arguments), arguments["namespace"]), arguments)
 
     @abstractmethod
     def with_cluster(self, cluster: AgentCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The result; ClusterError where the cluster does not let us."""
 
 
-def owners(hosts: Iterable[Host], nodes: Iterable[LiveNode]) -> dict[str, str]:
+def owners(hosts: Iterable[HostIdentity], nodes: Iterable[LiveNode]) -> dict[str, str]:
     """The host's name by that of its Node; ClusterError where the kubeconfig is that of another cluster."""
-    return matched(hosts, [each.identity for each in nodes])
+    return match_nodes(hosts, [each.identity for each in nodes])

@@ -5,16 +5,17 @@
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
-from ..kubeadm.model import ClusterError
+from ..kube.client import Client
+from ..kube.errors import UNTOUCHED, ClusterError, ErrorContext
 from .action import ColocationAction
-from .requests import Objects, Requests
-from .rest import Rest
+from .node import Node
 
 
-class ClusterAction(ColocationAction):
+class HostvarsAction(ColocationAction):
     """An action on the controller; ``self.hostvars`` are those of the play's hosts."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -26,12 +27,38 @@ class ClusterAction(ColocationAction):
         found: Mapping[str, Any] = self.hostvars.raw_get(name)
         return found
 
-    def requests(self, kubeconfig: str) -> Requests:
-        """The way to the API server; in check mode what writes is a dry run."""
-        return Objects(Rest(kubeconfig), dry_run=bool(self._task.check_mode))
 
-    def kubeconfig(self, arguments: Mapping[str, Any], unnamed: str) -> str:
-        """The absolute path of a kubeconfig; ClusterError where there is none. ``unnamed`` says who wants one."""
+class ClusterAction(HostvarsAction):
+    """One that asks an API server."""
+
+    UNNAMED: ClassVar[str] = ""
+    """What is wrong where no kubeconfig is given."""
+    PAGE: ClassVar[str] = ""
+    """The page that lists the verbs that the kubeconfig's user needs."""
+    UNTOUCHED: ClassVar[str] = UNTOUCHED
+    """What was changed when a request fails."""
+    ALTERNATIVE: ClassVar[str] = ""
+    """How to do without a verb, for error messages."""
+
+    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            return self.on_cluster(node, arguments)
+        except ClusterError as error:
+            return {"failed": True, "msg": str(error)}
+
+    @abstractmethod
+    def on_cluster(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The result; ClusterError where the cluster does not allow it."""
+
+    def client(self, arguments: Mapping[str, Any]) -> Client:
+        """A client for the API server; in check mode what writes is a dry run."""
+        return self.connect(ErrorContext(self._kubeconfig(arguments), self.PAGE, self.UNTOUCHED, self.ALTERNATIVE))
+
+    def connect(self, context: ErrorContext) -> Client:
+        return Client(context, dry_run=bool(self._task.check_mode))
+
+    def _kubeconfig(self, arguments: Mapping[str, Any]) -> str:
+        """The absolute path of a kubeconfig; ClusterError where there is none."""
         if self._connection.transport != "local":
             module = (self._task.resolved_action or self._task.action or "").rpartition(".")[2]
             raise ClusterError(
@@ -39,10 +66,10 @@ class ClusterAction(ColocationAction):
             )
         given = arguments["kubeconfig"]
         if not given:
-            raise ClusterError(unnamed, "Nothing was changed. Give the path of one on the controller.")
+            raise ClusterError(self.UNNAMED, "Nothing was changed. Give the path of one on the controller.")
         path = os.path.abspath(given)
         if not os.path.isfile(path):
             raise ClusterError(
-                f"{path} is no file", "Nothing was changed. Give the kubeconfig's path on the controller."
+                f"{path} is not a file", "Nothing was changed. Give the kubeconfig's path on the controller."
             )
         return path

@@ -8,20 +8,19 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-from ..kubeadm.model import ClusterError
+from ..kube.errors import ClusterError
+from ..kube.identity import NOT_OBSERVED, find_node_name, is_observed, read_identity
+from ..rollout.drain_cluster import DrainCluster
 from ..rollout.pods import Rules
 from .builtins import untagged
-from .cluster_action import ClusterAction
+from .cluster_action import ClusterAction, HostvarsAction
 from .node import Node
-from .node_api import NodeApi
-from .node_identity import node_name
 
-UNNAMED = "colocation_drain is true, and colocation_kubeconfig names no kubeconfig"
 REGISTERED = ("node_observed", "node_aligned", "rollout_outlook", "rollout_drained", "rollout_opened")
 """What the roles' tasks register."""
 
 
-class HostsAction(ClusterAction):
+class HostsAction(HostvarsAction):
     """An action that reads what was registered."""
 
     def registered(self, name: str) -> dict[str, Any]:
@@ -29,19 +28,27 @@ class HostsAction(ClusterAction):
         return {each: untagged(found.get(each)) for each in REGISTERED}
 
 
-class RolloutAction(HostsAction):
+class RolloutAction(ClusterAction, HostsAction):
     """One that asks the API server."""
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        rules = Rules(arguments["bare_pods"] == "evict", arguments["empty_dir"] == "evict")
-        try:
-            return self.with_api(NodeApi(self.kubeconfig(arguments, UNNAMED), rules), arguments)
-        except ClusterError as error:
-            return {"failed": True, "msg": str(error)}
+    UNNAMED = "colocation_drain is true, and colocation_kubeconfig names no kubeconfig"
+    PAGE = "docs/rollout.md"
+    # A drain has evicted pods when its next request fails.
+    UNTOUCHED = ""
 
-    def node_of(self, name: str, api: NodeApi) -> str:
-        return node_name(name, self.registered(name)["node_observed"], api)
+    def on_cluster(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        rules = Rules(arguments["bare_pods"] == "evict", arguments["empty_dir"] == "evict")
+        return self.with_cluster(DrainCluster(self.client(arguments), rules), arguments)
+
+    def node_of(self, name: str, cluster: DrainCluster) -> str:
+        """The host's Node; ClusterError where it was not looked at, or the kubeconfig is that of another cluster."""
+        observed = self.registered(name)["node_observed"]
+        if not is_observed(observed):
+            raise ClusterError(
+                f"{name}: {NOT_OBSERVED}, so that its Node is not known", "Run the entry observe before."
+            )
+        return find_node_name(cluster.client, read_identity(name, observed["kubeadm"]))
 
     @abstractmethod
-    def with_api(self, api: NodeApi, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def with_cluster(self, cluster: DrainCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The result; ClusterError where the cluster does not let us."""

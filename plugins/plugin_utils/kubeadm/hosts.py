@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..facts.model import NodeFacts
+from ..kube.identity import NOT_OBSERVED, describe_host, read_identity
 from ..plan.inputs import PlanInputs
 from ..plan.kubeadm_patch import keeps_main_file
 from ..plan.kubelet_after import resolved
@@ -15,28 +16,13 @@ from ..plan.kubelet_place import given
 from ..profile import Profile
 from .model import Host
 
-NOT_SEEN = "it was not looked at in this run"
-
-
-def identity(system: Mapping[str, Any], hostname_override: str | None = None) -> dict[str, Any]:
-    """What tells a node from others: the names that its Node may have, its machine's id, hashed, and its boot's.
-
-    k8s.io/component-helpers node/util/hostname.go: the name is in lower case, without blanks around it.
-    """
-    names = (hostname_override, system.get("hostname"))
-    return {
-        "names": list(dict.fromkeys(name.strip().lower() for name in names if name)),
-        "machine_id_sha256": system.get("machine_id_sha256"),
-        "boot_id": system.get("boot_id"),
-    }
-
 
 def described(facts: NodeFacts, snapshot: Mapping[str, Any], profile: Profile) -> dict[str, Any]:
     """What node_align tells of a node for the cluster's sake."""
     inputs = PlanInputs(facts, resolved(facts, profile))
     running = facts.kubelet.start.running
     return {
-        **identity(snapshot["system"], given(running, "--hostname-override")),
+        **describe_host(snapshot["system"], given(running, "--hostname-override")),
         "kubeadm": facts.layout.name == "kubeadm",
         "main_file": keeps_main_file(inputs),
         "fields": [{"keys": list(keys), "value": value} for _field, keys, value in inputs.desired],
@@ -49,12 +35,9 @@ def read_host(
     """The host of the results that observe and align registered. ``planned``: what has a plan counts as aligned."""
     said = (observed or {}).get("kubeadm")
     if observed is None or said is None:
-        return Host(name, lacks=NOT_SEEN)
+        return Host(name, lacks=NOT_OBSERVED)
     return Host(
-        name,
-        node_names=tuple(dict.fromkeys((*said["names"], name.lower()))),
-        machine_id_sha256=said["machine_id_sha256"],
-        boot_id=said["boot_id"],
+        **vars(read_identity(name, said)),
         kubeadm=said["kubeadm"],
         main_file=said["main_file"],
         fields={tuple(each["keys"]): each["value"] for each in said["fields"]},
@@ -69,10 +52,7 @@ def read_restored(name: str, restored: Mapping[str, Any] | None) -> Host:
         return Host(name, lacks="it was not put back in this run")
     pending = len(restored.get("pending", ()))
     return Host(
-        name,
-        node_names=tuple(dict.fromkeys((*said["names"], name.lower()))),
-        machine_id_sha256=said["machine_id_sha256"],
-        boot_id=said["boot_id"],
+        **vars(read_identity(name, said)),
         lacks=f"{pending} setting(s) of it are still to be put back" if pending else None,
     )
 

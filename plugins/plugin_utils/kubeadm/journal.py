@@ -16,7 +16,9 @@ from typing import Any
 
 from ..edit.kubelet_syntax import read_kubelet
 from ..facts.config import nested
-from .model import KEY, ClusterError, ConfigMap, Fields, Keys
+from ..kube.errors import ClusterError
+from ..kube.objects import ConfigMap
+from .model import KEY, Fields, Keys
 
 NAME, ENTRY = "volcano-colocation", "kubelet-config.json"
 SCHEMA = 1

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..kube.identity import HostIdentity
+
 NAMESPACE = "kube-system"
 CONFIG_MAP, KEY = "kubelet-config", "kubelet"
 """cmd/kubeadm/app/constants/constants.go: KubeletBaseConfigurationConfigMap, ...ConfigMapKey."""
@@ -16,50 +18,15 @@ Keys = tuple[str, ...]
 Fields = Mapping[Keys, Any]
 
 
-class ClusterError(Exception):
-    """Why nothing was written to the cluster; ``remedy`` is a sentence that says what to do."""
-
-    def __init__(self, message: str, remedy: str) -> None:
-        super().__init__(f"{message.rstrip('.')}. {remedy}")
-
-
 @dataclass(frozen=True)
-class Host:
+class Host(HostIdentity):
     """A host of the play. ``lacks`` says why it is not, and will not be, as the profile wants; None where it is.
 
     ``fields`` are all that the profile sets on it, by path of keys; ``main_file``: they are in the file that
     kubeadm makes anew.
     """
 
-    name: str
-    node_names: tuple[str, ...] = ()
-    machine_id_sha256: str | None = None
-    boot_id: str | None = None
     kubeadm: bool = False
     main_file: bool = False
     fields: Fields | None = None
     lacks: str | None = None
-
-
-@dataclass(frozen=True)
-class ClusterNode:
-    """A Node of the API. The ids are those of its kubelet's last start."""
-
-    name: str
-    machine_id: str
-    boot_id: str
-    kubelet: tuple[int, int] | None
-
-
-@dataclass(frozen=True)
-class ConfigMap:
-    """A ConfigMap as it was read; ``version`` is its resourceVersion."""
-
-    name: str
-    data: Mapping[str, str]
-    version: str
-
-    @property
-    def place(self) -> str:
-        """As messages name it."""
-        return f"ConfigMap {NAMESPACE}/{self.name}"

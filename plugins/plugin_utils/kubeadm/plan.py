@@ -13,10 +13,12 @@ from ..edit.kubelet_file import edit_kubelet
 from ..edit.kubelet_syntax import read_kubelet
 from ..findings.kubeadm import differs, missing, uneven
 from ..findings.model import Finding
+from ..kube.errors import ClusterError
+from ..kube.identity import match_nodes, other_nodes
+from ..kube.objects import ConfigMap
 from .fields import common, differing
-from .identity import matched, outside
 from .journal import Journal, noted, settled
-from .model import KEY, ClusterError, ConfigMap, Host, Keys
+from .model import KEY, Host, Keys
 from .permission import Permission
 from .seen import Seen
 
@@ -56,7 +58,7 @@ def make_cluster_plan(hosts: Sequence[Host], seen: Seen, permission: Permission)
     """
     config_map = seen.config_map
     concerned = [host for host in hosts if host.kubeadm and host.fields is not None]
-    owners = matched(concerned, seen.nodes)
+    owners = match_nodes(concerned, seen.nodes)
     if not any(host.main_file and host.fields for host in concerned):
         return ClusterPlan(config_map, reasons=("no host of this run gets its settings from it",))
     if config_map is None:
@@ -67,7 +69,7 @@ def make_cluster_plan(hosts: Sequence[Host], seen: Seen, permission: Permission)
     findings = uneven(config_map.place, left_out)
     if not changes:
         return ClusterPlan(config_map, findings=findings)
-    reasons = permission.reasons(hosts, outside(seen.nodes, owners))
+    reasons = permission.reasons(hosts, other_nodes(seen.nodes, owners))
     if reasons:
         told = differs(config_map.place, tuple(map(str, changes)), reasons)
         return ClusterPlan(config_map, reasons=reasons, findings=(*told, *findings))

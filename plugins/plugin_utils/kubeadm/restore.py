@@ -12,9 +12,11 @@ from ..edit.changes import REMOVE
 from ..facts.config import nested
 from ..findings.kubeadm import kept
 from ..findings.model import Finding
-from .identity import matched, outside
+from ..kube.errors import ClusterError
+from ..kube.identity import match_nodes, other_nodes
+from ..kube.objects import ConfigMap
 from .journal import Field, Journal, settled
-from .model import KEY, ClusterError, ConfigMap, Host
+from .model import KEY, Host
 from .permission import Permission
 from .plan import FieldChange, edited, parsed
 from .seen import Seen
@@ -35,7 +37,7 @@ class Return:
 def make_return(hosts: Sequence[Host], seen: Seen, permission: Permission) -> Return:
     """What to put back once the hosts are; ClusterError where that is not for us to say."""
     config_map = seen.config_map
-    owners = matched([host for host in hosts if host.node_names], seen.nodes)
+    owners = match_nodes([host for host in hosts if host.node_names], seen.nodes)
     if seen.journal is None:
         return Return(config_map)
     if config_map is None:
@@ -45,7 +47,7 @@ def make_return(hosts: Sequence[Host], seen: Seen, permission: Permission) -> Re
     changes = _changes(config_map, document, journal) if journal else ()
     if journal is None or not changes:
         return Return(config_map, forget=True)
-    reasons = permission.reasons(hosts, outside(seen.nodes, owners))
+    reasons = permission.reasons(hosts, other_nodes(seen.nodes, owners))
     if reasons:
         told = kept(config_map.place, tuple(map(str, changes)), reasons)
         return Return(config_map, reasons=reasons, findings=told)

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..kube.identity import ClusterNode
+from ..kube.objects import ConfigMap
 from .journal import Journal
-from .model import ClusterNode, ConfigMap
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from typing import Any
 
 from ..edit.errors import EditError
 from ..edit.read import read_yaml
-from ..kubeadm.model import ClusterError
-from ..scheduler.objects import Manifest, Ref
+from ..kube.errors import ClusterError
+from ..kube.objects import Object, Ref
 from .images import images, mirrored, too_old, unpinned
 from .order import is_built_in, is_cluster_wide, rank
 
@@ -35,7 +35,7 @@ class Item:
     """An object that the manifest at ``line`` wants; 0: the manifest takes it for granted."""
 
     line: int
-    manifest: Manifest
+    manifest: Object
 
     @property
     def ref(self) -> Ref:
@@ -141,7 +141,7 @@ def _unreadable(path: str, text: str, error: EditError) -> str:
     return f"{place}: {message}"
 
 
-def _unrolled(line: int, document: Manifest) -> Iterator[Item]:
+def _unrolled(line: int, document: Object) -> Iterator[Item]:
     """What a List holds is as good as documents of their own."""
     items = document.get("items")
     if str(document.get("kind", "")).endswith("List") and isinstance(items, list):
@@ -151,14 +151,14 @@ def _unrolled(line: int, document: Manifest) -> Iterator[Item]:
         yield Item(line, document)
 
 
-def _hooks(manifest: Manifest) -> list[str]:
+def _hooks(manifest: Object) -> list[str]:
     metadata = manifest.get("metadata")
     notes = metadata.get("annotations") if isinstance(metadata, Mapping) else None
     said = str(notes.get(_HOOK) or "") if isinstance(notes, Mapping) else ""
     return [each.strip() for each in said.split(",") if each.strip()]
 
 
-def _is_other_hook(manifest: Manifest) -> bool:
+def _is_other_hook(manifest: Object) -> bool:
     found = _hooks(manifest)
     return bool(found) and not any(each in _INSTALLS for each in found)
 

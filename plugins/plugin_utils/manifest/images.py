@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..kube.objects import Object, Ref
 from ..profile_error import ProfileError
-from ..scheduler.objects import Manifest, Ref
 from ..scheduler.seen import FIRST_AGENT, is_known, release_of
 
 DOCKER = "docker.io"
@@ -62,7 +62,7 @@ def check_registry(registry: str) -> None:
         raise ProfileError("registry", f"{registry!r} is no registry such as mirror.example:5000, without a scheme")
 
 
-def mirrored(manifest: Manifest, registry: str) -> dict[str, Any]:
+def mirrored(manifest: Object, registry: str) -> dict[str, Any]:
     """The manifest with the images of its containers taken from a registry; repository, tag and digest stay."""
 
     def moved(image: str) -> str:
@@ -77,7 +77,7 @@ def template_path(ref: Ref) -> tuple[str, ...] | None:
     return _TEMPLATES.get((ref.group, ref.kind))
 
 
-def pod_spec(manifest: Manifest) -> Manifest:
+def pod_spec(manifest: Object) -> Object:
     """Of a workload; empty for anything else."""
     path = template_path(Ref.of(manifest))
     if path is None:
@@ -88,7 +88,7 @@ def pod_spec(manifest: Manifest) -> Manifest:
     return found if isinstance(found, Mapping) else {}
 
 
-def images(manifest: Manifest) -> Iterator[str]:
+def images(manifest: Object) -> Iterator[str]:
     """Those of its containers, in their order."""
     spec = pod_spec(manifest)
     for key in ("initContainers", "containers"):
@@ -97,11 +97,11 @@ def images(manifest: Manifest) -> Iterator[str]:
                 yield each["image"]
 
 
-def unpinned(manifest: Manifest) -> Iterator[str]:
+def unpinned(manifest: Object) -> Iterator[str]:
     yield from (each for each in images(manifest) if not Image.parse(each).is_pinned)
 
 
-def too_old(manifest: Manifest) -> Iterator[str]:
+def too_old(manifest: Object) -> Iterator[str]:
     """Images of releases of Volcano that this collection does not know; a digest does not tell."""
     for each in images(manifest):
         release = release_of(each)

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ..kubeadm.model import NAMESPACE, ClusterError
-from ..scheduler.objects import Ref
+from ..kube.errors import ClusterError
+from ..kube.identity import SYSTEM_NAMESPACE
+from ..kube.objects import Ref
 
 ENTRY = "inventory.json"
 SCHEMA = 1
@@ -37,7 +38,7 @@ class Inventory:
 
 def place(name: str) -> Ref:
     """Where the inventory of a manifest is."""
-    return Ref("v1", "ConfigMap", f"volcano-colocation-manifest-{name}", NAMESPACE)
+    return Ref("v1", "ConfigMap", f"volcano-colocation-manifest-{name}", SYSTEM_NAMESPACE)
 
 
 def read_inventory(found: Mapping[str, Any] | None) -> Inventory:

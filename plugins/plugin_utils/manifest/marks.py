@@ -16,8 +16,8 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from ..kubeadm.model import ClusterError
-from ..scheduler.objects import Manifest, Ref, body
+from ..kube.errors import ClusterError
+from ..kube.objects import Object, Ref, body
 
 NAME = "colocation.volcano.sh/manifest"
 APPLIED = "colocation.volcano.sh/manifest-applied"
@@ -27,21 +27,21 @@ LARGEST = 1 << 24
 """Bytes. No API server takes an object of this size."""
 
 
-def notes(live: Manifest) -> Mapping[str, str]:
+def notes(live: Object) -> Mapping[str, str]:
     found: Mapping[str, str] = (live.get("metadata") or {}).get("annotations") or {}
     return found
 
 
-def owner(live: Manifest) -> str:
+def owner(live: Object) -> str:
     """The name of the manifest that an object is of; empty for one that others made."""
     return notes(live).get(NAME, "")
 
 
-def is_adopted(live: Manifest) -> bool:
+def is_adopted(live: Object) -> bool:
     return ADOPTED in notes(live)
 
 
-def said(manifest: Manifest) -> dict[str, Any]:
+def said(manifest: Object) -> dict[str, Any]:
     """What a manifest or an object says beside its name; secrets as digests, and without our marks."""
     found = body(manifest)
     metadata = {key: dict(each or {}) for key, each in (found.get("metadata") or {}).items()}
@@ -53,13 +53,13 @@ def said(manifest: Manifest) -> dict[str, Any]:
     return found
 
 
-def marks(manifest: Manifest, name: str, *, adopted: bool) -> dict[str, str]:
+def marks(manifest: Object, name: str, *, adopted: bool) -> dict[str, str]:
     """The annotations of an object that is written."""
     own = {NAME: name, APPLIED: pack(said(manifest))}
     return {**own, ADOPTED: "true"} if adopted else own
 
 
-def last_said(live: Manifest) -> dict[str, Any]:
+def last_said(live: Object) -> dict[str, Any]:
     """What the manifest said of an object when it was last written; ClusterError for a mark that is not ours."""
     try:
         packed = base64.b64decode(notes(live).get(APPLIED, ""), validate=True)
@@ -81,7 +81,7 @@ def pack(document: Mapping[str, Any]) -> str:
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
-def fingerprint(manifest: Manifest) -> str:
+def fingerprint(manifest: Object) -> str:
     """What a manifest says, as a short text."""
     return _digest(json.dumps(said(manifest), sort_keys=True))
 

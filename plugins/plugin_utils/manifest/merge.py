@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...module_utils.quantity import parse_quantity
-from ..scheduler.objects import Manifest, patched
+from ..kube.objects import Object, patched
 
 ABSENT: Any = object()
 _AMOUNTS = frozenset(
@@ -34,7 +34,7 @@ class Merged:
     conflicts: list[str] = field(default_factory=list)
 
 
-def merge(live: Manifest, wanted: Manifest, last: Manifest) -> Merged:
+def merge(live: Object, wanted: Object, last: Object) -> Merged:
     """Three ways for the fields that the manifest says or used to say. All others are others'."""
     result = Merged()
     result.change = _mapping(live, wanted, last, "", result)
@@ -69,7 +69,7 @@ def _same_quantity(found: Any, wanted: Any) -> bool:
         return is_as_wanted(found, wanted)
 
 
-def _mapping(live: Manifest, wanted: Manifest, last: Manifest, place: str, told: Merged) -> dict[str, Any]:
+def _mapping(live: Object, wanted: Object, last: Object, place: str, told: Merged) -> dict[str, Any]:
     change: dict[str, Any] = {}
     for key, value in wanted.items():
         found = _value(live.get(key, ABSENT), value, last.get(key, ABSENT), f"{place}{key}", told)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ..scheduler.objects import Ref
+from ..kube.objects import Ref
 
 RBAC = "rbac.authorization.k8s.io"
 WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ..kubeadm.model import ClusterError
+from ..kube.errors import ClusterError
+from ..kube.objects import Object, Ref
 from ..scheduler.deeds import ObjectChange
-from ..scheduler.objects import Manifest, Ref
 from ..scheduler.seen import served_versions
 from .document import Document, Item
 from .inventory import Inventory, joined
@@ -93,7 +93,7 @@ def _check_served(items: Iterable[Item], seen: Seen, path: str) -> None:
         )
 
 
-def _defined(manifest: Manifest) -> list[tuple[str, str]]:
+def _defined(manifest: Object) -> list[tuple[str, str]]:
     """(apiVersion, kind) of the custom resources that a CRD brings."""
     if manifest["kind"] != "CustomResourceDefinition":
         return []
@@ -129,7 +129,7 @@ def _can_be_tried(item: Item, items: tuple[Item, ...], seen: Seen) -> bool:
     return key(ref) not in seen.unserved
 
 
-def _ours(item: Item, live: Manifest, work: _Work) -> None:
+def _ours(item: Item, live: Object, work: _Work) -> None:
     wanted, last = said(item.manifest), last_said(live)
     if is_job(item.ref):
         if wanted != last:
@@ -141,7 +141,7 @@ def _ours(item: Item, live: Manifest, work: _Work) -> None:
         work.changes.append(altered(live, item.manifest, merged.change, work.name, adopted=is_adopted(live)))
 
 
-def _job_again(item: Item, live: Manifest, work: _Work) -> None:
+def _job_again(item: Item, live: Object, work: _Work) -> None:
     """A Job's pod cannot be changed: kubernetes pkg/apis/batch/validation/validation.go."""
     work.changes += [gone(live), made(item.manifest, work.name, dry=False)]
 
@@ -156,7 +156,7 @@ def _tell(ref: Ref, merged: Merged, work: _Work) -> None:
         work.conflicts += [f"{ref.place}: {each}" for each in merged.conflicts]
 
 
-def _others(item: Item, live: Manifest, work: _Work) -> None:
+def _others(item: Item, live: Object, work: _Work) -> None:
     if not work.adopt:
         work.foreign.append(item.ref.place)
         return

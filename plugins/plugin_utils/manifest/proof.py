@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..agent.proof import held_up
-from ..scheduler.objects import Manifest, Ref
+from ..kube.objects import Object, Ref
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class State:
     failed: bool = False
 
 
-def state(ref: Ref, live: Manifest | None) -> State:
+def state(ref: Ref, live: Object | None) -> State:
     """Of a Deployment, DaemonSet, StatefulSet or Job; of any other object that it is there."""
     if live is None:
         return State("it is not there")
@@ -33,7 +33,7 @@ def state(ref: Ref, live: Manifest | None) -> State:
     return State()
 
 
-def selector(ref: Ref, live: Manifest) -> str:
+def selector(ref: Ref, live: Object) -> str:
     """The labels by which a workload's pods are found."""
     if ref.kind == "Job":
         return f"job-name={ref.name}"
@@ -41,7 +41,7 @@ def selector(ref: Ref, live: Manifest) -> str:
     return ",".join(f"{name}={value}" for name, value in labels.items())
 
 
-def why(live: Manifest, pods: Iterable[Manifest]) -> tuple[str, ...]:
+def why(live: Object, pods: Iterable[Object]) -> tuple[str, ...]:
     """What keeps the pods of a workload from running, or what keeps it from having any."""
     found = [told for each in pods if (told := _pod(each))]
     return tuple(found) or tuple(
@@ -56,7 +56,7 @@ _COUNTS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def _counted(live: Manifest, updated: str, available: str) -> State:
+def _counted(live: Object, updated: str, available: str) -> State:
     status: Mapping[str, Any] = live.get("status") or {}
     if status.get("observedGeneration", 0) < live["metadata"].get("generation", 0):
         return State("its last change has not been taken up yet")
@@ -68,24 +68,24 @@ def _counted(live: Manifest, updated: str, available: str) -> State:
     return State()
 
 
-def _replicas(live: Manifest) -> int:
+def _replicas(live: Object) -> int:
     found = (live.get("spec") or {}).get("replicas")
     return 1 if found is None else int(found)
 
 
-def _job(live: Manifest) -> State:
+def _job(live: Object) -> State:
     for each in _conditions(live):
         if each.get("status") == "True" and each.get("type") == "Failed":
             return State(f"it failed: {each.get('message') or each.get('reason')}", failed=True)
     return _conditional(live, "Complete")
 
 
-def _conditional(live: Manifest, name: str) -> State:
+def _conditional(live: Object, name: str) -> State:
     found: Mapping[str, Any] = next((each for each in _conditions(live) if each.get("type") == name), {})
     return State() if found.get("status") == "True" else State(f"it is not {name} yet")
 
 
-def _conditions(live: Manifest) -> Iterable[Mapping[str, Any]]:
+def _conditions(live: Object) -> Iterable[Mapping[str, Any]]:
     return (live.get("status") or {}).get("conditions") or ()
 
 
@@ -97,7 +97,7 @@ def _is_bad(condition: Mapping[str, Any]) -> bool:
     )
 
 
-def _pod(pod: Manifest) -> str:
+def _pod(pod: Object) -> str:
     """Why a pod is not Ready; empty for one that is, or has done its work."""
     status = pod.get("status") or {}
     ready = any(each.get("type") == "Ready" and each.get("status") == "True" for each in _conditions(pod))

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ..kubeadm.model import ClusterError
+from ..kube.errors import ClusterError
+from ..kube.objects import Object, Ref
 from ..scheduler.deeds import ObjectChange
-from ..scheduler.objects import Manifest, Ref
 from .images import pod_spec
 from .inventory import Inventory
 from .marks import is_adopted, owner
@@ -70,13 +70,13 @@ def make_removal(seen: Seen, name: str, permission: Permission) -> ManifestPlan:
     return ManifestPlan(tuple(changes), Inventory(refs), left=tuple(left))
 
 
-def _owned(ref: Ref, seen: Seen, name: str) -> Manifest | None:
+def _owned(ref: Ref, seen: Seen, name: str) -> Object | None:
     live = seen.found(ref)
     return live if live is not None and owner(live) == name else None
 
 
 def _why_it_stays(
-    ref: Ref, seen: Seen, ours: Mapping[tuple[str, str, str | None, str], Manifest], permission: Permission
+    ref: Ref, seen: Seen, ours: Mapping[tuple[str, str, str | None, str], Object], permission: Permission
 ) -> str:
     if stage(ref) is Stage.CRDS and not permission.crds:
         return "its custom resources would go with it (colocation_volcano_remove_crds)"
@@ -88,7 +88,7 @@ def _why_it_stays(
 
 
 def _others(
-    namespace: str, residents: Iterable[Manifest], ours: Mapping[tuple[str, str, str | None, str], Manifest]
+    namespace: str, residents: Iterable[Object], ours: Mapping[tuple[str, str, str | None, str], Object]
 ) -> Iterator[str]:
     """What is in a namespace beside what we made, what our workloads made and what the server makes itself."""
     mounted = {
@@ -105,7 +105,7 @@ def _others(
             yield f"{ref.kind} {ref.name}"
 
 
-def _is_the_servers(resident: Manifest) -> bool:
+def _is_the_servers(resident: Object) -> bool:
     metadata = resident["metadata"]
     if metadata.get("ownerReferences") or _ELECTION in (metadata.get("annotations") or {}):
         return True

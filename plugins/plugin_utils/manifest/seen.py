@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..scheduler.objects import Manifest, Ref
+from ..kube.objects import Object, Ref
 from .inventory import Inventory
 
 Key = tuple[str, str, str | None, str]
@@ -29,10 +29,10 @@ class Seen:
     uid: str
     inventory: Inventory = field(default_factory=Inventory)
     version: str | None = None
-    objects: Mapping[Key, Manifest] = field(default_factory=dict)
+    objects: Mapping[Key, Object] = field(default_factory=dict)
     unserved: frozenset[Key] = frozenset()
     in_use: tuple[Ref, ...] = ()
-    residents: tuple[Manifest, ...] = ()
+    residents: tuple[Object, ...] = ()
 
-    def found(self, ref: Ref) -> Manifest | None:
+    def found(self, ref: Ref) -> Object | None:
         return self.objects.get(key(ref))

@@ -10,19 +10,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ..kube.objects import Object, Ref, patched, projected
 from ..scheduler.deeds import Deed, ObjectChange, changed
-from ..scheduler.objects import Manifest, Ref, patched, projected
 from ..secrets import MARK
 from .marks import APPLIED, MARKS, marks, notes, said
 
 
-def made(manifest: Manifest, name: str, *, dry: bool) -> ObjectChange:
+def made(manifest: Object, name: str, *, dry: bool) -> ObjectChange:
     """An object that is not there."""
     sent = _marked(manifest, marks(manifest, name, adopted=False))
     return ObjectChange(Ref.of(manifest), Deed.CREATE, sent, None, _shown(manifest, said(manifest)), dry)
 
 
-def altered(live: Manifest, manifest: Manifest, change: Manifest, name: str, *, adopted: bool) -> ObjectChange:
+def altered(live: Object, manifest: Object, change: Object, name: str, *, adopted: bool) -> ObjectChange:
     """An object that is to say more, or something else. ``change`` is a merge patch of what is said."""
     own = marks(manifest, name, adopted=adopted)
     sent = changed(Ref.of(manifest), live, _plain(manifest, change), {})
@@ -34,25 +34,25 @@ def altered(live: Manifest, manifest: Manifest, change: Manifest, name: str, *, 
     return replace(sent, before=_shown(manifest, before), after=_shown(manifest, after, before))
 
 
-def gone(live: Manifest) -> ObjectChange:
+def gone(live: Object) -> ObjectChange:
     """An object that is taken away."""
     ref = Ref.of(live)
     return ObjectChange(ref, Deed.DELETE, ref.header(), _shown(live, said(live)), None)
 
 
-def released(live: Manifest) -> ObjectChange:
+def released(live: Object) -> ObjectChange:
     """An object that was others' before, and is theirs again."""
     own = {mark: None for mark in MARKS if mark in notes(live)}
     sent = changed(Ref.of(live), live, {"metadata": {"annotations": own}}, {})
     return replace(sent, before=_noted(notes(live)), after={})
 
 
-def _marked(manifest: Manifest, own: Mapping[str, str]) -> dict[str, Any]:
+def _marked(manifest: Object, own: Mapping[str, str]) -> dict[str, Any]:
     metadata = manifest["metadata"]
     return {**manifest, "metadata": {**metadata, "annotations": {**(metadata.get("annotations") or {}), **own}}}
 
 
-def _plain(manifest: Manifest, change: Manifest) -> dict[str, Any]:
+def _plain(manifest: Object, change: Object) -> dict[str, Any]:
     """The change with a Secret's values in place of their digests."""
     if manifest["kind"] != "Secret" or "data" not in change:
         return dict(change)
@@ -60,7 +60,7 @@ def _plain(manifest: Manifest, change: Manifest) -> dict[str, Any]:
     return {**change, "data": {key: each if each is None else values[key] for key, each in change["data"].items()}}
 
 
-def _shown(manifest: Manifest, document: Manifest, before: Manifest | None = None) -> dict[str, Any]:
+def _shown(manifest: Object, document: Object, before: Object | None = None) -> dict[str, Any]:
     found = {name: each for name, each in document.items() if each not in ({}, None)}
     if manifest["kind"] == "Secret":
         found = _covered(found, (before or {}).get("data") or {})
@@ -69,7 +69,7 @@ def _shown(manifest: Manifest, document: Manifest, before: Manifest | None = Non
     return {name: each for name, each in found.items() if name != "metadata" or any(each.values())}
 
 
-def _covered(document: Manifest, before: Manifest) -> dict[str, Any]:
+def _covered(document: Object, before: Object) -> dict[str, Any]:
     """A Secret without its values. kubectl keeps them in an annotation, too."""
     shown: dict[str, Any] = {name: document[name] for name in ("type", "immutable") if name in document}
     labels = (document.get("metadata") or {}).get("labels")

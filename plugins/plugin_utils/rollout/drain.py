@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..kubeadm.model import ClusterError
+from ..kube.errors import ClusterError
 from .cordon import closing, is_cordoned, is_ours, is_ready, opening
 from .pods import Fate, Pod
 

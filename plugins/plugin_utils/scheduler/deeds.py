@@ -10,8 +10,9 @@ from enum import Enum
 from typing import Any
 
 from ..edit.library import library
-from ..kubeadm.model import ConfigMap
-from .objects import Manifest, Ref, body, projected
+from ..kube.client import Client
+from ..kube.objects import ConfigMap, Object, Ref, body, projected
+from ..kube.permissions import RequiredPermission
 
 
 class Deed(str, Enum):
@@ -29,9 +30,9 @@ class ObjectChange:
 
     ref: Ref
     deed: Deed
-    manifest: Manifest
-    before: Manifest | None
-    after: Manifest | None
+    manifest: Object
+    before: Object | None
+    after: Object | None
     dry: bool = True
 
     def diff(self) -> dict[str, str]:
@@ -61,41 +62,33 @@ class TextChange:
         return {"before_header": place, "after_header": place, "before": self.before, "after": self.after}
 
 
-@dataclass(frozen=True)
-class Need:
-    """A verb that the kubeconfig's user has to have."""
-
-    verb: str
-    group: str
-    resource: str
-    namespace: str | None
-    name: str | None
-
-    def __str__(self) -> str:
-        resource = f"{self.resource}.{self.group}" if self.group else self.resource
-        name = f" {self.name}" if self.name else ""
-        return f"{self.verb} {resource}{name}" + (f" in {self.namespace}" if self.namespace else "")
-
-
-def needs(objects: Iterable[ObjectChange], text: TextChange | None, journal: Ref, *deeds: Deed) -> tuple[Need, ...]:
-    """All verbs that some changes take, and ``deeds`` on the journal, each once; creating cannot be granted by name."""
-    found = [_need(deed, journal) for deed in deeds]
+def required_permissions(
+    objects: Iterable[ObjectChange], text: TextChange | None, journal: Ref, *deeds: Deed
+) -> tuple[RequiredPermission, ...]:
+    """All verbs that some changes take, and ``deeds`` on the journal, each once."""
+    found = [RequiredPermission.of(deed.value, journal) for deed in deeds]
     if text:
-        found.append(_need(Deed.CHANGE, text.ref))
+        found.append(RequiredPermission.of(Deed.CHANGE.value, text.ref))
     for each in objects:
-        found.append(_need(each.deed, each.ref))
+        found.append(RequiredPermission.of(each.deed.value, each.ref))
     return tuple(dict.fromkeys(found))
 
 
-def _need(deed: Deed, ref: Ref) -> Need:
-    return Need(deed.value, ref.group, ref.resource, ref.namespace, None if deed is Deed.CREATE else ref.name)
+def carry_out(client: Client, change: ObjectChange) -> None:
+    """One request; the server refuses a change of another version than was read."""
+    if change.deed is Deed.CREATE:
+        client.create(change.manifest)
+    elif change.deed is Deed.CHANGE:
+        client.patch(change.manifest)
+    else:
+        client.delete(change.ref)
 
 
-def created(manifest: Manifest, *, dry: bool = True) -> ObjectChange:
+def created(manifest: Object, *, dry: bool = True) -> ObjectChange:
     return ObjectChange(Ref.of(manifest), Deed.CREATE, manifest, None, body(manifest), dry)
 
 
-def changed(ref: Ref, found: Manifest, change: Manifest, after: Manifest, *, dry: bool = True) -> ObjectChange:
+def changed(ref: Ref, found: Object, change: Object, after: Object, *, dry: bool = True) -> ObjectChange:
     """A merge patch of the version that was read: the API server refuses it on another one."""
     version = found["metadata"].get("resourceVersion")
     header = ref.header(**({"resourceVersion": version} if version else {}))
@@ -106,11 +99,11 @@ def changed(ref: Ref, found: Manifest, change: Manifest, after: Manifest, *, dry
     return ObjectChange(ref, Deed.CHANGE, manifest, projected(own, shape), projected(after, shape), dry)
 
 
-def deleted(ref: Ref, found: Manifest, shape: Manifest) -> ObjectChange:
+def deleted(ref: Ref, found: Object, shape: Object) -> ObjectChange:
     return ObjectChange(ref, Deed.DELETE, ref.header(), projected(body(found), shape), None)
 
 
-def shown(document: Manifest | None) -> str:
+def shown(document: Object | None) -> str:
     """As a diff shows it."""
     if document is None:
         return ""

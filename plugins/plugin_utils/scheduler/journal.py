@@ -11,8 +11,8 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 
-from ..kubeadm.model import ClusterError, ConfigMap
-from .objects import Manifest, Ref
+from ..kube.errors import ClusterError
+from ..kube.objects import ConfigMap, Object, Ref
 
 NAME, ENTRY = "volcano-colocation-scheduler", "journal.json"
 SCHEMA = 1
@@ -27,8 +27,8 @@ class Entry:
 
     ref: Ref
     created: bool
-    back: Manifest
-    after: Manifest
+    back: Object
+    after: Object
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from ..edit.errors import EditError
 from ..edit.read import read_yaml
+from ..kube.objects import Object, Ref
 from .conf import Metrics, WantedConf, edit_conf
-from .objects import Manifest, Ref
 
 ADAPTOR = Ref("apiregistration.k8s.io/v1", "APIService", "v1beta1.custom.metrics.k8s.io")
 
@@ -55,7 +55,7 @@ def place_of(metrics: Metrics) -> Place | None:
     return None
 
 
-def missing(place: Place, found: Manifest | None) -> str:
+def missing(place: Place, found: Object | None) -> str:
     """What is wrong with it; '' where nothing is."""
     if found is None:
         return f"{place.told}, and the cluster has no {place.ref.place}"

@@ -11,16 +11,17 @@ from ..edit.errors import EditError, UneditableFile
 from ..edit.read import read_yaml
 from ..findings.model import Finding
 from ..findings.scheduler import above_watermarks, lint, release, unheard_queues
-from ..kubeadm.model import ClusterError
+from ..kube.errors import ClusterError
+from ..kube.identity import require_cluster
+from ..kube.objects import Object, Ref, body, inverse, nulls, over, patch, patched
 from . import mutating, validating
 from .admission import MUTATING, VALIDATING, Admission, served, skipped
 from .conf import edit_conf
 from .deeds import ObjectChange, TextChange, changed, created
 from .journal import Entry, Journal, Text, noted, noted_text
-from .objects import Manifest, Ref, body, inverse, nulls, over, patch, patched
 from .priority_classes import check_against
 from .queues import check_together, fields_given, parents_first, queue_of
-from .seen import CRDS, Seen, check_cluster, check_release, check_volcano, spec_fields
+from .seen import CRDS, Seen, check_release, check_volcano, spec_fields
 from .wanted import Wanted
 
 EVERY_FIELD = frozenset(("weight", "capability", "deserved", "guarantee", "reclaimable", "parent"))
@@ -43,7 +44,7 @@ class SchedulerPlan:
 
 def make_plan(wanted: Wanted, seen: Seen, cluster_uid: str) -> SchedulerPlan:
     """The plan; ClusterError and UneditableFile where it cannot be had, all before the first change."""
-    check_cluster(seen, cluster_uid, changing=False)
+    require_cluster(seen.uid, cluster_uid, changing=False)
     if wanted.needs_volcano:
         check_volcano(seen, wanted.namespace, wanted.deployment, wanted.configmap if wanted.conf else None)
     if wanted.conf:
@@ -64,11 +65,11 @@ def make_plan(wanted: Wanted, seen: Seen, cluster_uid: str) -> SchedulerPlan:
         _findings(wanted, seen, document),
         tuple(_left_out(wanted.admission, seen)),
     )
-    check_cluster(seen, cluster_uid, changing=plan.changes)
+    require_cluster(seen.uid, cluster_uid, changing=plan.changes)
     return plan
 
 
-def _text(wanted: Wanted, seen: Seen) -> tuple[TextChange | None, Manifest | None]:
+def _text(wanted: Wanted, seen: Seen) -> tuple[TextChange | None, Object | None]:
     """The change of the configuration, and the configuration as it will be."""
     if seen.conf is None:
         return None, None
@@ -89,7 +90,7 @@ def _noted(text: TextChange | None, seen: Seen) -> Text | None:
     return noted_text(seen.journal.text, text.ref, text.key, text.before, text.after) if text else None
 
 
-def _manifests(wanted: Wanted, seen: Seen) -> Iterator[Manifest]:
+def _manifests(wanted: Wanted, seen: Seen) -> Iterator[Object]:
     """All objects, each after those that it names."""
     yield from (each.manifest() for each in wanted.classes)
     yield from (each.manifest() for each in parents_first(wanted.queues))
@@ -110,7 +111,7 @@ def _left_out(admission: Admission | None, seen: Seen) -> Iterator[str]:
             yield f"{kind}: {skipped(kind)}"
 
 
-def _objects(manifests: tuple[Manifest, ...], seen: Seen) -> tuple[tuple[ObjectChange, ...], tuple[Entry, ...]]:
+def _objects(manifests: tuple[Object, ...], seen: Seen) -> tuple[tuple[ObjectChange, ...], tuple[Entry, ...]]:
     changes, entries = [], []
     new: set[str] = set()
     for manifest in manifests:
@@ -135,15 +136,15 @@ def _objects(manifests: tuple[Manifest, ...], seen: Seen) -> tuple[tuple[ObjectC
     return tuple(changes), tuple(entries)
 
 
-def _undo(known: Entry | None) -> Manifest:
+def _undo(known: Entry | None) -> Object:
     """What our own fields were before: not there in an object that we made."""
     if known is None:
         return {}
-    undo: Manifest = nulls(known.after) if known.created else known.back
+    undo: Object = nulls(known.after) if known.created else known.back
     return undo
 
 
-def _findings(wanted: Wanted, seen: Seen, document: Manifest | None) -> tuple[Finding, ...]:
+def _findings(wanted: Wanted, seen: Seen, document: Object | None) -> tuple[Finding, ...]:
     if document is None:
         return ()
     place = f"ConfigMap {wanted.namespace}/{wanted.configmap}"

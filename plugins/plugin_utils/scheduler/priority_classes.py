@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..kubeadm.model import ClusterError
+from ..kube.errors import ClusterError
 from ..profile_error import ProfileError
 
 API, KIND = "scheduling.k8s.io/v1", "PriorityClass"

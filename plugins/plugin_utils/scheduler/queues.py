@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from ...module_utils.quantity import parse_quantity
-from ..kubeadm.model import ClusterError
+from ..kube.errors import ClusterError
 from ..profile_error import ProfileError
 
 API, KIND = "scheduling.volcano.sh/v1beta1", "Queue"

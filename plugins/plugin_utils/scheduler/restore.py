@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..kubeadm.model import ClusterError
+from ..kube.errors import ClusterError
+from ..kube.identity import require_cluster
+from ..kube.objects import body, covers, patched
 from .deeds import ObjectChange, TextChange, changed, deleted
 from .journal import Entry, Journal, Text
-from .objects import body, covers, patched
-from .seen import Seen, check_cluster
+from .seen import Seen
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Return:
 
 def make_return(seen: Seen, cluster_uid: str) -> Return:
     """What to put back; ClusterError with all conflicts, and nothing is put back then."""
-    check_cluster(seen, cluster_uid, changing=seen.journal_version is not None)
+    require_cluster(seen.uid, cluster_uid, changing=seen.journal_version is not None)
     conflicts: list[str] = []
     objects = [_object(each, seen, conflicts) for each in reversed(seen.journal.entries)]
     text = _text(seen.journal, seen, conflicts)

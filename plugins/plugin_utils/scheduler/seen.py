@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from ..kubeadm.model import ClusterError, ConfigMap
+from ..kube.errors import ClusterError
+from ..kube.objects import ConfigMap, Object, Ref
 from ..versions import minor
 from .journal import Journal
-from .objects import Manifest, Ref
 
 CRDS = ("queues.scheduling.volcano.sh", "podgroups.scheduling.volcano.sh")
 SERVED = "v1beta1"
@@ -31,15 +31,15 @@ class Seen:
     journal: Journal = field(default_factory=Journal)
     journal_version: str | None = None
     conf: ConfigMap | None = None
-    deployment: Manifest | None = None
-    crds: Mapping[str, Manifest] = field(default_factory=dict)
-    classes: tuple[Manifest, ...] = ()
-    queues: tuple[Manifest, ...] = ()
-    others: tuple[Manifest, ...] = ()
+    deployment: Object | None = None
+    crds: Mapping[str, Object] = field(default_factory=dict)
+    classes: tuple[Object, ...] = ()
+    queues: tuple[Object, ...] = ()
+    others: tuple[Object, ...] = ()
     served: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     source: str | None = None
 
-    def found(self, ref: Ref) -> Manifest | None:
+    def found(self, ref: Ref) -> Object | None:
         """The object of the cluster that this names."""
         return next((each for each in (*self.classes, *self.queues, *self.others) if Ref.of(each).same(ref)), None)
 
@@ -64,27 +64,6 @@ def release_of(image: str) -> tuple[int, int] | None:
 def is_known(release: tuple[int, int] | None) -> bool:
     """Whether what this collection says of Volcano holds for a release."""
     return release is not None and release >= FIRST_AGENT
-
-
-class OfCluster(Protocol):
-    """What was read of a cluster."""
-
-    @property
-    def uid(self) -> str: ...
-
-
-def check_cluster(seen: OfCluster, uid: str, *, changing: bool) -> None:
-    """ClusterError where the kubeconfig leads to another cluster than is meant, or nobody said which is."""
-    if uid and uid != seen.uid:
-        raise ClusterError(
-            f"The kubeconfig leads to the cluster {seen.uid}, and colocation_cluster_uid is {uid}",
-            "Nothing was changed. Give the kubeconfig of the cluster that is meant.",
-        )
-    if changing and not uid:
-        raise ClusterError(
-            f"The cluster {seen.uid} would be changed, and nobody said that it is the one that is meant",
-            f"Nothing was changed. If it is, set colocation_cluster_uid: {seen.uid} (the UID of its kube-system).",
-        )
 
 
 def check_release(seen: Seen) -> None:
@@ -119,11 +98,11 @@ def check_volcano(seen: Seen, namespace: str, deployment: str, conf: str | None)
         )
 
 
-def served_versions(crd: Manifest) -> tuple[str, ...]:
+def served_versions(crd: Object) -> tuple[str, ...]:
     return tuple(each["name"] for each in crd["spec"].get("versions", ()) if each.get("served"))
 
 
-def spec_fields(crd: Manifest) -> frozenset[str] | None:
+def spec_fields(crd: Object) -> frozenset[str] | None:
     """The fields of spec that a CRD keeps; None where its schema does not say, and keeps all."""
     for each in crd["spec"].get("versions", ()):
         if each["name"] == SERVED:

@@ -14,29 +14,30 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.objects import patched
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import patched
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.kube.discovery import REVIEWS, Kinds, discover
 
 Object = dict[str, Any]
-RBAC = "/apis/rbac.authorization.k8s.io/v1"
-KINDS: Mapping[str, Mapping[str, tuple[str, bool]]] = {
-    "/api/v1": {
+RBAC = "rbac.authorization.k8s.io/v1"
+KINDS: Kinds = {
+    "v1": {
         "nodes": ("Node", False),
         "namespaces": ("Namespace", False),
         "configmaps": ("ConfigMap", True),
         "serviceaccounts": ("ServiceAccount", True),
         "pods": ("Pod", True),
     },
-    "/apis/apps/v1": {"daemonsets": ("DaemonSet", True)},
+    "apps/v1": {"daemonsets": ("DaemonSet", True)},
     RBAC: {
         "clusterroles": ("ClusterRole", False),
         "clusterrolebindings": ("ClusterRoleBinding", False),
         "roles": ("Role", True),
         "rolebindings": ("RoleBinding", True),
     },
-    "/apis/authorization.k8s.io/v1": {"selfsubjectaccessreviews": ("SelfSubjectAccessReview", False)},
+    **REVIEWS,
 }
 PLACE = re.compile(
-    r"(?P<api>/api/v1|/apis/[^/]+/[^/]+)(?:/namespaces/(?P<space>[^/]+))?"
+    r"/apis?/(?P<api>v1|[^/]+/[^/]+)(?:/namespaces/(?P<space>[^/]+))?"
     r"/(?P<resource>[^/]+)(?:/(?P<name>[^/]+))?(?:/(?P<below>status))?"
 )
 VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
@@ -71,9 +72,9 @@ class AgentServer:
         return self._answered(method, asked.path, asked.query, body)
 
     def _answered(self, method: str, place: str, query: str, body: Object) -> Reply:
-        if place in KINDS:
-            listed = [{"name": name, "kind": kind, "namespaced": own} for name, (kind, own) in KINDS[place].items()]
-            return 200, {"resources": listed}
+        discovered = discover(place, KINDS)
+        if discovered is not None:
+            return 200, discovered
         found = PLACE.fullmatch(place)
         if not found or found["resource"] not in KINDS.get(found["api"], {}):
             return 404, {"message": "the server could not find the requested resource"}

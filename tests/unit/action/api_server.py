@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What requests come to on an API server in memory, for the module that makes them.
+"""What requests come to on an API server in memory, for the modules that send them.
 
 It keeps objects, versions and dry runs as a server does, and judges nothing. What a real server says is tried on one.
 """
@@ -8,85 +8,153 @@ It keeps objects, versions and dry runs as a server does, and judges nothing. Wh
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.requests import LOOK
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.objects import Ref, patched
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.client import Client
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ApiError, ErrorContext
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Object, Ref, patched
 
-Answer = dict[str, Any]
-BUILT_IN = ("v1", "apps/v1", "scheduling.k8s.io/v1", "apiextensions.k8s.io/v1", "authorization.k8s.io/v1")
+Stored = dict[str, Any]
+BUILT_IN = ("v1", "apps/v1", "scheduling.k8s.io/v1", "apiextensions.k8s.io/v1", "rbac.authorization.k8s.io/v1")
+CONTEXT = ErrorContext("/k.conf", "docs/page.md")
+
+
+class Refusal(Exception):
+    """A status other than success, with its message."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 @dataclass
 class Server:
-    """``denied``: verbs on resources. ``apis``: what is served beside the built-in ones. ``cut``: writes left."""
+    """``denied``: verbs on resources. ``apis``: what is served beside the built-in ones. ``cut``: writes left.
+
+    ``refuses``: requests, as messages name them, that are answered with a status.
+    """
 
     apis: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
     cut: int | None = None
-    objects: dict[tuple[str, str | None, str], Answer] = field(default_factory=dict)
+    refuses: dict[str, int] = field(default_factory=dict)
+    objects: dict[tuple[str, str | None, str], Stored] = field(default_factory=dict)
     writes: list[str] = field(default_factory=list)
+    reviews: list[Mapping[str, str]] = field(default_factory=list)
     version: int = 0
 
-    def add(self, *manifests: Mapping[str, Any]) -> None:
+    def client(self, context: ErrorContext = CONTEXT, *, dry_run: bool = False) -> MemoryClient:
+        return MemoryClient(self, context, dry_run=dry_run)
+
+    def add(self, *manifests: Object) -> None:
         for each in manifests:
             self._store(Ref.of(each), copy.deepcopy(dict(each)))
 
-    def get(self, kind: str, name: str, namespace: str | None = None) -> Answer | None:
+    def get(self, kind: str, name: str, namespace: str | None = None) -> Stored | None:
         return self.objects.get((kind, namespace, name))
 
-    def state(self) -> dict[tuple[str, str | None, str], Answer]:
+    def state(self) -> dict[tuple[str, str | None, str], Stored]:
         """Everything but the versions."""
         found = copy.deepcopy(self.objects)
         for each in found.values():
             each["metadata"].pop("resourceVersion", None)
         return found
 
-    def execute(self, module: str, arguments: Mapping[str, Any], *, dry: bool) -> Answer:
-        if module == LOOK:
-            return self._read(arguments)
-        definition = copy.deepcopy(arguments["definition"])
-        if definition["kind"] == "SelfSubjectAccessReview":
-            wanted = definition["spec"]["resourceAttributes"]
-            allowed = f"{wanted['verb']} {wanted['resource']}" not in self.denied
-            return {"result": {**definition, "status": {"allowed": allowed}}}
-        return self._write(definition, arguments.get("state", "present"), dry=dry)
+    def serves(self, api_version: str, kind: str) -> bool:
+        return bool(kind) and api_version in (*BUILT_IN, *self.apis)
 
-    def _read(self, asked: Mapping[str, Any]) -> Answer:
-        if asked["api_version"] not in (*BUILT_IN, *self.apis):
-            return {"resources": [], "api_found": False, "msg": "Failed to find API"}
-        found: Iterable[Answer] = (
-            each for (kind, _space, _name), each in self.objects.items() if kind == asked["kind"]
-        )
-        if "name" in asked:
-            one = self.get(asked["kind"], asked["name"], asked.get("namespace"))
-            found = [one] if one else []
-        return {"api_found": True, "resources": [{**copy.deepcopy(each), "kind": "x"} for each in found]}
+    def review(self, attributes: Mapping[str, str]) -> bool:
+        self.reviews.append(attributes)
+        return f"{attributes['verb']} {attributes['resource']}" not in self.denied
 
-    def _write(self, definition: Answer, state: str, *, dry: bool) -> Answer:
+    def write(self, verb: str, definition: Stored, *, dry: bool) -> Stored:
+        """The object as it is then."""
         ref = Ref.of(definition)
         found = self.get(ref.kind, ref.name, ref.namespace)
         version = definition["metadata"].pop("resourceVersion", None)
+        if verb == "create" and found:
+            raise Refusal(409, "it exists already")
+        if verb != "create" and not found:
+            raise Refusal(404, "not found")
         if found and version not in (None, found["metadata"]["resourceVersion"]):
-            return {"failed": True, "status": 409, "msg": "Failed to patch: it has been modified"}
+            raise Refusal(409, "it has been modified")
         if dry:
-            return {"result": definition}
+            return definition
         if self.cut is not None:
             if not self.cut:
-                return {"failed": True, "msg": "Failed: the connection was lost"}
+                raise Refusal(500, "the connection was lost")
             self.cut -= 1
-        self.writes.append(f"{state} {ref.place}")
-        if state == "absent":
-            self.objects.pop((ref.kind, ref.namespace, ref.name), None)
-            return {"result": {}}
-        self._store(ref, patched(found or {}, definition))
-        return {"result": definition}
+        self.writes.append(f"{verb} {ref.place}")
+        if verb == "delete":
+            self.objects.pop((ref.kind, ref.namespace, ref.name))
+            return {}
+        self._store(ref, patched(found or {}, definition) if verb == "patch" else definition)
+        return copy.deepcopy(self.objects[ref.kind, ref.namespace, ref.name])
 
-    def _store(self, ref: Ref, manifest: Answer) -> None:
+    def _store(self, ref: Ref, manifest: Stored) -> None:
         if ref.kind == "PriorityClass":
             manifest = {key: value for key, value in manifest.items() if value is not False and value != ""}
         self.version += 1
         manifest["metadata"] = {**manifest["metadata"], "resourceVersion": str(self.version)}
         self.objects[ref.kind, ref.namespace, ref.name] = manifest
+
+
+class MemoryClient(Client):
+    """Requests to a server in memory."""
+
+    def __init__(self, server: Server, context: ErrorContext, *, dry_run: bool) -> None:
+        super().__init__(context, dry_run=dry_run)
+        self._server = server
+
+    def _check(self, request: str) -> None:
+        if request in self._server.refuses:
+            raise ApiError(request, self._server.refuses[request], "no", self.context)
+
+    def find(self, ref: Ref) -> Stored | None:
+        self._check(ref.describe("get"))
+        found = self._server.get(ref.kind, ref.name, ref.namespace)
+        return copy.deepcopy(found) if found and self.serves(ref.api_version, ref.kind) else None
+
+    def serves(self, api_version: str, kind: str) -> bool:
+        return self._server.serves(api_version, kind)
+
+    def list_objects(
+        self, api_version: str, kind: str, *, namespace: str = "", labels: str = "", fields: str = ""
+    ) -> tuple[Stored, ...] | None:
+        self._check(Ref(api_version, kind, "", namespace or None).describe("list"))
+        if not self.serves(api_version, kind):
+            return None
+        wanted = dict(each.split("=") for each in labels.split(",") if each)
+        found = (each for (sort, _space, _name), each in self._server.objects.items() if sort == kind)
+        return tuple(
+            copy.deepcopy(each)
+            for each in found
+            if namespace in ("", each["metadata"].get("namespace"))
+            and wanted.items() <= (each["metadata"].get("labels") or {}).items()
+        )
+
+    def create(self, body: Object) -> Stored:
+        return self._sent("create", body)
+
+    def patch(self, body: Object, *, subresource: str = "") -> Stored:
+        return self._sent("patch", body)
+
+    def replace(self, body: Object) -> Stored:
+        return self._sent("update", body)
+
+    def delete(self, ref: Ref, *, propagation: str = "") -> None:
+        if self._server.get(ref.kind, ref.name, ref.namespace):
+            self._sent("delete", ref.header())
+
+    def review(self, attributes: Mapping[str, str]) -> bool:
+        return self._server.review(attributes)
+
+    def _sent(self, verb: str, body: Object) -> Stored:
+        request = Ref.of(body).describe(verb)
+        self._check(request)
+        try:
+            return self._server.write(verb, copy.deepcopy(dict(body)), dry=self.dry_run)
+        except Refusal as refusal:
+            raise ApiError(request, refusal.status, str(refusal), self.context) from refusal

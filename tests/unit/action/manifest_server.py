@@ -9,14 +9,12 @@ unless it is told why they do not. It judges nothing.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.objects import Manifest, Ref
-from ansible_collections.volcano.colocation.tests.unit.action.api_server import Answer, Server
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Object, Ref
+from ansible_collections.volcano.colocation.tests.unit.action.api_server import Refusal, Server, Stored
 
-APIS = ("batch/v1", "rbac.authorization.k8s.io/v1", "admissionregistration.k8s.io/v1")
+APIS = ("batch/v1", "admissionregistration.k8s.io/v1")
 SECRET = "volcano-admission-secret"
 
 
@@ -39,33 +37,16 @@ class Cluster(Server):
         """What ttlSecondsAfterFinished does."""
         self.objects = {key: each for key, each in self.objects.items() if key[0] != "Job"}
 
-    def _read(self, asked: Mapping[str, Any]) -> Answer:
-        answer = super()._read(asked)
-        labels = dict(each.split("=") for text in asked.get("label_selectors", ()) for each in text.split(","))
-        space = asked.get("namespace")
-        answer["resources"] = [
-            each
-            for each in answer["resources"]
-            if space in (None, each["metadata"].get("namespace"))
-            and labels.items() <= each["metadata"].get("labels", {}).items()
-        ]
-        return answer
-
-    def _write(self, definition: Answer, state: str, *, dry: bool) -> Answer:
+    def write(self, verb: str, definition: Stored, *, dry: bool) -> Stored:
         ref = Ref.of(definition)
-        if ref.api_version not in self._served():
-            return {"failed": True, "msg": f"Failed to find exact match for {ref.api_version}.{ref.kind}"}
+        if not self.serves(ref.api_version, ref.kind):
+            raise Refusal(404, f"no {ref.kind} in {ref.api_version}")
         if ref.namespace and not self.get("Namespace", ref.namespace):
-            return {"failed": True, "msg": f'namespaces "{ref.namespace}" not found'}
-        answer = super()._write(definition, state, dry=dry)
-        if state == "absent" and not dry and not answer.get("failed"):
+            raise Refusal(404, f'namespaces "{ref.namespace}" not found')
+        found = super().write(verb, definition, dry=dry)
+        if verb == "delete" and not dry:
             self._take_along(ref)
-        return answer if answer.get("failed") else {"result": self.get(ref.kind, ref.name, ref.namespace) or {}}
-
-    def _served(self) -> tuple[str, ...]:
-        from ansible_collections.volcano.colocation.tests.unit.action.api_server import BUILT_IN
-
-        return (*BUILT_IN, *self.apis)
+        return found
 
     def _take_along(self, ref: Ref) -> None:
         if ref.kind == "Namespace":
@@ -73,7 +54,7 @@ class Cluster(Server):
         if ref.kind == "Deployment":
             self.objects.pop(("Pod", ref.namespace, f"{ref.name}-1"), None)
 
-    def _store(self, ref: Ref, manifest: Answer) -> None:
+    def _store(self, ref: Ref, manifest: Stored) -> None:
         self._complete(ref, manifest)
         before = self.get(ref.kind, ref.name, ref.namespace) or {}
         super()._store(ref, manifest)
@@ -83,7 +64,7 @@ class Cluster(Server):
         self._run(ref, stored)
 
     @staticmethod
-    def _complete(ref: Ref, manifest: Answer) -> None:
+    def _complete(ref: Ref, manifest: Stored) -> None:
         """Defaults, and quantities as the server writes them."""
         if ref.kind == "Deployment":
             manifest["spec"].setdefault("progressDeadlineSeconds", 600)
@@ -97,7 +78,7 @@ class Cluster(Server):
                 each.setdefault("timeoutSeconds", 10)
                 each["clientConfig"].setdefault("caBundle", "Y2E=")
 
-    def _run(self, ref: Ref, stored: Answer) -> None:
+    def _run(self, ref: Ref, stored: Stored) -> None:
         if ref.kind == "CustomResourceDefinition":
             group = stored["spec"].get("group")
             self.apis += tuple(f"{group}/{each['name']}" for each in stored["spec"]["versions"])
@@ -109,7 +90,7 @@ class Cluster(Server):
             stored["status"] = {"conditions": [condition]}
             self.add(_secret(ref.namespace or ""))
 
-    def _run_deployment(self, ref: Ref, stored: Answer) -> None:
+    def _run_deployment(self, ref: Ref, stored: Stored) -> None:
         reason = self.stuck.get(ref.name, "")
         count = 0 if reason else stored["spec"].get("replicas", 1)
         generation = stored["metadata"]["generation"]
@@ -131,5 +112,5 @@ class Cluster(Server):
                 self.add(each)
 
 
-def _secret(namespace: str) -> Manifest:
+def _secret(namespace: str) -> Object:
     return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": SECRET, "namespace": namespace}, "data": {}}

@@ -57,7 +57,7 @@ def absent(folder: Path, server: AgentServer) -> Played:
 @pytest.mark.parametrize(
     ("pods", "told"),
     [
-        ((500, {"message": "etcdserver: leader changed"}), "cleaned up: Could not list pods in volcano-system"),
+        ((500, {"message": "etcdserver: leader changed"}), "cleaned up: Could not list pods in volcano-system with "),
         (None, "After 10 s agents still offered resources on n1."),
     ],
 )

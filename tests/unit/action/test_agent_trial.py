@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from pathlib import Path
 from typing import Any
@@ -19,60 +18,48 @@ from ansible.template import Templar
 from ansible_collections.volcano.colocation.plugins.action import agent_trial
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.daemon_set import daemon_set
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import APP_LABEL, COLOCATION, POOL
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.requests import LOOK, Requests
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.client import Client
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ErrorContext
+from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent import agents
 
 CHOSEN = agents.options()
 POOLED = agents.pools([agents.host("n1")], CHOSEN)[0]
+SPACE = "volcano-system"
 NAME = f"volcano-agent-probe-{POOLED.name}"
 
 
 def agent() -> dict[str, Any]:
     template = daemon_set(POOLED, CHOSEN)["spec"]["template"]
-    return {"metadata": {**template["metadata"], "name": "a"}, "spec": {**template["spec"], "nodeName": "n1"}}
+    metadata = {**template["metadata"], "name": "a", "namespace": SPACE}
+    spec = {**template["spec"], "nodeName": "n1"}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 
-class Api:
-    """Nodes, DaemonSets and pods; of pods also what is written. Members of a list come without their kind."""
+def cluster(name: str = "n1", boot: str = "boot-n1", machine: str = "machine-n1") -> Server:
+    """A Node with an agent's pod."""
+    info = {"machineID": machine, "bootID": boot, "kubeletVersion": "v1.30.1"}
+    allocatable = {"kubernetes.io/batch-cpu": "900"}
+    metadata = {"name": name, "labels": {POOL: POOLED.name, COLOCATION: "true"}}
+    status = {"nodeInfo": info, "allocatable": allocatable}
+    server = Server()
+    server.add({"apiVersion": "v1", "kind": "Node", "metadata": metadata, "status": status}, agent())
+    return server
 
-    def __init__(self) -> None:
-        info = {"machineID": "machine-n1", "bootID": "boot-n1", "kubeletVersion": "v1.30.1"}
-        allocatable = {"kubernetes.io/batch-cpu": "900"}
-        metadata = {"name": "n1", "labels": {POOL: POOLED.name, COLOCATION: "true"}}
-        self.nodes: list[dict[str, Any]] = [
-            {"metadata": metadata, "status": {"nodeInfo": info, "allocatable": allocatable}}
-        ]
-        self.pods = [agent()]
-        self.denied = ""
 
-    def __call__(self, module: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        if module == LOOK:
-            kinds = {"Node": self.nodes, "Pod": self.pods, "DaemonSet": []}
-            found = [each for each in kinds[arguments["kind"]] if self._selected(each, arguments)]
-            return {"api_found": True, "resources": copy.deepcopy(found)}
-        body = arguments["definition"]
-        if body["kind"] == "SelfSubjectAccessReview":
-            return {"result": {"status": {"allowed": body["spec"]["resourceAttributes"]["verb"] != self.denied}}}
-        assert (body["kind"], body["metadata"]["namespace"]) == ("Pod", "volcano-system")
-        self.pods = [each for each in self.pods if each["metadata"]["name"] != body["metadata"]["name"]]
-        if arguments["state"] == "present":
-            self.pods.append({key: body[key] for key in ("metadata", "spec")})
-        return {"result": {}}
+def pods(server: Server) -> list[dict[str, Any]]:
+    return [each for (kind, _space, _name), each in server.objects.items() if kind == "Pod"]
 
-    @staticmethod
-    def _selected(found: dict[str, Any], arguments: dict[str, Any]) -> bool:
-        wanted = [each.partition("=") for each in arguments.get("label_selectors", ())]
-        labels = found["metadata"].get("labels") or {}
-        return all(labels.get(key) == value for key, _equals, value in wanted)
 
-    def starts(self) -> None:
-        """kubelet starts the pod."""
-        (pod,) = (each for each in self.pods if each["metadata"]["name"] == NAME)
-        pod["metadata"]["uid"] = "5d0e"
-        pod["status"] = {
-            "conditions": [{"type": "Ready", "status": "True"}],
-            "containerStatuses": [{"name": "x", "containerID": "containerd://" + "c" * 64}],
-        }
+def start(server: Server) -> None:
+    """kubelet starts the pod."""
+    pod = server.get("Pod", NAME, SPACE)
+    assert pod
+    pod["metadata"]["uid"] = "5d0e"
+    pod["status"] = {
+        "conditions": [{"type": "Ready", "status": "True"}],
+        "containerStatuses": [{"name": "x", "containerID": "containerd://" + "c" * 64}],
+    }
 
 
 class Hosts:
@@ -91,10 +78,10 @@ def _kubeconfig(tmp_path: Path) -> str:
     return str(path)
 
 
-def run(api: Api, kubeconfig: str, **given: Any) -> dict[str, Any]:
+def run(server: Server, kubeconfig: str, **given: Any) -> dict[str, Any]:
     class InProcess(agent_trial.ActionModule):
-        def requests(self, _kubeconfig: str) -> Requests:
-            return api
+        def connect(self, context: ErrorContext) -> Client:
+            return server.client(context)
 
     task = Task()
     task.action = "volcano.colocation.agent_trial"
@@ -108,33 +95,31 @@ def run(api: Api, kubeconfig: str, **given: Any) -> dict[str, Any]:
 
 
 def test_a_pod_lives_as_long_as_it_is_read(kubeconfig: str) -> None:
-    api = Api()
-    made = run(api, kubeconfig)
+    server = cluster()
+    made = run(server, kubeconfig)
     assert made["changes"] == [f"create Pod volcano-system/{NAME}"]
     assert [each["reason"] for each in made["trials"]] == ["the pod is not there yet"]
-    waiting = run(api, kubeconfig)
+    waiting = run(server, kubeconfig)
     assert (waiting["changed"], waiting["trials"][0]["ready"]) == (False, False)
-    api.starts()
-    (ready,) = run(api, kubeconfig)["trials"]
+    start(server)
+    (ready,) = run(server, kubeconfig)["trials"]
     assert (ready["ready"], ready["host"], ready["read"]["uid"]) == (True, "n1", "5d0e")
-    assert run(api, kubeconfig, state="absent")["changes"] == [f"delete Pod volcano-system/{NAME}"]
-    assert [each["metadata"]["labels"][APP_LABEL] for each in api.pods] == ["volcano-agent"]
-    assert not run(api, kubeconfig, state="absent")["changed"]
+    assert run(server, kubeconfig, state="absent")["changes"] == [f"delete Pod volcano-system/{NAME}"]
+    assert [each["metadata"]["labels"][APP_LABEL] for each in pods(server)] == ["volcano-agent"]
+    assert not run(server, kubeconfig, state="absent")["changed"]
 
 
 def test_no_pod_is_made_that_could_not_be_deleted(kubeconfig: str) -> None:
-    api = Api()
-    api.denied = "delete"
-    result = run(api, kubeconfig)
+    server = cluster()
+    server.denied = ("delete pods",)
+    result = run(server, kubeconfig)
     assert result["failed"]
     assert "may not delete pods in volcano-system. Nothing was changed." in result["msg"]
-    assert len(api.pods) == 1
+    assert len(pods(server)) == 1
 
 
 def test_another_cluster_gets_no_pod(kubeconfig: str) -> None:
-    api = Api()
-    api.nodes[0]["status"]["nodeInfo"] = {"machineID": "m", "bootID": "b", "kubeletVersion": "v1.30.1"}
-    api.nodes[0]["metadata"]["name"] = "other"
+    server = cluster("other", "b", "m")
     for state in ("present", "absent"):
-        assert run(api, kubeconfig, state=state)["failed"]
-    assert len(api.pods) == 1
+        assert run(server, kubeconfig, state=state)["failed"]
+    assert len(pods(server)) == 1

@@ -23,7 +23,7 @@ PLAYBOOK = ("volcano.colocation.cluster", "--check", "-i", "localhost,", "-c", "
 PLAN = "TASK [Plan the agent and refuse what cannot be done]"
 SET_UP = "TASK [volcano.colocation.scheduler : Set up the scheduler, queues, classes and admission]"
 AGENT = "TASK [volcano.colocation.agent : "
-GONE = "nowhere.conf is no file. Nothing was changed."
+GONE = "nowhere.conf is not a file. Nothing was changed."
 
 
 def cluster(folder: Path, playbook: Callable[..., Done] = playbook, **variables: Any) -> tuple[int, str]:

@@ -40,12 +40,12 @@ def test_true_without_a_kubeconfig_says_what_is_missing(lived: Run) -> None:
 def test_a_kubeconfig_that_is_not_there_is_named(lived: Run) -> None:
     assert lived.results["gone"]["failed"]
     assert lived.results["gone"]["msg"].endswith(
-        "/nowhere.conf is no file. Nothing was changed. Give the kubeconfig's path on the controller."
+        "/nowhere.conf is not a file. Nothing was changed. Give the kubeconfig's path on the controller."
     )
 
 
 @pytest.mark.parametrize("name", ["bare", "bare_checked"])
 def test_a_file_that_is_no_kubeconfig_is_named(lived: Run, name: str) -> None:
     assert lived.results[name]["failed"]
-    assert "/admin.conf is no kubeconfig: " in lived.results[name]["msg"]
+    assert "/admin.conf is not a kubeconfig: " in lived.results[name]["msg"]
     assert lived.results[name]["msg"].endswith(" Nothing was changed. Give the path of one.")

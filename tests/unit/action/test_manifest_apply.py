@@ -9,7 +9,6 @@ import importlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +19,14 @@ from ansible.playbook.task import Task
 from ansible.plugins.loader import connection_loader
 from ansible.template import Templar
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.requests import Requests
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.client import Client
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ErrorContext
 from ansible_collections.volcano.colocation.tests.unit.action.manifest_server import SECRET, Cluster
 
 FIXTURES = Path(__file__).parents[1] / "plugin_utils" / "manifest" / "fixtures"
 TEXT = (FIXTURES / "volcano.yaml.txt").read_text(encoding="utf-8")
 SPACE, CONF, KEY = "volcano-system", "volcano-scheduler-configmap", "volcano-scheduler.conf"
-INVENTORY = "present ConfigMap kube-system/volcano-colocation-manifest-volcano"
+INVENTORY = "create ConfigMap kube-system/volcano-colocation-manifest-volcano"
 
 
 @dataclass
@@ -61,8 +61,8 @@ def _run(found: Cluster, given: Mapping[str, Any], *, check: bool, wait: Callabl
     ).ActionModule
 
     class OnServer(plugin):  # type: ignore[misc,valid-type]
-        def requests(self, _kubeconfig: str) -> Requests:
-            return partial(found.execute, dry=self._task.check_mode)
+        def connect(self, context: ErrorContext) -> Client:
+            return found.client(context, dry_run=self._task.check_mode)
 
         def work(self, node: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
             node.sleep = lambda _seconds: wait()

@@ -32,7 +32,7 @@ def restore(folder: Path, playbook: Callable[..., Done] = playbook, **variables:
 def test_a_cluster_that_cannot_be_asked_stops_it_before_the_first_node(tmp_path: Path) -> None:
     status, output = restore(tmp_path, colocation_kubeconfig=str(tmp_path / "nowhere.conf"))
     assert status != 0
-    assert "nowhere.conf is no file. Nothing was changed." in output
+    assert "nowhere.conf is not a file. Nothing was changed." in output
     assert PUT_BACK not in output
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,8 @@ from ansible.plugins.loader import connection_loader
 from ansible.template import Templar
 
 from ansible_collections.volcano.colocation.plugins.modules import scheduler_config
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.requests import Requests
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.client import Client
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ErrorContext
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.seen import CRDS
 from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.clusters import (
@@ -64,8 +64,8 @@ def run(found: Server, arguments: Mapping[str, Any], *, check: bool = False) -> 
     ).ActionModule
 
     class OnServer(plugin):  # type: ignore[misc,valid-type]
-        def requests(self, _kubeconfig: str) -> Requests:
-            return partial(found.execute, dry=self._task.check_mode)
+        def connect(self, context: ErrorContext) -> Client:
+            return found.client(context, dry_run=self._task.check_mode)
 
     task = Task()
     task.args, task.check_mode, task.diff = dict(arguments), check, True
@@ -95,7 +95,7 @@ def test_check_mode_then_the_run_then_nothing_then_back_then_nothing(kubeconfig:
         key: first[key] for key in ("changed", "diff", "changes", "findings", "left_out")
     }
     assert text(found) == WRITTEN
-    assert found.writes[0] == f"present ConfigMap {SPACE}/volcano-colocation-scheduler"
+    assert found.writes[0] == f"create ConfigMap {SPACE}/volcano-colocation-scheduler"
     assert [each["object"] for each in first["changes"]] == [
         "PriorityClass colocation-be",
         "Queue org",
@@ -242,24 +242,23 @@ def test_a_run_that_is_cut_off_is_completed_by_the_next_and_can_be_put_back(kube
 
 def test_a_faster_writer_wins_and_is_not_overwritten(kubeconfig: str) -> None:
     found = server()
-    read = found._read
+    serves = found.serves
 
-    def late(asked: Mapping[str, Any]) -> dict[str, Any]:
-        answer = read(asked)
-        if asked["kind"] == "PriorityClass":
+    def late(api_version: str, kind: str) -> bool:
+        if kind == "PriorityClass":
             conf = found.get("ConfigMap", MAP, SPACE)
             assert conf
             found.add({**conf, "data": {KEY: TEXT + "# faster\n"}})
-        return answer
+        return serves(api_version, kind)
 
-    found._read = late  # type: ignore[method-assign]
+    found.serves = late  # type: ignore[method-assign]
     result = run(found, {**WANTED, "kubeconfig": kubeconfig})
-    assert "somebody else changed it after it was read" in result["msg"]
+    assert "another client changed it after it was read" in result["msg"]
     assert text(found) == TEXT + "# faster\n"
 
 
 def test_a_kubeconfig_that_is_not_there_is_named() -> None:
     result = run(server(), {"kubeconfig": "/nowhere.conf", "cluster_uid": UID})
     assert result["msg"] == (
-        "/nowhere.conf is no file. Nothing was changed. Give the kubeconfig's path on the controller."
+        "/nowhere.conf is not a file. Nothing was changed. Give the kubeconfig's path on the controller."
     )

@@ -15,8 +15,8 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import journal as agent_journal
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.removal import removal_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.seen import AgentSeen, ref
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm import journal as kubeadm_journal
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import ConfigMap
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.permission import Permission
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.plan import make_cluster_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.restore import make_return

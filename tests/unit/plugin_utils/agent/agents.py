@@ -19,7 +19,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.host impo
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.options import Options, parse_options
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.pools import Pool, make_pools
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.seen import AgentSeen, LiveNode
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import ClusterNode
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.identity import ClusterNode
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 V2, V1, OPEN_EULER = (

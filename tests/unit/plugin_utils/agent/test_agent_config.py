@@ -22,7 +22,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.config_ma
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.config_schema import matches, problems, shadowed
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import POOL
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
 
 HIGH: Path = ("evictingConfig", "evictingCPUHighWatermark")
 LOW: Path = ("evictingConfig", "evictingCPULowWatermark")

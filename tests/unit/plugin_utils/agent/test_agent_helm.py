@@ -14,7 +14,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names im
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.helm import Helm, helm
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.host import AgentHost
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.rubik import rubik_config
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.agents import (
     OPEN_EULER,
     V1,

@@ -28,7 +28,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.plan impo
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.removal import removal_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.seen import AgentSeen, LiveNode, ref
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.steps import Plan, Step, Verb
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.agents import (
     V1,
     config_map,

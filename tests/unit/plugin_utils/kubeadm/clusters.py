@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.identity import ClusterNode
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.journal import Journal
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import ClusterNode, ConfigMap, Host
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import Host
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.seen import Seen
 
 DRIVER, CPU = ("cgroupDriver",), ("systemReserved", "cpu")

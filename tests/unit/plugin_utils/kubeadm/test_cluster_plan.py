@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import UneditableFile
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import ClusterError, ConfigMap, Host
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import Host
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.permission import Permission
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.plan import ClusterPlan, make_cluster_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.seen import Seen

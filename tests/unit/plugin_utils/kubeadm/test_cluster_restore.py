@@ -8,6 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.journal import (
     Journal,
     noted,
@@ -15,7 +17,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.journal
     settled,
     written,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import ClusterError, ConfigMap, Host
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import Host
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.permission import Permission
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.plan import make_cluster_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.restore import Return, make_return

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Ref
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.inventory import (
     Inventory,
     place,
@@ -16,7 +17,6 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.invent
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.marks import APPLIED, last_said, marks, said
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.merge import is_as_wanted, merge
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.objects import Ref
 
 # live, wanted, last -> change, kept, conflicts
 WAYS: dict[str, tuple[Any, Any, Any, Any, list[str], list[str]]] = {

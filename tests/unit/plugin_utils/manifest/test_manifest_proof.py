@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Ref
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.order import Stage, rank, stage
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.proof import State, selector, state, why
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.objects import Ref
 
 
 def ref(kind: str, api: str = "apps/v1") -> Ref:

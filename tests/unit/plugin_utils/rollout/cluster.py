@@ -16,6 +16,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Protocol
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.client import Client
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ErrorContext
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.drain_cluster import DrainCluster
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.pods import Rules
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.kube.discovery import (
+    EVICTION,
+    REVIEWS,
+    Kinds,
+    discover,
+)
+
 Object = dict[str, Any]
 
 
@@ -65,6 +76,11 @@ def node_object(annotations: Mapping[str, str] | None = None, *, cordoned: bool 
     }
 
 
+def reached(path: Path, rules: Rules = Rules()) -> DrainCluster:  # noqa: B008
+    """The cluster of a kubeconfig."""
+    return DrainCluster(Client(ErrorContext(str(path), "docs/rollout.md", "")), rules)
+
+
 @dataclass
 class ApiServer:
     """``allowed``: disruptions left; ``lingers``: looks at the pods until one that was evicted has ended."""
@@ -87,13 +103,14 @@ class ApiServer:
                 return status, {"message": f"no, {status}"}
         if method != "GET" and "selfsubject" not in place:
             self.log.append(f"{method} {place}")
+        discovered = discover(place, self._kinds(), {**EVICTION, "version": self.policy[0]})
+        if discovered is not None:
+            return 200, discovered
         if place.endswith("/eviction"):
             return self._evict(place.split("/")[-2], body)
         if method == "PATCH":
             return self._patch(body)
         found: dict[str, Object] = {
-            "/api/v1": {"resources": [{"name": "pods/eviction", "group": "policy", "version": self.policy[0]}]},
-            "/apis/policy": {"versions": [{"version": each} for each in self.policy]},
             "/api/v1/nodes": {"items": [self.node]},
             "/api/v1/nodes/n1": self.node,
             f"/apis/policy/{self.policy[0]}/poddisruptionbudgets": {"items": self.budgets},
@@ -102,6 +119,10 @@ class ApiServer:
         if place == "/api/v1/pods":
             return 200, {"items": self._looked_at()}
         return (200, found[place]) if place in found else (404, {"message": "not found"})
+
+    def _kinds(self) -> Kinds:
+        budgets = {f"policy/{each}": {"poddisruptionbudgets": ("PodDisruptionBudget", True)} for each in self.policy}
+        return {"v1": {"nodes": ("Node", False), "pods": ("Pod", True)}, **budgets, **REVIEWS}
 
     def _looked_at(self) -> list[Object]:
         shown = [each for each in self.pods if each["metadata"].get("looks", 1) > 0]

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.node_api import NodeApi
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.cordon import OURS, is_cordoned
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.drain import (
     Clock,
@@ -22,9 +21,10 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.drain i
     outlook,
     release,
 )
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.drain_cluster import DrainCluster
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.pods import Rules
 
-from .cluster import ApiServer, budget, node_object, pod, serving
+from .cluster import ApiServer, budget, node_object, pod, reached, serving
 
 
 class Time:
@@ -53,10 +53,10 @@ def _passing() -> Time:
 @pytest.fixture(name="reach")
 def _reach(tmp_path: Path) -> Iterator[Any]:
     with ExitStack() as stack:
-        yield lambda server, **rules: NodeApi(str(stack.enter_context(serving(server, tmp_path))), Rules(**rules))
+        yield lambda server, **rules: reached(stack.enter_context(serving(server, tmp_path)), Rules(**rules))
 
 
-def drained(api: NodeApi, passing: Time, timeout: float = 60) -> Drained:
+def drained(api: DrainCluster, passing: Time, timeout: float = 60) -> Drained:
     return drain(api, "n1", timeout, passing.clock, passing.told.append)
 
 

@@ -11,11 +11,16 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import UneditableFile
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import ClusterError, ConfigMap
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap, Object, Ref, patched
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.admission import MUTATING, VALIDATING
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.conf import Metrics, Usage, WantedConf
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.deeds import Deed, ObjectChange, needs
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.deeds import (
+    Deed,
+    ObjectChange,
+    required_permissions,
+)
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.journal import (
     ENTRY,
     NAME,
@@ -28,7 +33,6 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.metri
     place_of,
     source_of,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.objects import Manifest, Ref, patched
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.plan import SchedulerPlan, make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.restore import make_return
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.seen import CRDS, Seen
@@ -83,7 +87,7 @@ def after(found: Seen, made: SchedulerPlan) -> Seen:
     )
 
 
-def _carried_out(change: ObjectChange, found: Manifest | None) -> dict[str, Any]:
+def _carried_out(change: ObjectChange, found: Object | None) -> dict[str, Any]:
     return dict(change.manifest) if found is None else patched(found, change.manifest)
 
 
@@ -226,7 +230,7 @@ def test_nothing_to_put_back() -> None:
     ("uid", "told"),
     [
         ("another", f"The kubeconfig leads to the cluster {UID}, and colocation_cluster_uid is another"),
-        ("", f"The cluster {UID} would be changed, and nobody said that it is the one that is meant"),
+        ("", f"The cluster {UID} would be changed, and colocation_cluster_uid does not confirm"),
     ],
 )
 def test_the_cluster_has_to_be_the_one_that_is_meant(uid: str, told: str) -> None:
@@ -345,7 +349,7 @@ def test_an_action_that_is_needed_cannot_be_dropped() -> None:
 def test_every_verb_is_asked_for_once() -> None:
     made = plan(ALL, seen(served=SERVED))
     kept = Ref("v1", "ConfigMap", NAME, "volcano-system")
-    assert [str(each) for each in needs(made.objects, made.text, kept, Deed.CREATE)] == [
+    assert [str(each) for each in required_permissions(made.objects, made.text, kept, Deed.CREATE)] == [
         "create configmaps in volcano-system",
         "patch configmaps volcano-scheduler-configmap in volcano-system",
         "create priorityclasses.scheduling.k8s.io",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.queues import (
     Queue,

@@ -9,27 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import kubernetes_validate
 import kubernetes_validate.utils
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.requests import LOOK
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.scheduler_api import SchedulerApi
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.document import Options, read_document
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.inventory import place
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.plan import make_plan as manifest_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.seen import Seen as ManifestSeen
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler import journal
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.admission import MUTATING, VALIDATING
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.deeds import Deed, needs
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.objects import Ref
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.deeds import Deed, carry_out
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.plan import SchedulerPlan, make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.scheduler_cluster import SchedulerCluster
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.seen import CRDS
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.wanted import read_wanted
-from ansible_collections.volcano.colocation.tests.unit.action.api_server import Answer, Server
+from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server, Stored
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.clusters import (
     BE,
     FIELDS,
@@ -74,7 +71,7 @@ def _once() -> Iterator[None]:
         yield
 
 
-def judge(manifest: Answer, version: str) -> None:
+def judge(manifest: Stored, version: str) -> None:
     assert kubernetes_validate.validate(manifest, version, strict=True).startswith(version)
 
 
@@ -96,22 +93,19 @@ class OfVersion(Server):
     kubernetes: str = ""
     judged: list[str] = field(default_factory=list)
 
-    def execute(self, module: str, arguments: Mapping[str, Any], *, dry: bool) -> Answer:
-        if module == LOOK:
-            asked = arguments["api_version"], arguments["kind"]
-            if asked[0] not in VOLCANO and not is_carried(*asked, self.kubernetes):
-                return {"resources": [], "api_found": False, "msg": "Failed to find API"}
-            return super().execute(module, arguments, dry=dry)
-        sent = arguments["definition"]
-        if sent["apiVersion"] not in VOLCANO:
-            if arguments.get("state", "present") == "present":
-                judge(sent, self.kubernetes)
-            self.judged.append(sent["kind"])
-        answer = super().execute(module, arguments, dry=dry)
-        kept = self.get(sent["kind"], sent["metadata"].get("name", ""), sent["metadata"].get("namespace"))
-        if kept and sent["apiVersion"] not in VOLCANO:
-            judge(kept, self.kubernetes)
-        return answer
+    def serves(self, api_version: str, kind: str) -> bool:
+        known = api_version in VOLCANO or is_carried(api_version, kind, self.kubernetes)
+        return known and super().serves(api_version, kind)
+
+    def write(self, verb: str, definition: Stored, *, dry: bool) -> Stored:
+        if definition["apiVersion"] in VOLCANO:
+            return super().write(verb, definition, dry=dry)
+        if verb == "create":
+            judge(definition, self.kubernetes)
+        self.judged.append(definition["kind"])
+        found = super().write(verb, definition, dry=dry)
+        judge(found, self.kubernetes)
+        return found
 
 
 def cluster(version: str) -> OfVersion:
@@ -125,17 +119,15 @@ def cluster(version: str) -> OfVersion:
 
 def run(found: OfVersion, given: Mapping[str, Any]) -> SchedulerPlan:
     """As the module does it."""
-    api = SchedulerApi(partial(found.execute, dry=False), "admin.conf")
-    seen = api.look(read_wanted(given))
+    cluster = SchedulerCluster(found.client())
+    seen = cluster.look(read_wanted(given))
     plan = make_plan(read_wanted(given), seen, UID)
-    kept = Deed.CHANGE if seen.journal_version else Deed.CREATE
     if plan.changes:
-        api.demand(needs(plan.objects, plan.text, Ref("v1", "ConfigMap", journal.NAME, SPACE), kept))
-        api.note(SPACE, plan.journal, seen.journal_version)
+        cluster.note(SPACE, plan.journal, seen.journal_version)
     for each in plan.objects:
-        api.carry_out(each)
+        carry_out(cluster.client, each)
     if plan.text:
-        api.write_text(plan.text)
+        cluster.write_text(plan.text)
     return plan
 
 
@@ -153,9 +145,8 @@ def test_every_version_takes_all_that_is_written_and_is_asked_for_nothing_that_i
         one = [(kind, f"admissionregistration.k8s.io/{api}"), (f"{kind}Binding", f"admissionregistration.k8s.io/{api}")]
         assert made == (one * pairs if api else [])
         assert any(each.startswith(f"{kind}: ") for each in plan.left_out) is (api is None)
-    asked = found.judged.count("SelfSubjectAccessReview")
     # The journal and the scheduler's own ConfigMap beside the objects of the plan, less the queue.
-    assert len(found.judged) == asked + 2 + len(plan.objects) - 1
+    assert len(found.judged) == 2 + len(plan.objects) - 1
     assert not run(found, WANTED).changes
 
 

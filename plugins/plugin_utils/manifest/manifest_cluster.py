@@ -1,26 +1,27 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is asked of an API server for a manifest, how its objects are written, and how they are waited for."""
+"""What is read of a cluster for a manifest, how its objects are written, and how they are waited for."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ..kubeadm.model import ClusterError
-from ..manifest.document import Document
-from ..manifest.inventory import Inventory, place, read_inventory
-from ..manifest.marks import is_adopted, owner
-from ..manifest.order import Stage, stage
-from ..manifest.proof import State, selector, state, why
-from ..manifest.removal import RESIDENTS, USES
-from ..manifest.seen import Seen, key
-from ..scheduler.deeds import Deed, ObjectChange
-from ..scheduler.objects import Manifest, Ref
+from ..kube.client import Client
+from ..kube.errors import ClusterError
+from ..kube.identity import cluster_uid
+from ..kube.objects import Object, Ref
+from ..kube.wait import WaitOptions, delete_and_wait
+from ..scheduler.deeds import ObjectChange, carry_out
 from ..scheduler.seen import served_versions
-from .objects_api import ObjectsApi
-from .requests import WRITE
+from .document import Document
+from .inventory import Inventory, place, read_inventory
+from .marks import is_adopted, owner
+from .order import Stage, stage
+from .proof import State, selector, state, why
+from .removal import RESIDENTS, USES
+from .seen import Seen, key
 
 POLL = 5
 """Seconds between two looks at what is waited for."""
@@ -29,21 +30,15 @@ _LINGER = (Stage.NAMESPACES, Stage.CRDS, Stage.WORKLOADS)
 
 
 @dataclass(frozen=True)
-class Patience:
-    """``timeout`` in seconds, for all that is waited for at once; ``tell`` is for the person who watches."""
+class ManifestCluster:
+    """One cluster, and what of it a manifest is about."""
 
-    timeout: int
-    sleep: Callable[[float], None]
-    tell: Callable[[str], None]
-
-
-class ManifestApi(ObjectsApi):
-    """One API server, and what of it a manifest is about."""
+    client: Client
 
     def look(self, name: str, document: Document) -> Seen:
         """The manifest's objects and those of the inventory, as they are now."""
-        uid = self._uid()
-        kept = self._found(place(name))
+        uid = cluster_uid(self.client)
+        kept = self.client.find(place(name))
         inventory = read_inventory(kept)
         spaces = [Ref("v1", "Namespace", each.ref.namespace) for each in document.items if each.ref.namespace]
         refs = {key(each): each for each in (*inventory.refs, *spaces, *(each.ref for each in document.items))}
@@ -54,8 +49,8 @@ class ManifestApi(ObjectsApi):
 
     def look_back(self, name: str) -> Seen:
         """What the inventory names, who uses it, and what else is in its namespaces."""
-        uid = self._uid()
-        kept = self._found(place(name))
+        uid = cluster_uid(self.client)
+        kept = self.client.find(place(name))
         inventory = read_inventory(kept)
         found = {key(ref): self._seen(ref)[0] for ref in inventory.refs}
         objects = {every: live for every, live in found.items() if live is not None}
@@ -69,57 +64,49 @@ class ManifestApi(ObjectsApi):
             residents=tuple(self._residents(ours)),
         )
 
-    def _seen(self, ref: Ref) -> tuple[Manifest | None, bool]:
+    def _seen(self, ref: Ref) -> tuple[Object | None, bool]:
         """(the object, whether the server has its API in this version)."""
-        what = f"get {ref.resource} {ref.name}" + (f" in {ref.namespace}" if ref.namespace else "")
-        where = {"namespace": ref.namespace} if ref.namespace else {}
-        found = self._asked(what, {"api_version": ref.api_version, "kind": ref.kind, "name": ref.name, **where})
-        return (None, False) if found is None else (next(iter(found), None), True)
+        found = self.client.find(ref)
+        return found, found is not None or self.client.serves(ref.api_version, ref.kind)
 
-    def _users(self, ours: Iterable[Manifest]) -> Iterator[Ref]:
+    def _users(self, ours: Iterable[Object]) -> Iterator[Ref]:
         """Volcano's Jobs and PodGroups, where its CRDs are ours."""
         for each in ours:
             name = each["metadata"]["name"]
             if each["kind"] == CRD and name in USES:
                 group, kind = USES[name]
                 version = next(iter(served_versions(each)), "")
-                yield from map(Ref.of, self._listed(f"{group}/{version}", kind) or ())
+                yield from map(Ref.of, self.client.list_objects(f"{group}/{version}", kind) or ())
 
-    def _residents(self, ours: Iterable[Manifest]) -> Iterator[Manifest]:
+    def _residents(self, ours: Iterable[Object]) -> Iterator[Object]:
         for each in ours:
             if each["kind"] == "Namespace":
                 name = each["metadata"]["name"]
                 for api, kind in RESIDENTS:
-                    what = f"list {Ref(api, kind, '').resource} in {name}"
-                    yield from self._asked(what, {"api_version": api, "kind": kind, "namespace": name}) or ()
+                    yield from self.client.list_objects(api, kind, namespace=name) or ()
 
     def note(self, name: str, inventory: Inventory, version: str | None) -> str | None:
         """Write the inventory, if it is still as it was read; its new version."""
-        ref = place(name)
-        header = ref.header(**({"resourceVersion": version} if version else {}))
-        verb = "patch" if version else "create"
-        what = f"{verb} configmaps {ref.name} in {ref.namespace}"
-        arguments = {"definition": {**header, "data": inventory.written()}}
-        return _version(self._run(WRITE, what, arguments).get("result"))
+        ref, data = place(name), inventory.written()
+        if version is None:
+            return _version(self.client.create({**ref.header(), "data": data}))
+        return _version(self.client.patch({**ref.header(resourceVersion=version), "data": data}))
 
     def take_away(self, name: str) -> None:
         """The inventory."""
-        ref = place(name)
-        self._write(f"delete configmaps {ref.name} in {ref.namespace}", ref.header(), state="absent")
+        self.client.delete(place(name))
 
-    def delete(self, change: ObjectChange, timeout: int) -> None:
+    def delete(self, change: ObjectChange, options: WaitOptions) -> None:
         """What takes others along is waited for, so that nothing is left when this returns."""
         if stage(change.ref) not in _LINGER:
-            self.carry_out(change)
+            carry_out(self.client, change)
             return
-        what = f"{Deed.DELETE.value} {change.ref.resource} {change.ref.name}"
-        options = {"delete_options": {"propagationPolicy": "Foreground"}, "wait": True, "wait_timeout": timeout}
-        self._write(what, change.manifest, state="absent", **options)
+        delete_and_wait(self.client, change.ref, options)
 
-    def prove(self, refs: Iterable[Ref], patience: Patience) -> None:
+    def prove(self, refs: Iterable[Ref], options: WaitOptions) -> None:
         """Wait until all of these are as they should be; ClusterError with the reasons where they do not become so."""
         left = list(refs)
-        end = time.monotonic() + patience.timeout
+        end = time.monotonic() + options.timeout
         told: dict[Ref, str] = {}
         while left:
             live = {ref: self._seen(ref)[0] for ref in left}
@@ -128,7 +115,7 @@ class ManifestApi(ObjectsApi):
             for ref in left:
                 if told.get(ref) != states[ref].lacks:
                     told[ref] = states[ref].lacks
-                    patience.tell(f"waiting for {ref.place}: {told[ref]}")
+                    options.show(f"waiting for {ref.place}: {told[ref]}")
             if left and (time.monotonic() >= end or any(states[ref].failed for ref in left)):
                 reasons = "; ".join(self._told(ref, live[ref], states[ref]) for ref in left)
                 raise ClusterError(
@@ -137,17 +124,16 @@ class ManifestApi(ObjectsApi):
                     " time with colocation_volcano_timeout.",
                 )
             if left:
-                patience.sleep(POLL)
+                options.sleep(POLL)
 
-    def _told(self, ref: Ref, live: Manifest | None, found: State) -> str:
+    def _told(self, ref: Ref, live: Object | None, found: State) -> str:
         if live is None or ref.kind == CRD:
             return f"{ref.place}: {found.lacks}"
         labels = selector(ref, live)
-        arguments = {"api_version": "v1", "kind": "Pod", "namespace": ref.namespace, "label_selectors": [labels]}
-        pods = self._asked(f"list pods in {ref.namespace}", arguments) if labels else ()
+        pods = self.client.list_objects("v1", "Pod", namespace=ref.namespace or "", labels=labels) if labels else ()
         reasons = why(live, pods or ())
         return f"{ref.place}: {found.lacks}" + (f" ({'; '.join(reasons)})" if reasons else "")
 
 
-def _version(found: Manifest | None) -> str | None:
+def _version(found: Object | None) -> str | None:
     return ((found or {}).get("metadata") or {}).get("resourceVersion")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.objects import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import (
     Ref,
     body,
     covers,

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-Manifest = Mapping[str, Any]
+Object = Mapping[str, Any]
 _IDENTITY = ("apiVersion", "kind")
 _EMPTY: tuple[Any, ...] = (None, {}, [])
-_OMITTED: Mapping[str, Manifest] = {
+_OMITTED: Mapping[str, Object] = {
     "PriorityClass": {"globalDefault": False, "description": "", "preemptionPolicy": "PreemptLowerPriority"}
 }
 """Fields that a server leaves out of its answers when they are this (k8s.io/api scheduling/v1, omitempty)."""
@@ -27,7 +27,7 @@ class Ref:
     namespace: str | None = None
 
     @classmethod
-    def of(cls, manifest: Manifest) -> Ref:
+    def of(cls, manifest: Object) -> Ref:
         metadata = manifest["metadata"]
         return cls(manifest["apiVersion"], manifest["kind"], metadata["name"], metadata.get("namespace"))
 
@@ -48,6 +48,13 @@ class Ref:
         """As messages name it."""
         return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
 
+    def describe(self, verb: str, subresource: str = "") -> str:
+        """A request as rules of RBAC have it, such as: get daemonsets.apps NAME in NAMESPACE."""
+        below = f"/{subresource}" if subresource else ""
+        group = f".{self.group}" if self.group else ""
+        where = f" in {self.namespace}" if self.namespace else ""
+        return f"{verb} {self.resource}{below}{group}{f' {self.name}' if self.name else ''}{where}"
+
     def header(self, **metadata: Any) -> dict[str, Any]:
         """A manifest without a body."""
         where = {"namespace": self.namespace} if self.namespace else {}
@@ -62,7 +69,34 @@ class Ref:
         )
 
 
-def body(manifest: Manifest) -> dict[str, Any]:
+@dataclass(frozen=True)
+class ConfigMap:
+    """A ConfigMap as it was read; ``version`` is its resourceVersion."""
+
+    name: str
+    data: Mapping[str, str]
+    version: str
+    namespace: str = "kube-system"
+
+    @classmethod
+    def of(cls, found: Object | None) -> ConfigMap | None:
+        """None where there is none."""
+        if found is None:
+            return None
+        metadata = found["metadata"]
+        return cls(metadata["name"], found.get("data") or {}, metadata["resourceVersion"], metadata["namespace"])
+
+    @property
+    def ref(self) -> Ref:
+        return Ref("v1", "ConfigMap", self.name, self.namespace)
+
+    @property
+    def place(self) -> str:
+        """As messages name it."""
+        return self.ref.place
+
+
+def body(manifest: Object) -> dict[str, Any]:
     """A manifest without what says which object it is; of its metadata labels and annotations."""
     kept = {key: value for key, value in manifest.items() if key not in (*_IDENTITY, "metadata", "status")}
     notes = {key: value for key, value in manifest["metadata"].items() if key in ("labels", "annotations")}
@@ -84,7 +118,7 @@ def covers(found: Any, wanted: Any) -> bool:
     return str(found) == str(wanted) and found is not None
 
 
-def patch(found: Manifest, wanted: Manifest, former: Manifest, undo: Manifest) -> dict[str, Any]:
+def patch(found: Object, wanted: Object, former: Object, undo: Object) -> dict[str, Any]:
     """The JSON merge patch (RFC 7386) that is still needed.
 
     What ``former`` set, nobody wants now and nobody changed since is put back as ``undo`` says.
@@ -109,11 +143,11 @@ def nulls(made: Any) -> Any:
     return {key: nulls(value) for key, value in made.items()} if isinstance(made, Mapping) else None
 
 
-def _mapping(value: Any) -> Manifest:
+def _mapping(value: Any) -> Object:
     return value if isinstance(value, Mapping) else {}
 
 
-def inverse(found: Manifest, change: Manifest) -> dict[str, Any]:
+def inverse(found: Object, change: Object) -> dict[str, Any]:
     """The merge patch that takes another one back."""
     result: dict[str, Any] = {}
     for key, value in change.items():
@@ -123,7 +157,7 @@ def inverse(found: Manifest, change: Manifest) -> dict[str, Any]:
     return result
 
 
-def patched(found: Any, change: Manifest) -> dict[str, Any]:
+def patched(found: Any, change: Object) -> dict[str, Any]:
     """What a merge patch makes of a document."""
     result = dict(found) if isinstance(found, Mapping) else {}
     for key, value in change.items():
@@ -136,7 +170,7 @@ def patched(found: Any, change: Manifest) -> dict[str, Any]:
     return result
 
 
-def over(first: Manifest, later: Manifest) -> dict[str, Any]:
+def over(first: Object, later: Object) -> dict[str, Any]:
     """Two inverse patches as one: where both speak, the first, which knows what was there before all."""
     result = dict(later)
     for key, value in first.items():

@@ -1,0 +1,264 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Requests to an API server, by the dynamic client of the Python library ``kubernetes``.
+
+The library is imported by the first request: what is wrong before it is reported without the library and a cluster.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import yaml
+
+from .errors import NOT_FOUND, SILENT, TOO_MANY, ApiError, ClusterError, ErrorContext
+from .objects import Object, Ref
+
+TIMEOUT, REPEAT = 30, 30.0
+"""Seconds to connect and for a response; and how long a request that only reads is repeated."""
+MERGE_PATCH = "application/merge-patch+json"
+NO_CACHE = os.path.join(os.devnull, "discovery")
+"""A file that cannot exist. By default the library trusts what any user of the machine can write in /tmp."""
+_ALL = "All"
+_PLAIN: Mapping[str, Any] = {"serializer": lambda _client, response: response}
+"""The option by which the library gives a response as it is."""
+
+
+class Client:
+    """One API server. With ``dry_run`` each request that writes is a dry run. Every method raises ApiError.
+
+    Objects are plain mappings as the API server has them, always with their apiVersion and kind.
+    """
+
+    def __init__(self, context: ErrorContext, *, dry_run: bool = False) -> None:
+        self.context, self.dry_run = context, dry_run
+        self._connected: Any = None
+
+    def find(self, ref: Ref) -> dict[str, Any] | None:
+        """An object; None where it, or its kind, does not exist."""
+        request = ref.describe("get")
+        resource = self._resource(ref.api_version, ref.kind, request)
+        if resource is None:
+            return None
+        place = {"name": ref.name, "namespace": _namespace(resource, ref.namespace)}
+        try:
+            return _typed(ref.api_version, ref.kind, self._read(request, resource.get, **place, **_PLAIN))
+        except ApiError as error:
+            if error.status == NOT_FOUND:
+                return None
+            raise
+
+    def serves(self, api_version: str, kind: str) -> bool:
+        """Whether the API server has a kind in this version."""
+        return self._resource(api_version, kind, Ref(api_version, kind, "").describe("list")) is not None
+
+    def list_objects(
+        self, api_version: str, kind: str, *, namespace: str = "", labels: str = "", fields: str = ""
+    ) -> tuple[dict[str, Any], ...] | None:
+        """The objects of one namespace or of all, by selectors; None where the kind does not exist."""
+        request = Ref(api_version, kind, "", namespace or None).describe("list")
+        resource = self._resource(api_version, kind, request)
+        if resource is None:
+            return None
+        selectors = {"label_selector": labels or None, "field_selector": fields or None}
+        found = self._read(request, resource.get, namespace=namespace or None, **selectors, **_PLAIN)
+        # Members of a list come without their kind.
+        return tuple(_typed(api_version, kind, item) for item in found["items"] or ())
+
+    def create(self, body: Object) -> Object:
+        """The object as the API server has it then."""
+        return self._write("create", body)
+
+    def patch(self, body: Object, *, subresource: str = "") -> Object:
+        """A merge patch (RFC 7386), also of a subresource. A resourceVersion in it has to be the present one."""
+        return self._write("patch", body, subresource, name=body["metadata"]["name"], content_type=MERGE_PATCH)
+
+    def replace(self, body: Object) -> Object:
+        """The object becomes ``body``, whichever its version is."""
+        found = self.find(Ref.of(body))
+        version = {"resourceVersion": found["metadata"]["resourceVersion"]} if found else {}
+        return self._write("replace", {**body, "metadata": {**body["metadata"], **version}})
+
+    def delete(self, ref: Ref, *, propagation: str = "") -> None:
+        """``propagation``: Foreground keeps the object until what it owns is deleted. A missing object is no error."""
+        request = ref.describe("delete")
+        resource = self._known(ref, request)
+        # An API server takes options from the body if there is one, and then from nowhere else.
+        options = {"apiVersion": "v1", "kind": "DeleteOptions"}
+        body = {
+            **options,
+            **({"propagationPolicy": propagation} if propagation else {}),
+            **({"dryRun": [_ALL]} if self.dry_run else {}),
+        }
+        place = {"name": ref.name, "namespace": _namespace(resource, ref.namespace)}
+        try:
+            self._call(request, resource.delete, body=body, **place, **_PLAIN)
+        except ApiError as error:
+            if error.status != NOT_FOUND:
+                raise
+
+    def evict(self, ref: Ref, uid: str) -> None:
+        """Evict the pod of this uid; TOO_MANY in the error where a PodDisruptionBudget forbids it now."""
+        request = ref.describe("create", "eviction")
+        resource = self._known(ref, request).subresources["eviction"]
+        # Its group and version are not those of pods: policy/v1beta1 before Kubernetes 1.22.
+        body = {
+            "apiVersion": f"{resource.extra_args['group']}/{resource.extra_args['version']}",
+            "kind": "Eviction",
+            "metadata": {"name": ref.name, "namespace": ref.namespace},
+            "deleteOptions": {"preconditions": {"uid": uid}, **({"dryRun": [_ALL]} if self.dry_run else {})},
+        }
+        self._call(request, resource.create, body=body, name=ref.name, namespace=ref.namespace, **_PLAIN)
+
+    def review(self, attributes: Mapping[str, str]) -> bool:
+        """Whether the user may do something, in the terms of ResourceAttributes. A dry run asks it as well."""
+        ref = Ref("authorization.k8s.io/v1", "SelfSubjectAccessReview", "")
+        spec = {"resourceAttributes": dict(attributes)}
+        body = {"apiVersion": ref.api_version, "kind": ref.kind, "metadata": {}, "spec": spec}
+        request = ref.describe("create")
+        found = self._call(request, self._known(ref, request).create, body=body, **_PLAIN)
+        return bool((found.get("status") or {}).get("allowed"))
+
+    def _write(self, method: str, body: Object, subresource: str = "", **options: Any) -> Object:
+        ref = Ref.of(body)
+        request = ref.describe("update" if method == "replace" else method, subresource)
+        resource = self._known(ref, request)
+        options["namespace"] = _namespace(resource, ref.namespace)
+        target = resource.subresources[subresource] if subresource else resource
+        dry = {"dry_run": _ALL} if self.dry_run else {}
+        found: Object = self._call(request, getattr(target, method), body=dict(body), **options, **dry, **_PLAIN)
+        return found
+
+    def _known(self, ref: Ref, request: str) -> Any:
+        """The resource of a kind; ApiError where the API server does not have it."""
+        resource = self._resource(ref.api_version, ref.kind, request)
+        if resource is None:
+            reason = f"the API server has no {ref.kind} in {ref.api_version}"
+            raise ApiError(request, NOT_FOUND, reason, self.context)
+        return resource
+
+    def _resource(self, api_version: str, kind: str, request: str) -> Any:
+        """What the API server says of a kind; None where it does not have it. It may have it later."""
+        from kubernetes.dynamic.exceptions import ResourceNotFoundError
+
+        # Without the prefix every group would be asked that has a version of this name.
+        prefix = "apis" if "/" in api_version else "api"
+        found = self._dynamic(request).resources.get
+        try:
+            return self._read(request, found, prefix=prefix, api_version=api_version, kind=kind)
+        except ResourceNotFoundError:
+            self._confirm_missing(f"/{prefix}/{api_version}", request)
+            return None
+
+    def _confirm_missing(self, path: str, request: str) -> None:
+        """ApiError unless the server says so. The library takes a group that answers with 503 for an empty one."""
+        try:
+            self._read(request, self._dynamic(request).request, "get", path)
+        except ApiError as error:
+            if error.status != NOT_FOUND:
+                raise
+
+    def _dynamic(self, request: str) -> Any:
+        """The library's client, once it is connected for the first request."""
+        if self._connected is None:
+            self._connected = self._read(request, _bounded_client, _api_client(self.context.kubeconfig))
+        return self._connected
+
+    def _read(self, request: str, send: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """What only reads is repeated as long as the server asks for it, and not longer than REPEAT.
+
+        So Kubernetes 1.34 and newer answer for a moment after a CustomResourceDefinition was created ("storage is
+        (re)initializing"). An eviction that a budget forbids has this status too, and is the caller's to repeat.
+        """
+        deadline = time.monotonic() + REPEAT
+        while True:
+            try:
+                return self._call(request, send, *arguments, **options)
+            except ApiError as error:
+                if error.status != TOO_MANY or time.monotonic() + error.pause >= deadline:
+                    raise
+                time.sleep(error.pause)
+
+    def _call(self, request: str, send: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        from kubernetes.client.rest import ApiException
+        from urllib3.exceptions import HTTPError
+
+        try:
+            return send(*arguments, **options)
+        except ApiException as error:
+            pause = _pause((error.headers or {}).get("Retry-After"))
+            raise ApiError(request, error.status or SILENT, _reason(error), self.context, pause) from error
+        except (HTTPError, OSError) as error:
+            raise ApiError(request, SILENT, _first_line(str(error)), self.context) from error
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            # The library looks into responses without a check of what they are.
+            reason = "it does not answer as an API server of Kubernetes does"
+            raise ApiError(request, SILENT, reason, self.context) from error
+
+
+def _api_client(kubeconfig: str) -> Any:
+    """The library's client for a kubeconfig; ClusterError where one of both is missing."""
+    try:
+        from kubernetes import client, config
+    except ImportError as error:
+        raise ClusterError(
+            "The Python library kubernetes is needed on the controller to ask an API server",
+            "Nothing was changed. Install it for the Python that runs ansible:"
+            f" {sys.executable} -m pip install kubernetes",
+        ) from error
+    settings = client.Configuration()
+    # urllib3 would repeat requests that write, and wait as long as a server asks for.
+    settings.retries = False
+    try:
+        config.load_kube_config(kubeconfig, client_configuration=settings)
+    except (config.ConfigException, OSError, TypeError, ValueError, AttributeError, yaml.YAMLError) as error:
+        raise ClusterError(
+            f"{kubeconfig} is not a kubeconfig: {_first_line(str(error))}",
+            "Nothing was changed. Give the path of one.",
+        ) from error
+    return client.ApiClient(settings)
+
+
+def _bounded_client(api_client: Any) -> Any:
+    """A dynamic client none of whose requests, those of its discovery included, waits longer than TIMEOUT."""
+    from kubernetes.dynamic import DynamicClient
+
+    class Bounded(DynamicClient):
+        def request(self, method: str, path: str, body: Any = None, **options: Any) -> Any:
+            # Only a pair is a limit for the response too; in older releases no other float is a limit at all.
+            return super().request(method, path, body, _request_timeout=(TIMEOUT, TIMEOUT), **options)
+
+    return Bounded(api_client, cache_file=NO_CACHE)
+
+
+def _namespace(resource: Any, namespace: str | None) -> str | None:
+    return (namespace or "default") if resource.namespaced else None
+
+
+def _typed(api_version: str, kind: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    return {**found, "apiVersion": api_version, "kind": kind}
+
+
+def _pause(retry_after: str | None) -> float:
+    """Retry-After (RFC 9110, 10.2.3) as Kubernetes uses it: seconds."""
+    return float(retry_after) if retry_after and retry_after.isdecimal() else 1.0
+
+
+def _reason(error: Any) -> str:
+    """What the API server says: a Status, or a text of something between here and there."""
+    text = error.body.decode(errors="replace") if isinstance(error.body, bytes) else str(error.body or "")
+    try:
+        status = json.loads(text)
+    except ValueError:
+        status = {"message": text}
+    known = status if isinstance(status, dict) else {"message": text}
+    return _first_line(str(known.get("message") or known.get("reason") or error.reason or ""))
+
+
+def _first_line(text: str) -> str:
+    return next(iter(text.strip().splitlines()), "no reason given")

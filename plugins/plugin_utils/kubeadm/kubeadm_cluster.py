@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The kubelet-config of a cluster, and the journal beside it, on its API server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..kube.client import Client
+from ..kube.errors import UNTOUCHED, ClusterError
+from ..kube.identity import ClusterNode, cluster_node
+from ..kube.objects import ConfigMap, Ref
+from . import journal
+from .model import CONFIG_MAP, NAMESPACE
+from .seen import Seen
+
+JOURNAL = Ref("v1", "ConfigMap", journal.NAME, NAMESPACE)
+
+
+@dataclass(frozen=True)
+class KubeadmCluster:
+    """A cluster that kubeadm may have made."""
+
+    client: Client
+
+    def seen(self) -> Seen:
+        """All that is read before anything is planned."""
+        found = self.client.list_objects("v1", "Node")
+        if found is None:
+            raise ClusterError(
+                f"The API server of {self.client.context.kubeconfig} has no Nodes",
+                f"{UNTOUCHED}. Look at whether the kubeconfig leads to a cluster.",
+            )
+        nodes = tuple(map(cluster_node, found))
+        return Seen(nodes, self._kubelet_config(nodes), journal.read_journal(self._config_map(journal.NAME)))
+
+    def _kubelet_config(self, nodes: tuple[ClusterNode, ...]) -> ConfigMap | None:
+        """Before 1.24 there is one for each minor version, and that of the newest kubelet is the control plane's.
+
+        cmd/kubeadm/app/constants/constants.go, GetKubeletConfigMapName.
+        """
+        versions = sorted({node.kubelet for node in nodes if node.kubelet}, reverse=True)
+        for name in (CONFIG_MAP, *(f"{CONFIG_MAP}-{major}.{number}" for major, number in versions)):
+            found = self._config_map(name)
+            if found:
+                return found
+        return None
+
+    def _config_map(self, name: str) -> ConfigMap | None:
+        return ConfigMap.of(self.client.find(Ref("v1", "ConfigMap", name, NAMESPACE)))
+
+    def keep(self, data: Mapping[str, str]) -> None:
+        """Write the journal."""
+        body = {**JOURNAL.header(), "data": dict(data)}
+        if self.client.find(JOURNAL) is None:
+            self.client.create(body)
+        else:
+            self.client.patch(body)
+
+    def forget(self) -> None:
+        """Delete the journal."""
+        self.client.delete(JOURNAL)
+
+    def replace(self, found: ConfigMap, key: str, text: str) -> None:
+        """Write one key of a ConfigMap, if it is still as it was read: the API server refuses another version of it."""
+        self.client.patch({**found.ref.header(resourceVersion=found.version), "data": {key: text}})

@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is read of a cluster for its scheduler, and how the scheduler's objects are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..kube.client import Client
+from ..kube.identity import cluster_uid
+from ..kube.objects import ConfigMap, Object, Ref
+from . import journal
+from .admission import GROUP, MUTATING, VALIDATING, VERSIONS
+from .conf import Metrics
+from .deeds import TextChange
+from .metrics_source import Place, missing, place_of, source_of
+from .priority_classes import API as CLASSES
+from .queues import API as QUEUES
+from .seen import CRDS, Seen
+from .wanted import Wanted
+
+CRD, CRD_KIND = "apiextensions.k8s.io/v1", "CustomResourceDefinition"
+
+
+@dataclass(frozen=True)
+class SchedulerCluster:
+    """One cluster, and what of it the scheduler is about."""
+
+    client: Client
+
+    def look(self, wanted: Wanted) -> Seen:
+        """All that has to be known before anything is planned, and no more than is asked for."""
+        uid = cluster_uid(self.client)
+        kept = self.client.find(journal_ref(wanted.namespace))
+        conf = self.client.find(Ref("v1", "ConfigMap", wanted.configmap, wanted.namespace)) if wanted.conf else None
+        volcano = wanted.needs_volcano
+        crds = {
+            name: self.client.find(Ref(CRD, "CustomResourceDefinition", name)) for name in (CRDS if volcano else ())
+        }
+        deployment = Ref("apps/v1", "Deployment", wanted.deployment, wanted.namespace)
+        versions, policies = self._policies(wanted)
+        return Seen(
+            uid,
+            journal.read_journal(ConfigMap.of(kept)),
+            kept["metadata"]["resourceVersion"] if kept else None,
+            ConfigMap.of(conf),
+            self.client.find(deployment) if volcano else None,
+            {name: crd for name, crd in crds.items() if crd is not None},
+            tuple(self.client.list_objects(CLASSES, "PriorityClass") or ()) if wanted.classes else (),
+            tuple(self.client.list_objects(QUEUES, "Queue") or ()) if wanted.queues else (),
+            policies,
+            versions,
+            self._source(source_of(wanted.conf, _text(conf, wanted.key))),
+        )
+
+    def look_back(self, namespace: str) -> Seen:
+        """What the journal names, as it is now."""
+        uid = cluster_uid(self.client)
+        kept = self.client.find(journal_ref(namespace))
+        found = journal.read_journal(ConfigMap.of(kept))
+        conf = self.client.find(found.text.ref) if found.text else None
+        others = (self.client.find(each.ref) for each in found.entries)
+        return Seen(
+            uid,
+            found,
+            kept["metadata"]["resourceVersion"] if kept else None,
+            ConfigMap.of(conf),
+            others=tuple(each for each in others if each is not None),
+        )
+
+    def _policies(self, wanted: Wanted) -> tuple[dict[str, tuple[str, ...]], tuple[Object, ...]]:
+        """(versions that the server has of each kind that is asked for, the policies and bindings of the newest)."""
+        versions: dict[str, tuple[str, ...]] = {}
+        found: list[Object] = []
+        admission = wanted.admission
+        asked = {VALIDATING: admission.validate, MUTATING: admission.mutate} if admission else {}
+        for kind in (kind for kind, is_asked in asked.items() if is_asked):
+            for version in VERSIONS[kind]:
+                policies = self.client.list_objects(f"{GROUP}/{version}", kind)
+                if policies is not None:
+                    bindings = self.client.list_objects(f"{GROUP}/{version}", f"{kind}Binding") or ()
+                    versions[kind] = (version,)
+                    found += [*policies, *bindings]
+                    break
+        return versions, tuple(found)
+
+    def _source(self, metrics: Metrics | None) -> str | None:
+        """Why the source of metrics is not there; '' where it is, None where that cannot be told from here."""
+        place = place_of(metrics) if metrics else None
+        return missing(place, self.client.find(place.ref)) if isinstance(place, Place) else None
+
+    def note(self, namespace: str, kept: journal.Journal, version: str | None) -> None:
+        """Write the journal, if it is still as it was read."""
+        ref, data = journal_ref(namespace), journal.written(kept)
+        if version is None:
+            self.client.create({**ref.header(), "data": data})
+        else:
+            self.client.patch({**ref.header(resourceVersion=version), "data": data})
+
+    def take_journal_away(self, namespace: str) -> None:
+        self.client.delete(journal_ref(namespace))
+
+    def write_text(self, change: TextChange) -> None:
+        header = change.ref.header(resourceVersion=change.found.version)
+        self.client.patch({**header, "data": {change.key: change.after}})
+
+
+def journal_ref(namespace: str) -> Ref:
+    return Ref("v1", "ConfigMap", journal.NAME, namespace)
+
+
+def _text(found: Object | None, key: str) -> str | None:
+    text: str | None = ((found or {}).get("data") or {}).get(key)
+    return text

@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an API server answers to a client that looks for its kinds (discovery, apimachinery pkg/apis/meta/v1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import groupby
+from typing import Any
+
+Kinds = Mapping[str, Mapping[str, tuple[str, bool]]]
+"""By apiVersion, then by resource: (kind, whether it has namespaces)."""
+REVIEWS: Kinds = {"authorization.k8s.io/v1": {"selfsubjectaccessreviews": ("SelfSubjectAccessReview", False)}}
+EVICTION = {"group": "policy", "version": "v1", "kind": "Eviction"}
+
+
+def discover(path: str, kinds: Kinds, eviction: Mapping[str, str] = EVICTION) -> dict[str, Any] | None:
+    """The answer to a path of discovery; None for any other, and for a version that is not served."""
+    if path == "/version":
+        return {"gitVersion": "v1.35.0"}
+    if path == "/apis":
+        versions = sorted(each for each in kinds if "/" in each)
+        groups = [_group(name, list(found)) for name, found in groupby(versions, lambda each: each.partition("/")[0])]
+        return {"kind": "APIGroupList", "groups": groups}
+    for version, resources in kinds.items():
+        if path == ("/apis/" if "/" in version else "/api/") + version:
+            return {"kind": "APIResourceList", "resources": _resources(resources, eviction)}
+    return None
+
+
+def _group(name: str, versions: list[str]) -> dict[str, Any]:
+    found = [{"groupVersion": each, "version": each.partition("/")[2]} for each in versions]
+    return {"name": name, "versions": found, "preferredVersion": found[0]}
+
+
+def _resources(resources: Mapping[str, tuple[str, bool]], eviction: Mapping[str, str]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for name, (kind, namespaced) in resources.items():
+        about = {"namespaced": namespaced, "singularName": "", "verbs": ["get"]}
+        found += [{**about, "name": name, "kind": kind}, {**about, "name": f"{name}/status", "kind": kind}]
+        if name == "pods":
+            found.append({**about, "name": "pods/eviction", **eviction})
+    return found
