@@ -139,7 +139,7 @@ def kubelet_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
 
     The profile is the node's own, as ``kubelet_after.resolved`` makes it.
     """
-    if not any(True for _each in desired_fields(profile)):
+    if not profile.kubelet:
         return ()
     edits = _as_one_restart(tuple(_edits(facts, profile)))
     return edits or (*_restart_only(facts.kubelet), *_checkpoints_of_another_policy(facts.kubelet, profile))

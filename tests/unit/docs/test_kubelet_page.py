@@ -10,13 +10,8 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_field_model import Impact
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import FIELDS, KubeletField
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_needs import (
-    MOVES_PODS,
-    UNDER_STATIC_CPU,
-    UNDER_STATIC_MEMORY,
-    touches,
-)
 from ansible_collections.volcano.colocation.tests.unit.docs.test_role_docs import COLLECTION, OPTIONS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "kubelet.md").read_text(encoding="utf-8")
@@ -31,16 +26,14 @@ SOURCES = "\n".join(
 
 
 def takes(field: KubeletField) -> str:
-    key = (field.key,)
-    if key in MOVES_PODS:
-        return "drain"
-    if key in UNDER_STATIC_CPU:
-        return "drain under `static`"
-    if key in UNDER_STATIC_MEMORY:
-        return "drain under `Static`"
-    if touches((field.key, "cpu"), UNDER_STATIC_CPU) and touches((field.key, "memory"), UNDER_STATIC_MEMORY):
+    if field.impacts >= {Impact.DRAIN_UNDER_STATIC_CPU, Impact.DRAIN_UNDER_STATIC_MEMORY}:
         return "drain for `cpu` under `static`, for `memory` under `Static`"
-    return "restart"
+    return {
+        Impact.RESTART: "restart",
+        Impact.DRAIN: "drain",
+        Impact.DRAIN_UNDER_STATIC_CPU: "drain under `static`",
+        Impact.DRAIN_UNDER_STATIC_MEMORY: "drain under `Static`",
+    }[field.impact]
 
 
 def default(field: KubeletField) -> str:

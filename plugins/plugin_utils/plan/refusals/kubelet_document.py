@@ -47,7 +47,7 @@ BEGINNING = "Begin it with the lines apiVersion: kubelet.config.k8s.io/v1beta1 a
 
 
 def _kind(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
-    if not any(True for _each in desired_fields(profile)):
+    if not profile.kubelet:
         return
     for config in decoded_files(facts):
         wrong = not_kubelets(config.values)

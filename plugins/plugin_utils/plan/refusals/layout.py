@@ -41,7 +41,7 @@ def _place(facts: NodeFacts, profile: Profile) -> Place | None:
 
 def _touched(profile: Profile) -> bool:
     """Whether kubelet's settings are any of the profile's business."""
-    return any(True for _each in desired_fields(profile))
+    return bool(profile.kubelet)
 
 
 def _installed(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:

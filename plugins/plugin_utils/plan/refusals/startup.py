@@ -23,7 +23,7 @@ from ...findings.rules import (
 from ...findings.rules import resource_managers as managers
 from ...kubelet_fields import FIELDS
 from ...profile import Profile
-from ..kubelet_after import SOURCE, desired_fields, node_after
+from ..kubelet_after import SOURCE, node_after
 from ..model import Refusal
 from .model import Rule
 
@@ -63,7 +63,7 @@ def _refused(finding: Finding, facts: NodeFacts) -> Refusal:
 
 def _startup(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     """Whoever is to blame, kubelet is restarted only where it can start; of the rest only what the profile asks for."""
-    if not any(True for _each in desired_fields(profile)):
+    if not profile.kubelet:
         return
     after = node_after(facts, profile)
     for rule in ASKED:
