@@ -53,7 +53,7 @@ class Impact(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class KubeletField:
-    """A field; one without ``option`` is only read, and what follows that attribute is of no account."""
+    """A field. One without ``option`` is only read, and has none of the attributes behind it."""
 
     key: str
     flag: str = ""

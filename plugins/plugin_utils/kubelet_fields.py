@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The table of KubeletConfiguration's fields that this collection sets or reads.
 
-A new row with ``option`` is all that a new setting takes, with `make docs`, which writes documentation, the role's
-variables and the list for the node's side. Sources for all: kubernetes/kubernetes pkg/kubelet/apis/config/v1beta1
+To add a setting, add a row with ``option`` and run `make docs`, which writes the documentation, the role's variables
+and the list for the node's side. Sources for all: kubernetes/kubernetes pkg/kubelet/apis/config/v1beta1
 (defaults.go) and cmd/kubelet/app/options/options.go; the first version: kubernetes/kubelet config/v1beta1/types.go,
 tags v0.17.0 to v0.37.0-beta.0.
 """
@@ -66,6 +66,7 @@ FIELDS = (
         type=FieldType.TABLE,
         since=(1, 22),
         option="cpu_manager_policy_options",
+        unit="a switch or a number by option",
         check=check.policy_options,
         compare=values.same_option,
         impact=Impact.DRAIN_UNDER_STATIC_CPU,
@@ -97,6 +98,7 @@ FIELDS = (
         type=FieldType.TABLE,
         since=(1, 26),
         option="topology_manager_policy_options",
+        unit="a switch or a number by option",
         check=check.policy_options,
         compare=values.same_option,
         description="Sets entries of C(topologyManagerPolicyOptions), such as C(prefer-closest-numa-nodes=true).",
@@ -119,11 +121,12 @@ FIELDS = (
         type=FieldType.MEMORY,
         since=(1, 21),
         option="reserved_memory",
+        unit="V(auto) or the whole list",
         check=check.reserved_memory,
         compare=values.same_memory,
         impact=Impact.DRAIN_UNDER_STATIC_MEMORY,
         description=(
-            "Sets C(reservedMemory), the whole list. Each entry has C(numaNode) and C(limits).\n"
+            "Sets C(reservedMemory). Each entry of the list has C(numaNode) and C(limits).\n"
             "V(auto) computes what kubelet requires, the memory of C(systemReserved), C(kubeReserved) and"
             " C(evictionHard), in equal shares on the NUMA nodes that have CPUs."
         ),
@@ -252,11 +255,12 @@ FIELDS = (
         flag="--feature-gates",
         type=FieldType.TABLE,
         option="feature_gates",
+        unit="V(true) or V(false) by gate",
         check=check.gates,
         entry_impacts=(("KubeletCgroupDriverFromCRI", Impact.DRAIN),),
         description=(
-            "Sets entries of C(featureGates), true or false by name. kubelet does not start with a gate that it does"
-            " not know."
+            "Sets entries of C(featureGates), such as C(MemoryQoS=true). kubelet does not start with a gate that it"
+            " does not know."
         ),
         source="pkg/features/kube_features.go",
     ),
