@@ -95,12 +95,13 @@ class Copy:
 
     def python(self, *arguments: str) -> str:
         """What a Python that finds the copy prints."""
-        environment = {**os.environ, "PYTHONPATH": str(self.collections), "PYTHONDONTWRITEBYTECODE": "1"}
-        ansible = {"ANSIBLE_COLLECTIONS_PATH": str(self.collections), "ANSIBLE_HOME": str(self.root.parent / "home")}
+        # Nothing of the pytest that runs this test, nor of its coverage.
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV", "PYTHON"))}
+        collections, home = str(self.collections), str(self.root.parent / "home")
         done = subprocess.run(
             [sys.executable, *arguments],
             cwd=self.root,
-            env={**environment, **ansible},
+            env={**kept, "PYTHONPATH": collections, "ANSIBLE_COLLECTIONS_PATH": collections, "ANSIBLE_HOME": home},
             capture_output=True,
             text=True,
             check=False,
