@@ -72,7 +72,7 @@ class KubeletField:
     check: Callable[[str, Any], Any] = word
     """(option, value) to the desired value, None or empty for a field to leave; ProfileError for an invalid one."""
     compare: Callable[[Any, Any], bool] = identical
-    """Whether a value that was found means the desired one; it may raise ValueError for one that kubelet refuses."""
+    """(found, desired) of ``means``; ValueError for a value that kubelet refuses."""
     impact: Impact = Impact.RESTART
     entry_impacts: tuple[tuple[str, Impact], ...] = ()
     """Entries of a table whose impact is not ``impact``."""
@@ -95,6 +95,13 @@ class KubeletField:
         if version < self.since:
             return None
         return next((value for since, value in reversed(self.later) if version >= since), self.default)
+
+    def means(self, found: Any, desired: Any) -> bool:
+        """Whether a value that was found means the desired one; not one that kubelet would refuse."""
+        try:
+            return self.compare(found, desired)
+        except ValueError:
+            return False
 
     def impact_of(self, entry: tuple[str, ...] = ()) -> Impact:
         """The impact of the whole field, or of one entry of a table."""

@@ -18,7 +18,6 @@ from ..kubelet_fields import KubeletField
 from ..profile import Profile
 from ..versions import minor
 from .kubelet_after import desired_fields
-from .kubelet_compare import same
 from .kubelet_place import Place, Strategy, choose
 from .model import Change, Skip
 
@@ -93,13 +92,13 @@ def disagreeing(facts: NodeFacts, profile: Profile) -> Iterator[tuple[Patch, tup
     for patch in later(patches, own_path(profile)) if patches else ():
         for field, keys, wanted in desired_fields(profile):
             found = said(patch, keys)
-            if found is not _UNSET and (found is _UNCLEAR or not same(field, found, wanted)):
+            if found is not _UNSET and (found is _UNCLEAR or not field.means(found, wanted)):
                 yield patch, keys
 
 
 def _is_right(patches: tuple[Patch, ...], field: KubeletField, keys: tuple[str, ...], wanted: Any) -> bool:
     found = [value for patch in patches if (value := said(patch, keys)) is not _UNSET]
-    return bool(found) and found[-1] is not _UNCLEAR and same(field, found[-1], wanted)
+    return bool(found) and found[-1] is not _UNCLEAR and field.means(found[-1], wanted)
 
 
 def patch_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:

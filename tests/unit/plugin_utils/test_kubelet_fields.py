@@ -20,7 +20,6 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields 
     Version,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_gates import DRIVER_FROM_CRI, refusals
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_compare import same
 
 
 @pytest.mark.parametrize(
@@ -144,4 +143,4 @@ ENTRY = {"numaNode": 0, "limits": {"memory": "1Gi"}}
     ],
 )
 def test_whether_a_files_value_means_the_wanted_one(key: str, found: object, wanted: object, equal: bool) -> None:
-    assert same(BY_KEY[key], found, wanted) is equal
+    assert BY_KEY[key].means(found, wanted) is equal

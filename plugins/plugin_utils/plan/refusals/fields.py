@@ -25,7 +25,6 @@ from ...kubelet_options import AUTO
 from ...profile import Profile
 from ...versions import minor
 from ..kubelet_after import desired_fields, settings_after
-from ..kubelet_compare import same
 from ..model import Refusal
 from ..reserved_memory import NotComputable, computed
 from .model import Rule
@@ -129,7 +128,7 @@ def _cgroup_root(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
     """pkg/kubelet/cm/container_manager_linux.go: cgroupRoot is parsed as a path under both drivers, and must exist."""
     driver = profile.cgroup_driver or facts.kubelet.cgroup_driver
     root = profile.cgroup_root
-    if not root or same(CGROUP_ROOT, facts.kubelet.config.values.get(CGROUP_ROOT.key), root):
+    if not root or CGROUP_ROOT.means(facts.kubelet.config.values.get(CGROUP_ROOT.key), root):
         return
     reasons = tuple(_root_reasons(facts, root, driver))
     if reasons:
