@@ -31,7 +31,7 @@ help:
 	@echo 'make bench        measure provision against ansible -m ping and a stock playbook'
 	@echo 'make setup        install what the targets above need; they do it themselves'
 	@echo 'make lock         renew requirements/constraints.txt, and go.mod and go.sum of the programs in tests/lab/go'
-	@echo 'make docs         write the tables of stages into README.md and docs/contributing.md'
+	@echo 'make docs         write what is generated: tables of pages, documentation and variables of settings'
 	@echo 'make clean        stop the nodes of the tests and remove .cache of this checkout'
 	@echo 'make clean-cache  remove what all checkouts share: Python tools, node images, programs'
 

@@ -24,7 +24,7 @@ extends_documentation_fragment:
   - volcano.colocation.attributes
   - volcano.colocation.attributes.action
   - volcano.colocation.attributes.action_group
-  - volcano.colocation.profile.driver
+  - volcano.colocation.kubelet_fields.driver
   - volcano.colocation.profile.runtime
   - volcano.colocation.profile.root
   - volcano.colocation.recovery

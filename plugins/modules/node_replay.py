@@ -22,7 +22,8 @@ extends_documentation_fragment:
   - volcano.colocation.attributes.action_group
   - volcano.colocation.profile.defaults
   - volcano.colocation.profile.judgement
-  - volcano.colocation.profile.driver
+  - volcano.colocation.kubelet_fields.driver
+  - volcano.colocation.kubelet_fields
   - volcano.colocation.profile.kubelet
   - volcano.colocation.profile.runtime
   - volcano.colocation.profile.containerd

@@ -1,48 +1,19 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Argument specifications of the public modules. Each is a value; a test holds it against the documentation."""
+"""Argument specifications of the public modules. Each is a value; a test compares it with the documentation."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from .kubelet_fields import FIELDS
 
 Spec = dict[str, dict[str, Any]]
 
 ROOT: Spec = {"root": {"type": "path", "default": "/"}}
 
 KUBELET: Spec = {
-    "cgroup_driver": {"type": "str", "choices": ["systemd", "cgroupfs"]},
-    "cgroup_root": {"type": "str"},
-    "cpu_manager_policy": {"type": "str", "choices": ["none", "static"]},
-    "cpu_manager_policy_options": {"type": "dict"},
-    "system_reserved": {"type": "dict"},
-    "kube_reserved": {"type": "dict"},
-    "reserved_system_cpus": {"type": "str"},
-    "enforce_node_allocatable": {
-        "type": "list",
-        "elements": "str",
-        "choices": [
-            "none",
-            "pods",
-            "system-reserved",
-            "kube-reserved",
-            "system-reserved-compressible",
-            "kube-reserved-compressible",
-        ],
-    },
-    "system_reserved_cgroup": {"type": "str"},
-    "kube_reserved_cgroup": {"type": "str"},
-    "topology_manager_policy": {"type": "str", "choices": ["none", "best-effort", "restricted", "single-numa-node"]},
-    "topology_manager_scope": {"type": "str", "choices": ["container", "pod"]},
-    "topology_manager_policy_options": {"type": "dict"},
-    "memory_manager_policy": {"type": "str", "choices": ["None", "Static"]},
-    "reserved_memory": {"type": "raw"},
-    "memory_throttling_factor": {"type": "float"},
-    "fail_cgroup_v1": {"type": "bool"},
-    "single_process_oom_kill": {"type": "bool"},
-    "pod_pids_limit": {"type": "int"},
-    "read_only_port": {"type": "int"},
-    "feature_gates": {"type": "dict"},
+    **{field.option: field.argument_spec() for field in FIELDS},
     "kubelet_strategy": {"type": "str", "choices": ["auto", "main-file", "drop-in"], "default": "auto"},
     "kubeadm_patches": {"type": "str"},
 }
@@ -305,7 +276,7 @@ QOS_PLAN: Spec = {
     "profile": {"type": "dict", "required": True, "options": QOS_PROFILE},
     "system_reserved_cgroup": KUBELET["system_reserved_cgroup"],
     "kube_reserved_cgroup": KUBELET["kube_reserved_cgroup"],
-    "cgroup_driver": {"type": "str", "choices": ["systemd", "cgroupfs"]},
+    "cgroup_driver": KUBELET["cgroup_driver"],
 }
 
 RECORDED = ("root", "snapshot", "snapshot_folder", "return_snapshot")

@@ -1,154 +1,309 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The KubeletConfiguration fields this collection manages or reads, and the deprecated flags that override them.
+"""The table of KubeletConfiguration's fields that this collection sets or reads.
 
-Source: kubernetes/kubernetes pkg/kubelet/apis/config/v1beta1/defaults.go and cmd/kubelet/app/options/options.go; the
-first version of a field: kubernetes/kubelet config/v1beta1/types.go, tags v0.17.0 to v0.37.0-beta.0.
+To add a setting, add a row with ``option`` and run `make docs`, which writes the documentation, the role's variables
+and the list for the node's side. Sources for all: kubernetes/kubernetes pkg/kubelet/apis/config/v1beta1
+(defaults.go) and cmd/kubelet/app/options/options.go; the first version: kubernetes/kubelet config/v1beta1/types.go,
+tags v0.17.0 to v0.37.0-beta.0.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-Version = tuple[int, int]
+from . import kubelet_options as check
+from . import kubelet_values as values
+from .kubelet_field_model import FieldType, Impact
+from .kubelet_field_model import KubeletField as KubeletField
+from .versions import Version as Version
 
 OLDEST: Version = (1, 20)
 """The oldest Kubernetes supported: what came later needs a known version."""
 
-
-@dataclass(frozen=True)
-class KubeletField:
-    key: str
-    flag: str
-    """Empty for a field that only a file can set."""
-    default: str | None
-    shape: str = "word"
-    """``word``, ``switch``, ``table`` (key=value, ...), ``thresholds`` (key<value, ...), ``list`` or ``memory``."""
-    since: Version = (1, 0)
-    """The first version that has the field."""
-    option: str = ""
-    """The profile's name for it; empty where it is only read."""
-    later: tuple[tuple[Version, str | None], ...] = ()
-    """Defaults that took the place of ``default``, oldest first."""
-
-    def default_in(self, version: Version | None) -> str | None:
-        """What holds where the field is not set; None for nothing, or where an unknown version decides."""
-        if version is None:
-            return None if self.later else self.default
-        if version < self.since:
-            return None
-        return next((value for since, value in reversed(self.later) if version >= since), self.default)
-
-
-CGROUP_DRIVER = KubeletField("cgroupDriver", "--cgroup-driver", "cgroupfs", option="cgroup_driver")
-CGROUP_ROOT = KubeletField("cgroupRoot", "--cgroup-root", None, option="cgroup_root")
-ENFORCE_NODE_ALLOCATABLE = KubeletField(
-    "enforceNodeAllocatable", "--enforce-node-allocatable", None, "list", option="enforce_node_allocatable"
-)
-SYSTEM_RESERVED = KubeletField("systemReserved", "--system-reserved", None, "table", option="system_reserved")
-KUBE_RESERVED = KubeletField("kubeReserved", "--kube-reserved", None, "table", option="kube_reserved")
-SYSTEM_RESERVED_CGROUP = KubeletField(
-    "systemReservedCgroup", "--system-reserved-cgroup", None, option="system_reserved_cgroup"
-)
-KUBE_RESERVED_CGROUP = KubeletField("kubeReservedCgroup", "--kube-reserved-cgroup", None, option="kube_reserved_cgroup")
-RESERVED_SYSTEM_CPUS = KubeletField("reservedSystemCPUs", "--reserved-cpus", None, option="reserved_system_cpus")
-CPU_MANAGER_POLICY = KubeletField("cpuManagerPolicy", "--cpu-manager-policy", "none", option="cpu_manager_policy")
-CPU_MANAGER_OPTIONS = KubeletField(
-    "cpuManagerPolicyOptions",
-    "--cpu-manager-policy-options",
-    None,
-    "table",
-    since=(1, 22),
-    option="cpu_manager_policy_options",
-)
-TOPOLOGY_MANAGER_POLICY = KubeletField(
-    "topologyManagerPolicy", "--topology-manager-policy", "none", option="topology_manager_policy"
-)
-TOPOLOGY_MANAGER_SCOPE = KubeletField(
-    "topologyManagerScope", "--topology-manager-scope", "container", since=(1, 20), option="topology_manager_scope"
-)
-TOPOLOGY_MANAGER_OPTIONS = KubeletField(
-    "topologyManagerPolicyOptions",
-    "--topology-manager-policy-options",
-    None,
-    "table",
-    since=(1, 26),
-    option="topology_manager_policy_options",
-)
-MEMORY_MANAGER_POLICY = KubeletField(
-    "memoryManagerPolicy", "--memory-manager-policy", "None", since=(1, 21), option="memory_manager_policy"
-)
-RESERVED_MEMORY = KubeletField(
-    "reservedMemory", "--reserved-memory", None, "memory", since=(1, 21), option="reserved_memory"
-)
-# KEP-2570: 0.9 since 1.27, none since 1.37.
-MEMORY_THROTTLING_FACTOR = KubeletField(
-    "memoryThrottlingFactor",
-    "",
-    "0.8",
-    since=(1, 22),
-    option="memory_throttling_factor",
-    later=(((1, 27), "0.9"), ((1, 37), None)),
-)
-# KEP-5573: true since 1.35.
-FAIL_CGROUP_V1 = KubeletField(
-    "failCgroupV1",
-    "--fail-cgroupv1",
-    "false",
-    "switch",
-    since=(1, 31),
-    option="fail_cgroup_v1",
-    later=(((1, 35), "true"),),
-)
-SINGLE_PROCESS_OOM_KILL = KubeletField(
-    "singleProcessOOMKill", "", None, "switch", since=(1, 32), option="single_process_oom_kill"
-)
-POD_PIDS_LIMIT = KubeletField("podPidsLimit", "--pod-max-pids", "-1", option="pod_pids_limit")
-READ_ONLY_PORT = KubeletField("readOnlyPort", "--read-only-port", "0", option="read_only_port")
-FEATURE_GATES = KubeletField("featureGates", "--feature-gates", None, "table", option="feature_gates")
-
-EVICTION_HARD = KubeletField("evictionHard", "--eviction-hard", None, "thresholds")
-CGROUPS_PER_QOS = KubeletField("cgroupsPerQOS", "--cgroups-per-qos", "true", "switch")
-FAIL_SWAP_ON = KubeletField("failSwapOn", "--fail-swap-on", "true", "switch")
-RUNTIME_ENDPOINT = KubeletField("containerRuntimeEndpoint", "--container-runtime-endpoint", None)
-MEMORY_RESERVATION_POLICY = KubeletField("memoryReservationPolicy", "", None, since=(1, 36), later=(((1, 36), "None"),))
-STATIC_POD_PATH = KubeletField("staticPodPath", "--pod-manifest-path", None)
-# They decide only where kubelet is asked for its health.
-HEALTHZ_PORT = KubeletField("healthzPort", "--healthz-port", "10248")
-HEALTHZ_BIND_ADDRESS = KubeletField("healthzBindAddress", "--healthz-bind-address", "127.0.0.1")
-
 FIELDS = (
-    CGROUP_DRIVER,
-    CGROUP_ROOT,
-    CPU_MANAGER_POLICY,
-    CPU_MANAGER_OPTIONS,
-    TOPOLOGY_MANAGER_POLICY,
-    TOPOLOGY_MANAGER_SCOPE,
-    TOPOLOGY_MANAGER_OPTIONS,
-    MEMORY_MANAGER_POLICY,
-    RESERVED_MEMORY,
-    RESERVED_SYSTEM_CPUS,
-    SYSTEM_RESERVED_CGROUP,
-    KUBE_RESERVED_CGROUP,
-    ENFORCE_NODE_ALLOCATABLE,
-    MEMORY_THROTTLING_FACTOR,
-    FAIL_CGROUP_V1,
-    SINGLE_PROCESS_OOM_KILL,
-    POD_PIDS_LIMIT,
-    READ_ONLY_PORT,
-    FEATURE_GATES,
-    SYSTEM_RESERVED,
-    KUBE_RESERVED,
+    CGROUP_DRIVER := KubeletField(
+        key="cgroupDriver",
+        flag="--cgroup-driver",
+        default="cgroupfs",
+        option="cgroup_driver",
+        choices=("systemd", "cgroupfs"),
+        check=check.driver,
+        impact=Impact.DRAIN,
+        role_default="systemd",
+        description=(
+            "Sets the cgroup driver of both sides, which are kubelet's C(cgroupDriver), and C(SystemdCgroup) of every"
+            " containerd handler of runc type or CRI-O's C(cgroup_manager)."
+        ),
+        source="pkg/kubelet/cm/container_manager_linux.go",
+    ),
+    CGROUP_ROOT := KubeletField(
+        key="cgroupRoot",
+        flag="--cgroup-root",
+        option="cgroup_root",
+        unit="the path of a cgroup",
+        check=check.cgroup_root,
+        compare=values.same_root,
+        impact=Impact.DRAIN,
+        description=(
+            "Sets C(cgroupRoot), the cgroup in which kubelet creates its tree, such as V(/pods). It must exist.\n"
+            "It is a path under both drivers. Under V(systemd) the path V(/a/b) means C(a-b.slice)."
+        ),
+        source="pkg/kubelet/cm/container_manager_linux.go",
+    ),
+    CPU_MANAGER_POLICY := KubeletField(
+        key="cpuManagerPolicy",
+        flag="--cpu-manager-policy",
+        default="none",
+        option="cpu_manager_policy",
+        choices=("none", "static"),
+        impact=Impact.DRAIN,
+        role_default="static",
+        description="Sets C(cpuManagerPolicy). V(static) needs reserved CPUs, by the profile or on the node.",
+        source="pkg/kubelet/cm/cpumanager/policy_static.go",
+    ),
+    CPU_MANAGER_OPTIONS := KubeletField(
+        key="cpuManagerPolicyOptions",
+        flag="--cpu-manager-policy-options",
+        type=FieldType.TABLE,
+        since=(1, 22),
+        option="cpu_manager_policy_options",
+        unit="a switch or a number by option",
+        check=check.policy_options,
+        compare=values.same_option,
+        impact=Impact.DRAIN_UNDER_STATIC_CPU,
+        description="Sets entries of C(cpuManagerPolicyOptions), such as C(full-pcpus-only=true).",
+        source="pkg/kubelet/cm/cpumanager/policy_options.go",
+    ),
+    TOPOLOGY_MANAGER_POLICY := KubeletField(
+        key="topologyManagerPolicy",
+        flag="--topology-manager-policy",
+        default="none",
+        option="topology_manager_policy",
+        choices=("none", "best-effort", "restricted", "single-numa-node"),
+        description="Sets C(topologyManagerPolicy).",
+        source="pkg/kubelet/apis/config/validation/validation.go",
+    ),
+    TOPOLOGY_MANAGER_SCOPE := KubeletField(
+        key="topologyManagerScope",
+        flag="--topology-manager-scope",
+        default="container",
+        since=(1, 20),
+        option="topology_manager_scope",
+        choices=("container", "pod"),
+        description="Sets C(topologyManagerScope), whether each container or the whole pod is aligned.",
+        source="pkg/kubelet/apis/config/validation/validation.go",
+    ),
+    TOPOLOGY_MANAGER_OPTIONS := KubeletField(
+        key="topologyManagerPolicyOptions",
+        flag="--topology-manager-policy-options",
+        type=FieldType.TABLE,
+        since=(1, 26),
+        option="topology_manager_policy_options",
+        unit="a switch or a number by option",
+        check=check.policy_options,
+        compare=values.same_option,
+        description="Sets entries of C(topologyManagerPolicyOptions), such as C(prefer-closest-numa-nodes=true).",
+        source="pkg/kubelet/cm/topologymanager/policy_options.go",
+    ),
+    MEMORY_MANAGER_POLICY := KubeletField(
+        key="memoryManagerPolicy",
+        flag="--memory-manager-policy",
+        default="None",
+        since=(1, 21),
+        option="memory_manager_policy",
+        choices=("None", "Static"),
+        impact=Impact.DRAIN,
+        description="Sets C(memoryManagerPolicy), with a capital letter. V(Static) needs O(reserved_memory).",
+        source="pkg/kubelet/cm/memorymanager/policy_static.go",
+    ),
+    RESERVED_MEMORY := KubeletField(
+        key="reservedMemory",
+        flag="--reserved-memory",
+        type=FieldType.MEMORY,
+        since=(1, 21),
+        option="reserved_memory",
+        unit="V(auto) or the whole list",
+        check=check.reserved_memory,
+        compare=values.same_memory,
+        impact=Impact.DRAIN_UNDER_STATIC_MEMORY,
+        description=(
+            "Sets C(reservedMemory). Each entry of the list has C(numaNode) and C(limits).\n"
+            "V(auto) computes what kubelet requires, the memory of C(systemReserved), C(kubeReserved) and"
+            " C(evictionHard), in equal shares on the NUMA nodes that have CPUs."
+        ),
+        source="pkg/kubelet/apis/config/validation/validation_reserved_memory.go",
+    ),
+    RESERVED_SYSTEM_CPUS := KubeletField(
+        key="reservedSystemCPUs",
+        flag="--reserved-cpus",
+        option="reserved_system_cpus",
+        unit="a Linux CPU list such as V(0-1)",
+        check=check.cpu_list,
+        compare=values.same_cpus,
+        impact=Impact.DRAIN_UNDER_STATIC_CPU,
+        description="Sets C(reservedSystemCPUs). It takes the place of both CPU reservations.",
+        source="pkg/kubelet/apis/config/validation/validation.go",
+    ),
+    SYSTEM_RESERVED_CGROUP := KubeletField(
+        key="systemReservedCgroup",
+        flag="--system-reserved-cgroup",
+        option="system_reserved_cgroup",
+        unit="the path of a cgroup",
+        check=check.cgroup,
+        description=(
+            "Sets C(systemReservedCgroup), such as V(/system.slice). The cgroup must exist. Under the V(systemd) driver"
+            " it must be a slice."
+        ),
+        source="pkg/kubelet/cm/node_container_manager_linux.go",
+    ),
+    KUBE_RESERVED_CGROUP := KubeletField(
+        key="kubeReservedCgroup",
+        flag="--kube-reserved-cgroup",
+        option="kube_reserved_cgroup",
+        unit="the path of a cgroup",
+        check=check.cgroup,
+        description=(
+            "Sets C(kubeReservedCgroup), such as V(/runtime.slice). The cgroup must exist. Under the V(systemd) driver"
+            " it must be a slice."
+        ),
+        source="pkg/kubelet/cm/node_container_manager_linux.go",
+    ),
+    ENFORCE_NODE_ALLOCATABLE := KubeletField(
+        key="enforceNodeAllocatable",
+        flag="--enforce-node-allocatable",
+        type=FieldType.LIST,
+        option="enforce_node_allocatable",
+        choices=(
+            "none",
+            "pods",
+            "system-reserved",
+            "kube-reserved",
+            "system-reserved-compressible",
+            "kube-reserved-compressible",
+        ),
+        check=check.enforcement,
+        compare=values.same_members,
+        description=(
+            "Sets C(enforceNodeAllocatable), the whole list. V(none) enforces nothing and must stand alone.\n"
+            "V(system-reserved) needs O(system_reserved_cgroup), V(kube-reserved) needs O(kube_reserved_cgroup). The"
+            " cgroup must exist in every controller before kubelet starts.\n"
+            "The forms with C(-compressible) enforce CPU only. They require Kubernetes 1.32 or newer."
+        ),
+        source="pkg/kubelet/apis/config/validation/validation.go",
+    ),
+    MEMORY_THROTTLING_FACTOR := KubeletField(
+        key="memoryThrottlingFactor",
+        type=FieldType.NUMBER,
+        default="0.8",
+        later=(((1, 27), "0.9"), ((1, 37), None)),
+        since=(1, 22),
+        option="memory_throttling_factor",
+        unit="a fraction, more than 0 and at most 1",
+        check=check.throttling_factor,
+        compare=values.same_number,
+        description="Sets C(memoryThrottlingFactor). It has an effect only where the gate C(MemoryQoS) is on.",
+        source="KEP-2570",
+    ),
+    FAIL_CGROUP_V1 := KubeletField(
+        key="failCgroupV1",
+        flag="--fail-cgroupv1",
+        type=FieldType.SWITCH,
+        default="false",
+        later=(((1, 35), "true"),),
+        since=(1, 31),
+        option="fail_cgroup_v1",
+        description="Sets C(failCgroupV1). V(false) lets kubelet 1.35 and newer start on cgroup v1.",
+        source="KEP-5573",
+    ),
+    SINGLE_PROCESS_OOM_KILL := KubeletField(
+        key="singleProcessOOMKill",
+        type=FieldType.SWITCH,
+        since=(1, 32),
+        option="single_process_oom_kill",
+        description=(
+            "Sets C(singleProcessOOMKill). With V(true) the kernel kills one process of a container instead of all."
+            " V(false) is refused on cgroup v1."
+        ),
+        source="pkg/kubelet/apis/config/validation/validation_linux.go",
+    ),
+    POD_PIDS_LIMIT := KubeletField(
+        key="podPidsLimit",
+        flag="--pod-max-pids",
+        type=FieldType.INTEGER,
+        default="-1",
+        option="pod_pids_limit",
+        unit="a number of processes",
+        check=check.pids,
+        description="Sets C(podPidsLimit), the limit of a pod. V(-1) sets none. Running pods keep what they have.",
+        source="pkg/kubelet/apis/config/v1beta1/defaults.go",
+    ),
+    READ_ONLY_PORT := KubeletField(
+        key="readOnlyPort",
+        flag="--read-only-port",
+        type=FieldType.INTEGER,
+        default="0",
+        option="read_only_port",
+        unit="a TCP port",
+        check=check.port,
+        description=(
+            "Sets C(readOnlyPort). V(0) closes it. Any other port answers everyone who reaches the node, without"
+            " authentication."
+        ),
+        source="pkg/kubelet/apis/config/validation/validation.go",
+    ),
+    FEATURE_GATES := KubeletField(
+        key="featureGates",
+        flag="--feature-gates",
+        type=FieldType.TABLE,
+        option="feature_gates",
+        unit="V(true) or V(false) by gate",
+        check=check.gates,
+        entry_impacts=(("KubeletCgroupDriverFromCRI", Impact.DRAIN),),
+        description=(
+            "Sets entries of C(featureGates), such as C(MemoryQoS=true). kubelet does not start with a gate that it"
+            " does not know."
+        ),
+        source="pkg/features/kube_features.go",
+    ),
+    SYSTEM_RESERVED := KubeletField(
+        key="systemReserved",
+        flag="--system-reserved",
+        type=FieldType.TABLE,
+        option="system_reserved",
+        unit="a Kubernetes quantity by resource",
+        check=check.reservation,
+        compare=values.same_quantity,
+        entry_impacts=(("cpu", Impact.DRAIN_UNDER_STATIC_CPU), ("memory", Impact.DRAIN_UNDER_STATIC_MEMORY)),
+        description="Sets entries of C(systemReserved), such as C(cpu=500m).",
+        source="cmd/kubelet/app/server.go",
+    ),
+    KUBE_RESERVED := KubeletField(
+        key="kubeReserved",
+        flag="--kube-reserved",
+        type=FieldType.TABLE,
+        option="kube_reserved",
+        unit="a Kubernetes quantity by resource",
+        check=check.reservation,
+        compare=values.same_quantity,
+        entry_impacts=(("cpu", Impact.DRAIN_UNDER_STATIC_CPU), ("memory", Impact.DRAIN_UNDER_STATIC_MEMORY)),
+        description="Sets entries of C(kubeReserved), such as C(memory=1Gi).",
+        source="cmd/kubelet/app/server.go",
+    ),
 )
-"""All that a profile can set, in the order in which changes are told."""
+"""All that a profile can set, in the order in which changes are reported."""
 
 OBSERVED = (
     *FIELDS,
-    EVICTION_HARD,
-    CGROUPS_PER_QOS,
-    FAIL_SWAP_ON,
-    RUNTIME_ENDPOINT,
-    MEMORY_RESERVATION_POLICY,
-    STATIC_POD_PATH,
+    EVICTION_HARD := KubeletField(key="evictionHard", flag="--eviction-hard", type=FieldType.THRESHOLDS),
+    CGROUPS_PER_QOS := KubeletField(
+        key="cgroupsPerQOS", flag="--cgroups-per-qos", type=FieldType.SWITCH, default="true"
+    ),
+    FAIL_SWAP_ON := KubeletField(key="failSwapOn", flag="--fail-swap-on", type=FieldType.SWITCH, default="true"),
+    RUNTIME_ENDPOINT := KubeletField(key="containerRuntimeEndpoint", flag="--container-runtime-endpoint"),
+    MEMORY_RESERVATION_POLICY := KubeletField(key="memoryReservationPolicy", since=(1, 36), later=(((1, 36), "None"),)),
+    STATIC_POD_PATH := KubeletField(key="staticPodPath", flag="--pod-manifest-path"),
 )
-"""All whose value in force is told; the node side keeps the same ones of /configz."""
+"""All whose value in force is reported; the node side keeps the same ones of /configz."""
+
+# They decide only where kubelet is asked for its health.
+HEALTHZ_PORT = KubeletField(key="healthzPort", flag="--healthz-port", default="10248")
+HEALTHZ_BIND_ADDRESS = KubeletField(key="healthzBindAddress", flag="--healthz-bind-address", default="127.0.0.1")

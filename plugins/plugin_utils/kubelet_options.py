@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..module_utils.cgroup.names import slice_stem
+from ..module_utils.cgroup.names import Driver, slice_stem
 from ..module_utils.quantity import parse_cpu_list, parse_quantity
 from .kubelet_policy_options import switched_on
 from .profile_error import ProfileError
@@ -73,6 +73,11 @@ def port(variable: str, value: int | None) -> int | None:
 def word(_variable: str, value: Any) -> Any:
     """A value that the argument specification has checked; the empty text leaves the field as found."""
     return None if value == "" else value
+
+
+def driver(_variable: str, value: str | None) -> Driver | None:
+    """A cgroup driver that the argument specification has checked."""
+    return Driver(value) if value else None
 
 
 def cgroup(variable: str, value: str | None) -> str | None:
@@ -170,36 +175,6 @@ def _memory_limits(variable: str, limits: Mapping[str, Any]) -> Iterator[tuple[s
         if _quantity(f"{variable}.limits.{resource}", amount) <= 0:
             raise ProfileError(f"{variable}.limits.{resource}", f"{amount} is not more than nothing")
         yield str(resource), str(amount)
-
-
-PARSERS: Mapping[str, Callable[[str, Any], Any]] = {
-    "cgroup_root": cgroup_root,
-    "cpu_manager_policy": word,
-    "cpu_manager_policy_options": policy_options,
-    "topology_manager_policy": word,
-    "topology_manager_scope": word,
-    "topology_manager_policy_options": policy_options,
-    "memory_manager_policy": word,
-    "reserved_memory": reserved_memory,
-    "reserved_system_cpus": cpu_list,
-    "system_reserved_cgroup": cgroup,
-    "kube_reserved_cgroup": cgroup,
-    "enforce_node_allocatable": enforcement,
-    "memory_throttling_factor": throttling_factor,
-    "fail_cgroup_v1": word,
-    "single_process_oom_kill": word,
-    "pod_pids_limit": pids,
-    "read_only_port": port,
-    "feature_gates": gates,
-    "system_reserved": reservation,
-    "kube_reserved": reservation,
-}
-"""By option; each takes the option's name and its value."""
-
-
-def parsed(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Every field's option, checked; ProfileError names the one that is wrong."""
-    return {option: parse(option, options.get(option)) for option, parse in PARSERS.items()}
 
 
 def named_cgroups(options: Mapping[str, Any]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from .kubelet_fields import Version
+from .versions import Version
 
 
 @dataclass(frozen=True)

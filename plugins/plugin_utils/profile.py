@@ -6,12 +6,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..module_utils.cgroup.names import Driver
-from .kubelet_options import MemoryEntry, parsed
+from .kubelet_fields import (
+    CGROUP_DRIVER,
+    CGROUP_ROOT,
+    CPU_MANAGER_POLICY,
+    FEATURE_GATES,
+    FIELDS,
+    KUBE_RESERVED_CGROUP,
+    MEMORY_MANAGER_POLICY,
+    RESERVED_MEMORY,
+    SYSTEM_RESERVED_CGROUP,
+)
+from .kubelet_options import MemoryEntry
 from .profile_error import ProfileError
+
+UNSET: tuple[Any, ...] = (None, {}, ())
 
 
 @dataclass(frozen=True)
@@ -25,33 +38,45 @@ class NriProfile:
 
 @dataclass(frozen=True)
 class Profile:
-    """None and empty mean: leave as found. kubelet's fields bear the names of their options (kubelet_fields.py)."""
+    """What is None, empty or not there is left as found."""
 
-    cgroup_driver: Driver | None = None
-    cgroup_root: str | None = None
-    cpu_manager_policy: str | None = None
-    cpu_manager_policy_options: Mapping[str, str] = field(default_factory=dict)
-    topology_manager_policy: str | None = None
-    topology_manager_scope: str | None = None
-    topology_manager_policy_options: Mapping[str, str] = field(default_factory=dict)
-    memory_manager_policy: str | None = None
-    reserved_memory: str | tuple[MemoryEntry, ...] = ()
-    reserved_system_cpus: str | None = None
-    system_reserved: Mapping[str, str] = field(default_factory=dict)
-    kube_reserved: Mapping[str, str] = field(default_factory=dict)
-    system_reserved_cgroup: str | None = None
-    kube_reserved_cgroup: str | None = None
-    enforce_node_allocatable: tuple[str, ...] = ()
-    memory_throttling_factor: float | None = None
-    fail_cgroup_v1: bool | None = None
-    single_process_oom_kill: bool | None = None
-    pod_pids_limit: int | None = None
-    read_only_port: int | None = None
-    feature_gates: Mapping[str, bool] = field(default_factory=dict)
+    kubelet: Mapping[str, Any] = field(default_factory=dict)
+    """Values of kubelet's fields by option, checked; those of the table that are not set are not there."""
     kubelet_strategy: str = "auto"
     kubeadm_patches: str | None = None
     nri: NriProfile = field(default_factory=NriProfile)
     containerd_strategy: str = "auto"
+
+    @property
+    def cgroup_driver(self) -> Driver | None:
+        return self.kubelet.get(CGROUP_DRIVER.option)
+
+    @property
+    def cgroup_root(self) -> str | None:
+        return self.kubelet.get(CGROUP_ROOT.option)
+
+    @property
+    def cpu_manager_policy(self) -> str | None:
+        return self.kubelet.get(CPU_MANAGER_POLICY.option)
+
+    @property
+    def memory_manager_policy(self) -> str | None:
+        return self.kubelet.get(MEMORY_MANAGER_POLICY.option)
+
+    @property
+    def reserved_memory(self) -> str | tuple[MemoryEntry, ...]:
+        """AUTO, or kubelet's own list."""
+        return self.kubelet.get(RESERVED_MEMORY.option, ())
+
+    @property
+    def reserved_cgroups(self) -> tuple[str, ...]:
+        """Those that reservations are enforced on."""
+        options = (SYSTEM_RESERVED_CGROUP.option, KUBE_RESERVED_CGROUP.option)
+        return tuple(self.kubelet[option] for option in options if option in self.kubelet)
+
+    @property
+    def feature_gates(self) -> Mapping[str, bool]:
+        return self.kubelet.get(FEATURE_GATES.option, {})
 
 
 _DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]*)?(?:ns|us|µs|ms|s|m|h))+")
@@ -86,14 +111,18 @@ def _patches(folder: str | None) -> str | None:
     return (folder.rstrip("/") or "/") if folder else None
 
 
+def with_fields(profile: Profile, values: Mapping[str, Any]) -> Profile:
+    """The profile with other values of kubelet's fields, by option; None and empty leave a field as found."""
+    merged = {**profile.kubelet, **values}
+    return replace(profile, kubelet={option: value for option, value in merged.items() if value not in UNSET})
+
+
 def parse_profile(options: Mapping[str, Any]) -> Profile:
     """Profile of the module options of the ``profile`` documentation fragment; ProfileError names the option."""
-    driver = options.get("cgroup_driver")
-    return Profile(
-        cgroup_driver=Driver(driver) if driver else None,
+    profile = Profile(
         kubelet_strategy=options.get("kubelet_strategy") or "auto",
         kubeadm_patches=_patches(options.get("kubeadm_patches")),
         nri=_nri(options.get("nri")),
         containerd_strategy=options.get("containerd_strategy") or "auto",
-        **parsed(options),
     )
+    return with_fields(profile, {each.option: each.check(each.option, options.get(each.option)) for each in FIELDS})

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The generated tables of README.md and docs/contributing.md; `make docs` writes all that is generated."""
+"""`make docs` writes all that is generated; here are the tables of README.md and docs/contributing.md."""
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
-from . import variables
+from . import field_files, variables
+from .blocks import replace_block
 from .places import CHECKOUT
 from .stages import Stage
 from .suites import SUITES, Suite, duration
@@ -24,13 +24,10 @@ def update(page: Path) -> str:
     """The text of a page with its tables as they are to be."""
     text = page.read_text(encoding="utf-8")
     for name, table in {"commands": commands(), **{suite.name: stages(suite) for suite in SUITES}}.items():
-        text = _replace(text, _BLOCK.format(name=name), table, _END.format(name=name))
+        begin = _BLOCK.format(name=name)
+        if begin in text:
+            text = replace_block(text, begin, f"\n{table}\n", _END.format(name=name))
     return text
-
-
-def _replace(text: str, begin: str, table: str, end: str) -> str:
-    block = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
-    return block.sub(lambda _: f"{begin}\n{table}\n{end}", text)
 
 
 def commands() -> str:
@@ -50,6 +47,7 @@ def _row(stage: Stage) -> str:
 def main() -> int:
     for page in (README, CONTRIBUTING):
         page.write_text(update(page), encoding="utf-8")
+    field_files.write()
     variables.write()
     return 0
 

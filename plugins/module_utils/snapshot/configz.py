@@ -8,38 +8,10 @@ import json
 import socket
 from typing import Any
 
+from .configz_fields import FIELDS
+
 TIMEOUT = 2.0
 LIMIT = 1 << 20
-FIELDS = (
-    "cgroupDriver",
-    "cgroupRoot",
-    "cgroupsPerQOS",
-    "cpuManagerPolicy",
-    "cpuManagerPolicyOptions",
-    "topologyManagerPolicy",
-    "topologyManagerPolicyOptions",
-    "topologyManagerScope",
-    "memoryManagerPolicy",
-    "reservedMemory",
-    "systemReserved",
-    "kubeReserved",
-    "reservedSystemCPUs",
-    "evictionHard",
-    "enforceNodeAllocatable",
-    "systemReservedCgroup",
-    "kubeReservedCgroup",
-    "readOnlyPort",
-    "podPidsLimit",
-    "memoryThrottlingFactor",
-    "singleProcessOOMKill",
-    "failCgroupV1",
-    "failSwapOn",
-    "featureGates",
-    "containerRuntimeEndpoint",
-    "memoryReservationPolicy",
-    "staticPodPath",
-)
-"""All that is kept: the rest of the document may hold secrets, such as staticPodURLHeader."""
 
 
 def kept(body: bytes) -> dict[str, Any]:

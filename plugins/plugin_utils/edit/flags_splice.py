@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...module_utils.snapshot.unit_file import environment, words
+from ..kubelet_field_model import FieldType
 from ..kubelet_fields import OBSERVED
 from .errors import UnsupportedEdit
 from .lines import line_number
 
-SWITCHES = frozenset(field.flag for field in OBSERVED if field.shape == "switch")
+SWITCHES = frozenset(field.flag for field in OBSERVED if field.type is FieldType.SWITCH)
 """pflag takes no following word for the value of a switch."""
 BY_HAND = "Take the flag out of this file by hand"
 _ASSIGNED = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=")

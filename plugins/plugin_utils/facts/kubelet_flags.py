@@ -10,7 +10,8 @@ from typing import Any
 
 from ...module_utils.snapshot.path_pattern import is_pattern, matches
 from ...module_utils.snapshot.unit_file import LONGEST, environment, environment_files, settings, words
-from ..kubelet_fields import OBSERVED, KubeletField
+from ..kubelet_field_model import FieldType, KubeletField
+from ..kubelet_fields import OBSERVED
 from .kubelet_model import Flag
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
@@ -153,16 +154,16 @@ def flag_value(field: KubeletField, found: Sequence[Flag]) -> Any:
     given = [flag for flag in found if flag.name == field.flag]
     if not given:
         return None
-    if field.shape == "switch":
+    if field.type is FieldType.SWITCH:
         return _switch(given[-1])
     texts = [flag.value or "" for flag in given]
-    if field.shape == "table":
+    if field.type is FieldType.TABLE:
         return dict(_pair(each, "=") for text in texts for each in text.split(",") if each)
-    if field.shape == "thresholds":
+    if field.type is FieldType.THRESHOLDS:
         return dict(_pair(each, "<") for text in texts for each in text.split(",") if each)
-    if field.shape == "list":
+    if field.type is FieldType.LIST:
         return [each for text in texts for each in text.split(",") if each]
-    if field.shape == "memory":
+    if field.type is FieldType.MEMORY:
         return [_reserved_memory(each) for text in texts for each in text.split(";") if each]
     return given[-1].value
 

@@ -10,7 +10,6 @@ from typing import Any
 from ..edit.document import difference
 from ..facts.config import nested
 from ..kubelet_fields import FIELDS
-from ..plan.kubelet_compare import same
 from .model import Fields, Host, Keys
 
 _FIELDS = {field.key: field for field in FIELDS}
@@ -34,5 +33,5 @@ def differing(document: Mapping[str, Any], wanted: Fields) -> Iterator[tuple[Key
     """
     for keys, value in wanted.items():
         found = nested(document, keys)
-        if not same(_FIELDS[keys[0]], found, value):
+        if not _FIELDS[keys[0]].means(found, value):
             yield keys, found, value

@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 from ..facts.model import Checkpoint, KubeletFacts, NodeFacts
+from ..kubelet_field_model import Impact
 from ..profile import Profile
-from .kubelet_needs import UNDER_STATIC_CPU, UNDER_STATIC_MEMORY, Keys, memory_policy, touches
+from .kubelet_needs import impact_of, may_have, memory_policy
 from .model import Need, Plan
 
 
@@ -20,11 +21,10 @@ def memory_policy_after(kubelet: KubeletFacts, plan: Plan, profile: Profile) -> 
     return memory_policy(kubelet) if plan.pending else profile.memory_manager_policy
 
 
-def _changes(plan: Plan, fields: frozenset[Keys]) -> bool:
-    """Whether a change of the plan is one of ``fields``; of a flag that goes it is not known which entries change."""
-    keys = {each[0] for each in fields}
-    flags = any(change.target == "kubelet flag" and change.keys[0] in keys for change in plan.changes)
-    return flags or any(touches(change.keys, fields) for change in plan.changes)
+def _has(plan: Plan, impact: Impact) -> bool:
+    """Whether a change of the plan has an impact; of a flag that is removed it is not known which entries change."""
+    flags = any(change.target == "kubelet flag" and may_have(change.keys[0], impact) for change in plan.changes)
+    return flags or any(impact_of(change.keys) is impact for change in plan.changes)
 
 
 def _of_another_policy(checkpoint: Checkpoint, policy: str | None) -> bool:
@@ -36,7 +36,8 @@ def _moves_cpu(facts: NodeFacts, plan: Plan, profile: Profile) -> bool:
     return checkpoint.exists and (
         _of_another_policy(checkpoint, policy_after(facts, plan, profile))
         or (
-            checkpoint.policy == "static" and (_changes(plan, UNDER_STATIC_CPU) or checkpoint.cpus != facts.online_cpus)
+            checkpoint.policy == "static"
+            and (_has(plan, Impact.DRAIN_UNDER_STATIC_CPU) or checkpoint.cpus != facts.online_cpus)
         )
     )
 
@@ -48,7 +49,7 @@ def _moves_memory(kubelet: KubeletFacts, plan: Plan, profile: Profile) -> bool:
         and checkpoint.exists
         and (
             _of_another_policy(checkpoint, memory_policy_after(kubelet, plan, profile))
-            or (checkpoint.policy == "Static" and _changes(plan, UNDER_STATIC_MEMORY))
+            or (checkpoint.policy == "Static" and _has(plan, Impact.DRAIN_UNDER_STATIC_MEMORY))
         )
     )
 

@@ -17,7 +17,6 @@ from ..kubelet_fields import KubeletField
 from ..profile import Profile
 from ..versions import minor
 from .inputs import PlanInputs
-from .kubelet_compare import same
 from .kubelet_place import Place, Strategy
 from .model import Change, Skip
 
@@ -92,13 +91,13 @@ def disagreeing(inputs: PlanInputs) -> Iterator[tuple[Patch, tuple[str, ...]]]:
     for patch in later(patches, own_path(inputs.profile)) if patches else ():
         for field, keys, wanted in inputs.desired:
             found = said(patch, keys)
-            if found is not _UNSET and (found is _UNCLEAR or not same(field, found, wanted)):
+            if found is not _UNSET and (found is _UNCLEAR or not field.means(found, wanted)):
                 yield patch, keys
 
 
 def _is_right(patches: tuple[Patch, ...], field: KubeletField, keys: tuple[str, ...], wanted: Any) -> bool:
     found = [value for patch in patches if (value := said(patch, keys)) is not _UNSET]
-    return bool(found) and found[-1] is not _UNCLEAR and same(field, found[-1], wanted)
+    return bool(found) and found[-1] is not _UNCLEAR and field.means(found[-1], wanted)
 
 
 def patch_changes(inputs: PlanInputs) -> tuple[Change, ...]:

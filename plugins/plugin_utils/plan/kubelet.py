@@ -16,7 +16,6 @@ from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, KubeletField, Ve
 from ..profile import Profile
 from ..versions import minor
 from .inputs import PlanInputs
-from .kubelet_compare import is_default, same
 from .kubelet_flags import Override, by_variable, entry, no_longer_given, overrides
 from .kubelet_needs import DISRUPTIVE, RESTART, needs
 from .kubelet_place import Place
@@ -27,7 +26,12 @@ DIFFERS = "differs from the profile"
 
 def is_right(setting: KubeletField, found: Any, wanted: Any, version: Version | None) -> bool:
     """Whether a field that is merged of all files is as wanted."""
-    return same(setting, found, wanted) or (found is None and is_default(setting, wanted, version))
+    return setting.means(found, wanted) or (found is None and _is_default(setting, wanted, version))
+
+
+def _is_default(setting: KubeletField, wanted: Any, version: Version | None) -> bool:
+    """Whether the wanted value holds where the field is not set, now and after an upgrade."""
+    return not setting.later and shown(wanted) == setting.default_in(version)
 
 
 def _changes_of_files(inputs: PlanInputs, place: Place) -> Iterator[Change]:
@@ -42,7 +46,7 @@ def _changes_of_files(inputs: PlanInputs, place: Place) -> Iterator[Change]:
         if not right:
             yield Change("kubelet", name, now, wanted, DIFFERS, needed, place.path, keys)
         parsed = setting.key in AGENT_KEYS and place.main is not None and (right or place.path != place.main)
-        if parsed and not same(setting, nested(own, keys), wanted):
+        if parsed and not setting.means(nested(own, keys), wanted):
             reason = DIFFERS if place.path == place.main else "agents read the main file, not drop-ins"
             yield Change("kubelet", name, nested(own, keys), wanted, reason, needed, place.main, keys)
 
@@ -68,7 +72,7 @@ def _by_running_flag(facts: KubeletFacts, setting: KubeletField, keys: tuple[str
     """Whether a flag gives the running kubelet what the files do not: then nothing changes for its pods."""
     flags = tuple(flag for flag in facts.start.running if flag.name == setting.flag)
     said = entry(setting, flags, keys)
-    return said is not None and (shown(said) == shown(wanted) or same(setting, said, wanted))
+    return said is not None and (shown(said) == shown(wanted) or setting.means(said, wanted))
 
 
 def _flag_needs(override: Override, inputs: PlanInputs) -> frozenset[Need]:

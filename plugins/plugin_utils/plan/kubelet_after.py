@@ -14,7 +14,7 @@ from ..facts.kubelet_model import Setting
 from ..facts.model import Claim, KubeletFacts, NodeFacts
 from ..kubelet_fields import CPU_MANAGER_POLICY, FIELDS, RESERVED_MEMORY, KubeletField
 from ..kubelet_options import AUTO
-from ..profile import Profile
+from ..profile import Profile, with_fields
 from .reserved_memory import NotComputable, computed
 
 SOURCE = "the profile"
@@ -25,7 +25,7 @@ Desired = tuple[KubeletField, tuple[str, ...], Any]
 def desired_fields(profile: Profile) -> Iterator[Desired]:
     """(field, path of keys in KubeletConfiguration, value) for all that the profile sets: tables entry by entry."""
     for setting in FIELDS:
-        value = getattr(profile, setting.option)
+        value = profile.kubelet.get(setting.option)
         if isinstance(value, Mapping):
             for name, each in value.items():
                 yield setting, (setting.key, name), each
@@ -60,7 +60,7 @@ def resolved(facts: NodeFacts, profile: Profile) -> Profile:
         entries = computed(settings_after(facts.kubelet.settings, profile), facts.cpus)
     except NotComputable:
         return profile
-    return replace(profile, reserved_memory=tuple(entries))
+    return with_fields(profile, {RESERVED_MEMORY.option: tuple(entries)})
 
 
 def _claims(profile: Profile) -> tuple[Claim, ...]:

@@ -9,19 +9,8 @@ pkg/kubelet/cm/memorymanager/policy_static.go, validateState.
 from __future__ import annotations
 
 from ..facts.model import KubeletFacts
-from ..kubelet_fields import (
-    CGROUP_DRIVER,
-    CGROUP_ROOT,
-    CPU_MANAGER_OPTIONS,
-    CPU_MANAGER_POLICY,
-    FEATURE_GATES,
-    KUBE_RESERVED,
-    MEMORY_MANAGER_POLICY,
-    RESERVED_MEMORY,
-    RESERVED_SYSTEM_CPUS,
-    SYSTEM_RESERVED,
-)
-from ..kubelet_gates import DRIVER_FROM_CRI
+from ..kubelet_field_model import Impact
+from ..kubelet_fields import MEMORY_MANAGER_POLICY, OBSERVED
 from ..profile import Profile
 from .model import Need
 
@@ -29,33 +18,18 @@ Keys = tuple[str, ...]
 
 RESTART = frozenset({Need.RESTART_KUBELET})
 DISRUPTIVE = RESTART | {Need.DRAIN}
-
-MOVES_PODS: frozenset[Keys] = frozenset(
-    (
-        (CGROUP_DRIVER.key,),
-        (CGROUP_ROOT.key,),
-        (CPU_MANAGER_POLICY.key,),
-        (MEMORY_MANAGER_POLICY.key,),
-        (FEATURE_GATES.key, DRIVER_FROM_CRI),
-    )
-)
-"""Pods made before would be where nobody looks for them, or hold what the manager gives away again."""
-UNDER_STATIC_CPU: frozenset[Keys] = frozenset(
-    (
-        (RESERVED_SYSTEM_CPUS.key,),
-        (CPU_MANAGER_OPTIONS.key,),
-        (SYSTEM_RESERVED.key, "cpu"),
-        (KUBE_RESERVED.key, "cpu"),
-    )
-)
-UNDER_STATIC_MEMORY: frozenset[Keys] = frozenset(
-    ((RESERVED_MEMORY.key,), (SYSTEM_RESERVED.key, "memory"), (KUBE_RESERVED.key, "memory"))
-)
+_FIELDS = {field.key: field for field in OBSERVED}
 
 
-def touches(keys: Keys, fields: frozenset[Keys]) -> bool:
-    """Whether a change of ``keys`` is one of a field, or of an entry, in ``fields``."""
-    return keys in fields or keys[:1] in fields
+def impact_of(keys: Keys) -> Impact:
+    """The impact of a change at a path of keys, which is a field or an entry of its table."""
+    field = _FIELDS.get(keys[0]) if keys else None
+    return field.impact_of(keys[1:]) if field else Impact.RESTART
+
+
+def may_have(key: str, impact: Impact) -> bool:
+    """Whether a change somewhere in a field has this impact."""
+    return key in _FIELDS and impact in _FIELDS[key].impacts
 
 
 def memory_policy(facts: KubeletFacts) -> str | None:
@@ -66,11 +40,9 @@ def memory_policy(facts: KubeletFacts) -> str | None:
 
 def needs(keys: Keys, facts: KubeletFacts, profile: Profile) -> frozenset[Need]:
     """What a changed value at ``keys`` takes."""
-    static_cpu = "static" in (facts.cpu_manager_policy, profile.cpu_manager_policy)
-    static_memory = "Static" in (memory_policy(facts), profile.memory_manager_policy)
-    disruptive = (
-        touches(keys, MOVES_PODS)
-        or (static_cpu and touches(keys, UNDER_STATIC_CPU))
-        or (static_memory and touches(keys, UNDER_STATIC_MEMORY))
-    )
-    return DISRUPTIVE if disruptive else RESTART
+    disruptive = {Impact.DRAIN}
+    if "static" in (facts.cpu_manager_policy, profile.cpu_manager_policy):
+        disruptive.add(Impact.DRAIN_UNDER_STATIC_CPU)
+    if "Static" in (memory_policy(facts), profile.memory_manager_policy):
+        disruptive.add(Impact.DRAIN_UNDER_STATIC_MEMORY)
+    return DISRUPTIVE if impact_of(keys) in disruptive else RESTART

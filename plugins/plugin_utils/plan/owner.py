@@ -14,7 +14,6 @@ from .edits import new_text
 from .inputs import PlanInputs
 from .kubeadm_patch import why_not
 from .kubelet_after import Desired
-from .kubelet_compare import same
 from .model import Change, Handout
 
 KUBEADM_FLAGS = "/var/lib/kubelet/kubeadm-flags.env"
@@ -118,7 +117,7 @@ def _openfuyao(inputs: PlanInputs) -> Handout:
     advice = [
         f"The profile has {name}: {value}, which it undoes: have the profile say {OPENFUYAO[name]}"
         for name, (field, value) in wanted.items()
-        if name in OPENFUYAO and not same(field, OPENFUYAO[name], value)
+        if name in OPENFUYAO and not field.means(OPENFUYAO[name], value)
     ]
     if "topologyManagerPolicy" in wanted:
         advice.append(f"Choose {wanted['topologyManagerPolicy'][1]} there as the topology manager's policy")

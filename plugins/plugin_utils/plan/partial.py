@@ -5,26 +5,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from ..kubelet_fields import FIELDS
-from ..profile import Profile
+from ..profile import Profile, with_fields
 from .draft import PlanDraft
 from .model import Change
 from .refusals import startup
 from .refusals.catalogue import refusals
 
 KUBELETS = ("kubelet", "kubelet flag")
-_UNSET = Profile()
 
 
 def _without(profile: Profile, option: str, keys: tuple[str, ...]) -> Profile:
-    value: Any = getattr(profile, option)
-    left: dict[str, Any] = {option: getattr(_UNSET, option)}
+    value = profile.kubelet.get(option)
+    left: dict[str, Any] | None = None
     if len(keys) == 2 and isinstance(value, Mapping):
-        left = {option: {name: each for name, each in value.items() if name != keys[1]}}
-    return replace(profile, **left)
+        left = {name: each for name, each in value.items() if name != keys[1]}
+    return with_fields(profile, {option: left})
 
 
 def _less(profile: Profile, pending: Iterable[Change]) -> Profile:

@@ -42,7 +42,7 @@ def promised(facts: NodeFacts, profile: Profile) -> Promised:
 
 def _named(profile: Profile, driver: Driver | None) -> Iterator[tuple[str, str]]:
     """(path below a hierarchy's top, name) of each slice."""
-    for named in (profile.system_reserved_cgroup, profile.kube_reserved_cgroup):
-        name = slice_of(named, driver) if named and driver else ""
+    for named in profile.reserved_cgroups:
+        name = slice_of(named, driver) if driver else ""
         if name:
-            yield candidates(str(named))[-1], name
+            yield candidates(named)[-1], name

@@ -10,11 +10,11 @@ from typing import Any
 from ..facts.kubelet_layers import shown
 from ..facts.kubelet_model import Setting
 from ..facts.model import NodeFacts, RuntimeFacts
-from ..kubelet_fields import CGROUP_DRIVER
+from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, MEMORY_MANAGER_POLICY
 from ..plan.edits import captured_files
 from ..plan.kubelet_needs import DISRUPTIVE, RESTART, Keys, memory_policy, needs
 from ..plan.model import Change, Need
-from ..profile import Profile
+from ..profile import Profile, with_fields
 
 RUNTIME_RESTART = frozenset({Need.RESTART_RUNTIME})
 RUNTIME_DISRUPTIVE = RUNTIME_RESTART | {Need.DRAIN}
@@ -24,10 +24,13 @@ REASON = "it was so before the collection"
 def profile_of(after: NodeFacts) -> Profile:
     """What the node will have, as far as needs and checkpoints depend on it."""
     kubelet = after.kubelet
-    return Profile(
-        cgroup_driver=agreed(after),
-        cpu_manager_policy=kubelet.cpu_manager_policy,
-        memory_manager_policy=memory_policy(kubelet),
+    return with_fields(
+        Profile(),
+        {
+            CGROUP_DRIVER.option: agreed(after),
+            CPU_MANAGER_POLICY.option: kubelet.cpu_manager_policy,
+            MEMORY_MANAGER_POLICY.option: memory_policy(kubelet),
+        },
     )
 
 

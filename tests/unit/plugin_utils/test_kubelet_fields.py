@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver, KubeletTree, place
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_field_model import FieldType, Impact
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import (
     CGROUP_DRIVER,
     FAIL_CGROUP_V1,
@@ -18,9 +19,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields 
     KubeletField,
     Version,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_gates import refusals
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_compare import same
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import Profile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_gates import DRIVER_FROM_CRI, refusals
 
 
 @pytest.mark.parametrize(
@@ -48,10 +47,31 @@ def test_what_holds_where_a_field_is_not_set(field: KubeletField, version: Versi
     assert field.default_in(version) == default
 
 
-def test_every_managed_field_is_one_of_the_profile_and_observed() -> None:
-    assert all(hasattr(Profile(), field.option) for field in FIELDS)
+def test_every_managed_field_is_observed_and_documented() -> None:
     assert len({field.key for field in OBSERVED}) == len(OBSERVED)
     assert {field for field in OBSERVED if field.option} == set(FIELDS)
+    assert len({field.option for field in FIELDS}) == len(FIELDS)
+    assert [field.option for field in FIELDS if not field.description or not field.source] == []
+
+
+@pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.key)
+def test_the_documentation_says_what_a_value_is(field: KubeletField) -> None:
+    assert bool(field.choices) + bool(field.unit) == (field.type is not FieldType.SWITCH)
+
+
+def test_entries_with_an_impact_of_their_own() -> None:
+    gates, reserved = BY_KEY["featureGates"], BY_KEY["systemReserved"]
+    assert gates.impact_of((DRIVER_FROM_CRI,)) is Impact.DRAIN
+    assert gates.impact_of(("MemoryQoS",)) is gates.impact_of() is Impact.RESTART
+    assert reserved.impact_of(("memory",)) is Impact.DRAIN_UNDER_STATIC_MEMORY
+    assert reserved.impact_of(("--system-reserved", "KUBELET_EXTRA_ARGS")) is Impact.RESTART
+    assert reserved.impacts == {Impact.RESTART, Impact.DRAIN_UNDER_STATIC_CPU, Impact.DRAIN_UNDER_STATIC_MEMORY}
+
+
+def test_an_option_has_the_argument_of_its_type() -> None:
+    assert BY_KEY["reservedMemory"].argument_spec() == {"type": "raw"}
+    assert BY_KEY["topologyManagerScope"].argument_spec() == {"type": "str", "choices": ["container", "pod"]}
+    assert BY_KEY["enforceNodeAllocatable"].argument_spec().items() >= {"type": "list", "elements": "str"}.items()
 
 
 @pytest.mark.parametrize(
@@ -123,4 +143,4 @@ ENTRY = {"numaNode": 0, "limits": {"memory": "1Gi"}}
     ],
 )
 def test_whether_a_files_value_means_the_wanted_one(key: str, found: object, wanted: object, equal: bool) -> None:
-    assert same(BY_KEY[key], found, wanted) is equal
+    assert BY_KEY[key].means(found, wanted) is equal

@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_options import named_cgroups
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import Profile, parse_profile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import Profile, parse_profile, with_fields
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
 
 
@@ -23,11 +23,22 @@ def test_nothing_asked_is_nothing_wanted() -> None:
     assert parse_profile({**empty, "enforce_node_allocatable": [], "feature_gates": None}) == Profile()
 
 
+def test_a_field_that_is_set_to_nothing_is_left_as_found() -> None:
+    profile = parse_profile({"read_only_port": 0, "pod_pids_limit": 9, "system_reserved": {"cpu": "1"}})
+    assert with_fields(profile, {"pod_pids_limit": None, "system_reserved": {}}).kubelet == {"read_only_port": 0}
+    assert profile.kubelet.keys() == {"read_only_port", "pod_pids_limit", "system_reserved"}
+
+
+def test_cgroups_of_reservations_are_those_that_are_named() -> None:
+    assert parse_profile({}).reserved_cgroups == ()
+    assert parse_profile({"kube_reserved_cgroup": "/k.slice"}).reserved_cgroups == ("/k.slice",)
+
+
 def test_the_least_and_the_most_of_each_range() -> None:
     profile = parse_profile({"memory_throttling_factor": 1.0, "pod_pids_limit": -1, "read_only_port": 65535})
-    assert (profile.memory_throttling_factor, profile.pod_pids_limit, profile.read_only_port) == (1.0, -1, 65535)
+    assert profile.kubelet == {"memory_throttling_factor": 1.0, "pod_pids_limit": -1, "read_only_port": 65535}
     profile = parse_profile({"memory_throttling_factor": 0.01, "pod_pids_limit": (1 << 63) - 1})
-    assert (profile.memory_throttling_factor, profile.pod_pids_limit) == (0.01, (1 << 63) - 1)
+    assert profile.kubelet == {"memory_throttling_factor": 0.01, "pod_pids_limit": (1 << 63) - 1}
 
 
 def test_words_for_switches_are_what_kubelets_maps_hold() -> None:
@@ -37,7 +48,7 @@ def test_words_for_switches_are_what_kubelets_maps_hold() -> None:
             "feature_gates": {"A": "true", "B": False, "C": "0"},
         }
     )
-    assert profile.cpu_manager_policy_options == {"a": "true", "b": "False", "c": "8"}
+    assert profile.kubelet["cpu_manager_policy_options"] == {"a": "true", "b": "False", "c": "8"}
     assert profile.feature_gates == {"A": True, "B": False, "C": False}
 
 
@@ -66,8 +77,13 @@ def test_a_whole_profile() -> None:
         }
     )
     assert profile.cgroup_driver is Driver.SYSTEMD
-    assert profile.system_reserved == {"cpu": "1", "memory": "1Gi"}
-    assert profile.read_only_port == 0
+    assert profile.kubelet == {
+        "cgroup_driver": Driver.SYSTEMD,
+        "cpu_manager_policy": "static",
+        "system_reserved": {"cpu": "1", "memory": "1Gi"},
+        "reserved_system_cpus": "0-1",
+        "read_only_port": 0,
+    }
     assert profile.nri.settings == {"socket_path": "/run/nri.sock"}
     assert profile.nri.unsupported == "skip"
 

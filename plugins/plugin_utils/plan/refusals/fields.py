@@ -25,7 +25,6 @@ from ...kubelet_options import AUTO
 from ...versions import minor
 from ..draft import PlanDraft
 from ..kubelet_after import Desired, settings_after
-from ..kubelet_compare import same
 from ..model import Refusal
 from ..reserved_memory import NotComputable, computed
 from .model import Rule
@@ -129,7 +128,7 @@ def _cgroup_root(draft: PlanDraft) -> Iterator[Refusal]:
     """pkg/kubelet/cm/container_manager_linux.go: cgroupRoot is parsed as a path under both drivers, and must exist."""
     driver = draft.profile.cgroup_driver or draft.kubelet.cgroup_driver
     root = draft.profile.cgroup_root
-    if not root or same(CGROUP_ROOT, draft.kubelet.config.values.get(CGROUP_ROOT.key), root):
+    if not root or CGROUP_ROOT.means(draft.kubelet.config.values.get(CGROUP_ROOT.key), root):
         return
     reasons = tuple(_root_reasons(draft.facts, root, driver))
     if reasons:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.boot import WATCHED
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.configz import FIELDS
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.configz_fields import FIELDS
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kernel import PARAMETERS
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED
 

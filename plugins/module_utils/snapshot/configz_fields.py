@@ -1,0 +1,36 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is kept of kubelet's /configz, written by `make docs` from plugin_utils/kubelet_fields."""
+
+from __future__ import annotations
+
+FIELDS = (
+    "cgroupDriver",
+    "cgroupRoot",
+    "cpuManagerPolicy",
+    "cpuManagerPolicyOptions",
+    "topologyManagerPolicy",
+    "topologyManagerScope",
+    "topologyManagerPolicyOptions",
+    "memoryManagerPolicy",
+    "reservedMemory",
+    "reservedSystemCPUs",
+    "systemReservedCgroup",
+    "kubeReservedCgroup",
+    "enforceNodeAllocatable",
+    "memoryThrottlingFactor",
+    "failCgroupV1",
+    "singleProcessOOMKill",
+    "podPidsLimit",
+    "readOnlyPort",
+    "featureGates",
+    "systemReserved",
+    "kubeReserved",
+    "evictionHard",
+    "cgroupsPerQOS",
+    "failSwapOn",
+    "containerRuntimeEndpoint",
+    "memoryReservationPolicy",
+    "staticPodPath",
+)
+"""The rest of the document may hold secrets, such as staticPodURLHeader."""
