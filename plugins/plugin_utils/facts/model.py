@@ -11,9 +11,9 @@ from typing import Any
 
 from ...module_utils.cgroup.mounts import Hierarchy
 from ...module_utils.cgroup.names import Driver
+from ...module_utils.operating_system import OperatingSystem
 from .kubeadm_patches import KubeadmPatches
 from .kubelet_model import Setting, Start
-from .operating_system import OperatingSystem
 
 
 class CgroupMode(str, Enum):

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ...module_utils.operating_system import interpret_system
 from .boot import first_line, interpret_boot
 from .cgroups import interpret_cgroups
 from .cpus import interpret_cpus, online, sockets
@@ -17,7 +18,6 @@ from .kernel import interpret_kernel
 from .kubelet import interpret_kubelet
 from .layout import interpret_layout
 from .model import LedgerProblem, NodeFacts
-from .operating_system import interpret_system
 from .pods import interpret_pods
 from .runtime import interpret_runtime, other_runtimes
 from .systemd import interpret_systemd

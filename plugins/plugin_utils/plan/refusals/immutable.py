@@ -14,7 +14,16 @@ from ..model import Refusal
 from .model import Rule
 
 
-def _immutable(facts: NodeFacts, profile: Profile) -> Iterator[Refusal]:
+def immutable_refusals(facts: NodeFacts) -> tuple[Refusal, ...]:
+    """Of every module whose change is a transaction: that needs the engine, its unit and the journal."""
+    return tuple(_refused(facts))
+
+
+def _immutable(facts: NodeFacts, _profile: Profile) -> Iterator[Refusal]:
+    return _refused(facts)
+
+
+def _refused(facts: NodeFacts) -> Iterator[Refusal]:
     for rule in immutable.RULES:
         for found in rule(facts):
             if found.effect is Effect.UNSUPPORTED:

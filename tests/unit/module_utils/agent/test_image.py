@@ -245,3 +245,25 @@ def test_a_record_behind_a_link_is_not_read(tmp_path: Path) -> None:
         (folder / "images.json").symlink_to(on.host.path("/elsewhere"))
         with pytest.raises(ColocationError, match="cannot read it"):
             image_record.load(on.host)
+
+
+@pytest.mark.parametrize("look", [True, False])
+def test_a_system_that_keeps_no_record_gets_no_image(tmp_path: Path, look: bool) -> None:
+    with node(tmp_path, ImageRuntime()) as on:
+        on.write("/usr/lib/os-release", b"ID=bottlerocket\n")
+        with pytest.raises(ColocationError, match=r"^Bottlerocket is not changed by this collection"):
+            bring(on, look=look)
+        assert not on.imports()
+        assert not Path(on.host.path("/var")).exists()
+
+
+def test_an_image_that_is_there_is_enough_on_any_system(tmp_path: Path) -> None:
+    with node(tmp_path, ImageRuntime(images=[Image(ID, [NAME])])) as on:
+        on.write("/usr/lib/os-release", b"ID=bottlerocket\n")
+        assert not bring(on, look=True)["changed"]
+
+
+def test_a_system_with_a_place_for_the_record_gets_it(tmp_path: Path) -> None:
+    with node(tmp_path, ImageRuntime()) as on:
+        on.write("/usr/lib/os-release", b"ID=flatcar\n")
+        assert bring(on)["changed"]
