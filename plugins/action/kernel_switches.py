@@ -15,7 +15,8 @@ from ..plugin_utils.controller.node import Node
 from ..plugin_utils.controller.outcome import failure_message, refusal_message
 from ..plugin_utils.plan.kernel_switches import SwitchesEdit, switches_document, switches_edit, switches_refusals
 from ..plugin_utils.plan.model import Plan
-from ..plugin_utils.plan.refusals.ledger import ledger_refusals
+from ..plugin_utils.plan.refusals.immutable import immutable_refusals
+from ..plugin_utils.plan.refusals.ledger import journal_refusals, ledger_refusals
 
 
 class ActionModule(ColocationAction):
@@ -25,9 +26,11 @@ class ActionModule(ColocationAction):
         snapshot, recovered = self.settled(node, node.snapshot(), arguments["recover"])
         captured = snapshot["kernel"]["switches_file"]
         edit = switches_edit(captured, arguments["switches"])
-        refused = switches_refusals(captured, arguments["switches"])
+        facts = interpreted(node.name, snapshot)
+        refused = immutable_refusals(facts) if edit or arguments["switches"] else ()
+        refused = journal_refusals(facts) or refused or switches_refusals(captured, arguments["switches"])
         if edit and not refused:
-            refused = ledger_refusals(interpreted(node.name, snapshot))
+            refused = ledger_refusals(facts)
         if refused:
             return {"failed": True, "msg": refusal_message(Plan(refusals=refused))}
         result: dict[str, Any] = {"changed": bool(edit or recovered), "path": SWITCHES_FILE, "diff": _diff(edit)}

@@ -217,6 +217,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils.errors import ColocationError
 from ..module_utils.host import Host
+from ..module_utils.immutable import SERVICES, UNTIL_BOOT, require_changeable
 from ..module_utils.printable import one_line, printable, printable_result
 from ..module_utils.qos import reapply, work
 from ..module_utils.qos.answer import answer, warnings
@@ -261,8 +262,11 @@ def main() -> None:
         required_one_of=[TARGETS],
         required_if=[("state", "present", ["settings"])],
     )
+    host = Host()
     try:
-        plan = work.predicted(Host(), module.params) if module.check_mode else work.done(Host(), module.params, Clock())
+        if module.params["state"] == "present":
+            require_changeable(host, SERVICES if module.params["persistent"] else UNTIL_BOOT)
+        plan = work.predicted(host, module.params) if module.check_mode else work.done(host, module.params, Clock())
     except ColocationError as error:
         module.fail_json(msg=printable(str(error)))
     for warning in warnings(plan):

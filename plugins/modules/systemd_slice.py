@@ -195,6 +195,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils.errors import ColocationError
 from ..module_utils.host import Host
+from ..module_utils.immutable import UNIT_FILES, UNTIL_BOOT, require_changeable
 from ..module_utils.printable import one_line, printable, printable_result
 from ..module_utils.systemd import slice_plan, slice_work
 
@@ -214,6 +215,8 @@ def main() -> None:
     module = AnsibleModule(ARGUMENTS, supports_check_mode=True)
     try:
         host = Host.below(module.params["root"])
+        if module.params["state"] == "present":
+            require_changeable(host, UNIT_FILES if module.params["persistent"] else UNTIL_BOOT)
         if module.check_mode:
             work = slice_work.prepared(host, module.params)
             unit = work.state.unit

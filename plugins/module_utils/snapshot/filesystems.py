@@ -12,7 +12,11 @@ from ..host import Host
 from .files import kernel_text
 
 SYSTEM = ("/", "/usr", "/etc", "/var")
-WRITTEN = ("/etc/systemd/system", "/usr/local/lib/volcano-colocation", "/var/lib/volcano-colocation")
+UNITS, ENGINE, STATE = WRITTEN = (
+    "/etc/systemd/system",
+    "/usr/local/lib/volcano-colocation",
+    "/var/lib/volcano-colocation",
+)
 """What every change of services writes to: the unit that undoes it at boot, the engine, the journal with backups."""
 
 MEMORY = ("tmpfs", "ramfs")

@@ -30,10 +30,17 @@ def machine(host: Host) -> dict[str, Any]:
         "kernel_command_line": kernel_text(host, "/proc/cmdline"),
         "booted_at": booted_at(kernel_text(host, "/proc/uptime"), time.time()),
         "pid1": kernel_text(host, "/proc/1/comm"),
+        **distribution(host),
+        "swaps": kernel_text(host, "/proc/swaps"),
+    }
+
+
+def distribution(host: Host) -> dict[str, Any]:
+    """What tells whether the files of this system may be changed: its name, and how its file systems are mounted."""
+    return {
         "os_release": os_release(host),
         "outer_os_release": kernel_text(host, OUTER_OS_RELEASE),
         "filesystems": filesystems(host),
-        "swaps": kernel_text(host, "/proc/swaps"),
     }
 
 

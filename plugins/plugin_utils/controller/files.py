@@ -18,7 +18,7 @@ from ..plan.kubelet_after import resolved
 from ..plan.model import Change, Need, Plan
 from ..plan.refusals import immutable
 from ..plan.refusals.catalogue import refusals
-from ..plan.refusals.ledger import ledger_refusals
+from ..plan.refusals.ledger import journal_refusals, ledger_refusals
 from ..plan.refusals.model import Rule
 from ..profile import Profile, parse_profile
 from . import meanwhile
@@ -54,7 +54,7 @@ class FilesAction(ColocationAction):
         began = time.process_time()
         facts = interpreted(node.name, snapshot)
         draft = PlanDraft(facts, resolved(facts, wanted))
-        refused = refusals(draft, (*immutable.RULES, *self.RULES))
+        refused = journal_refusals(facts) or refusals(draft, (*immutable.RULES, *self.RULES))
         if refused:
             return {"failed": True, "msg": refusal_message(Plan(refusals=refused))}
         needed = Plan(changes=type(self).CHANGES(draft))

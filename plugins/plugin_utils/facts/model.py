@@ -11,11 +11,11 @@ from typing import Any
 
 from ...module_utils.cgroup.mounts import Hierarchy
 from ...module_utils.cgroup.names import Driver
+from ...module_utils.operating_system import OperatingSystem
 from .config_file import ConfigFile
 from .containerd_layers import Layers
 from .kubeadm_patches import KubeadmPatches
 from .kubelet_model import Setting, Start
-from .operating_system import OperatingSystem
 
 
 class CgroupMode(str, Enum):
@@ -315,6 +315,16 @@ class LedgerProblem:
 
 
 @dataclass(frozen=True)
+class RecordProblem:
+    """The same of another record of ours; ``record``: one of module_utils/snapshot/records.py."""
+
+    record: str
+    file: str
+    message: str
+    remedy: str
+
+
+@dataclass(frozen=True)
 class NodeFacts:
     hostname: str | None
     kernel: str | None
@@ -336,6 +346,7 @@ class NodeFacts:
     image: bool = False
     """The files of a node that does not run: nothing can answer."""
     ledger_problem: LedgerProblem | None = None
+    record_problems: tuple[RecordProblem, ...] = ()
     sockets: int | None = None
     """None where the kernel does not tell."""
     operating_system: OperatingSystem = field(default_factory=OperatingSystem)

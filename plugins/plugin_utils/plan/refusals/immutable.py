@@ -13,9 +13,18 @@ from ..model import Refusal
 from .model import Rule
 
 
+def immutable_refusals(facts: NodeFacts) -> tuple[Refusal, ...]:
+    """Of every module whose change is a transaction: that needs the engine, its unit and the journal."""
+    return tuple(_refused(facts))
+
+
 def _immutable(draft: PlanDraft) -> Iterator[Refusal]:
+    return _refused(draft.facts)
+
+
+def _refused(facts: NodeFacts) -> Iterator[Refusal]:
     for rule in immutable.RULES:
-        for found in rule(draft.facts):
+        for found in rule(facts):
             if found.effect is Effect.UNSUPPORTED:
                 yield Refusal(found.code, found.summary.rstrip("."), found.remedy)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -245,3 +246,38 @@ def test_a_record_behind_a_link_is_not_read(tmp_path: Path) -> None:
         (folder / "images.json").symlink_to(on.host.path("/elsewhere"))
         with pytest.raises(ColocationError, match="cannot read it"):
             image_record.load(on.host)
+
+
+@pytest.mark.parametrize("look", [True, False])
+def test_a_system_that_keeps_no_record_gets_no_image(tmp_path: Path, look: bool) -> None:
+    with node(tmp_path, ImageRuntime()) as on:
+        on.write("/usr/lib/os-release", b"ID=bottlerocket\n")
+        with pytest.raises(ColocationError, match=r"^Bottlerocket is not changed by this collection"):
+            bring(on, look=look)
+        assert not on.imports()
+        assert not Path(on.host.path("/var")).exists()
+
+
+def test_an_image_that_is_there_is_enough_on_any_system(tmp_path: Path) -> None:
+    with node(tmp_path, ImageRuntime(images=[Image(ID, [NAME])])) as on:
+        on.write("/usr/lib/os-release", b"ID=bottlerocket\n")
+        assert not bring(on, look=True)["changed"]
+
+
+def test_a_system_with_a_place_for_the_record_gets_it(tmp_path: Path) -> None:
+    with node(tmp_path, ImageRuntime()) as on:
+        on.write("/usr/lib/os-release", b"ID=flatcar\n")
+        assert bring(on)["changed"]
+
+
+@pytest.mark.parametrize("look", [True, False])
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [(RECORD, "images.json: it is damaged"), ("/var/lib/volcano-colocation/lock/x", "lock: cannot lock this node")],
+)
+def test_what_could_not_be_noted_is_not_sent(tmp_path: Path, path: str, said: str, look: bool) -> None:
+    with node(tmp_path, ImageRuntime()) as on:
+        on.write(path, b"{")
+        with pytest.raises(ColocationError, match=re.escape(said)):
+            bring(on, look=look)
+        assert not on.imports()

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.filesystems import WRITTEN
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import boot, install, store
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.operating_system import (
+from ansible_collections.volcano.colocation.plugins.module_utils.immutable import MANAGED
+from ansible_collections.volcano.colocation.plugins.module_utils.operating_system import (
     interpret_system,
     parse_os_release,
 )
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.filesystems import WRITTEN
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import boot, install, store
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import findings
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.rules.immutable import MANAGED
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_machine import (
     IN_MEMORY,

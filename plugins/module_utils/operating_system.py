@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Mapping
 
 LONGEST_NAME = 80
 """Characters of a name that a node gives itself."""
