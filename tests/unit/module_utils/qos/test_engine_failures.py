@@ -162,6 +162,11 @@ def test_a_tree_of_kubelet_s_elsewhere_is_not_taken_for_anybody_s(v2: Tree) -> N
     assert "at its start" in refused(v2, kubelet_cgroup_root="/kubelet", **options)
 
 
+def test_what_only_ends_like_a_tree_of_kubelet_s_is_anybody_s(v2: Tree) -> None:
+    v2.make("mykubepods")
+    assert v2.run(path="mykubepods", settings={"cpu_weight": 5})["changed"]
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [

@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Counts of how the plugins are divided into files, functions and packages: ``python3 tests/tools/structure.py``."""
+
+from __future__ import annotations
+
+import ast
+import statistics
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+KINDS = ("modules", "action", "doc_fragments", "module_utils", "plugin_utils")
+LAYERS = ("module_utils", "plugin_utils")
+"""Of which each folder is a package of its own."""
+COLLECTION = ("ansible_collections", "volcano", "colocation", "plugins")
+MARK = "__init__"
+DRIVER = "cgroup_driver"
+"""How far one setting is spread, from the option to the proof."""
+
+Dotted = tuple[str, ...]
+"""The parts of a name: ``("module_utils", "cgroup", "names")``."""
+
+
+@dataclass(frozen=True)
+class PluginFile:
+    """``imports``: the files of this collection that it imports. ``functions``: the lines of each, by its name."""
+
+    name: Dotted
+    text: str
+    imports: frozenset[Dotted]
+    functions: Mapping[str, int]
+
+    @property
+    def lines(self) -> int:
+        return len(self.text.splitlines())
+
+    @property
+    def is_mark(self) -> bool:
+        return self.name[-1] == MARK
+
+    @property
+    def package(self) -> str:
+        """The first folder below module_utils or plugin_utils; what lies directly there is a package together."""
+        deep = self.name[0] in LAYERS and len(self.name) > 2
+        return "/".join(self.name[:2]) if deep else self.name[0]
+
+
+def load(plugins: Path) -> tuple[PluginFile, ...]:
+    """Every Python file below ``plugins``, empty package marks left out."""
+    texts = {_dotted(path, plugins): path.read_text(encoding="utf-8") for path in sorted(plugins.rglob("*.py"))}
+    files = (_plugin_file(name, text, frozenset(texts)) for name, text in texts.items())
+    return tuple(file for file in files if not file.is_mark or file.text.strip())
+
+
+def _dotted(path: Path, plugins: Path) -> Dotted:
+    return path.relative_to(plugins).with_suffix("").parts
+
+
+def _plugin_file(name: Dotted, text: str, known: frozenset[Dotted]) -> PluginFile:
+    tree = ast.parse(text)
+    found = {target for node in ast.walk(tree) for target in _imported(node, name, known)}
+    return PluginFile(name, text, frozenset(found - {name}), dict(_functions(tree)))
+
+
+def _imported(node: ast.AST, importer: Dotted, known: frozenset[Dotted]) -> Iterator[Dotted]:
+    """``from . import x`` names the file x where there is one, and something in ``__init__`` otherwise."""
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield from _file(_inside(tuple(alias.name.split("."))), known)
+    elif isinstance(node, ast.ImportFrom):
+        parts = tuple(node.module.split(".")) if node.module else ()
+        base = importer[: -node.level] + parts if node.level else _inside(parts)
+        for alias in node.names if base is not None else ():
+            yield from _file((*base, alias.name) if (*base, alias.name) in known else base, known)
+
+
+def _inside(parts: Dotted) -> Dotted | None:
+    """A name of this collection without what all have in common; None for one from elsewhere."""
+    count = len(COLLECTION)
+    return parts[count:] if parts[:count] == COLLECTION else None
+
+
+def _file(name: Dotted | None, known: frozenset[Dotted]) -> Iterator[Dotted]:
+    if name is not None:
+        yield from (each for each in (name, (*name, MARK)) if each in known)
+
+
+def _functions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, int]]:
+    """(name, lines) of each function and method, with its decorators and what is defined in it."""
+    for node in ast.iter_child_nodes(tree):
+        name = above
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            name = f"{above}.{node.name}" if above else node.name
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            yield name, (node.end_lineno or node.lineno) - first + 1
+        yield from _functions(node, name)
+
+
+def importers(files: tuple[PluginFile, ...]) -> dict[Dotted, int]:
+    """How many files import each one."""
+    counts = {file.name: 0 for file in files}
+    for file in files:
+        for target in file.imports & counts.keys():
+            counts[target] += 1
+    return counts
+
+
+def package_graph(files: tuple[PluginFile, ...]) -> dict[str, set[str]]:
+    """The packages that each package imports."""
+    packages = {file.name: file.package for file in files}
+    graph: dict[str, set[str]] = {file.package: set() for file in files}
+    for file in files:
+        graph[file.package] |= {packages[target] for target in file.imports & packages.keys()} - {file.package}
+    return graph
+
+
+def cycles(graph: Mapping[str, set[str]]) -> list[list[str]]:
+    """Groups of packages that all reach each other, each sorted."""
+    reached = {package: _reachable(package, graph) for package in graph}
+    groups = {
+        tuple(sorted(other for other in reached[package] if package in reached[other]))
+        for package in graph
+        if package in reached[package]
+    }
+    return sorted(map(list, groups))
+
+
+def _reachable(start: str, graph: Mapping[str, set[str]]) -> set[str]:
+    found: set[str] = set()
+    waiting = list(graph[start])
+    while waiting:
+        package = waiting.pop()
+        if package not in found:
+            found.add(package)
+            waiting += graph[package]
+    return found
+
+
+def namesakes(files: tuple[PluginFile, ...]) -> dict[str, list[str]]:
+    """Files of module_utils and plugin_utils that have the same name, by it."""
+    found: dict[str, list[str]] = {}
+    for file in files:
+        if file.name[0] in LAYERS and not file.is_mark:
+            found.setdefault(file.name[-1], []).append("/".join(file.name))
+    return {name: paths for name, paths in sorted(found.items()) if len(paths) > 1}
+
+
+def longest(files: tuple[PluginFile, ...]) -> tuple[int, str]:
+    """(lines, where) of the longest function."""
+    found = ((lines, f"{'/'.join(file.name)}.py {name}") for file in files for name, lines in file.functions.items())
+    return max(found, default=(0, "none"))
+
+
+def report(files: tuple[PluginFile, ...]) -> Iterator[str]:
+    """The counts as lines of text."""
+    counts = {kind: sum(file.name[0] == kind for file in files) for kind in KINDS}
+    yield f"files: {len(files)} ({', '.join(f'{kind} {count}' for kind, count in counts.items())})"
+    yield f"lines: {sum(file.lines for file in files)}, median {statistics.median(file.lines for file in files):g}"
+    imported = importers(files)
+    single = [name for name, count in imported.items() if count == 1 and name[0] in LAYERS]
+    yield f"files with one importer: {len(single)}"
+    lines, where = longest(files)
+    yield f"longest function: {lines} lines, {where}"
+    yield f"files that mention {DRIVER}: {sum(DRIVER in file.text for file in files)}"
+    same = namesakes(files)
+    yield f"names of several files: {len(same)}"
+    yield from (f"  {name}: {', '.join(paths)}" for name, paths in same.items())
+    yield from _graph_lines(package_graph(files))
+
+
+def _graph_lines(graph: Mapping[str, set[str]]) -> Iterator[str]:
+    yield f"packages: {len(graph)}, imports between them: {sum(map(len, graph.values()))}"
+    yield from (f"  {package}: {', '.join(sorted(graph[package])) or 'none'}" for package in sorted(graph))
+    found = cycles(graph)
+    yield f"groups of packages that import each other: {len(found)}"
+    yield from (f"  {', '.join(group)}" for group in found)
+
+
+def main(arguments: list[str]) -> int:
+    plugins = Path(arguments[0]) if arguments else Path(__file__).resolve().parents[2] / "plugins"
+    files = load(plugins)
+    if not files:
+        sys.stderr.write(f"{plugins} has no Python files. Name the plugins directory of a checkout.\n")
+        return 2
+    sys.stdout.writelines(f"{line}\n" for line in report(files))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
