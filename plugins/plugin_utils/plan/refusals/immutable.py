@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...facts.model import NodeFacts
 from ...findings.model import Effect
 from ...findings.rules import immutable
 from ..draft import PlanDraft
