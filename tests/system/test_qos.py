@@ -104,10 +104,11 @@ def test_they_outlive(node: Node, command: str) -> None:
 
 
 def test_a_drift_is_predicted_and_repaired(node: Node) -> None:
-    write_raw(node, {f"{CLASS}/memory.high": "max"})
+    """Of a file that systemd does not write: it may bring back any other between two runs, with kubelet's sync."""
+    write_raw(node, {f"{POD}/cpu.max.burst": "0"})
     predicted = attempt(node, "--check").output
-    assert "-kubepods.slice/kubepods-besteffort.slice memory_high: max" in predicted
-    assert "+kubepods.slice/kubepods-besteffort.slice memory_high: 512Mi" in predicted
+    assert re.search(r"^-\S+/kubepods-besteffort-pod\S+ cpu_burst: 0", predicted, re.MULTILINE), predicted
+    assert re.search(r"^\+\S+/kubepods-besteffort-pod\S+ cpu_burst: 20ms$", predicted, re.MULTILINE), predicted
     assert changed(node) == 1
     assert kernel(node) == WANTED
 
