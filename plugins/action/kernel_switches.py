@@ -16,7 +16,7 @@ from ..plugin_utils.controller.outcome import failure_message, refusal_message
 from ..plugin_utils.plan.kernel_switches import SwitchesEdit, switches_document, switches_edit, switches_refusals
 from ..plugin_utils.plan.model import Plan
 from ..plugin_utils.plan.refusals.immutable import immutable_refusals
-from ..plugin_utils.plan.refusals.ledger import ledger_refusals
+from ..plugin_utils.plan.refusals.ledger import journal_refusals, ledger_refusals
 
 
 class ActionModule(ColocationAction):
@@ -28,7 +28,7 @@ class ActionModule(ColocationAction):
         edit = switches_edit(captured, arguments["switches"])
         facts = interpreted(node.name, snapshot)
         refused = immutable_refusals(facts) if edit or arguments["switches"] else ()
-        refused = refused or switches_refusals(captured, arguments["switches"])
+        refused = journal_refusals(facts) or refused or switches_refusals(captured, arguments["switches"])
         if edit and not refused:
             refused = ledger_refusals(facts)
         if refused:

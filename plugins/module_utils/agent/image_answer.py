@@ -10,6 +10,7 @@ from typing import Any
 from ..host import Host
 from ..immutable import IMAGES, require_changeable
 from ..transaction.clock import Clock
+from ..transaction.turn import require_turn
 from . import image, image_record
 from .runtime import architecture, runtime
 
@@ -24,6 +25,8 @@ def present(host: Host, given: dict[str, Any], machine: str, clock: Clock) -> di
     after = wanted.ids[0] if needed else before
     if needed:
         require_changeable(host, IMAGES)
+        image_record.load(host)
+        require_turn(host)
     if needed and given["archive"]:
         after = image.load(host, used, wanted, given["archive"], given["sha256"], clock).id
     return {

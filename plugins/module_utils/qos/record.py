@@ -15,9 +15,9 @@ from ..systemd.property import Property
 from ..transaction import shape
 from ..transaction.clock import Clock
 from ..transaction.durable import sync_folder, unlink_if_there
-from ..transaction.files import private_folder, write_private
+from ..transaction.files import private_folder, read_private, refused, write_private
 from ..transaction.lock import hold
-from ..transaction.store import STATE_FOLDER
+from ..transaction.store import STATE_FOLDER, require_own
 from .conversion import Backend
 from .record_shape import SHAPE
 
@@ -62,15 +62,16 @@ Record = Mapping[Key, Entry]
 
 def load(host: Host) -> dict[Key, Entry]:
     """Every setting that still counts; ColocationError for a record that cannot be read."""
+    require_own(host, STATE_FOLDER)
     try:
-        document = json.loads(host.read_table(FILE))
+        document = json.loads(read_private(host.path(FILE)).decode("utf-8"))
         schema = document["schema"]
         where = shape.wrong(document, SHAPE) if schema == SCHEMA else ""
         entries = [_entry(each) for each in document["settings"]] if schema == SCHEMA and not where else []
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
-        raise ColocationError(f"cannot read it: {error.strerror or error}", "", FILE) from error
+        raise refused(error, FILE, "read it") from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _damaged() from error
     if where:

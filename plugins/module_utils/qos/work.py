@@ -8,7 +8,8 @@ from typing import Any, Mapping
 
 from ..host import Host
 from ..transaction.clock import Clock
-from ..transaction.turn import turn
+from ..transaction.lock import require_lockable
+from ..transaction.turn import require_turn, turn
 from . import engine, record
 from .observe import Node
 from .pods import uid_of
@@ -17,7 +18,11 @@ from .request import cgroups, node, request
 
 def predicted(host: Host, options: Mapping[str, Any]) -> engine.Plan:
     """Nothing is changed; ColocationError when it must not or cannot be done."""
-    return _plan(host, options)[1]
+    plan = _plan(host, options)[1]
+    if plan.changed:
+        require_turn(host)
+        require_lockable(host.path(record.LOCK))
+    return plan
 
 
 def done(host: Host, options: Mapping[str, Any], clock: Clock) -> engine.Plan:

@@ -18,6 +18,7 @@ from .kernel import kernel
 from .kubeadm_patches import kubeadm_patches
 from .kubelet import kubelet
 from .processes import scan
+from .records import record_problems
 from .reserved import offered, reserved
 from .runtime import runtime
 from .services import services
@@ -57,6 +58,7 @@ def collect(host: Host, named_cgroups: Iterable[str] = (), patches: str | None =
         "distribution": distribution(host, agents),
         "unfinished_transactions": unfinished_transactions(host),
         "ledger_problem": ledger_problem(host),
+        "record_problems": record_problems(host),
         "other_runtimes": [name for name in OTHER_RUNTIMES if name in agents],
     }
     found = reserved(host, document["cgroups"]["tops"], document["kubelet"], named_cgroups)

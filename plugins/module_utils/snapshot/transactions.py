@@ -9,13 +9,28 @@ from typing import Any
 from ..errors import ColocationError
 from ..host import Host
 from ..transaction import ledger
-from ..transaction.journal import unfinished
+from ..transaction.journal import ENDS, Journal
 from ..transaction.store import Store
 
 
 def unfinished_transactions(host: Host) -> list[str]:
-    """Ids of transactions that changed something and have not ended: at work this moment, or cut off."""
-    return [journal.id for journal in unfinished(Store(host))]
+    """Ids of transactions that changed something and have not ended: at work this moment, or cut off.
+
+    Those whose journal cannot be read are among records.record_problems.
+    """
+    try:
+        store = Store(host)
+        return [transaction for transaction in reversed(store.transactions()) if _is_unfinished(store, transaction)]
+    except ColocationError:
+        return []
+
+
+def _is_unfinished(store: Store, transaction: str) -> bool:
+    try:
+        journal = Journal.load(store, transaction)
+    except ColocationError:
+        return False
+    return journal is not None and journal.state not in ENDS
 
 
 def ledger_problem(host: Host) -> dict[str, Any] | None:

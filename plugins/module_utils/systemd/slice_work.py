@@ -10,7 +10,7 @@ from typing import Any, ContextManager, Mapping
 
 from ..cgroup import slices
 from ..host import Host
-from ..transaction.turn import turn
+from ..transaction.turn import require_turn, turn
 from . import first_boot, property_text, slice_apply, slice_plan, slice_request, slice_state, slice_writing
 from .drop_ins import PUSHED
 from .property import INFINITY
@@ -31,6 +31,8 @@ def prepared(host: Host, parameters: Mapping[str, Any]) -> Work:
     request, state = looked_at(host, parameters)
     plan = slice_plan.plan(request, state)
     slice_writing.require_writable(host, plan.files, None if plan.link is None else state.where.link)
+    if plan.changed and host.live:
+        require_turn(host)
     return Work(request, state, plan)
 
 

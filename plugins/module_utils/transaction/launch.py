@@ -10,18 +10,19 @@ from typing import Any
 
 from ..errors import ColocationError
 from ..host import Host
-from . import engine, files, install, preflight, recovery
+from . import engine, install, preflight, recovery
 from .answer import refusal
 from .clock import Clock
 from .journal import Journal, unfinished
 from .limits import STOP_TIMEOUT, life_time, run_time
-from .lock import LockHeld, hold, require_lockable
+from .lock import LockHeld, hold
 from .node import Node
 from .plan import ID, Plan, parse
 from .preflight import Refused, require_systemd
 from .recovery import Way
 from .services import ServiceError, show
-from .store import LAUNCHES, PLAN, RESULT, STATE_FOLDER, Store
+from .store import LAUNCHES, RESULT, Store
+from .turn import require_turn
 
 POLL = 0.2
 UNIT_POLL = 2.0
@@ -76,8 +77,7 @@ def check(host: Host, plan: Plan) -> dict[str, Any]:
         store = Store(host)
         if not store.exists(plan.id):
             store.require_folder(plan.id)
-        require_lockable(store.lock_path)
-        files.probe(host, f"{STATE_FOLDER}/{PLAN}", b"")
+        require_turn(host)
         step = "check the node"
         preflight.check(Node(host), plan)
     except (ColocationError, OSError) as error:

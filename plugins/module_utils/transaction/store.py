@@ -121,6 +121,8 @@ class Store:
             return sorted(os.listdir(os.path.join(self.folder, "transactions")))
         except (FileNotFoundError, NotADirectoryError):
             return []
+        except OSError as error:
+            raise refused(error, f"{STATE_FOLDER}/transactions", "look into it") from error
 
     def read(self, transaction: str, name: str) -> Any:
         """A JSON document in a transaction's folder; None when it is not there."""

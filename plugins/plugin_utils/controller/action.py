@@ -13,6 +13,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ...module_utils.printable import one_line, printable, printable_result
+from ...module_utils.snapshot.records import BLOCKING
 from ..arguments import Spec
 from ..edit.errors import MissingLibrary, UneditableFile
 from ..facts.node import SnapshotError
@@ -111,9 +112,12 @@ class ColocationAction(ActionBase):
     def settled(self, node: Node, snapshot: dict[str, Any], way: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
         """The snapshot, a new one once what was cut off has been settled, and how that ended.
 
-        In check mode nothing is; what is to be left as it is fails there as well.
+        In check mode nothing is; what is to be left as it is fails there as well. Neither is anything while a journal
+        cannot be read: the plan refuses that.
         """
         unfinished = snapshot.get("unfinished_transactions")
+        if any(each["record"] in BLOCKING for each in snapshot.get("record_problems", ())):
+            return snapshot, None
         if not unfinished or (self._task.check_mode and way != LEFT_ALONE):
             return snapshot, None
         found = node.recover(way, self.show_progress, unfinished)

@@ -17,7 +17,7 @@ from ..plan.kubelet_after import resolved
 from ..plan.model import Change, Need, Plan
 from ..plan.refusals import immutable
 from ..plan.refusals.catalogue import refusals
-from ..plan.refusals.ledger import ledger_refusals
+from ..plan.refusals.ledger import journal_refusals, ledger_refusals
 from ..plan.refusals.model import Rule
 from ..profile import Profile, parse_profile
 from . import meanwhile
@@ -53,7 +53,7 @@ class FilesAction(ColocationAction):
         began = time.process_time()
         facts = interpreted(node.name, snapshot)
         profile = resolved(facts, wanted)
-        refused = refusals(facts, profile, (*immutable.RULES, *self.RULES))
+        refused = journal_refusals(facts) or refusals(facts, profile, (*immutable.RULES, *self.RULES))
         if refused:
             return {"failed": True, "msg": refusal_message(Plan(refusals=refused))}
         needed = Plan(changes=type(self).CHANGES(facts, profile))

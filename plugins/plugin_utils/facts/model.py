@@ -345,6 +345,16 @@ class LedgerProblem:
 
 
 @dataclass(frozen=True)
+class RecordProblem:
+    """The same of another record of ours; ``record``: one of module_utils/snapshot/records.py."""
+
+    record: str
+    file: str
+    message: str
+    remedy: str
+
+
+@dataclass(frozen=True)
 class NodeFacts:
     hostname: str | None
     kernel: str | None
@@ -366,6 +376,7 @@ class NodeFacts:
     image: bool = False
     """The files of a node that does not run: nothing can answer."""
     ledger_problem: LedgerProblem | None = None
+    record_problems: tuple[RecordProblem, ...] = ()
     sockets: int | None = None
     """None where the kernel does not tell."""
     operating_system: OperatingSystem = field(default_factory=OperatingSystem)

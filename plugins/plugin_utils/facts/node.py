@@ -17,7 +17,7 @@ from .image import REASON, at_rest, is_image
 from .kernel import interpret_kernel
 from .kubelet import interpret_kubelet
 from .layout import interpret_layout
-from .model import LedgerProblem, NodeFacts
+from .model import LedgerProblem, NodeFacts, RecordProblem
 from .pods import interpret_pods
 from .runtime import interpret_runtime, other_runtimes
 from .systemd import interpret_systemd
@@ -71,6 +71,7 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
         pods=pods,
         unfinished_transactions=tuple(snapshot.get("unfinished_transactions", ())),
         ledger_problem=LedgerProblem(**snapshot["ledger_problem"]) if snapshot.get("ledger_problem") else None,
+        record_problems=tuple(RecordProblem(**each) for each in snapshot.get("record_problems", ())),
         claims=(*kubelet_claims, *runtime_claims, *layout_claims, *pod_claims),
         layout=layout,
         image=image,

@@ -88,6 +88,7 @@ SNAPSHOT: dict[str, Any] = {
     },
     "?unfinished_transactions": [TEXT],
     "?ledger_problem": ({"file": TEXT, "message": TEXT, "remedy": TEXT}, None),
+    "?record_problems": [{"record": TEXT, "file": TEXT, "message": TEXT, "remedy": TEXT}],
 }
 """``?``: may be missing. Keys that are not named here are nobody's business here. (shape, None): or nothing."""
 

@@ -30,6 +30,7 @@ from .rules import (
     node,
     nri,
     ports,
+    records,
     reservations,
     resource_managers,
     rubik,
@@ -41,6 +42,7 @@ from .rules import (
 RULES: tuple[Rule, ...] = (
     *immutable.RULES,
     *node.RULES,
+    *records.RULES,
     *image.RULES,
     *config.RULES,
     *services.RULES,

@@ -19,7 +19,7 @@ from .partial import held_back
 from .pods import pod_changes
 from .recovery import recovery_plan
 from .refusals.catalogue import refusals
-from .refusals.ledger import ledger_refusals
+from .refusals.ledger import journal_refusals, ledger_refusals
 from .runtimes import runtime_changes, skips
 
 
@@ -70,6 +70,9 @@ def make_plan(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | No
 
     ``recover``: what comes of a transaction that was cut off.
     """
+    blocked = journal_refusals(facts)
+    if blocked:
+        return Plan(refusals=blocked)
     recovery = recovery_plan(facts, recover)
     if recovery:
         return recovery

@@ -41,6 +41,11 @@ HANDLERS = "".join(
     for name, value in (("runc", "true"), ("nvidia", "false"))
 )
 
+STATE = "/var/lib/volcano-colocation"
+RECORDS = [
+    {"record": "journal", "file": f"{STATE}/transactions/t-1/journal.json", "message": "it is damaged", "remedy": "a"},
+    {"record": "settings", "file": f"{STATE}/qos.json", "message": "it has schema 2", "remedy": ""},
+]
 VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
     "cgroup-mode-unknown": (Verdict.UNKNOWN, lambda node: put(node, [], "cgroups", "mountinfo")),
     "pid1-not-systemd": (Verdict.UNSUPPORTED, lambda node: put(node, "tini", "system", "pid1")),
@@ -54,6 +59,7 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
         Verdict.MISALIGNED,
         lambda node: put(node, ["20261121T013455-1a2b3c4d"], "unfinished_transactions"),
     ),
+    "record-unreadable": (Verdict.UNKNOWN, lambda node: put(node, RECORDS, "record_problems")),
     "runtime-silent": (
         Verdict.UNKNOWN,
         lambda node: put(node, {"endpoint": "unix:///x.sock", "error": "refused"}, "runtime", "cri"),
@@ -201,3 +207,33 @@ def test_a_link_leads_to_the_code() -> None:
 def test_a_missing_checkpoint_is_no_finding() -> None:
     node = missing(captured(ALIGNED), "kubelet", "/var/lib/kubelet/cpu_manager_state")
     assert [code for code in codes(node) if code.startswith("checkpoint")] == []
+
+
+LEDGER = {"file": f"{STATE}/ledger.json", "message": "it is damaged", "remedy": "Put it right"}
+
+
+def test_each_record_that_cannot_be_read_is_named_once() -> None:
+    node = put(put(captured(ALIGNED), RECORDS, "record_problems"), LEDGER, "ledger_problem")
+    found = [each for each in findings(facts_of(node)) if each.code == "record-unreadable"]
+    assert [each.evidence[0] for each in found] == [
+        f"{STATE}/transactions/t-1/journal.json: it is damaged",
+        f"{STATE}/qos.json: it has schema 2",
+        f"{STATE}/ledger.json: it is damaged",
+    ]
+    assert [each.severity.value for each in found] == ["error", "warning", "warning"]
+    assert [each.remedy for each in found][1:] == [
+        "Put the file right from a backup, or move it away.",
+        "Put it right.",
+    ]
+
+
+def test_a_state_directory_that_hides_all_is_named_once() -> None:
+    directory = {"record": "directory", "file": STATE, "message": "it is a symbolic link to /srv", "remedy": "a"}
+    node = put(put(captured(ALIGNED), [directory], "record_problems"), {**LEDGER, "file": STATE}, "ledger_problem")
+    assert len([each for each in findings(facts_of(node)) if each.code == "record-unreadable"]) == 1
+
+
+def test_a_record_of_a_later_version_is_reported_as_the_node_says_it() -> None:
+    later = {"record": "bogus", "file": f"{STATE}/bogus.json", "message": "it is damaged", "remedy": "Mend it"}
+    finding = one(put(captured(ALIGNED), [later], "record_problems"), "record-unreadable")
+    assert (finding.effect.value, finding.remedy) == ("none", "Mend it.")

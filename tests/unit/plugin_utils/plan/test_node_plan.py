@@ -106,6 +106,25 @@ def test_a_node_that_is_as_it_should_be_needs_no_ledger() -> None:
     assert (plan.changes, plan.refusals) == ((), ())
 
 
+@pytest.mark.parametrize("record", ["journal", "directory"])
+@pytest.mark.parametrize("name", [ALIGNED, DIFFERING])
+def test_what_may_be_half_done_is_refused_whatever_is_wanted(name: str, record: str) -> None:
+    """Also beside an open transaction that can be read: undoing it alone may be in the wrong order."""
+    cut_off = put(captured(name), ["20261121T013455-1a2b3c4d"], "unfinished_transactions")
+    facts = facts_of(put(cut_off, [{"record": record, **LEDGER}], "record_problems"))
+    plan = make_plan(facts, profile_of(cgroup_driver="systemd"), allow_disruption=True)
+    assert plan.changes == ()
+    assert [refusal.code for refusal in plan.refusals] == ["journal-unreadable"]
+    assert str(plan.refusals[0]) == f"{LEDGER['file']}: it is damaged. Put it right"
+
+
+@pytest.mark.parametrize("record", ["settings", "images", "original", "answer", "bogus"])
+def test_a_record_that_no_transaction_needs_stops_none(record: str) -> None:
+    facts = facts_of(put(captured(DIFFERING), [{"record": record, **LEDGER}], "record_problems"))
+    plan = make_plan(facts, wanted(), allow_disruption=True)
+    assert (bool(plan.changes), plan.refusals) == (True, ())
+
+
 @pytest.mark.parametrize("allow", [None, False, True])
 def test_what_was_cut_off_is_undone_before_anything_else_is_planned(allow: bool | None) -> None:
     cut_off = put(captured(DIFFERING), ["20261121T013455-1a2b3c4d"], "unfinished_transactions")
