@@ -196,3 +196,19 @@ def test_the_journal_of_an_open_transaction_counts_beside_a_damaged_one(root: Pa
     codes = {each["code"] for each in result["ansible_facts"]["colocation"]["findings"]}
     assert {"record-unreadable", "unfinished-transaction"} <= codes
     assert f"/{path.relative_to(root)}: it is damaged" in refused(root, "kubelet_config", OTHER)
+
+
+def _lock_a_directory(root: Path, name: str) -> None:
+    (root / STATE / name).unlink(missing_ok=True)
+    (root / STATE / name).mkdir()
+
+
+@pytest.mark.parametrize("name", ["lock", "qos.lock"])
+def test_a_lock_that_cannot_be_taken_is_refused_in_check_mode_too(root: Path, name: str) -> None:
+    _lock_a_directory(root, name)
+    assert f"/{STATE}/{name}: cannot lock this node" in refused(root, "cgroup_qos", QOS)
+
+
+def test_settings_behind_a_link_are_not_set(root: Path) -> None:
+    _linked(root / STATE)
+    assert f"/{STATE}: it is a symbolic link" in refused(root, "cgroup_qos", QOS)

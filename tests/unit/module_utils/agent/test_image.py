@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -267,3 +268,16 @@ def test_a_system_with_a_place_for_the_record_gets_it(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime()) as on:
         on.write("/usr/lib/os-release", b"ID=flatcar\n")
         assert bring(on)["changed"]
+
+
+@pytest.mark.parametrize("look", [True, False])
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [(RECORD, "images.json: it is damaged"), ("/var/lib/volcano-colocation/lock/x", "lock: cannot lock this node")],
+)
+def test_what_could_not_be_noted_is_not_sent(tmp_path: Path, path: str, said: str, look: bool) -> None:
+    with node(tmp_path, ImageRuntime()) as on:
+        on.write(path, b"{")
+        with pytest.raises(ColocationError, match=re.escape(said)):
+            bring(on, look=look)
+        assert not on.imports()
