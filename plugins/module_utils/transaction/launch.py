@@ -54,17 +54,15 @@ def start(host: Host, plan: Plan, text: str, seconds: float) -> dict[str, Any]:
         store.open(plan.id, text)
     except ColocationError as error:
         return refusal(plan.id, "begin", error, None)
-    if plan.files_only or not host.live:
-        # It is over in milliseconds, and needs no systemd.
-        return engine.execute(_node(host), store, plan.id, _silent)
+    # Files alone are over in milliseconds, and need no systemd.
+    at_once = plan.files_only or not host.live
     try:
-        require_systemd(Node(host))
-        _launch(host, plan.id, run_time(_gate_timeout(plan)))
+        node = _node(host) if at_once else _launched(host, plan)
     except (ColocationError, OSError) as error:
         answer = refusal(plan.id, "begin", error, None)
         store.finish(plan.id, answer)
         return answer
-    return wait(host, plan.id, seconds)
+    return engine.execute(node, store, plan.id, _silent) if at_once else wait(host, plan.id, seconds)
 
 
 def check(host: Host, plan: Plan) -> dict[str, Any]:
@@ -168,6 +166,14 @@ def _node(host: Host) -> Node:
     except Refused:
         return Node(host)
     return Node(host, engine=install.install(host))
+
+
+def _launched(host: Host, plan: Plan) -> Node:
+    """The node, with an engine at work on it."""
+    node = Node(host)
+    require_systemd(node)
+    _launch(host, plan.id, run_time(_gate_timeout(plan)))
+    return node
 
 
 def _gate_timeout(plan: Plan) -> float:

@@ -219,7 +219,7 @@ CASES = {
     "journal cut off": _whole_journal("kubelet_config", '{"schema": 1, "id"'),
     "journal empty": _whole_journal("node_restore", ""),
     "journal of bytes": _whole_journal("containerd_config", bytes(range(256))),
-    "journal is a list": _whole_journal("kernel_switches", "[]"),
+    "journal is a list": _whole_journal("crio_config", "[]"),
     "journal of lists without end": _whole_journal("kubelet_config", "[" * 100_000),
     "journal of another version": _whole_journal("node_restore", '{"schema": 9}', "it has schema 9, and this version"),
     "unknown state": _in_journal("state", state="bogus"),

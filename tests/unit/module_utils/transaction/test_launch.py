@@ -143,12 +143,29 @@ def test_a_node_without_systemd_is_refused_at_once(simulation: Simulation) -> No
     assert starts(simulation) == []
 
 
+def files_alone(simulation: Simulation) -> dict[str, Any]:
+    plan = document(simulation, services={}, checkpoints=[], sandboxes=None, gate=None, validate=[])
+    return {**plan, "stale_cgroups": [], "fresh_cgroups": []}
+
+
 def test_files_alone_need_no_unit_and_no_systemd(simulation: Simulation) -> None:
     simulation.write("/proc/1/comm", "sh\n")
-    plan = document(simulation, services={}, checkpoints=[], sandboxes=None, gate=None, validate=[])
-    plan.update(stale_cgroups=[], fresh_cgroups=[])
-    assert start(simulation, plan)["state"] == "committed"
+    assert start(simulation, files_alone(simulation))["state"] == "committed"
     assert simulation.commands == []
+
+
+@pytest.mark.parametrize("files_only", [True, False])
+def test_an_engine_that_has_no_place_is_a_refusal(simulation: Simulation, files_only: bool) -> None:
+    """A read-only /usr/local, here a file in its place: a plan of files alone needs the engine for a power cut too."""
+    place = Path(simulation.host.path("/usr/local/lib/volcano-colocation"))
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("x")
+    plan = files_alone(simulation) if files_only else document(simulation)
+    answer = start(simulation, plan)
+    assert answer["state"] == "refused"
+    assert "/usr/local/lib/volcano-colocation: cannot use it: File exists" in answer["error"]["message"]
+    assert simulation.store.read(plan["id"], "result.json") == answer
+    assert not Path(simulation.store.path(plan["id"], "plan.json")).exists()
 
 
 def test_an_unknown_transaction(simulation: Simulation) -> None:

@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Records of ours, looked at by a user who may not read them, and on a node that has none."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.records import record_problems
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.transactions import (
+    ledger_problem,
+    unfinished_transactions,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import STATE_FOLDER, Store
+
+NOBODY = 65534
+
+
+@pytest.fixture(name="folder")
+def _folder() -> Iterator[Path]:
+    """Where everybody may look, unlike in the folders of pytest."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@contextmanager
+def nobody() -> Iterator[None]:
+    """root may read everything."""
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+
+
+@pytest.fixture(name="closed", params=["", "/transactions"])
+def _closed(folder: Path, request: pytest.FixtureRequest) -> Iterator[tuple[Host, str]]:
+    """A node of ours, and a directory on it that only its owner may look into."""
+    path = folder / f"{STATE_FOLDER}{request.param}".lstrip("/")
+    (folder / STATE_FOLDER.lstrip("/") / "transactions/t-1").mkdir(parents=True)
+    path.chmod(0)
+    yield Host(str(folder)), f"{STATE_FOLDER}{request.param}"
+    path.chmod(0o700)
+
+
+def test_a_directory_that_may_not_be_looked_into_is_named_once(closed: tuple[Host, str]) -> None:
+    host, path = closed
+    with nobody():
+        found = record_problems(host)
+        assert unfinished_transactions(host) == []
+        ledger_problem(host)
+    assert found == [
+        {
+            "record": "directory",
+            "file": path,
+            "message": "cannot look into it: Permission denied",
+            "remedy": "Check the rights of the user Ansible becomes",
+        }
+    ]
+
+
+def test_whoever_needs_the_transactions_is_told_so(closed: tuple[Host, str]) -> None:
+    host, _path = closed
+    with nobody(), pytest.raises(ColocationError, match="cannot look into it: Permission denied"):
+        Store(host).transactions()
+
+
+def test_a_node_without_records_has_no_problem(folder: Path) -> None:
+    host = Host(str(folder))
+    assert (record_problems(host), unfinished_transactions(host), ledger_problem(host)) == ([], [], None)
