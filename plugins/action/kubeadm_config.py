@@ -43,17 +43,21 @@ class ActionModule(ClusterAction):
             self._put_back(cluster, found)
         else:
             found = make_cluster_plan([self._host(name) for name in arguments["nodes"]], seen, permission)
-            self._write(cluster, found)
+            self._write(cluster, found, known=seen.journal is not None)
         return self._told(found)
 
     @staticmethod
-    def _write(cluster: KubeadmCluster, plan: ClusterPlan) -> None:
+    def _write(cluster: KubeadmCluster, plan: ClusterPlan, *, known: bool) -> None:
         if plan.config_map and plan.journal and plan.after is not None:
-            cluster.keep(journal.written(plan.journal))
+            cluster.require_permissions(plan.config_map, "patch" if known else "create")
+            cluster.keep(journal.written(plan.journal), known=known)
             cluster.replace(plan.config_map, KEY, plan.after)
 
     @staticmethod
     def _put_back(cluster: KubeadmCluster, found: Return) -> None:
+        changed = found.config_map if found.after is not None else None
+        if changed or found.forget:
+            cluster.require_permissions(changed, *(["delete"] if found.forget else []))
         if found.config_map and found.after is not None:
             cluster.replace(found.config_map, KEY, found.after)
         if found.forget:

@@ -11,6 +11,7 @@ from ..kube.client import Client
 from ..kube.errors import UNTOUCHED, ClusterError
 from ..kube.identity import ClusterNode, cluster_node
 from ..kube.objects import ConfigMap, Ref
+from ..kube.permissions import RequiredPermission, require_permissions
 from . import journal
 from .model import CONFIG_MAP, NAMESPACE
 from .seen import Seen
@@ -50,13 +51,19 @@ class KubeadmCluster:
     def _config_map(self, name: str) -> ConfigMap | None:
         return ConfigMap.of(self.client.find(Ref("v1", "ConfigMap", name, NAMESPACE)))
 
-    def keep(self, data: Mapping[str, str]) -> None:
-        """Write the journal."""
+    def require_permissions(self, found: ConfigMap | None, *verbs: str) -> None:
+        """ClusterError where the user may not write the kubelet-config, or has not these verbs on the journal."""
+        permissions = [RequiredPermission.of(verb, JOURNAL) for verb in verbs]
+        patch = [RequiredPermission.of("patch", found.ref)] if found else []
+        require_permissions(self.client, (*patch, *permissions))
+
+    def keep(self, data: Mapping[str, str], *, known: bool) -> None:
+        """Write the journal. ``known``: there was one."""
         body = {**JOURNAL.header(), "data": dict(data)}
-        if self.client.find(JOURNAL) is None:
-            self.client.create(body)
-        else:
+        if known:
             self.client.patch(body)
+        else:
+            self.client.create(body)
 
     def forget(self) -> None:
         """Delete the journal."""
