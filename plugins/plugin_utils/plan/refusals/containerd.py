@@ -194,7 +194,7 @@ def _nri_socket(draft: PlanDraft) -> Iterator[Refusal]:
     for defect in draft.runtime.defects:
         if defect.code == NRI_SOCKET:
             yield Refusal(
-                defect.code,
+                "nri-socket-relative",
                 f"{defect.message} is not an absolute path",
                 "Correct it, or set nri.socket_path (colocation_nri_socket_path), which replaces it.",
                 file=defect.file,
