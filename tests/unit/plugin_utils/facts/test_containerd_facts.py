@@ -205,12 +205,6 @@ def test_values_of_other_tables_are_decoded_too(aligned: Snapshot, version: str,
     assert node.defects[0].message.endswith(message)
 
 
-def test_cdi_is_always_on_since_2_3(aligned: Snapshot) -> None:
-    node = runtime_text(aligned, f"version = 2\n[{V2}]\nenable_cdi = 3\n")
-    assert "containerd-value-type" in codes(containerd(node, "2.1.9"))
-    assert "containerd-value-type" not in codes(containerd(node, "2.4.2"))
-
-
 @pytest.mark.parametrize(
     ("version", "text"),
     [
@@ -224,12 +218,6 @@ def test_cdi_is_always_on_since_2_3(aligned: Snapshot) -> None:
 )
 def test_what_is_not_decoded_may_have_any_type(aligned: Snapshot, version: str, text: str) -> None:
     assert "containerd-value-type" not in codes(containerd(runtime_text(aligned, text), version))
-
-
-def test_of_two_tables_of_the_cri_the_newer_one_is_decoded(aligned: Snapshot) -> None:
-    text = "version = 2\n" + handler(V2, "true") + handler(V3, "1")
-    node = runtime(containerd(runtime_text(aligned, text), "2.4.2"))
-    assert "containerd-option-type" in [each.code for each in node.defects]
 
 
 @pytest.mark.parametrize("pattern", ["/etc/a/[*.toml", "/etc/a/[]*.toml", "/etc/a/*[a-]", "/etc/*\\\\"])

@@ -82,3 +82,15 @@ NOT_MIGRATED = {
 def test_a_value_that_containerd_2_does_not_migrate_is_not_named(aligned: Snapshot, version: str, case: str) -> None:
     node = containerd(runtime_text(aligned, "version = 2\n" + NOT_MIGRATED[case]), version)
     assert "containerd-value-type" not in codes(node)
+
+
+def test_cdi_is_always_on_since_2_3(aligned: Snapshot) -> None:
+    node = runtime_text(aligned, f"version = 2\n[{V2}]\nenable_cdi = 3\n")
+    assert "containerd-value-type" in codes(containerd(node, "2.1.9"))
+    assert "containerd-value-type" not in codes(containerd(node, "2.4.2"))
+
+
+def test_of_two_tables_of_the_cri_the_newer_one_is_decoded(aligned: Snapshot) -> None:
+    text = "version = 2\n" + handler(V2, "true") + handler(V3, "1")
+    node = runtime(containerd(runtime_text(aligned, text), "2.4.2"))
+    assert "containerd-option-type" in [each.code for each in node.defects]
