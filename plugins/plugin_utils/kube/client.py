@@ -8,7 +8,6 @@ The library is imported by the first request: what is wrong before it is reporte
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -22,8 +21,7 @@ from .objects import Object, Ref
 TIMEOUT, REPEAT = 30, 30.0
 """Seconds to connect and for a response; and how long a request that only reads is repeated."""
 MERGE_PATCH = "application/merge-patch+json"
-NO_CACHE = os.path.join(os.devnull, "discovery")
-"""A file that cannot exist. By default the library trusts what any user of the machine can write in /tmp."""
+FOREIGN = "it does not answer as an API server of Kubernetes does"
 _ALL = "All"
 _PLAIN: Mapping[str, Any] = {"serializer": lambda _client, response: response}
 """The option by which the library gives a response as it is."""
@@ -38,6 +36,7 @@ class Client:
     def __init__(self, context: ErrorContext, *, dry_run: bool = False) -> None:
         self.context, self.dry_run = context, dry_run
         self._connected: Any = None
+        self._kinds: dict[str, Mapping[str, Any]] = {}
 
     def find(self, ref: Ref) -> dict[str, Any] | None:
         """An object; None where it, or its kind, does not exist."""
@@ -144,29 +143,32 @@ class Client:
 
     def _resource(self, api_version: str, kind: str, request: str) -> Any:
         """What the API server says of a kind; None where it does not have it. It may have it later."""
-        from kubernetes.dynamic.exceptions import ResourceNotFoundError
+        if kind not in self._kinds.get(api_version, {}):
+            self._kinds[api_version] = self._discover(api_version, request)
+        return next(iter(self._kinds[api_version].get(kind, ())), None)
 
-        # Without the prefix every group would be asked that has a version of this name.
-        prefix = "apis" if "/" in api_version else "api"
-        found = self._dynamic(request).resources.get
+    def _discover(self, api_version: str, request: str) -> Mapping[str, Any]:
+        """Resources of one version of a group by their kind. While API servers differ the list of groups may lack it."""
+        group, _slash, version = api_version.rpartition("/")
+        prefix = "apis" if group else "api"
+        dynamic = self._dynamic()
         try:
-            return self._read(request, found, prefix=prefix, api_version=api_version, kind=kind)
-        except ResourceNotFoundError:
-            self._confirm_missing(f"/{prefix}/{api_version}", request)
-            return None
-
-    def _confirm_missing(self, path: str, request: str) -> None:
-        """ApiError unless the server says so. The library takes a group that answers with 503 for an empty one."""
-        try:
-            self._read(request, self._dynamic(request).request, "get", path)
+            find = dynamic.resources.get_resources_for_api_version
+            found: Mapping[str, Any] = self._read(request, find, prefix, group, version, True)
+            # The library takes a group that answers with 503 for an empty one.
+            answer = found or self._read(request, dynamic.request, "get", f"/{prefix}/{api_version}", **_PLAIN)
         except ApiError as error:
-            if error.status != NOT_FOUND:
-                raise
+            if error.status == NOT_FOUND:
+                return {}
+            raise
+        if not found and answer.get("kind") != "APIResourceList":
+            raise ApiError(request, SILENT, FOREIGN, self.context)
+        return found
 
-    def _dynamic(self, request: str) -> Any:
-        """The library's client, once it is connected for the first request."""
+    def _dynamic(self) -> Any:
+        """The library's client."""
         if self._connected is None:
-            self._connected = self._read(request, _bounded_client, _api_client(self.context.kubeconfig))
+            self._connected = _dynamic_client(_api_client(self.context.kubeconfig))
         return self._connected
 
     def _read(self, request: str, send: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
@@ -197,8 +199,7 @@ class Client:
             raise ApiError(request, SILENT, _first_line(str(error)), self.context) from error
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             # The library looks into responses without a check of what they are.
-            reason = "it does not answer as an API server of Kubernetes does"
-            raise ApiError(request, SILENT, reason, self.context) from error
+            raise ApiError(request, SILENT, FOREIGN, self.context) from error
 
 
 def _api_client(kubeconfig: str) -> Any:
@@ -224,16 +225,21 @@ def _api_client(kubeconfig: str) -> Any:
     return client.ApiClient(settings)
 
 
-def _bounded_client(api_client: Any) -> Any:
+def _dynamic_client(api_client: Any) -> Any:
     """A dynamic client none of whose requests, those of its discovery included, waits longer than TIMEOUT."""
-    from kubernetes.dynamic import DynamicClient
+    from kubernetes.dynamic import DynamicClient, LazyDiscoverer
 
     class Bounded(DynamicClient):
         def request(self, method: str, path: str, body: Any = None, **options: Any) -> Any:
             # Only a pair is a limit for the response too; in older releases no other float is a limit at all.
             return super().request(method, path, body, _request_timeout=(TIMEOUT, TIMEOUT), **options)
 
-    return Bounded(api_client, cache_file=NO_CACHE)
+    class OnDemand(LazyDiscoverer):
+        def __init__(self, client: Any, _cache_file: Any) -> None:
+            # Nothing beforehand, and not from a file: the library's is in /tmp, where any user can write it.
+            self.client = client
+
+    return Bounded(api_client, discoverer=OnDemand)
 
 
 def _namespace(resource: Any, namespace: str | None) -> str | None:
