@@ -79,6 +79,7 @@ def plan(node: Node, cgroups: Cgroups, request: Request, uid_of: UidOf) -> Plan:
         after.pop(key, None)
     _require(left_out, request)
     upkeep = service.upkeep(node, after)
+    service.require_place(node.host, upkeep)
     return Plan(wanted, states, tuple(all_steps), tuple(left_out), before, after, upkeep)
 
 

@@ -15,8 +15,7 @@ from enum import Enum
 
 from ..errors import ColocationError
 from ..host import Host
-from ..transaction import durable, install
-from ..transaction.files import refused
+from ..transaction import durable, files, install
 from ..transaction.journal import unfinished
 from ..transaction.store import Store
 from .observe import Node
@@ -69,6 +68,13 @@ def upkeep(node: Node, record: Record) -> Upkeep:
     return Upkeep.REMOVE if present(node.host) else Upkeep.NONE
 
 
+def require_place(host: Host, task: Upkeep) -> None:
+    """FileRefused where the engine or the unit could not be written; nothing is made."""
+    if task is Upkeep.INSTALL:
+        for path in (LINK, UNIT_FILE):
+            files.probe(host, path, b"")
+
+
 def see_to(host: Host, task: Upkeep) -> None:
     """Do it."""
     if task is Upkeep.INSTALL:
@@ -95,7 +101,7 @@ def put_in_place(host: Host) -> None:
         durable.unlink_if_there(target)
         durable.create(target, text().encode("utf-8"), lambda handle: os.fchmod(handle, 0o644))
     except OSError as error:
-        raise refused(error, UNIT_FILE, "write it") from error
+        raise files.refused(error, UNIT_FILE, "write it") from error
     # It also makes systemd read the unit: the links in kubelet.service.wants count from the next start of kubelet.
     _systemctl(host, "enable", UNIT)
 

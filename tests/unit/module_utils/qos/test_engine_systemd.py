@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -156,6 +158,19 @@ def test_the_unit_is_there_while_there_is_something_to_apply(node: SystemdTree) 
     assert not any(link.is_symlink() for link in links)
     assert not Path(node.host.path(install.FOLDER)).exists()
     assert ("systemctl", "daemon-reload") in node.commands
+
+
+@pytest.mark.parametrize("path", [install.FOLDER, "/etc/systemd/system"])
+def test_where_the_unit_has_no_place_nothing_is_set(node: SystemdTree, path: str) -> None:
+    shutil.rmtree(node.host.path(path), ignore_errors=True)
+    node.write(path, "in the place of a directory")
+    before = node.snapshot()
+    with pytest.raises(ColocationError, match=re.escape(f"{path} is not a folder")):
+        node.plan(qos_class="besteffort", settings={"pids_max": 10})
+    with pytest.raises(ColocationError, match=re.escape(f"{path} is not a folder")):
+        node.run(qos_class="besteffort", settings={"pids_max": 10})
+    assert node.snapshot() == before
+    assert node.run(qos_class="besteffort", settings={"pids_max": 10}, persistent=False)["changed"]
 
 
 def test_a_transaction_s_engine_spares_that_of_the_unit(node: SystemdTree) -> None:
