@@ -72,7 +72,9 @@ def _imported(node: ast.AST, importer: Dotted, known: frozenset[Dotted]) -> Iter
     elif isinstance(node, ast.ImportFrom):
         parts = tuple(node.module.split(".")) if node.module else ()
         base = importer[: -node.level] + parts if node.level else _inside(parts)
-        for alias in node.names if base is not None else ():
+        if base is None:
+            return
+        for alias in node.names:
             yield from _file((*base, alias.name) if (*base, alias.name) in known else base, known)
 
 
