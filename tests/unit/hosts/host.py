@@ -20,8 +20,13 @@
       codes: [CODE, ...]        # of all findings; may be left out of a host that others begin with
     flip: {say: what is changed, verdict: misaligned, files: ..., processes: ..., live: ...}
 
-The tree is built in a folder, and the code that runs on nodes takes its snapshot there; /proc of the processes is made
-of ``processes``. The whole facts document is compared with ``NAME.facts.json``, which ``write_golden`` writes.
+Where ``NAME.snapshot.json`` lies beside it, the host was recorded on a node: it has no files, links and processes, and
+a change has ``edits: {PATH: {OLD: NEW}}`` of the recorded texts instead, and ``emptied: [SECTION]``. ``origins.yml``
+names the node, and says of all other hosts why they were written by hand.
+
+For these the tree is built in a folder, and the code that runs on nodes takes its snapshot there; /proc of the
+processes is made of ``processes``. The whole facts document is compared with ``NAME.facts.json``, which
+``write_golden`` writes.
 A file whose name begins with ``_`` is only there to begin with.
 """
 
@@ -36,10 +41,13 @@ import yaml
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.collect import collect
+from ansible_collections.volcano.colocation.tests.unit.hosts import recorded
 
 HOSTS = Path(__file__).parent.parent / "fixtures" / "hosts"
 NAMES = tuple(sorted(path.stem for path in HOSTS.glob("[!_]*.yml")))
-INPUTS = ("files", "links", "processes", "live")
+TREE = ("files", "links", "processes")
+"""What only a host that was written by hand has."""
+INPUTS = (*TREE, "edits", "emptied", "live")
 STAT = "{pid} ({comm}) S 1 1 1 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 {ticks} 0 0"
 HOUR = 360_000
 """Clock ticks; the processes of a host start this long after its boot, which is the moment its files are made."""
@@ -66,6 +74,10 @@ class Described:
     def golden(self) -> Path:
         return HOSTS / f"{self.name}.facts.json"
 
+    @property
+    def is_recorded(self) -> bool:
+        return "snapshot" in self.host
+
 
 def merged(base: Any, over: Any) -> Any:
     """``over`` on top of ``base``: mappings key by key, everything else replaced."""
@@ -81,6 +93,9 @@ def described(name: str) -> Described:
 
 def _inherited(name: str) -> dict[str, Any]:
     own: dict[str, Any] = yaml.safe_load((HOSTS / f"{name}.yml").read_text(encoding="utf-8"))
+    snapshot = HOSTS / f"{name}{recorded.SUFFIX}"
+    if snapshot.exists():
+        own["snapshot"] = snapshot
     if "like" not in own:
         return own
     # What is expected of another host, and its change, are no part of what one begins with.
@@ -90,11 +105,14 @@ def _inherited(name: str) -> dict[str, Any]:
 
 
 def snapshot_of(host: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The snapshot that the node-side code takes of the host's tree, with its live answers."""
-    _build(host, folder)
-    whole: dict[str, Any] = merged(
-        collect(Host(str(folder)), (), host.get("kubeadm_patches")), {"root": "/", **host.get("live", {})}
-    )
+    """The recorded snapshot, or that which the node-side code takes of the host's tree; with its live answers."""
+    if "snapshot" in host:
+        found = recorded.edited(recorded.load(host["snapshot"]), host.get("edits", {}))
+        found.update({section: {} for section in host.get("emptied", ())})
+    else:
+        _build(host, folder)
+        found = collect(Host(str(folder)), (), host.get("kubeadm_patches"))
+    whole: dict[str, Any] = merged(found, {"root": "/", **host.get("live", {})})
     return whole
 
 
