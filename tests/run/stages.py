@@ -170,7 +170,7 @@ STAGES = (
         450,
         (INSTALL, _part("scenarios", "cluster", "cluster")),
         needs=("lab",),
-        cpus=0.75,
+        cpus=0.5,
         burst=1.5,
         proves="a change rolled over two nodes of two kinds whose workload has a PodDisruptionBudget",
     ),
