@@ -52,6 +52,19 @@ def refusals(gates: Mapping[str, object], version: Version) -> Iterator[str]:
             yield f"{name} came with {_text(gate.since)}"
         elif gate and gate.locked and version >= gate.locked and switched_on(value) is False:
             yield f"{name} is locked to true since {_text(gate.locked)}"
+    yield from _lacking(gates, version)
+
+
+def _lacking(gates: Mapping[str, object], version: Version) -> Iterator[str]:
+    """Gates that are on without those that they depend on: the gates' Validate, since 1.35."""
+    defaults = kubelet_generated.GATE_DEFAULTS.get(version)
+    if defaults is None or {"AllAlpha", "AllBeta"} & set(gates):
+        return
+    on = {name: switched_on(gates[name]) if name in gates else default == "true" for name, default in defaults.items()}
+    for name, needed in kubelet_generated.GATE_NEEDS[version].items():
+        off = [each for each in needed.split("|") if on.get(each) is False]
+        if on.get(name) and off and gates.keys() & {name, *off}:
+            yield f"{name} is on, and needs {', '.join(off)}"
 
 
 def _by_table(every: Mapping[str, str], name: str, value: object, version: Version) -> Iterator[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.volcano.colocation.tests.judges.kubelet_judge import KubeletJudge
+from ansible_collections.volcano.colocation.tests.judges.kubelet_probes import gate_needs, limits
 from ansible_collections.volcano.colocation.tests.judges.process import JudgeProcess
 from ansible_collections.volcano.colocation.tests.lab import programs
 from ansible_collections.volcano.colocation.tests.lab.cache import Cache
@@ -22,13 +23,17 @@ from ansible_collections.volcano.colocation.tests.lab.program_table import FAMIL
 PATH = Path(__file__).resolve().parents[2] / "plugins" / "plugin_utils" / "kubelet_generated.py"
 KUBELETS = tuple(known for known in FAMILIES if KUBELET_JUDGE in [program.name for program in known.programs])
 
+LINE = 120
+
 _HEADER = '''\
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Types, feature gates and flags of each kubelet that the tests build, written by tests/judges/kubelet_tables.py.
+"""Types, bounds, words, gates and flags of each kubelet that the tests build; tests/judges/kubelet_tables.py writes it.
 
 ``FIELD_KINDS``: the kind of each field by its path; ``[]`` is an item of a list, ``{}`` a value of a table.
-``GATES``: the value that a locked gate has, empty for one that can be set. ``FLAGS``: the type of each flag.
+``LIMITS``: the least and the greatest value of a field, of durations in milliseconds; ``WORDS``: those that it takes.
+``GATES``: the value that a locked gate has, empty for one that can be set; ``GATE_DEFAULTS``: on or off where nothing
+sets it; ``GATE_NEEDS``: gates that have to be on with a gate. ``FLAGS``: the type of each flag.
 """
 
 from __future__ import annotations
@@ -48,18 +53,23 @@ def judge_of(name: str) -> KubeletJudge:
 def tables(judge: KubeletJudge) -> dict[str, dict[str, str]]:
     """What kubelet says of itself."""
     return {
-        "FIELD_KINDS": dict(sorted(_kinds(judge.table("types"), ""))),
+        "FIELD_KINDS": dict(sorted(kinds(judge.table("types"), ""))),
+        **limits(judge),
+        "GATE_DEFAULTS": {
+            name: str(stages[-1]["default"]).lower() for name, stages in sorted(judge.table("gates").items())
+        },
+        "GATE_NEEDS": gate_needs(judge),
         "GATES": {name: _locked(stages) for name, stages in sorted(judge.table("gates").items())},
         "FLAGS": dict(sorted(_flags(judge.table("flags")))),
     }
 
 
-def _kinds(kind: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:
+def kinds(kind: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:
     yield path, kind["kind"]
     for name, field in kind.get("fields", {}).items():
-        yield from _kinds(field, f"{path}.{name}" if path else name)
+        yield from kinds(field, f"{path}.{name}" if path else name)
     if "item" in kind:
-        yield from _kinds(kind["item"], path + ("[]" if kind["kind"] == "list" else "{}"))
+        yield from kinds(kind["item"], path + ("[]" if kind["kind"] == "list" else "{}"))
 
 
 def _locked(stages: list[Mapping[str, Any]]) -> str:
@@ -96,7 +106,11 @@ def render(found: Mapping[tuple[int, int], Mapping[str, Mapping[str, str]]]) -> 
 
 
 def _entries(table: Mapping[str, str]) -> str:
-    return "".join(f'    "{key}": "{value}",\n' for key, value in table.items())
+    return "".join(_entry(f'    "{key}": "{value}",') for key, value in table.items())
+
+
+def _entry(line: str) -> str:
+    return f"{line}  # noqa: E501\n" if len(line) > LINE else f"{line}\n"
 
 
 def _names(names: list[str]) -> str:

@@ -117,6 +117,7 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
     "kubelet-file-refused": (Verdict.LATENT, lambda node: kubelet_adds(node, 'maxPods: "110"\n')),
     "kubelet-file-ignored-part": (Verdict.LATENT, lambda node: kubelet_adds(node, "---\nkind: Other\n")),
     "flag-refused": (Verdict.LATENT, lambda node: kubelet_flags(version(node, "1.35.0"), "--no-such-flag")),
+    "kubelet-value-refused": (Verdict.LATENT, lambda node: kubelet_adds(node, "maxPods: -1\n")),
     "value-out-of-range": (Verdict.LATENT, lambda node: kubelet_adds(node, "readOnlyPort: -1\n")),
     "memory-throttling-refused": (
         Verdict.LATENT,

@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Values that kubelet does not take in fields that the collection does not use; it does not start with them.
+
+Source: pkg/kubelet/apis/config/validation/validation.go of 1.35 and 1.37; other releases are judged by the nearest.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from typing import Any
+
+from ...facts.config import nested
+from ...facts.kubelet_layers import dropins_read, is_unset, setting_in_force, shown
+from ...facts.kubelet_model import Setting
+from ...facts.model import NodeFacts
+from ...kubelet_fields import CGROUP_ROOT, FEATURE_GATES, Version
+from ...kubelet_generated import FIELD_KINDS
+from ...kubelet_limits import (
+    NEEDED_GATES,
+    USUAL_PERIOD,
+    bounds_of,
+    field_of,
+    gate_default,
+    nearest,
+    number_in,
+    words_of,
+)
+from ...versions import minor
+from ..kubelet_values import is_true, table, value
+from ..model import Finding, Rule
+from .resource_managers import refused
+
+DEFAULT_AGE = 120_000
+
+
+class _Values:
+    """The fields of a node by path; a field that this kubelet does not have is not set."""
+
+    def __init__(self, facts: NodeFacts, version: Version) -> None:
+        self.facts, self.version = facts, version
+        self._kinds = FIELD_KINDS[nearest(version)]
+        self._settings: dict[str, Setting | None] = {}
+
+    def setting(self, path: str) -> Setting | None:
+        """The setting of the top-level field."""
+        key = path.split(".", 1)[0]
+        if key not in self._settings:
+            kubelet = self.facts.kubelet
+            dropins = kubelet.dropins if dropins_read(self.version, kubelet.start) else ()
+            found = setting_in_force(field_of(key), kubelet.config, dropins, kubelet.start.running, self.version)
+            self._settings[key] = found if key in self._kinds else None
+        return self._settings[key]
+
+    def of(self, path: str) -> Any:
+        """The value; None where it is not set."""
+        setting, inner = self.setting(path), tuple(path.split(".")[1:])
+        found = None if setting is None else nested(setting.value, inner) if inner else setting.value
+        return None if is_unset(found) else found
+
+    def number(self, path: str) -> float | None:
+        """A number, or milliseconds."""
+        return number_in(path, self.of(path), self.version)
+
+    def is_duration(self, path: str) -> bool:
+        """By kubelet's own types."""
+        return self._kinds.get(path) == "duration"
+
+    def told(self, path: str, reason: str) -> str:
+        """As evidence."""
+        setting = self.setting(path)
+        source = f" ({setting.source})" if setting else ""
+        return f"{path} = {shown(self.of(path))}{source}: {reason}"
+
+
+def _bounds(values: _Values) -> Iterator[str]:
+    port = values.setting("port")
+    if port is not None and port.source not in _files(values.facts) and values.number("port") == 0:
+        yield values.told("port", "a flag cannot ask for the default")
+    for path, (least, greatest) in bounds_of(values.version).items():
+        number = values.number(path)
+        if number is None or ((least is None or number >= least) and (greatest is None or number <= greatest)):
+            continue
+        unit = " ms" if values.is_duration(path) else ""
+        parts = (("at least", least), ("at most", greatest))
+        yield values.told(
+            path, "kubelet takes " + " and ".join(f"{word} {each}{unit}" for word, each in parts if each is not None)
+        )
+
+
+def _files(facts: NodeFacts) -> set[str]:
+    """In a file 0 stands for the default, which is filled in before flags are read."""
+    return {config.path for config in (facts.kubelet.config, *facts.kubelet.dropins)}
+
+
+def _words(values: _Values) -> Iterator[str]:
+    for path, words in words_of(values.version).items():
+        found = values.of(path)
+        if isinstance(found, str) and found not in words:
+            yield values.told(path, f"kubelet takes {' or '.join(filter(None, words))}")
+
+
+def _gate(values: _Values, name: str) -> bool | None:
+    """Whether a gate is on; None where that cannot be told."""
+    gates = table(values.facts, FEATURE_GATES.key)
+    if name in gates:
+        return is_true(gates[name])
+    return None if {"AllAlpha", "AllBeta"} & set(gates) else gate_default(name, values.version)
+
+
+def _gates(values: _Values) -> Iterator[str]:
+    for path, name in NEEDED_GATES.items():
+        found = values.of(path)
+        period = values.number(path) if values.is_duration(path) else None
+        unused = found in (None, False, [], {}) or (values.is_duration(path) and period in (None, 0))
+        usual = path == "cpuCFSQuotaPeriod" and period == USUAL_PERIOD
+        if not unused and not usual and _gate(values, name) is False:
+            yield values.told(path, f"it needs the feature gate {name}")
+
+
+def _together(values: _Values) -> Iterator[str]:
+    """Fields that do not go together."""
+    low, high = values.number("imageGCLowThresholdPercent"), values.number("imageGCHighThresholdPercent")
+    if low is not None and high is not None and low >= high:
+        yield values.told("imageGCLowThresholdPercent", f"it is not below imageGCHighThresholdPercent, {high:.0f}")
+    # Without serializeImagePulls, kubelet takes false for it then.
+    if (values.number("maxParallelImagePulls") or 0) > 1 and is_true(values.of("serializeImagePulls")):
+        yield values.told("maxParallelImagePulls", "more than 1 needs serializeImagePulls: false")
+    # 0 is no age: SetDefaults_KubeletConfiguration puts 2m in its place.
+    oldest, youngest = values.number("imageMaximumGCAge") or 0, values.number("imageMinimumGCAge") or DEFAULT_AGE
+    if 0 < oldest <= youngest:
+        yield values.told("imageMaximumGCAge", "it is not above imageMinimumGCAge")
+    if values.of("systemCgroups") and not value(values.facts, CGROUP_ROOT.key):
+        yield values.told("systemCgroups", "it needs cgroupRoot")
+    if is_true(values.of("runOnce")):
+        yield values.told("runOnce", "kubelet has no such mode any more")
+    if is_true(values.of("enableSystemLogQuery")) and not is_true(values.of("enableSystemLogHandler")):
+        yield values.told("enableSystemLogQuery", "it needs enableSystemLogHandler: true")
+
+
+def _shutdown(values: _Values) -> Iterator[str]:
+    whole, critical = values.number("shutdownGracePeriod") or 0, values.number("shutdownGracePeriodCriticalPods") or 0
+    if critical > whole:
+        yield values.told("shutdownGracePeriodCriticalPods", "it is above shutdownGracePeriod")
+    for path, period in (("shutdownGracePeriod", whole), ("shutdownGracePeriodCriticalPods", critical)):
+        if 0 < period < 1000:
+            yield values.told(path, "it is below 1s and not 0s")
+    if values.of("shutdownGracePeriodByPodPriority") and (whole > 0 or critical > 0):
+        yield values.told("shutdownGracePeriodByPodPriority", "it excludes shutdownGracePeriod")
+
+
+def _formats(values: _Values) -> Iterator[str]:
+    folder, setting = values.of("podLogsDir"), values.setting("podLogsDir")
+    # loadConfigFile puts the folder of the main file before a relative path in it.
+    of_main = setting is not None and setting.source == values.facts.kubelet.config.path
+    if isinstance(folder, str) and not (folder.isascii() and (_is_clean(folder) or (of_main and folder[0] != "/"))):
+        yield values.told("podLogsDir", "kubelet takes an absolute path of ASCII without . and .. and repeated slashes")
+    ids = values.number("userNamespaces.idsPerPod")
+    if ids is not None and ids % 65536:
+        yield values.told("userNamespaces.idsPerPod", "kubelet takes a multiple of 65536")
+
+
+def _is_clean(path: str) -> bool:
+    """filepath.Clean of Go leaves it as it is; Python's normpath keeps two slashes at the start."""
+    return path.startswith("/") and posixpath.normpath(path) == path and not path.startswith("//")
+
+
+def unused_field_refused(facts: NodeFacts) -> Iterator[Finding]:
+    version = minor(facts.kubelet.version)
+    if version is None or not facts.kubelet.installed:
+        return
+    values = _Values(facts, version)
+    rules = (_bounds, _words, _gates, _together, _shutdown, _formats)
+    reasons = tuple(reason for rule in rules for reason in rule(values))
+    if reasons:
+        yield refused(
+            "kubelet-value-refused",
+            f"kubelet does not start: it does not take {len(reasons)} value(s) of fields that are not managed here.",
+            reasons,
+            "Correct each value or delete it.",
+        )
+
+
+RULES: tuple[Rule, ...] = (unused_field_refused,)
