@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ..kube.changes import Absent, covers
 from .names import OWNER, OWNER_LABEL
 
 APPLIED = "colocation.volcano.sh/applied"
@@ -26,24 +27,13 @@ def stamped(wanted: Object) -> dict[str, Any]:
     }
 
 
-def holds(live: Any, wanted: Any) -> bool:
-    """Whether the live value says all that is wanted; a mapping may say more, a list may not."""
-    if isinstance(wanted, Mapping):
-        return isinstance(live, Mapping) and all(key in live and holds(live[key], each) for key, each in wanted.items())
-    if isinstance(wanted, list):
-        if not isinstance(live, list) or len(live) != len(wanted):
-            return False
-        return all(holds(one, other) for one, other in zip(live, wanted, strict=True))
-    return bool(live == wanted)
-
-
 def differs(live: Object | None, wanted: Object) -> bool:
     """Whether the object has to be written: it is not there, says otherwise, or still says what we no longer want."""
     if live is None:
         return True
     note = ((live.get("metadata") or {}).get("annotations") or {}).get(APPLIED)
     last = stamped(wanted)["metadata"]["annotations"][APPLIED]
-    return note != last or not holds(live, wanted)
+    return note != last or not covers(live, wanted, Absent.DIFFERS)
 
 
 def shown(live: Any, wanted: Any) -> Any:

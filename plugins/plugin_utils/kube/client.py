@@ -148,7 +148,7 @@ class Client:
         return next(iter(self._kinds[api_version].get(kind, ())), None)
 
     def _discover(self, api_version: str, request: str) -> Mapping[str, Any]:
-        """Resources of one version of a group by kind. While API servers differ, the list of groups may lack it."""
+        """Resources of one version of a group by kind. While API servers differ the list of groups may lack it."""
         group, _slash, version = api_version.rpartition("/")
         prefix = "apis" if group else "api"
         dynamic = self._dynamic()

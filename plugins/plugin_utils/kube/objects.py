@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects of the API held against what is wanted of them: only fields that are wanted count, the others are others'."""
+"""Objects of the API: which one it is, what it says, and merge patches of it there and back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 
 Object = Mapping[str, Any]
 _IDENTITY = ("apiVersion", "kind")
-_EMPTY: tuple[Any, ...] = (None, {}, [])
 _OMITTED: Mapping[str, Object] = {
     "PriorityClass": {"globalDefault": False, "description": "", "preemptionPolicy": "PreemptLowerPriority"}
 }
@@ -104,47 +103,9 @@ def body(manifest: Object) -> dict[str, Any]:
     return {**usual, **kept, "metadata": notes} if notes else {**usual, **kept}
 
 
-def covers(found: Any, wanted: Any) -> bool:
-    """Whether ``found`` says all that ``wanted`` does; nothing and empty are the same, as are 4 and "4"."""
-    if wanted in _EMPTY and not isinstance(wanted, bool):
-        return found in _EMPTY and not isinstance(found, bool)
-    if isinstance(wanted, Mapping):
-        return isinstance(found, Mapping) and all(covers(found.get(key), value) for key, value in wanted.items())
-    if isinstance(wanted, (list, tuple)):
-        same = isinstance(found, (list, tuple)) and len(found) == len(wanted)
-        return same and all(covers(one, other) for one, other in zip(found, wanted, strict=True))
-    if isinstance(found, bool) or isinstance(wanted, bool):
-        return found is wanted
-    return str(found) == str(wanted) and found is not None
-
-
-def patch(found: Object, wanted: Object, former: Object, undo: Object) -> dict[str, Any]:
-    """The JSON merge patch (RFC 7386) that is still needed.
-
-    What ``former`` set, nobody wants now and nobody changed since is put back as ``undo`` says.
-    """
-    result: dict[str, Any] = {}
-    for key, value in wanted.items():
-        now = found.get(key)
-        if isinstance(value, Mapping) and isinstance(now, Mapping):
-            below = patch(now, value, _mapping(former.get(key)), _mapping(undo.get(key)))
-            if below:
-                result[key] = below
-        elif not covers(now, value):
-            result[key] = value
-    for key, value in former.items():
-        if key not in wanted and key in undo and key in found and covers(found[key], value):
-            result[key] = undo[key]
-    return result
-
-
 def nulls(made: Any) -> Any:
     """The merge patch that takes away all that a document says."""
     return {key: nulls(value) for key, value in made.items()} if isinstance(made, Mapping) else None
-
-
-def _mapping(value: Any) -> Object:
-    return value if isinstance(value, Mapping) else {}
 
 
 def inverse(found: Object, change: Object) -> dict[str, Any]:

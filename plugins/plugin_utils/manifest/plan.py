@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from ..kube.changes import Absent, Drift, Merged, MergeRules, covers, merge
 from ..kube.errors import ClusterError
 from ..kube.objects import Object, Ref
 from ..scheduler.deeds import ObjectChange
@@ -14,10 +15,12 @@ from ..scheduler.seen import served_versions
 from .document import Document, Item
 from .inventory import Inventory, joined
 from .marks import fingerprint, is_adopted, last_said, owner, said
-from .merge import Merged, is_as_wanted, merge
 from .order import BINDINGS, rank
 from .seen import Seen, key
 from .shown import altered, gone, made
+
+RULES = MergeRules(Absent.ZERO, Drift.KEEP)
+"""What the scheduler's role writes into Volcano's ConfigMap is not undone by the next installation."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,7 @@ def _item(item: Item, items: tuple[Item, ...], seen: Seen, work: _Work) -> None:
     elif owner(live) == work.name:
         work.owned.append(ref)
         _ours(item, live, work)
-    elif not is_as_wanted(said(live), said(manifest)):
+    elif not covers(said(live), said(manifest), RULES.absent):
         _others(item, live, work)
 
 
@@ -135,7 +138,7 @@ def _ours(item: Item, live: Object, work: _Work) -> None:
         if wanted != last:
             _job_again(item, live, work)
         return
-    merged = merge(said(live), wanted, last)
+    merged = merge(said(live), wanted, last, RULES)
     _tell(item.ref, merged, work)
     if merged.change or wanted != last:
         work.changes.append(altered(live, item.manifest, merged.change, work.name, adopted=is_adopted(live)))
@@ -164,7 +167,7 @@ def _others(item: Item, live: Object, work: _Work) -> None:
     if is_job(item.ref):
         _job_again(item, live, work)
         return
-    merged = merge(said(live), said(item.manifest), {})
+    merged = merge(said(live), said(item.manifest), {}, RULES)
     work.changes.append(altered(live, item.manifest, merged.change, work.name, adopted=True))
 
 

@@ -11,9 +11,10 @@ from ..edit.errors import EditError, UneditableFile
 from ..edit.read import read_yaml
 from ..findings.model import Finding
 from ..findings.scheduler import above_watermarks, lint, release, unheard_queues
+from ..kube.changes import Absent, Drift, MergeRules, merge
 from ..kube.errors import ClusterError
 from ..kube.identity import require_cluster
-from ..kube.objects import Object, Ref, body, inverse, nulls, over, patch, patched
+from ..kube.objects import Object, Ref, body, inverse, nulls, over, patched
 from . import mutating, validating
 from .admission import MUTATING, VALIDATING, Admission, served, skipped
 from .conf import edit_conf
@@ -24,6 +25,7 @@ from .queues import check_together, fields_given, parents_first, queue_of
 from .seen import CRDS, Seen, check_release, check_volcano, spec_fields
 from .wanted import Wanted
 
+RULES = MergeRules(Absent.EMPTY, Drift.RESET)
 EVERY_FIELD = frozenset(("weight", "capability", "deserved", "guarantee", "reclaimable", "parent"))
 
 
@@ -124,7 +126,7 @@ def _objects(manifests: tuple[Object, ...], seen: Seen) -> tuple[tuple[ObjectCha
             changes.append(created(manifest, dry=dry))
             entries.append(Entry(ref, created=True, back={}, after=body(manifest)))
             continue
-        needed = patch(body(found), body(manifest), known.after if known else {}, _undo(known))
+        needed = merge(body(found), body(manifest), known.after if known else {}, RULES, _undo(known)).change
         if not needed:
             continue
         after = patched(body(found), needed)

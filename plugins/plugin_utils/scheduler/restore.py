@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..kube.changes import covers
 from ..kube.errors import ClusterError
 from ..kube.identity import require_cluster
-from ..kube.objects import body, covers, patched
+from ..kube.objects import Object, body, patched
 from .deeds import ObjectChange, TextChange, changed, deleted
 from .journal import Entry, Journal, Text
+from .plan import RULES
 from .seen import Seen
 
 
@@ -47,14 +49,19 @@ def _object(entry: Entry, seen: Seen, conflicts: list[str]) -> ObjectChange | No
     if found is None:
         return None
     own = body(found)
-    if not entry.created and covers(patched(own, entry.back), own) and covers(own, patched(own, entry.back)):
+    back = patched(own, entry.back)
+    if not entry.created and _covers(back, own) and _covers(own, back):
         return None
-    if not covers(own, entry.after):
+    if not _covers(own, entry.after):
         conflicts.append(entry.ref.place)
         return None
     if entry.created:
         return deleted(entry.ref, found, entry.after)
-    return changed(entry.ref, found, entry.back, patched(own, entry.back))
+    return changed(entry.ref, found, entry.back, back)
+
+
+def _covers(found: Object, desired: Object) -> bool:
+    return covers(found, desired, RULES.absent)
 
 
 def _text(journal: Journal, seen: Seen, conflicts: list[str]) -> TextChange | None:

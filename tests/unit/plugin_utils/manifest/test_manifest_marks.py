@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is noted of a manifest: in its objects, and in the inventory of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Ref
+from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.inventory import (
+    Inventory,
+    place,
+    read_inventory,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.marks import APPLIED, last_said, marks, said
+
+CRD = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "a", "namespace": "b"},
+    "data": {"x": "1" * 300_000},
+}
+
+
+def test_a_mark_holds_what_was_said_and_is_small() -> None:
+    own = marks(CRD, "volcano", adopted=False)
+    assert sum(map(len, own.values())) < 2000
+    live = {**CRD, "metadata": {**CRD["metadata"], "annotations": own}}  # type: ignore[dict-item]
+    assert last_said(live) == said(live) | {"metadata": {}} == said(CRD)
+
+
+@pytest.mark.parametrize("note", ["", "%", "AAAA", "eJyLBQAANwA1"])
+def test_a_mark_of_somebody_else_is_refused(note: str) -> None:
+    live = {**CRD, "metadata": {"name": "a", "annotations": {APPLIED: note}}}
+    with pytest.raises(ClusterError, match="is not what this version of the collection writes"):
+        last_said(live)
+
+
+def test_an_inventory_reads_as_it_was_written() -> None:
+    known = Inventory((Ref("v1", "ConfigMap", "a", "b"),), {"Job b/c": "sha256:0"})
+    config_map = place("x").header()
+    assert read_inventory({**config_map, "data": known.written()}) == known
+    with pytest.raises(ClusterError, match="ConfigMap kube-system/volcano-colocation-manifest-x is not what"):
+        read_inventory({**config_map, "data": {"inventory.json": '{"schema": 2}'}})
