@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from .kubelet_field_model import FieldType
 from .kubelet_fields import KubeletField, Version
 from .kubelet_generated import FIELD_KINDS, GATE_DEFAULTS, LIMITS, WORDS
 from .kubelet_types import is_duration
@@ -73,8 +74,8 @@ USUAL_PERIOD = 100
 
 def field_of(key: str) -> KubeletField:
     """A field that the collection does not use, in a form that its layers can be asked for."""
-    shape = "switch" if key in SWITCHES else "word"
-    return KubeletField(key, FLAGS.get(key, ""), DEFAULTS.get(key), shape)
+    kind = FieldType.SWITCH if key in SWITCHES else FieldType.TEXT
+    return KubeletField(key=key, flag=FLAGS.get(key, ""), default=DEFAULTS.get(key), type=kind)
 
 
 def nearest(version: Version) -> Version:

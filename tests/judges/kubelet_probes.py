@@ -53,7 +53,7 @@ def limits(judge: KubeletJudge) -> dict[str, dict[str, str]]:
         if kind in _WHOLE:
             found = _bounds(check, *_WHOLE[kind], STEPS.get(path, 1))
         elif kind == "duration":
-            found = _bounds(lambda number, check=check: check(f"{number}ms"), -LONGEST, LONGEST)
+            found = _bounds(_of_milliseconds(check), -LONGEST, LONGEST)
         elif kind == "string":
             found, taken = "", _words(check)
             words.update({path: taken} if taken else {})
@@ -79,6 +79,10 @@ def _checker(judge: KubeletJudge, path: str) -> Check:
         return verdict.error
 
     return check
+
+
+def _of_milliseconds(check: Check) -> Check:
+    return lambda number: check(f"{number}ms")
 
 
 def _bounds(check: Check, least: int, greatest: int, step: int = 1) -> str:
