@@ -78,6 +78,12 @@ def test_a_root_that_is_a_class_of_pods_or_a_pod() -> None:
     )
 
 
+def test_of_pods_in_each_other_the_outer_one_counts() -> None:
+    assert classify("kubepods/pod1/a/kubepods/pod2") == KubeletCgroup(
+        KubeletTree(Driver.CGROUPFS), "", QosClass.GUARANTEED, "1", below="a/kubepods/pod2"
+    )
+
+
 @pytest.mark.parametrize(
     ("parent", "name", "uid"),
     [
