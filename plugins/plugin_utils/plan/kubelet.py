@@ -10,16 +10,16 @@ from typing import Any
 
 from ..edit.kubelet_file import AGENT_KEYS
 from ..facts.config import nested
-from ..facts.kubelet_layers import shown
+from ..facts.kubelet_layers import LEGACY_PORT, shown
 from ..facts.model import KubeletFacts, NodeFacts
-from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, KubeletField, Version
+from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, READ_ONLY_PORT, KubeletField, Version
 from ..profile import Profile
 from ..versions import minor
 from .kubelet_after import desired_fields
 from .kubelet_compare import is_default, same
 from .kubelet_flags import Override, by_variable, entry, no_longer_given, overrides
 from .kubelet_needs import DISRUPTIVE, RESTART, needs
-from .kubelet_place import Place, Strategy, choose, document_in_force
+from .kubelet_place import Place, Strategy, choose, document_in_force, reads_main
 from .model import Change, Need, Refusal
 
 DIFFERS = "differs from the profile"
@@ -30,6 +30,11 @@ def is_right(setting: KubeletField, found: Any, wanted: Any, version: Version | 
     return same(setting, found, wanted) or (found is None and is_default(setting, wanted, version))
 
 
+def reads_no_file(facts: NodeFacts) -> bool:
+    """Whether a kubelet of its own has no main file, and other defaults therefore."""
+    return not facts.layout.kubelet_inside and not reads_main(facts.kubelet)
+
+
 def _changes_of_files(facts: NodeFacts, profile: Profile, place: Place) -> Iterator[Change]:
     """What the files lack: where settings go, then the main file that agents parse."""
     whole = document_in_force(facts.kubelet)
@@ -37,6 +42,8 @@ def _changes_of_files(facts: NodeFacts, profile: Profile, place: Place) -> Itera
     for setting, keys, wanted in desired_fields(profile):
         name, now = ".".join(keys), nested(whole, keys)
         right = is_right(setting, now, wanted, version)
+        if setting is READ_ONLY_PORT and now is None and reads_no_file(facts):
+            right = shown(wanted) == LEGACY_PORT
         running = right or _by_running_flag(facts.kubelet, setting, keys, wanted)
         needed = RESTART if running else needs(keys, facts.kubelet, profile)
         if not right:
