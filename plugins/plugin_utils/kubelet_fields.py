@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from . import kubelet_options as check
 from . import kubelet_values as values
-from .kubelet_field_model import FieldType, Impact
-from .kubelet_field_model import KubeletField as KubeletField
-from .versions import Version as Version
+from .kubelet_field_model import FieldType, Impact, KubeletField
+from .versions import Version
 
 OLDEST: Version = (1, 20)
 """The oldest Kubernetes supported: what came later needs a known version."""

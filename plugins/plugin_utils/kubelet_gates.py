@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from . import kubelet_generated
-from .kubelet_fields import Version
 from .kubelet_policy_options import switched_on
+from .versions import Version
 
 DRIVER_FROM_CRI = "KubeletCgroupDriverFromCRI"
 MEMORY_MANAGER = "MemoryManager"

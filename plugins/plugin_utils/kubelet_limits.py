@@ -11,10 +11,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .kubelet_field_model import FieldType
-from .kubelet_fields import KubeletField, Version
+from .kubelet_field_model import FieldType, KubeletField
 from .kubelet_generated import FIELD_KINDS, GATE_DEFAULTS, LIMITS, WORDS
 from .kubelet_types import is_duration
+from .versions import Version
 
 _PARTS = re.compile(r"([0-9]*\.?[0-9]+|[0-9]+\.)(ns|us|µs|μs|ms|s|m|h)")
 _UNITS = {"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "μs": 1e-3, "ms": 1.0, "s": 1e3, "m": 6e4, "h": 3.6e6}

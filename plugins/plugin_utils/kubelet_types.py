@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..module_utils.quantity import parse_quantity
-from .kubelet_fields import OBSERVED, Version
+from .kubelet_fields import OBSERVED
 from .kubelet_generated import FIELD_KINDS
+from .versions import Version
 
 Path = tuple[str | int, ...]
 _DURATION = re.compile(r"[-+]?(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)

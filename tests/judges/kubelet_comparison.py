@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import shown
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED, KubeletField, Version
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_field_model import KubeletField
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED
+from ansible_collections.volcano.colocation.plugins.plugin_utils.versions import Version
 
 from .kubelet_judge import Case, KubeletJudge, Verdict
 from .kubelet_ours import MACHINE, OurVerdict, our_verdict

@@ -177,11 +177,51 @@ FLAGS: tuple[str, ...] = (
 )
 
 
+MORE_FLAGS: tuple[str, ...] = (
+    "--cgroup-root=/",
+    "--cgroup-root=",
+    "--cgroups-per-qos=false",
+    "--cpu-manager-policy-options=full-pcpus-only=true",
+    "--cpu-manager-policy=Static",
+    "--enforce-node-allocatable=none",
+    "--enforce-node-allocatable=pods,system-reserved",
+    "--eviction-hard=",
+    "--kube-reserved=cpu=1,memory=1Gb",
+    "--kube-reserved=gpu=1",
+    "--memory-manager-policy=Static",
+    "--memory-manager-policy=None",
+    "--pod-manifest-path=/etc/kubernetes/manifests",
+    "--read-only-port=70000",
+    "--read-only-port=0",
+    "--reserved-cpus=0-9",
+    "--system-reserved=cpu=100m,cpu=200m",
+    "--system-reserved-cgroup=/system.slice",
+    "--topology-manager-policy=single-numa-node",
+    "--topology-manager-policy-options=prefer-closest-numa-nodes=true",
+    "--topology-manager-scope=pod",
+    "--topology-manager-scope=Pod",
+    "--max-pods=-1",
+    "--pod-max-pids=-5",
+    "--feature-gates=",
+    "--feature-gates=AllAlpha=false",
+)
+"""Those that decide more where no file does."""
+
+
 def cases(seed: int, count: int) -> Iterator[Case]:
     """``count`` configurations, numbered within their seed."""
     for number in range(count):
         chance = random.Random(f"{seed}/{number}")  # noqa: S311
         yield replace(_case(chance), name=f"{seed}/{number}")
+
+
+def cases_without_file(seed: int, count: int) -> Iterator[Case]:
+    """kubelets that are started without --config: with flags, and some of them with drop-ins."""
+    for number in range(count):
+        chance = random.Random(f"flags {seed}/{number}")  # noqa: S311
+        flags = tuple(chance.sample((*FLAGS, *MORE_FLAGS), chance.randint(1, 5)))
+        dropins = (("10-a.conf", _file(chance, most=3)),) if chance.random() < 0.2 else ()
+        yield Case(f"flags {seed}/{number}", None, dropins, flags, cgroup_v1=chance.random() < 0.1)
 
 
 def _case(chance: random.Random) -> Case:

@@ -14,13 +14,14 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils import (
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import DEFAULT_EVICTION_HARD
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.rules import memory_manager, memory_qos
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED, Version
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_policy_options import (
     CPU_MANAGER,
     TOPOLOGY_MANAGER,
     Manager,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_removed_flags import REMOVED_FLAGS
+from ansible_collections.volcano.colocation.plugins.plugin_utils.versions import Version
 
 Stages = Mapping[str, list[Mapping[str, Any]]]
 UNSET: tuple[Any, ...] = (None, "", "0", 0, False, {}, [])

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ansible_collections.volcano.colocation.tests.judges.kubelet_comparison import differences
-from ansible_collections.volcano.colocation.tests.judges.kubelet_generator import cases
+from ansible_collections.volcano.colocation.tests.judges.kubelet_generator import cases, cases_without_file
 from ansible_collections.volcano.colocation.tests.judges.kubelet_judge import KubeletJudge
 from ansible_collections.volcano.colocation.tests.judges.kubelet_ours import MACHINE
 
@@ -33,5 +33,19 @@ def test_the_generator_gives_the_same_cases_again() -> None:
 def test_generated_configurations_are_of_both_kinds(kubelet: KubeletJudge) -> None:
     """Else a comparison of them would prove nothing."""
     verdicts = kubelet.load(CASES, MACHINE)
+    started = sum(verdict.error is None for verdict in verdicts)
+    assert 0.2 < started / len(verdicts) < 0.8
+
+
+WITHOUT_FILE = tuple(cases_without_file(SEED, 400))
+
+
+def test_kubelets_without_a_file(kubelet: KubeletJudge) -> None:
+    found = differences(kubelet, WITHOUT_FILE)
+    assert not found, f"{len(found)} of {len(WITHOUT_FILE)}:\n" + "\n".join(found)
+
+
+def test_kubelets_without_a_file_are_of_both_kinds(kubelet: KubeletJudge) -> None:
+    verdicts = kubelet.load(WITHOUT_FILE, MACHINE)
     started = sum(verdict.error is None for verdict in verdicts)
     assert 0.2 < started / len(verdicts) < 0.8

@@ -7,15 +7,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_field_model import FieldType, Impact
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_field_model import (
+    FieldType,
+    Impact,
+    KubeletField,
+)
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import (
     CPU_MANAGER_POLICY,
     FIELDS,
     MEMORY_MANAGER_POLICY,
     OLDEST,
-    KubeletField,
-    Version,
 )
+from ansible_collections.volcano.colocation.plugins.plugin_utils.versions import Version
 
 PREFIX = "colocation_"
 EMPTY = {FieldType.TEXT: "", FieldType.TABLE: {}, FieldType.LIST: [], FieldType.MEMORY: ""}

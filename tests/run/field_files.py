@@ -11,13 +11,8 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_field_model import FieldType
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import (
-    CGROUP_DRIVER,
-    FIELDS,
-    OBSERVED,
-    KubeletField,
-)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_field_model import FieldType, KubeletField
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import CGROUP_DRIVER, FIELDS, OBSERVED
 
 from . import field_docs
 from .blocks import replace_block

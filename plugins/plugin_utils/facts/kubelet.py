@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +20,7 @@ from .kubelet_driver import CONFIGZ_SOURCE, CRI_SOURCE, driver_at_restart, runni
 from .kubelet_dropins import read_dropins, unseen
 from .kubelet_flags import environment_flags, flag_source, flag_values, flags, next_line, running
 from .kubelet_healthz import healthz_url
-from .kubelet_layers import DEFAULT_SOURCE, claims_of, dropins_read, settings_in_force, shown
+from .kubelet_layers import DEFAULT_SOURCE, claims_of, dropins_read, settings_in_force, shown, without_file
 from .kubelet_model import Flag, Setting, Start
 from .model import Checkpoint, Claim, KubeletFacts
 
@@ -108,6 +109,12 @@ def _checkpoints(evidence: Mapping[str, Any], version: tuple[int, int] | None) -
     )
 
 
+def _has_no_file(argv: Sequence[str], start: Start) -> bool:
+    """Whether a kubelet runs without --config; k3s and others start theirs inside of them."""
+    named = any(flag.name == "--config" for flag in start.running)
+    return bool(argv) and posixpath.basename(argv[0]) == "kubelet" and not named
+
+
 def interpret_kubelet(
     evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]], cri: Mapping[str, Any]
 ) -> tuple[KubeletFacts, list[Claim]]:
@@ -122,6 +129,8 @@ def interpret_kubelet(
     dropins = read_dropins(evidence.get("config_dir") or {}, evidence["files"], process)
     layers = dropins if dropins_read(version, start) else ()
     settings = settings_in_force(config, layers, start.running, version)
+    if config.kind == "missing" and _has_no_file(argv, start):
+        settings = without_file(settings)
     said = cri.get("runtime_config")
     runtime_config = said if isinstance(said, Mapping) else {}
     answer = evidence.get("configz") or {}

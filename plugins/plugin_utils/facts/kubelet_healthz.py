@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...module_utils.snapshot.kubelet_healthz import port_of, url
-from ..kubelet_fields import HEALTHZ_BIND_ADDRESS, HEALTHZ_PORT, KubeletField, Version
+from ..kubelet_field_model import KubeletField
+from ..kubelet_fields import HEALTHZ_BIND_ADDRESS, HEALTHZ_PORT
+from ..versions import Version
 from .config_file import ConfigFile
 from .kubelet_layers import setting_in_force, shown
 from .kubelet_model import Flag

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..kubelet_field_model import KubeletField
 from ..kubelet_fields import (
     CGROUP_DRIVER,
     CPU_MANAGER_POLICY,
@@ -19,9 +20,9 @@ from ..kubelet_fields import (
     MEMORY_MANAGER_POLICY,
     OBSERVED,
     POD_PIDS_LIMIT,
+    READ_ONLY_PORT,
     TOPOLOGY_MANAGER_POLICY,
     TOPOLOGY_MANAGER_SCOPE,
-    KubeletField,
 )
 from .config_file import ConfigFile, Problem
 from .kubelet_flags import flag_source, flag_value, flag_values
@@ -34,6 +35,8 @@ DROPINS_SINCE = (1, 28)
 JSON_MERGE_SINCE = (1, 29)
 DROPINS_FREE_SINCE = (1, 30)
 DEFAULT_SOURCE = "kubelet's default"
+LEGACY_SOURCE = "kubelet's default without --config"
+LEGACY_PORT = "10255"
 
 
 DEFAULT_EVICTION_HARD: Mapping[str, str] = {
@@ -126,6 +129,13 @@ def settings_in_force(
     """The value in force of each observed field that any source or default gives."""
     settings = {field.key: setting_in_force(field, main, dropins, found, version) for field in OBSERVED}
     return {key: setting for key, setting in settings.items() if setting is not None}
+
+
+def without_file(settings: Mapping[str, Setting]) -> dict[str, Setting]:
+    """The values in force of a kubelet without --config: applyLegacyDefaults of cmd/kubelet/app/options/options.go."""
+    port = settings.get(READ_ONLY_PORT.key)
+    legacy = {READ_ONLY_PORT.key: Setting(LEGACY_PORT, LEGACY_SOURCE)}
+    return {**settings, **(legacy if port is None or port.source == DEFAULT_SOURCE else {})}
 
 
 def setting_in_force(

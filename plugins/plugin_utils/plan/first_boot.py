@@ -16,6 +16,7 @@ from ..facts.kubelet_layers import shown
 from ..facts.kubelet_model import Setting
 from ..facts.layout import RANCHER
 from ..facts.model import Checkpoint, NodeFacts
+from ..kubelet_field_model import KubeletField
 from ..kubelet_fields import (
     CGROUP_DRIVER,
     CPU_MANAGER_POLICY,
@@ -24,7 +25,6 @@ from ..kubelet_fields import (
     MEMORY_MANAGER_POLICY,
     SYSTEM_RESERVED_CGROUP,
     TOPOLOGY_MANAGER_POLICY,
-    KubeletField,
 )
 from .containerd import nri_values
 from .crio import TARGET as CRIO

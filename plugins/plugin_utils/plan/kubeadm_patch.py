@@ -13,7 +13,7 @@ from typing import Any
 
 from ..facts.config import nested
 from ..facts.kubeadm_patches import Patch
-from ..kubelet_fields import KubeletField
+from ..kubelet_field_model import KubeletField
 from ..profile import Profile
 from ..versions import minor
 from .inputs import PlanInputs

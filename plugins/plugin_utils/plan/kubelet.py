@@ -10,15 +10,16 @@ from typing import Any
 
 from ..edit.kubelet_file import AGENT_KEYS
 from ..facts.config import nested
-from ..facts.kubelet_layers import shown
-from ..facts.model import KubeletFacts
-from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, KubeletField, Version
+from ..facts.kubelet_layers import LEGACY_PORT, shown
+from ..facts.model import KubeletFacts, NodeFacts
+from ..kubelet_field_model import KubeletField
+from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, READ_ONLY_PORT
 from ..profile import Profile
-from ..versions import minor
+from ..versions import Version, minor
 from .inputs import PlanInputs
 from .kubelet_flags import Override, by_variable, entry, no_longer_given, overrides
 from .kubelet_needs import DISRUPTIVE, RESTART, needs
-from .kubelet_place import Place
+from .kubelet_place import Place, reads_main
 from .model import Change, Need, Refusal
 
 DIFFERS = "differs from the profile"
@@ -34,6 +35,11 @@ def _is_default(setting: KubeletField, wanted: Any, version: Version | None) -> 
     return not setting.later and shown(wanted) == setting.default_in(version)
 
 
+def reads_no_file(facts: NodeFacts) -> bool:
+    """Whether a kubelet of its own has no main file, and other defaults therefore."""
+    return not facts.layout.kubelet_inside and not reads_main(facts.kubelet)
+
+
 def _changes_of_files(inputs: PlanInputs, place: Place) -> Iterator[Change]:
     """What the files lack: where settings go, then the main file that agents parse."""
     kubelet, whole = inputs.kubelet, inputs.kubelet_document
@@ -41,6 +47,8 @@ def _changes_of_files(inputs: PlanInputs, place: Place) -> Iterator[Change]:
     for setting, keys, wanted in inputs.desired:
         name, now = ".".join(keys), nested(whole, keys)
         right = is_right(setting, now, wanted, version)
+        if setting is READ_ONLY_PORT and now is None and reads_no_file(inputs.facts):
+            right = shown(wanted) == LEGACY_PORT
         running = right or _by_running_flag(kubelet, setting, keys, wanted)
         needed = RESTART if running else needs(keys, kubelet, inputs.profile)
         if not right:

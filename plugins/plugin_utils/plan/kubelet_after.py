@@ -12,7 +12,8 @@ from typing import Any
 from ..facts.kubelet_layers import DEFAULT_SOURCE, shown
 from ..facts.kubelet_model import Setting
 from ..facts.model import Claim, KubeletFacts, NodeFacts
-from ..kubelet_fields import CPU_MANAGER_POLICY, FIELDS, RESERVED_MEMORY, KubeletField
+from ..kubelet_field_model import KubeletField
+from ..kubelet_fields import CPU_MANAGER_POLICY, FIELDS, RESERVED_MEMORY
 from ..kubelet_options import AUTO
 from ..profile import Profile, with_fields
 from .reserved_memory import NotComputable, computed

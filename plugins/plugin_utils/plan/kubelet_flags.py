@@ -12,7 +12,8 @@ from ..facts.kubelet_flags import flag_value
 from ..facts.kubelet_layers import shown
 from ..facts.kubelet_model import Flag
 from ..facts.model import KubeletFacts
-from ..kubelet_fields import FEATURE_GATES, KubeletField
+from ..kubelet_field_model import KubeletField
+from ..kubelet_fields import FEATURE_GATES
 from .kubelet_after import Desired
 
 

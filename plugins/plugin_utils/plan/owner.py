@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ..edit.kubelet_file import edit_kubelet
-from ..kubelet_fields import KubeletField
+from ..kubelet_field_model import KubeletField
 from ..versions import minor
 from .edits import new_text
 from .inputs import PlanInputs

@@ -11,6 +11,7 @@ from fractions import Fraction
 from ...module_utils.cgroup.names import Driver
 from ...module_utils.snapshot.reserved import candidates
 from ..facts.reservations import Settings, cpu_reservation, reserved
+from ..kubelet_field_model import KubeletField
 from ..kubelet_fields import (
     ENFORCE_NODE_ALLOCATABLE,
     KUBE_RESERVED,
@@ -18,7 +19,6 @@ from ..kubelet_fields import (
     RESERVED_SYSTEM_CPUS,
     SYSTEM_RESERVED,
     SYSTEM_RESERVED_CGROUP,
-    KubeletField,
 )
 from .node import Kubelet
 

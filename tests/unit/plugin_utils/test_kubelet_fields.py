@@ -7,7 +7,11 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver, KubeletTree, place
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_field_model import FieldType, Impact
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_field_model import (
+    FieldType,
+    Impact,
+    KubeletField,
+)
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import (
     CGROUP_DRIVER,
     FAIL_CGROUP_V1,
@@ -16,10 +20,9 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields 
     MEMORY_THROTTLING_FACTOR,
     OBSERVED,
     SINGLE_PROCESS_OOM_KILL,
-    KubeletField,
-    Version,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_gates import DRIVER_FROM_CRI, refusals
+from ansible_collections.volcano.colocation.plugins.plugin_utils.versions import Version
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import Version
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_policy_options import (
     CPU_MANAGER,
     TOPOLOGY_MANAGER,
@@ -14,6 +13,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_policy_
     refusals,
     switched_on,
 )
+from ansible_collections.volcano.colocation.plugins.plugin_utils.versions import Version
 
 NO_CORES = "Kubernetes 1.30 has no option distribute-cpus-across-cores"
 ALPHA = {"CPUManagerPolicyAlphaOptions": True}

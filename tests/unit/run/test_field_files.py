@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.arguments import KUBELET
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_field_model import Impact
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import FIELDS, KubeletField
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_field_model import Impact, KubeletField
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import FIELDS
 from ansible_collections.volcano.colocation.tests.run import field_docs, field_files
 from ansible_collections.volcano.colocation.tests.run.blocks import NoBlock, replace_block
 

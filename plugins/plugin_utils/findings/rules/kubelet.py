@@ -13,6 +13,7 @@ from ...facts.kubelet_flags import flag_source, flag_values
 from ...facts.kubelet_layers import DEFAULT_SOURCE, shown
 from ...facts.kubelet_model import Flag
 from ...facts.model import CgroupMode, KubeletFacts, NodeFacts
+from ...kubelet_field_model import KubeletField
 from ...kubelet_fields import (
     CGROUP_DRIVER,
     ENFORCE_NODE_ALLOCATABLE,
@@ -28,7 +29,6 @@ from ...kubelet_fields import (
     RUNTIME_ENDPOINT,
     SINGLE_PROCESS_OOM_KILL,
     SYSTEM_RESERVED,
-    KubeletField,
 )
 from ...kubelet_removed_flags import REMOVED_FLAGS
 from ...versions import minor

@@ -15,7 +15,7 @@ from ...facts.config import nested
 from ...facts.kubelet_layers import dropins_read, is_unset, setting_in_force, shown
 from ...facts.kubelet_model import Setting
 from ...facts.model import NodeFacts
-from ...kubelet_fields import CGROUP_ROOT, FEATURE_GATES, Version
+from ...kubelet_fields import CGROUP_ROOT, FEATURE_GATES
 from ...kubelet_generated import FIELD_KINDS
 from ...kubelet_limits import (
     NEEDED_GATES,
@@ -27,7 +27,7 @@ from ...kubelet_limits import (
     number_in,
     words_of,
 )
-from ...versions import minor
+from ...versions import Version, minor
 from ..kubelet_values import is_true, table, value
 from ..model import Finding, Rule
 from .resource_managers import refused

@@ -12,17 +12,10 @@ from ...facts.model import CgroupMode, NodeFacts
 from ...findings.rules.memory_qos import SOUND_KERNEL
 from ...findings.rules.reservations import lacking
 from ...findings.rules.resource_managers import COMPRESSIBLE, COMPRESSIBLE_SINCE
-from ...kubelet_fields import (
-    CGROUP_ROOT,
-    ENFORCE_NODE_ALLOCATABLE,
-    FEATURE_GATES,
-    OLDEST,
-    RESERVED_MEMORY,
-    Version,
-)
+from ...kubelet_fields import CGROUP_ROOT, ENFORCE_NODE_ALLOCATABLE, FEATURE_GATES, OLDEST, RESERVED_MEMORY
 from ...kubelet_gates import GATES, MEMORY_QOS
 from ...kubelet_options import AUTO
-from ...versions import minor
+from ...versions import Version, minor
 from ..draft import PlanDraft
 from ..kubelet_after import Desired, settings_after
 from ..model import Refusal

@@ -52,7 +52,7 @@ MIGRATED = {
 @pytest.mark.parametrize("version", ["2.1.9", "2.4.2"])
 def test_a_value_that_containerd_2_cannot_migrate_is_named(aligned: Snapshot, version: str, case: str) -> None:
     text, message = MIGRATED[case]
-    found = [each for each in runtime(containerd(runtime_text(aligned, "version = 2\n" + text), version)).defects]
+    found = runtime(containerd(runtime_text(aligned, "version = 2\n" + text), version)).defects
     (defect,) = (each for each in found if each.code == "containerd-value-type")
     assert defect.message.endswith(message)
     assert defect.line is not None

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import groupby
+from types import MappingProxyType
 from typing import Any
 
 Kinds = Mapping[str, Mapping[str, tuple[str, bool]]]
 """By apiVersion, then by resource: (kind, whether it has namespaces)."""
 REVIEWS: Kinds = {"authorization.k8s.io/v1": {"selfsubjectaccessreviews": ("SelfSubjectAccessReview", False)}}
-EVICTION = {"group": "policy", "version": "v1", "kind": "Eviction"}
+EVICTION: Mapping[str, str] = MappingProxyType({"group": "policy", "version": "v1", "kind": "Eviction"})
 
 
 def discover(path: str, kinds: Kinds, eviction: Mapping[str, str] = EVICTION) -> dict[str, Any] | None:

@@ -326,3 +326,14 @@ def test_a_place_lists_its_files_once(tmp_path: Path) -> None:
     dropin = choose(Node(tmp_path / "2", "kubeadm-1.30-config-dir").facts)
     assert isinstance(dropin, Place)
     assert dropin.paths == (OWN, MAIN)
+
+
+def test_without_a_main_file_a_drop_in_closes_the_read_only_port(tmp_path: Path) -> None:
+    """kubelet without --config opens it by default: applyLegacyDefaults of cmd/kubelet/app/options/options.go."""
+    node = Node(tmp_path, "kubeadm-1.30-config-dir")
+    assert (OWN, "readOnlyPort") not in node.writes({"read_only_port": 0})
+    argv = [word for word in node.snapshot["kubelet"]["processes"][0]["argv"] if not word.startswith("--config=")]
+    node.changed(processes={"kubelet": {"argv": argv}})
+    assert node.writes({"read_only_port": 0}) == [(OWN, "readOnlyPort")]
+    assert node.edited({"read_only_port": 0}) == {OWN: node.file(OWN)}
+    assert node.writes({"read_only_port": 0}) == []
