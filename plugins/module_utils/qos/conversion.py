@@ -72,7 +72,8 @@ def texts(knob: Knob, value: Value, mode: str, current: Mapping[str, str]) -> di
     """What to write into which file, in this order; a text of several lines (io_max) takes a write(2) for each line."""
     there = _there(knob, mode, current)
     try:
-        return {name: FORMS[form][0](value, current) for name, form in there}
+        found = {name: FORMS[form][0](value, current) for name, form in there}
+        return {name: text for name, text in found.items() if text}  # of devices there may be none, and no line
     except (ValueError, IndexError) as error:
         raise _unreadable(knob, mode, current) from error
 

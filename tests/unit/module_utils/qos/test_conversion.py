@@ -88,8 +88,6 @@ WRITTEN = [
         {
             "blkio.throttle.read_bps_device": "8:0 1048576",
             "blkio.throttle.write_bps_device": "8:0 0\n8:16 0",
-            "blkio.throttle.read_iops_device": "",
-            "blkio.throttle.write_iops_device": "",
         },
     ),
 ]

@@ -169,3 +169,15 @@ def test_on_v1_systemd_gives_bfq_the_weight_of_blkio(weight: int, bfq: str) -> N
     after = State(before.target, "v1", {"blkio.bfq.weight": bfq}, {"IOWeight": weight}, 252)
     assert before.changed
     assert after.value(KNOBS["io_weight"]) == before.expected
+
+
+def test_a_file_that_gets_no_limit_is_not_written(memory: Path) -> None:
+    """The kernel refuses an empty line: block/blk-throttle.c tg_set_conf, EINVAL."""
+    tree = Tree(memory, "v1", "cgroupfs")
+    for kind in ("read_bps", "write_bps", "read_iops", "write_iops"):
+        tree.file("system.slice", f"blkio.throttle.{kind}_device").write_text("\n")
+    (step,) = tree.plan(settings={"io_max": {"8:0": {"rbps": 1000}}}, **SLICE).steps
+    assert step.texts == {"blkio.throttle.read_bps_device": "8:0 1000"}
+    tree.run(settings={"io_max": {"8:0": {"rbps": 1000}}}, **SLICE)
+    (step,) = tree.plan(state="absent", **SLICE).steps
+    assert step.texts == {"blkio.throttle.read_bps_device": "8:0 0"}
