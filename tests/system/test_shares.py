@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What decides on the share of an online pod beside an offline one: docs/qos-profiles.md, "What it is worth"."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.system.knobs import attempt
+from ansible_collections.volcano.colocation.tests.system.node import ROOT, Node, lab
+
+BUSY = ROOT / "molecule" / "shared" / "share" / "busy.py"
+MANIFEST = "/etc/kubernetes/manifests/burstable.yaml"
+SECONDS, TRIES = 2, 5
+TOLERANCE = 0.06
+OFFLINE: dict[str, Any] = {"qos_class": "besteffort", "level": "pods"}
+
+
+def shares(node: Node, request: int, part: float) -> list[dict[str, float]]:
+    """What busy.py printed once kubelet had given the online pods the weight of ``request`` thousandths of a CPU.
+
+    A machine that is busy itself runs one CPU of a node and not the other for a while, so it is asked again until the
+    online pod's part is near to ``part``.
+    """
+    words = f"{SECONDS} besteffort-{node.name} burstable-{node.name} {request}"
+    found: list[dict[str, float]] = []
+    while len(found) < TRIES and not (found and is_near(found[-1], part)):
+        found.append(json.loads(lab("ssh", node.name, "--", f"python3 - {words}", text=BUSY.read_text())))
+    return found
+
+
+def is_near(found: dict[str, float], part: float) -> bool:
+    return abs(found["part"] - part) <= TOLERANCE
+
+
+@contextmanager
+def requesting(node: Node, request: int) -> Iterator[None]:
+    """The online pod with another request."""
+    text = node.shell(f"cat {MANIFEST}")
+    assert "cpu: 100m" in text
+    try:
+        replace_pod(node, text.replace("cpu: 100m", f"cpu: {request}m"))
+        yield
+    finally:
+        replace_pod(node, text)
+
+
+def replace_pod(node: Node, manifest: str) -> None:
+    """Until the pod runs again, as a container of another id; at once where it is the same."""
+    if node.shell(f"cat {MANIFEST}") == manifest:
+        return
+    ids = "ctr -n k8s.io tasks ls | awk '$3 == \"RUNNING\" { print $1 }' | sort"
+    before = set(node.shell(ids).split())
+    node.write(MANIFEST, manifest)
+    node.shell(
+        f"for _ in $(seq 240); do now=$({ids}); "
+        f'if [ $(echo "$now" | wc -l) -eq {len(before)} ] && [ "$now" != \'{chr(10).join(sorted(before))}\' ]; '
+        "then exit 0; fi; sleep 0.5; done; exit 1"
+    )
+
+
+@pytest.mark.parametrize(("request_", "weights"), [(100, 0.8), (500, 0.95)])
+def test_the_part_of_an_online_pod_is_that_of_its_request(node: Node, request_: int, weights: float) -> None:
+    """Weights of 4 and 20 on cgroup v2, beside 1: kubelet's, by a linear formula."""
+    with requesting(node, request_):
+        found = shares(node, request_, weights)
+    assert found[-1]["weights"] == weights, found
+    assert is_near(found[-1], weights), found
+
+
+def test_idle_offline_pods_leave_an_online_pod_no_more(node: Node) -> None:
+    """cpu_idle counts among the pods of a class; classes are weighed by kubelet."""
+    done = attempt(node, [{**OFFLINE, "settings": {"cpu_idle": True}}])
+    assert done.changed == 1, done
+    try:
+        found = shares(node, 100, 0.6)
+    finally:
+        attempt(node, [{**OFFLINE, "state": "absent"}])
+    assert found[-1]["part"] <= 0.8 + TOLERANCE, found
