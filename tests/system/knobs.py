@@ -131,17 +131,18 @@ def targets(mode: str) -> tuple[Target, ...]:
     below = "system.slice/knobs.service/" if mode == "v2" else ""
     plain, idle = (f"{below}plain", f"{below}idle") if below else ("knobs", "knobsidle")
     pod = "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod*.slice"
-    found = (
-        Target({"slice": "knobs.slice"}, "knobs.slice", every, systemd=True),
-        Target({"path": plain}, plain, every, systemd=False),
-        Target({"qos_class": "burstable", "level": "pods"}, pod, of_pod, systemd=True),
-        Target({"slice": "knobsidle.slice"}, "knobsidle.slice", ("cpu_idle",), systemd=True),
-        Target({"path": idle}, idle, ("cpu_idle",), systemd=False),
-    )
     partition = Target(
         {"slice": "knobspartition.slice"}, "knobspartition.slice", ("cpuset_cpus", "cpuset_partition"), systemd=True
     )
-    return (*found, partition) if mode == "v2" else found
+    return (
+        *((partition,) if mode == "v2" else ()),
+        Target({"slice": "knobsidle.slice"}, "knobsidle.slice", ("cpu_idle",), systemd=True),
+        Target({"path": idle}, idle, ("cpu_idle",), systemd=False),
+        Target({"path": plain}, plain, every, systemd=False),
+        Target({"qos_class": "burstable", "level": "pods"}, pod, of_pod, systemd=True),
+        # Last: systemd takes memory_oom_group of a slice back when it writes a slice beside it.
+        Target({"slice": "knobs.slice"}, "knobs.slice", every, systemd=True),
+    )
 
 
 def options(mode: str, device: str) -> list[dict[str, Any]]:
@@ -227,23 +228,33 @@ def cgroups(node: Node, mode: str) -> Iterator[str]:
         node.shell(f"( {REMOVE} ) 2>/dev/null || true")
 
 
+def differing(now: Mapping[str, str], said: Mapping[str, str]) -> dict[str, tuple[str | None, str]]:
+    """{path: (what the kernel says, what it should)}"""
+    return {path: (now.get(path), text) for path, text in said.items() if now.get(path) != text}
+
+
 def go_through(node: Node, mode: str) -> None:
     """Set all, again, put back, again; AssertionError where the kernel says something else."""
     with cgroups(node, mode) as device:
-        wanted = options(mode, device)
+        wanted, said = options(mode, device), expected(mode, device)
         absent = [{**target.where, "state": "absent"} for target in targets(mode)]
         before = kernel(node, mode)
-        assert attempt(node, wanted, "--check") == Outcome(len(wanted), lacking(mode))
-        assert kernel(node, mode) == before
+        assert differing(before, said).keys() == said.keys(), said.keys() - differing(before, said).keys()
+        predicted = attempt(node, wanted, "--check")
+        assert predicted == Outcome(len(wanted), lacking(mode)), predicted
+        assert not differing(kernel(node, mode), before), differing(kernel(node, mode), before)
 
-        assert attempt(node, wanted) == Outcome(len(wanted), lacking(mode))
-        now, said = kernel(node, mode), expected(mode, device)
-        assert {path: now.get(path) for path in said} == said
-        assert not [path for path, text in said.items() if before.get(path) == text]
-        assert attempt(node, wanted).changed == 0
-        assert kernel(node, mode) == now
-
-        assert attempt(node, absent).changed == len(wanted)
+        done = attempt(node, wanted)
+        assert done == predicted, done
         now = kernel(node, mode)
-        assert {path: now.get(path) for path in before} == before
-        assert attempt(node, absent).changed == 0
+        assert not differing(now, said), differing(now, said)
+        again = attempt(node, wanted)
+        assert again.changed == 0, again
+        assert not differing(kernel(node, mode), now), differing(kernel(node, mode), now)
+
+        back = attempt(node, absent)
+        assert back.changed == len(wanted), back
+        now = kernel(node, mode)
+        assert not differing(now, before), differing(now, before)
+        again = attempt(node, absent)
+        assert again.changed == 0, again

@@ -4,7 +4,7 @@
 # knobs.sh v1|v2: makes the cgroups of test_knobs.py, slices of systemd and others, with values of a site's own.
 set -eu
 systemctl start knobs.slice knobsidle.slice
-systemctl set-property --runtime knobs.slice CPUWeight=50 IOWeight=200 TasksMax=900 MemoryMax=200M
+systemctl set-property --runtime knobs.slice CPUWeight=50 IOWeight=50 TasksMax=900 MemoryMax=200M
 systemctl set-property --runtime knobsidle.slice CPUWeight=50
 if [ "$1" = v1 ]; then
   for controller in blkio cpu cpuset memory pids; do

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """load.py SECONDS FOLDER: a load that comes in bursts, in the cgroup FOLDER; prints in how many periods it was stopped.
 
-Each burst takes 60 ms of CPU and the next one begins 230 ms after it: on average a quarter of a CPU, and for a moment
-a whole one. Kernels that count CPU time in steps of 10 ms can tell that. What stopped it may be a quota of the cgroup
-or of one above it.
+Each burst takes 110 ms of CPU and the next one begins 530 ms after it: on average a fifth of a CPU, and for a moment a
+whole one. Kernels that count CPU time in steps of 10 ms can tell that, on a busy machine too. What stopped it may be a
+quota of the cgroup or of one above it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import sys
 import time
 
-BUSY, CYCLE = 0.06, 0.23
+BUSY, CYCLE = 0.11, 0.53
 """Seconds; the cycle is not a multiple of the period, so that bursts begin anywhere in one."""
 
 
