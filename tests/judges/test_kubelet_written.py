@@ -1,0 +1,160 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Drop-ins of kubelet and patches for kubeadm that plans write: what kubelet's and kubeadm's own code makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import EditError, UneditableFile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import shown
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubeadm_patch import patch_changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet import kubelet_changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_after import desired_fields, resolved
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_place import OWN_FILE
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.reserved_memory import NotComputable
+from ansible_collections.volcano.colocation.tests.judges import go_sources
+from ansible_collections.volcano.colocation.tests.judges.kubelet_judge import Case, KubeletJudge, Verdict
+from ansible_collections.volcano.colocation.tests.judges.kubelet_ours import FOLDER
+from ansible_collections.volcano.colocation.tests.judges.process import JudgeProcess
+from ansible_collections.volcano.colocation.tests.judges.test_kubelet_plans import MACHINE, OURS, node
+from ansible_collections.volcano.colocation.tests.lab.cache import Cache
+from ansible_collections.volcano.colocation.tests.lab.paths import cache_root
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    KUBELET_FILE,
+    Snapshot,
+    facts_of,
+    kubelet_flags,
+    profile_of,
+    put,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.field_cases import CASES, Options
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node
+
+FAMILY = "kubernetes-1.35"
+SOURCE = Path(__file__).resolve().parent / "patches" / "main.go"
+PATCHES = "/etc/kubernetes/patches"
+OTHERS = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nsystemReserved: {memory: 128Mi}\n"
+HEAD = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
+
+
+def with_folder(snapshot: Snapshot, dropins: Mapping[str, str]) -> Snapshot:
+    """The node with kubelet started with --config-dir, and these files there."""
+    started = kubelet_flags(snapshot, f"--config={KUBELET_FILE}", f"--config-dir={FOLDER}")
+    paths = [f"{FOLDER}/{name}" for name in sorted(dropins)]
+    started = put(started, {"folder": FOLDER, "exists": True, "paths": paths}, "kubelet", "config_dir")
+    for name, text in dropins.items():
+        file = {"kind": "regular", "text": text, "ctime": 0.0, "mtime": 0.0}
+        started = put(started, file, "kubelet", "files", f"{FOLDER}/{name}")
+    return started
+
+
+def planned(snapshot: Snapshot, options: Options, others: Mapping[str, str]) -> Case | None:
+    """kubelet's files as the plan leaves them, refused or not; None where no drop-in is written."""
+    facts = facts_of(snapshot)
+    try:
+        changes = kubelet_changes(facts, resolved(facts, profile_of(**options)))
+        edits = file_edits(snapshot, [change for change in changes if change.target == "kubelet"])
+    except (UneditableFile, EditError, NotComputable):
+        return None
+    texts = {edit.path: edit.after for edit in edits}
+    own = texts.get(f"{FOLDER}/{OWN_FILE}")
+    if own is None:
+        return None
+    main = texts.get(KUBELET_FILE, snapshot["kubelet"]["files"][KUBELET_FILE]["text"])
+    return Case("", main, tuple(sorted({**others, OWN_FILE: own}.items())))
+
+
+def missing(verdict: Verdict, options: Options) -> Iterator[str]:
+    """Fields of the profile that kubelet does not have as they were to be."""
+    for _field, keys, wanted in desired_fields(profile_of(**options)):
+        found: Any = verdict.config
+        for key in keys:
+            found = found.get(key) if isinstance(found, Mapping) else None
+        if comparable(found) != comparable(wanted):
+            yield f"{'.'.join(keys)} is {found}, and was to be {wanted}"
+
+
+def comparable(value: Any) -> Any:
+    """Numbers and texts alike; what is empty is not set, and kubelet leaves out a number that is 0."""
+    if isinstance(value, list) and value and isinstance(value[0], Mapping):
+        return [{str(key): comparable(each) for key, each in item.items()} for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): comparable(each) for key, each in value.items()} or None
+    unset = value in (None, "", []) or (value == 0 and not isinstance(value, bool))
+    return None if unset else shown(value)
+
+
+@pytest.mark.parametrize("others", [{}, {"50-of-somebody.conf": OTHERS}], ids=["alone", "beside another drop-in"])
+def test_the_fields_of_a_profile_in_a_drop_in(kubelet: KubeletJudge, others: dict[str, str]) -> None:
+    snapshot = with_folder(node(kubelet, ALIGNED), others)
+    made = {name: planned(snapshot, options, others) for name, (_version, options, _code, _words) in CASES.items()}
+    cases = {name: case for name, case in made.items() if case is not None}
+    assert len(cases) > len(CASES) / 2
+    found = []
+    for (name, _case), verdict in zip(cases.items(), kubelet.load(list(cases.values()), MACHINE), strict=True):
+        options = CASES[name][1]
+        codes = {refusal.code for refusal in refusals(facts_of(snapshot), profile_of(**options))}
+        if (verdict.error is not None) is not bool(codes - OURS):
+            found.append(f"{name}: {sorted(codes)}, and kubelet: {verdict.error}")
+        elif not codes:
+            found += [f"{name}: {reason}" for reason in missing(verdict, options)]
+    assert not found, "\n".join(found)
+
+
+@pytest.fixture(scope="module", name="kubeadm")
+def _kubeadm() -> Iterator[JudgeProcess]:
+    process = JudgeProcess(go_sources.obtain(Cache(cache_root()), "kubeadm-patches", FAMILY, (SOURCE,)))
+    yield process
+    process.close()
+
+
+PATCHED: dict[str, Options] = {
+    "driver": {"cgroup_driver": "systemd"},
+    "tables": {"system_reserved": {"cpu": "500m", "memory": "1Gi"}, "kube_reserved": {"cpu": "250m"}},
+    "defaults": {"pod_pids_limit": -1, "read_only_port": 0, "topology_manager_policy": "none"},
+    "static": {"cpu_manager_policy": "static", "system_reserved": {"cpu": "500m"}, "pod_pids_limit": 4096},
+    "lists": {"enforce_node_allocatable": ["pods"], "fail_cgroup_v1": False},
+}
+BEFORE = {
+    "nothing": "",
+    "what the cluster says": "cgroupDriver: cgroupfs\nsystemReserved: {cpu: 100m}\npodPidsLimit: 99\n",
+}
+"""What kubeadm makes of the cluster's configuration, before it applies patches."""
+NEIGHBOURS = {
+    "none": {},
+    "strategic": {"kubeletconfiguration0.yaml": "podPidsLimit: 5\nsystemReserved: {memory: 64Mi}\n"},
+    "json": {"kubeletconfiguration1+json.json": '[{"op": "add", "path": "/podPidsLimit", "value": 7}]'},
+    "of another target": {"etcd0+merge.yaml": "podPidsLimit: 9\n"},
+}
+"""Patches of others, which kubeadm applies before ours."""
+
+
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+@pytest.mark.parametrize("name", PATCHED)
+def test_kubeadm_applies_what_a_plan_writes(
+    kubelet: KubeletJudge, kubeadm: JudgeProcess, name: str, neighbours: str, tmp_path: Path
+) -> None:
+    options = {**PATCHED[name], "kubeadm_patches": PATCHES}
+    files = {f"{PATCHES}/{file}": text for file, text in NEIGHBOURS[neighbours].items()}
+    live = {"kubelet": {"version": f"Kubernetes v{kubelet.version[0]}.{kubelet.version[1]}.0"}}
+    made = Node(tmp_path / "node", "kubeadm", files=files, live=live, kubeadm_patches=PATCHES)
+    edits = file_edits(made.snapshot, patch_changes(made.facts, profile_of(**options)))
+    assert [Path(edit.path).parent.as_posix() for edit in edits] == [PATCHES]
+    folder = tmp_path / "patches"
+    folder.mkdir()
+    for path, text in [*files.items(), *((edit.path, edit.after) for edit in edits)]:
+        (folder / Path(path).name).write_text(text)
+    for before in BEFORE.values():
+        answer = kubeadm.ask({"Folder": str(folder), "Text": HEAD + before})
+        assert answer["Error"] == ""
+        (verdict,) = kubelet.load([Case(name, answer["Text"])], MACHINE)
+        assert verdict.error is None
+        assert list(missing(verdict, options)) == []
