@@ -264,6 +264,44 @@ def plugin_tables(major: int) -> Mapping[str, Mapping[Path, Fields]]:
     return {**SHARED, **(OLD if major < 2 else NEW)}
 
 
+OF_RUNTIMES = frozenset({"privileged_without_host_devices_all_devices_allowed", "sandbox_mode", "snapshotter"})
+SINCE_1_7: Mapping[str, Mapping[Path, frozenset[str]]] = {
+    CRI_V2: {
+        (): frozenset(
+            {
+                "cdi_spec_dirs",
+                "drain_exec_sync_io_timeout",
+                "enable_cdi",
+                "ignore_deprecation_warnings",
+                "image_pull_progress_timeout",
+                "image_pull_with_sync_fs",
+            }
+        ),
+        ("cni",): frozenset({"setup_serially"}),
+        ("containerd",): frozenset({"ignore_blockio_not_enabled_errors"}),
+        ("containerd", "default_runtime"): OF_RUNTIMES,
+        ("containerd", "untrusted_workload_runtime"): OF_RUNTIMES,
+        ("containerd", "runtimes", EACH): OF_RUNTIMES,
+    },
+    "io.containerd.service.v1.tasks-service": {(): frozenset({"blockio_config_file"})},
+    "io.containerd.snapshotter.v1.overlayfs": {(): frozenset({"mount_options", "sync_remove"})},
+}
+"""Keys that 1.6.20 takes no notice of: in the defaults of 1.7.24 and not in its own."""
+PLUGINS_SINCE_1_7 = frozenset({NRI_ID, "io.containerd.snapshotter.v1.blockfile", "io.containerd.transfer.v1.local"})
+
+
+def plugin_tables_before_1_7() -> Mapping[str, Mapping[Path, Fields]]:
+    """Tables by plugin of 1.6 and older."""
+    return {
+        plugin: {
+            path: {key: kind for key, kind in fields.items() if key not in SINCE_1_7.get(plugin, {}).get(path, ())}
+            for path, fields in table.items()
+        }
+        for plugin, table in plugin_tables(1).items()
+        if plugin not in PLUGINS_SINCE_1_7
+    }
+
+
 GONE: Mapping[Path, frozenset[str]] = {
     (): frozenset({"enable_cdi", "enable_experimental_restore_via_create"}),
     ("cni",): frozenset({"bin_dir"}),

@@ -12,7 +12,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...module_utils.containerd_fields import LetterCase, is_spelling, key_of
-from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, IMAGES_V3, NRI_ID, NRI_PLUGINS, RUNC_TYPES, nri_supported
+from ..containerd_schema import (
+    CRI_V1,
+    CRI_V2,
+    CRI_V3,
+    IMAGES_V3,
+    NRI_ID,
+    NRI_PLUGINS,
+    RUNC_TYPES,
+    nri_supported,
+    release,
+)
 from ..containerd_value_types import (
     DURATION,
     EACH,
@@ -26,6 +36,7 @@ from ..containerd_value_types import (
     full_name,
     is_of,
     plugin_tables,
+    plugin_tables_before_1_7,
     plugin_tables_since_2_3,
 )
 from .config import nested
@@ -73,9 +84,18 @@ def start_problems(layers: Layers) -> Iterator[WrongType]:
 
 
 def _replacing(layers: Layers) -> Iterator[WrongType]:
-    """Up to 1.7 the last table of a plugin replaces the others unread. A plugin that is switched off is not decoded."""
-    last = {name: config for config in layers.files for name in _plugins(config)}
-    tables = plugin_tables(1)
+    """Up to 1.7 the last table of a plugin replaces the others. A plugin that is switched off is not decoded.
+
+    Whatever stands for a plugin has to be a table, in each file: ``map[string]toml.Tree`` of services/server/config.
+    """
+    last: dict[str, ConfigFile] = {}
+    for config in layers.files:
+        for name, table in _plugins(config).items():
+            if isinstance(table, Mapping):
+                last[name] = config
+            else:
+                yield WrongType(config, ("plugins", name), _told((name,), TABLE))
+    tables = plugin_tables_before_1_7() if (release(layers.program) or (1, 7)) < (1, 7) else plugin_tables(1)
     for name, config in last.items():
         known = full_name(name, tables)
         if known in tables and _is_decoded(layers, name):

@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Values of a wrong type in the tables of containerd 1.x, as 1.6.20 and 1.7.24 take them or do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.runtimes import codes, runtime
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import (
+    NVIDIA,
+    V2,
+    containerd,
+    file,
+    handler,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    captured,
+    runtime_text,
+)
+
+NO_TABLE = "version = 2\n{}\n[plugins]\n'io.containerd.grpc.v1.cri' = 1\n"
+IMPORTS, OFF = 'imports = ["conf.d/*.toml"]', 'disabled_plugins = ["io.containerd.grpc.v1.cri"]'
+
+
+@pytest.mark.parametrize("version", ["1.6.20", "1.7.24"])
+@pytest.mark.parametrize(
+    ("line", "later"),
+    [
+        pytest.param(IMPORTS, "version = 2\n" + handler(V2, "true"), id="that a later file replaces"),
+        pytest.param(OFF, "", id="that is switched off"),
+    ],
+)
+def test_a_plugin_that_is_no_table_keeps_containerd_1_from_starting(version: str, line: str, later: str) -> None:
+    node = containerd(runtime_text(captured(ALIGNED), NO_TABLE.format(line)), version)
+    found = runtime(file(node, NVIDIA, later) if later else node).defects
+    assert [(each.code, each.line) for each in found][:1] == [("containerd-value-type", 4)]
+
+
+@pytest.mark.parametrize(("version", "decoded"), [("1.6.20", False), ("1.7.24", True)])
+@pytest.mark.parametrize("table", [f"[{V2}]\nenable_cdi = 3\n", f"[{V2}.cni]\nsetup_serially = 3\n"])
+def test_a_key_of_1_7_may_have_any_type_before(table: str, version: str, decoded: bool) -> None:
+    node = containerd(runtime_text(captured(ALIGNED), f"version = 2\n{table}"), version)
+    assert ("containerd-value-type" in codes(node)) is decoded
