@@ -12,9 +12,8 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import EditError, UneditableFile
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import shown
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubeadm_patch import patch_changes
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet import kubelet_changes
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_after import desired_fields, resolved
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_place import OWN_FILE
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
@@ -60,7 +59,7 @@ def planned(snapshot: Snapshot, options: Options, others: Mapping[str, str]) -> 
     """kubelet's files as the plan leaves them, refused or not; None where no drop-in is written."""
     facts = facts_of(snapshot)
     try:
-        changes = kubelet_changes(facts, resolved(facts, profile_of(**options)))
+        changes = PlanDraft(facts, resolved(facts, profile_of(**options))).kubelet_changes
         edits = file_edits(snapshot, [change for change in changes if change.target == "kubelet"])
     except (UneditableFile, EditError, NotComputable):
         return None
@@ -101,7 +100,7 @@ def test_the_fields_of_a_profile_in_a_drop_in(kubelet: KubeletJudge, others: dic
     found = []
     for (name, _case), verdict in zip(cases.items(), kubelet.load(list(cases.values()), MACHINE), strict=True):
         options = CASES[name][1]
-        codes = {refusal.code for refusal in refusals(facts_of(snapshot), profile_of(**options))}
+        codes = {refusal.code for refusal in refusals(PlanDraft(facts_of(snapshot), profile_of(**options)))}
         if (verdict.error is not None) is not bool(codes - OURS):
             found.append(f"{name}: {sorted(codes)}, and kubelet: {verdict.error}")
         elif not codes:
@@ -146,7 +145,7 @@ def test_kubeadm_applies_what_a_plan_writes(
     files = {f"{PATCHES}/{file}": text for file, text in NEIGHBOURS[neighbours].items()}
     live = {"kubelet": {"version": f"Kubernetes v{kubelet.version[0]}.{kubelet.version[1]}.0"}}
     made = Node(tmp_path / "node", "kubeadm", files=files, live=live, kubeadm_patches=PATCHES)
-    edits = file_edits(made.snapshot, patch_changes(made.facts, profile_of(**options)))
+    edits = file_edits(made.snapshot, PlanDraft(made.facts, profile_of(**options)).patch_changes)
     assert [Path(edit.path).parent.as_posix() for edit in edits] == [PATCHES]
     folder = tmp_path / "patches"
     folder.mkdir()
