@@ -92,7 +92,7 @@ def test_an_older_chart_has_no_root() -> None:
 def test_a_driver_that_agents_do_not_find_is_told_by_the_findings() -> None:
     told = "/var/lib/kubelet/config.yaml:11: cgroupDriver with quotes or a comment"
     assert host("n1").hidden_driver == told
-    assert host("n1", "hosts/v2-containerd-1.7-aligned.facts.json").hidden_driver == ""
+    assert host("n1", "hosts/kubeadm.facts.json").hidden_driver == ""
     assert values(host("n1")).reason.endswith(f"would guess wrong ({told})")
 
 
