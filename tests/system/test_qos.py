@@ -57,8 +57,11 @@ def kernel(node: Node) -> dict[str, str]:
     return dict(zip(WANTED, texts, strict=True))
 
 
-def write_raw(node: Node, values: Mapping[str, str]) -> None:
-    node.shell("; ".join(f"echo '{value}' > $(echo {path})" for path, value in values.items()))
+def write_raw(node: Node, values: Mapping[str, str]) -> dict[str, str]:
+    """What the kernel then tells, at once: kubelet's next sync may have systemd write its own values again."""
+    writes = [f"echo '{value}' > $(echo {path})" for path, value in values.items()]
+    texts = node.shell("; ".join([*writes, *(f"cat {path}" for path in values)])).splitlines()
+    return dict(zip(values, texts, strict=True))
 
 
 @pytest.fixture(scope="module", name="before")
@@ -68,8 +71,7 @@ def _before(node: Node) -> tuple[dict[str, str], str]:
 
 def test_the_same_values_written_raw_are_lost(node: Node, before: tuple[dict[str, str], str]) -> None:
     of_class = {path: value for path, value in WANTED.items() if not path.startswith(POD)}
-    write_raw(node, of_class)
-    assert {path: kernel(node)[path] for path in of_class} == of_class
+    assert write_raw(node, of_class) == of_class
     node.shell(UNRELATED.format(bytes=4096))
     now = kernel(node)
     assert {path for path in of_class if now[path] == of_class[path]} == set()
@@ -108,7 +110,7 @@ def test_a_drift_is_predicted_and_repaired(node: Node) -> None:
     write_raw(node, {f"{POD}/cpu.max.burst": "0"})
     predicted = attempt(node, "--check").output
     assert re.search(r"^-\S+/kubepods-besteffort-pod\S+ cpu_burst: 0", predicted, re.MULTILINE), predicted
-    assert re.search(r"^\+\S+/kubepods-besteffort-pod\S+ cpu_burst: 20ms$", predicted, re.MULTILINE), predicted
+    assert re.search(r"^\+\S+/kubepods-besteffort-pod\S+ cpu_burst: 20000$", predicted, re.MULTILINE), predicted
     assert changed(node) == 1
     assert kernel(node) == WANTED
 
