@@ -83,11 +83,6 @@ class KubeletField:
     source: str = ""
     """Where Kubernetes states what holds for the field; a path is one of kubernetes/kubernetes."""
 
-    @property
-    def shape(self) -> FieldType:
-        """The older name of ``type``."""
-        return self.type
-
     def default_in(self, version: Version | None) -> str | None:
         """What holds where the field is not set; None for nothing, or where an unknown version decides."""
         if version is None:

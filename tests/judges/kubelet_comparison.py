@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import shown
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_field_model import KubeletField
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_field_model import FieldType, KubeletField
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED
 from ansible_collections.volcano.colocation.plugins.plugin_utils.versions import Version
 
@@ -55,9 +55,9 @@ def _values(theirs: Mapping[str, Any], ours: Mapping[str, Any], version: Version
 
 def _decoded(field: KubeletField, value: Any) -> Any:
     """Comparable: what is empty is not set, and a default written as a text is its value."""
-    if value in EMPTY and not (isinstance(value, (bool, int)) and field.shape == "switch"):
+    if value in EMPTY and not (isinstance(value, (bool, int)) and field.type is FieldType.SWITCH):
         return None
-    if field.shape == "memory" and isinstance(value, list):
+    if field.type is FieldType.MEMORY and isinstance(value, list):
         return [
             {"numaNode": str(each["numaNode"]), "limits": {key: str(amount) for key, amount in each["limits"].items()}}
             for each in value
