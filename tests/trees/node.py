@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from . import texts
+from . import records, texts
 from .entries import DIRECTORY, OUTSIDE, PIPE, Entry, Kind, Tree, file, link
 
 Entries = dict[str, Entry]
@@ -48,6 +48,9 @@ def generate(number: int) -> Tree:
     _damage(random, entries)
     for _each in range(random.choice((0, 0, 1, 1, 2, 3))):
         random.choice(ODDITIES)(random, entries)
+    more = Random(f"volcano.colocation node tree {number}, records")  # noqa: S311 - a test tool, nothing secret
+    records.left(more, entries)
+    records.closed(more, entries)
     return Tree(number, entries)
 
 

@@ -8,11 +8,13 @@ from typing import Any
 
 from ..errors import ColocationError
 from ..host import Host
+from ..qos import record
 from ..snapshot.collect import collect
 from ..snapshot.system import identity
 from ..transaction import ledger_entry
 from ..transaction.journal import committed, unfinished
-from ..transaction.store import Store
+from ..transaction.lock import require_lockable
+from ..transaction.store import LOCK, Store, require_directories
 from . import qos, remains, slices
 from .targets import store_path, targets
 
@@ -21,8 +23,13 @@ QOS, SLICES = "qos", "slices"
 
 
 def evidence(host: Host) -> dict[str, Any]:
-    """``snapshot`` is None where neither a file nor a slice is to be put back. File texts are unredacted."""
+    """``snapshot`` is None where neither a file nor a slice is to be put back. File texts are unredacted.
+
+    ColocationError where a restore could not be begun.
+    """
+    require_directories(host)
     store = Store(host)
+    _require_lockable(host)
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "unfinished": [journal.id for journal in unfinished(store)],
@@ -42,6 +49,15 @@ def evidence(host: Host) -> dict[str, Any]:
     if document["targets"] or document[SLICES]["slices"]:
         document["snapshot"] = collect(host)
     return document
+
+
+def _require_lockable(host: Host) -> None:
+    for path in (LOCK, record.LOCK):
+        try:
+            require_lockable(host.path(path))
+        except (FileNotFoundError, NotADirectoryError):
+            # A link to nothing is on the way there, in an image: nothing of ours is there.
+            return
 
 
 def _qos(host: Host) -> dict[str, Any]:

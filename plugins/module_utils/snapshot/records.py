@@ -4,9 +4,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import stat
 from functools import partial
 from typing import Any, Callable, Iterator
 
@@ -15,9 +12,9 @@ from ..errors import ColocationError
 from ..host import Host
 from ..qos import record
 from ..transaction import ledger
-from ..transaction.files import Saved, refused
+from ..transaction.files import Saved
 from ..transaction.journal import Journal
-from ..transaction.store import OWN_FOLDERS, RESULT, STATE_FOLDER, Store
+from ..transaction.store import RESULT, STATE_FOLDER, Store, require_directories
 
 DIRECTORY, JOURNAL, ANSWER, ORIGINAL, SETTINGS, IMAGES = RECORDS = (
     "directory",
@@ -37,7 +34,7 @@ def record_problems(host: Host) -> list[dict[str, Any]]:
 
     A directory that cannot be looked into is the only one: what is in it, or beside it, is not looked for.
     """
-    blocked = _problem(DIRECTORY, partial(_require_directories, host))
+    blocked = _problem(DIRECTORY, partial(require_directories, host))
     return [blocked] if blocked else list(filter(None, _of_files(host)))
 
 
@@ -67,16 +64,3 @@ def _problem(kind: str, look: Callable[[], Any]) -> dict[str, Any] | None:
     except ColocationError as error:
         return {"record": kind, "file": error.file or STATE_FOLDER, "message": error.message, "remedy": error.remedy}
     return None
-
-
-def _require_directories(host: Host) -> None:
-    Store(host)
-    for folder in OWN_FOLDERS:
-        try:
-            if not stat.S_ISDIR(host.lstat(folder).st_mode):
-                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder)
-            os.listdir(host.path(folder))
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            raise refused(error, folder, "look into it") from error

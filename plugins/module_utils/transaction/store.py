@@ -33,6 +33,7 @@ from .files import FileRefused, private_folder, read_private, refused, require_p
 STATE_FOLDER = "/var/lib/volcano-colocation"
 OWN_FOLDERS = (STATE_FOLDER, f"{STATE_FOLDER}/transactions", f"{STATE_FOLDER}/originals")
 """What is not needed any more is removed from them, so that none may be a link to a folder that is not ours."""
+LOCK = f"{STATE_FOLDER}/lock"
 PLAN = "plan.json"
 RESULT = "result.json"
 RESERVE = "reserve"
@@ -79,7 +80,7 @@ class Store:
     @property
     def lock_path(self) -> str:
         """Path on this machine of the lock file."""
-        return os.path.join(self.folder, "lock")
+        return self._host.path(LOCK)
 
     def path(self, transaction: str, name: str = "") -> str:
         """Path on this machine of something in a transaction's folder."""
@@ -179,3 +180,17 @@ class Store:
             self.remove(transaction, os.path.basename(durable.temporary("", name)))
             self.remove(transaction, name)
         shutil.rmtree(self.path(transaction, CANDIDATES), ignore_errors=True)
+
+
+def require_directories(host: Host) -> None:
+    """FileRefused where a folder of ours cannot be looked into, or something else is in its place."""
+    Store(host)
+    for folder in OWN_FOLDERS:
+        try:
+            if not stat.S_ISDIR(host.lstat(folder).st_mode):
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder)
+            os.listdir(host.path(folder))
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise refused(error, folder, "look into it") from error

@@ -176,6 +176,7 @@ def test_what_lies_in_the_place_of_a_directory_of_ours_is_a_finding(root: Path, 
     assert finding["summary"].startswith(f"/{STATE}{below} cannot be relied on: ")
     assert finding["severity"] == "error"
     assert f"/{STATE}{below}: " in refused(root, "kubelet_config", OTHER)
+    assert f"/{STATE}{below}: " in refused(root, "node_restore", {})
 
 
 def test_every_damaged_record_is_named(root: Path) -> None:
@@ -207,6 +208,7 @@ def _lock_a_directory(root: Path, name: str) -> None:
 def test_a_lock_that_cannot_be_taken_is_refused_in_check_mode_too(root: Path, name: str) -> None:
     _lock_a_directory(root, name)
     assert f"/{STATE}/{name}: cannot lock this node" in refused(root, "cgroup_qos", QOS)
+    assert f"/{STATE}/{name}: cannot lock this node" in refused(root, "node_restore", {})
 
 
 def test_settings_behind_a_link_are_not_set(root: Path) -> None:
