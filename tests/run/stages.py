@@ -142,7 +142,7 @@ STAGES = (
     ),
     Stage(
         "system",
-        650,
+        800,
         (INSTALL, _part("system", "system", "tests/system", f"--ignore={KINDS}")),
         needs=("lab",),
         cpus=0.5,
@@ -150,7 +150,7 @@ STAGES = (
     ),
     Stage(
         "kinds",
-        850,
+        900,
         (INSTALL, _part("system", "kinds", KINDS)),
         needs=("lab",),
         cpus=0.5,
