@@ -6,16 +6,18 @@ from __future__ import annotations
 
 from typing import Any
 
-UNLIMITED = {"v1-cgroupfs": "9223372036852678656", "v2-cgroupfs": "max"}
-"""By node, of those with Debian's kernel. On v1 the largest number of whole huge pages: mm/hugetlb_cgroup.c."""
+NODES = ("v1-cgroupfs", "v2-cgroupfs")
+"""Those with Debian's kernel."""
+OF_KUBELET = "0"
+"""Of a pod that asks for no huge pages: kubelet's HugePageLimits (pkg/kubelet/cm/helpers_linux.go)."""
 
 
 def test_a_limit_of_huge_pages_is_set_once_and_put_back(aligned: dict[str, Any], huge_pages: dict[str, Any]) -> None:
     node = aligned["node"]
-    assert ("Debian" in aligned["kernel"]) is (node in UNLIMITED)
-    if node not in UNLIMITED:
+    assert ("Debian" in aligned["kernel"]) is (node in NODES)
+    if node not in NODES:
         assert not huge_pages
         return
     # 5000 KiB are two huge pages of 2 MiB and a part of one.
-    texts = [UNLIMITED[node], str(4 << 20), UNLIMITED[node]]
+    texts = [OF_KUBELET, str(4 << 20), OF_KUBELET]
     assert huge_pages == {"texts": texts, "changed": [True, False, True]}
