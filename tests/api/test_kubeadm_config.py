@@ -196,7 +196,8 @@ def test_a_missing_permission_of_restore_is_named_before_anything_changes(config
         "kubeadm_restore_preflight", planned, colocation_kubeconfig=config.server.user("reader", [NODES, READ])
     )
     assert found.run.code != 0
-    assert "may not patch configmaps kubelet-config in kube-system. Nothing was changed. Grant it" in found.run.output
+    missing = "patch configmaps kubelet-config in kube-system; delete configmaps volcano-colocation in kube-system"
+    assert f"may not {missing}. Nothing was changed. Grant it" in found.run.output
     assert config.text == config.written
 
 
