@@ -105,11 +105,12 @@ def test_uids(parent: str, name: str, uid: str) -> None:
     assert pod_uid(parent, name) == uid
 
 
-PART = st.from_regex(r"[a-z0-9.-]{1,10}", fullmatch=True).filter(lambda text: text not in (".", ".."))
+HEXADECIMAL = "0123456789abcdef"
+PART = st.text("abcxyz019.-", min_size=1, max_size=10).filter(lambda text: text not in (".", ".."))
 ROOTS = st.lists(PART, max_size=3).map(lambda parts: "/" + "/".join(parts))
 TREES = st.builds(KubeletTree, st.sampled_from(list(Driver)), ROOTS)
-UIDS = st.uuids().map(str) | st.from_regex("[0-9a-f]{32}", fullmatch=True)
-IDS = st.from_regex("[0-9a-f]{64}", fullmatch=True)
+UIDS = st.uuids().map(str) | st.text(HEXADECIMAL, min_size=32, max_size=32)
+IDS = st.text(HEXADECIMAL, min_size=64, max_size=64)
 CLASSES = st.sampled_from(list(QosClass))
 BELOW = st.sampled_from(["", "container", "init.scope", "system.slice/ssh.service"])
 
