@@ -17,6 +17,8 @@ from .versions import Version
 DRIVER_FROM_CRI = "KubeletCgroupDriverFromCRI"
 MEMORY_MANAGER = "MemoryManager"
 MEMORY_QOS = "MemoryQoS"
+LOCKED = " locked"
+"""Ends what ``kubelet_generated.GATES`` says of a gate that takes nothing but its default."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +59,10 @@ def refusals(gates: Mapping[str, object], version: Version) -> Iterator[str]:
 
 def _lacking(gates: Mapping[str, object], version: Version) -> Iterator[str]:
     """Gates that are on without those that they depend on: the gates' Validate, since 1.35."""
-    defaults = kubelet_generated.GATE_DEFAULTS.get(version)
-    if defaults is None or {"AllAlpha", "AllBeta"} & set(gates):
+    every = kubelet_generated.GATES.get(version)
+    if every is None or {"AllAlpha", "AllBeta"} & set(gates):
         return
-    on = {name: switched_on(gates[name]) if name in gates else default == "true" for name, default in defaults.items()}
+    on = {name: switched_on(gates[name]) if name in gates else is_on(known) for name, known in every.items()}
     for name, needed in kubelet_generated.GATE_NEEDS[version].items():
         off = [each for each in needed.split("|") if on.get(each) is False]
         if on.get(name) and off and gates.keys() & {name, *off}:
@@ -69,11 +71,16 @@ def _lacking(gates: Mapping[str, object], version: Version) -> Iterator[str]:
 
 def _by_table(every: Mapping[str, str], name: str, value: object, version: Version) -> Iterator[str]:
     """Of a gate that no rule knows, in a version whose gates are all known."""
-    locked = every.get(name)
-    if locked is None:
+    known = every.get(name)
+    if known is None:
         yield f"{_text(version)} has no gate {name}"
-    elif locked and switched_on(value) is (locked != "true"):
-        yield f"{name} is locked to {locked} in {_text(version)}"
+    elif known.endswith(LOCKED) and switched_on(value) is (not is_on(known)):
+        yield f"{name} is locked to {known[: -len(LOCKED)]} in {_text(version)}"
+
+
+def is_on(known: str) -> bool:
+    """The default of a gate in ``kubelet_generated.GATES``."""
+    return known.startswith("true")
 
 
 def _text(version: Version) -> str:

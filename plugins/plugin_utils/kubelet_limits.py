@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from .kubelet_field_model import FieldType, KubeletField
-from .kubelet_generated import FIELD_KINDS, GATE_DEFAULTS, LIMITS, WORDS
+from .kubelet_gates import is_on
+from .kubelet_generated import FIELD_KINDS, GATES, LIMITS, WORDS
 from .kubelet_types import is_duration
 from .versions import Version
 
@@ -101,7 +102,8 @@ def words_of(version: Version) -> Mapping[str, tuple[str, ...]]:
 
 def gate_default(name: str, version: Version) -> bool | None:
     """Whether a feature gate is on where nothing sets it; None where this kubelet does not have the gate."""
-    return {"true": True, "false": False}.get(GATE_DEFAULTS[nearest(version)].get(name, ""))
+    known = GATES[nearest(version)].get(name)
+    return None if known is None else is_on(known)
 
 
 def number_in(path: str, value: Any, version: Version) -> float | None:

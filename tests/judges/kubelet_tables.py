@@ -32,8 +32,8 @@ _HEADER = '''\
 
 ``FIELD_KINDS``: the kind of each field by its path; ``[]`` is an item of a list, ``{}`` a value of a table.
 ``LIMITS``: the least and the greatest value of a field, of durations in milliseconds; ``WORDS``: those that it takes.
-``GATES``: the value that a locked gate has, empty for one that can be set; ``GATE_DEFAULTS``: on or off where nothing
-sets it; ``GATE_NEEDS``: gates that have to be on with a gate. ``FLAGS``: the type of each flag.
+``GATES``: the default of each feature gate, and whether it is locked to that; ``GATE_NEEDS``: gates that have to be on
+with a gate. ``FLAGS``: the type of each flag.
 """
 
 from __future__ import annotations
@@ -55,11 +55,8 @@ def tables(judge: KubeletJudge) -> dict[str, dict[str, str]]:
     return {
         "FIELD_KINDS": dict(sorted(kinds(judge.table("types"), ""))),
         **limits(judge),
-        "GATE_DEFAULTS": {
-            name: str(stages[-1]["default"]).lower() for name, stages in sorted(judge.table("gates").items())
-        },
         "GATE_NEEDS": gate_needs(judge),
-        "GATES": {name: _locked(stages) for name, stages in sorted(judge.table("gates").items())},
+        "GATES": {name: _gate(stages[-1]) for name, stages in sorted(judge.table("gates").items())},
         "FLAGS": dict(sorted(_flags(judge.table("flags")))),
     }
 
@@ -72,9 +69,8 @@ def kinds(kind: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:
         yield from kinds(kind["item"], path + ("[]" if kind["kind"] == "list" else "{}"))
 
 
-def _locked(stages: list[Mapping[str, Any]]) -> str:
-    newest = stages[-1]
-    return str(newest["default"]).lower() if newest["locked"] else ""
+def _gate(stage: Mapping[str, Any]) -> str:
+    return str(stage["default"]).lower() + (" locked" if stage["locked"] else "")
 
 
 def _flags(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

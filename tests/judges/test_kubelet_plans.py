@@ -50,21 +50,23 @@ def node(judge: KubeletJudge, name: str) -> Snapshot:
     return version(put(captured(name), {"0": "0", "1": "1"}, "cpus", "numa"), number)
 
 
-def written(snapshot: Snapshot, options: Options) -> str | None:
-    """The main file as the plan leaves it, whether it is refused or not; None where nothing is written."""
+def edited(snapshot: Snapshot, options: Options) -> dict[str, str]:
+    """kubelet's files that the plan changes, by path, whether it is refused or not; none where they cannot be."""
     facts = facts_of(snapshot)
     try:
         changes = PlanDraft(facts, resolved(facts, profile_of(**options))).kubelet_changes
         edits = file_edits(snapshot, [change for change in changes if change.target == "kubelet"])
     except (UneditableFile, EditError, NotComputable):
-        return None
-    return next((edit.after for edit in edits if edit.path == KUBELET_FILE), None)
+        return {}
+    return {edit.path: edit.after for edit in edits}
 
 
 def test_the_fields_of_a_profile(kubelet: KubeletJudge) -> None:
     """Each combination of the unit tests, on this release: refused by both, or by neither."""
     snapshot = node(kubelet, ALIGNED)
-    texts = {name: written(snapshot, options) for name, (_number, options, _code, _words) in CASES.items()}
+    texts = {
+        name: edited(snapshot, options).get(KUBELET_FILE) for name, (_number, options, _code, _words) in CASES.items()
+    }
     cases = [Case(name, text) for name, text in texts.items() if text is not None]
     assert len(cases) > len(CASES) / 2
     verdicts = kubelet.load(cases, MACHINE)
@@ -79,7 +81,7 @@ def test_the_fields_of_a_profile(kubelet: KubeletJudge) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_profile_of_the_fixtures(kubelet: KubeletJudge, name: str) -> None:
     snapshot = node(kubelet, name)
-    text = written(snapshot, {**WANTED, "fail_cgroup_v1": False})
+    text = edited(snapshot, {**WANTED, "fail_cgroup_v1": False}).get(KUBELET_FILE)
     assert text is not None
     (verdict,) = kubelet.load([Case(name, text)], MACHINE)
     assert verdict.error is None

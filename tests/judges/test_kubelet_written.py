@@ -10,19 +10,17 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import EditError, UneditableFile
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import shown
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_after import desired_fields, resolved
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_after import desired_fields
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_place import OWN_FILE
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.reserved_memory import NotComputable
 from ansible_collections.volcano.colocation.tests.judges import go_sources
 from ansible_collections.volcano.colocation.tests.judges.kubelet_judge import Case, KubeletJudge, Verdict
 from ansible_collections.volcano.colocation.tests.judges.kubelet_ours import FOLDER
 from ansible_collections.volcano.colocation.tests.judges.process import JudgeProcess
-from ansible_collections.volcano.colocation.tests.judges.test_kubelet_plans import MACHINE, OURS, node
+from ansible_collections.volcano.colocation.tests.judges.test_kubelet_plans import MACHINE, OURS, edited, node
 from ansible_collections.volcano.colocation.tests.lab.cache import Cache
 from ansible_collections.volcano.colocation.tests.lab.paths import cache_root
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
@@ -57,13 +55,7 @@ def with_folder(snapshot: Snapshot, dropins: Mapping[str, str]) -> Snapshot:
 
 def planned(snapshot: Snapshot, options: Options, others: Mapping[str, str]) -> Case | None:
     """kubelet's files as the plan leaves them, refused or not; None where no drop-in is written."""
-    facts = facts_of(snapshot)
-    try:
-        changes = PlanDraft(facts, resolved(facts, profile_of(**options))).kubelet_changes
-        edits = file_edits(snapshot, [change for change in changes if change.target == "kubelet"])
-    except (UneditableFile, EditError, NotComputable):
-        return None
-    texts = {edit.path: edit.after for edit in edits}
+    texts = edited(snapshot, options)
     own = texts.get(f"{FOLDER}/{OWN_FILE}")
     if own is None:
         return None
