@@ -33,13 +33,13 @@ class ActionModule(FilesAction):
     @staticmethod
     def remarks(draft: PlanDraft) -> dict[str, Any]:
         place = draft.kubelet_place
-        told: dict[str, Any] = {"owner_variables": owner_variables(owners(draft))}
+        result: dict[str, Any] = {"owner_variables": owner_variables(owners(draft))}
         if isinstance(place, Place):
-            told.update(path=place.path, paths=list(place.paths), strategy=place.strategy.value)
+            result.update(path=place.path, paths=list(place.paths), strategy=place.strategy.value)
         left_out = patch_skip(draft)
         if left_out:
-            told["left_out"] = [asdict(each) for each in left_out]
-        return told
+            result["left_out"] = [asdict(each) for each in left_out]
+        return result
 
     @staticmethod
     def side(facts: NodeFacts) -> KubeletFacts:

@@ -31,7 +31,7 @@ class KubeletCgroup:
     """A cgroup in kubelet's tree.
 
     ``above``: what lies above kubelet's root, where the node is a container that sees its host's cgroups. Under the
-    cgroupfs driver it cannot be told from a nested root, and is in ``tree.root``.
+    cgroupfs driver it looks like a nested root, and is in ``tree.root``.
     ``qos`` is GUARANTEED at the root too. ``pod_uid`` and ``container_id`` are empty for a cgroup outside them.
     ``prefix`` is the runtime's, with its dash: ``cri-containerd-``, ``crio-``, ``docker-``, or none.
     ``below``: the path in the container, or in the pod, class or root when it is not a container's.

@@ -23,7 +23,7 @@ QOS, SLICES = "qos", "slices"
 
 
 def evidence(host: Host) -> dict[str, Any]:
-    """``snapshot`` is None where neither a file nor a slice is to be put back. File texts are unredacted.
+    """``snapshot`` is None where neither a file nor a slice is restored. File texts are unredacted.
 
     ColocationError where a restore could not be begun.
     """

@@ -36,7 +36,7 @@ def machine(host: Host) -> dict[str, Any]:
 
 
 def distribution(host: Host) -> dict[str, Any]:
-    """What tells whether the files of this system may be changed: its name, and how its file systems are mounted."""
+    """Evidence of whether files of this system may be changed: its name, and how its file systems are mounted."""
     return {
         "os_release": os_release(host),
         "outer_os_release": kernel_text(host, OUTER_OS_RELEASE),

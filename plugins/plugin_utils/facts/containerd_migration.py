@@ -130,7 +130,7 @@ def _no_tables(tables: Table, path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _runtime(older: Table, newest: Table, lost: frozenset[str]) -> dict[str, Any]:
-    """What the new table lacks is copied, key by key, two levels deep; what is no table there gives way to one."""
+    """Copy what the new table lacks, key by key, two levels deep; a table replaces a value that is not a table."""
     found = {**{key: value for key, value in older.items() if key not in lost}, **newest}
     if isinstance(older.get("cni"), Mapping):
         found["cni"] = _network(older["cni"], _table(newest, "cni"))

@@ -67,7 +67,7 @@ class _Values:
         """By kubelet's own types."""
         return self._kinds.get(path) == "duration"
 
-    def told(self, path: str, reason: str) -> str:
+    def describe(self, path: str, reason: str) -> str:
         """As evidence."""
         setting = self.setting(path)
         source = f" ({setting.source})" if setting else ""
@@ -77,14 +77,14 @@ class _Values:
 def _bounds(values: _Values) -> Iterator[str]:
     port = values.setting("port")
     if port is not None and port.source not in _files(values.facts) and values.number("port") == 0:
-        yield values.told("port", "a flag cannot ask for the default")
+        yield values.describe("port", "a flag cannot ask for the default")
     for path, (least, greatest) in bounds_of(values.version).items():
         number = values.number(path)
         if number is None or ((least is None or number >= least) and (greatest is None or number <= greatest)):
             continue
         unit = " ms" if values.is_duration(path) else ""
         parts = (("at least", least), ("at most", greatest))
-        yield values.told(
+        yield values.describe(
             path, "kubelet takes " + " and ".join(f"{word} {each}{unit}" for word, each in parts if each is not None)
         )
 
@@ -98,11 +98,11 @@ def _words(values: _Values) -> Iterator[str]:
     for path, words in words_of(values.version).items():
         found = values.of(path)
         if isinstance(found, str) and found not in words:
-            yield values.told(path, f"kubelet takes {' or '.join(filter(None, words))}")
+            yield values.describe(path, f"kubelet takes {' or '.join(filter(None, words))}")
 
 
 def _gate(values: _Values, name: str) -> bool | None:
-    """Whether a gate is on; None where that cannot be told."""
+    """Whether a gate is on; None where that is not known."""
     gates = table(values.facts, FEATURE_GATES.key)
     if name in gates:
         return is_true(gates[name])
@@ -116,38 +116,38 @@ def _gates(values: _Values) -> Iterator[str]:
         unused = found in (None, False, [], {}) or (values.is_duration(path) and period in (None, 0))
         usual = path == "cpuCFSQuotaPeriod" and period == USUAL_PERIOD
         if not unused and not usual and _gate(values, name) is False:
-            yield values.told(path, f"it needs the feature gate {name}")
+            yield values.describe(path, f"it needs the feature gate {name}")
 
 
 def _together(values: _Values) -> Iterator[str]:
     """Fields that do not go together."""
     low, high = values.number("imageGCLowThresholdPercent"), values.number("imageGCHighThresholdPercent")
     if low is not None and high is not None and low >= high:
-        yield values.told("imageGCLowThresholdPercent", f"it is not below imageGCHighThresholdPercent, {high:.0f}")
+        yield values.describe("imageGCLowThresholdPercent", f"it is not below imageGCHighThresholdPercent, {high:.0f}")
     # Without serializeImagePulls, kubelet takes false for it then.
     if (values.number("maxParallelImagePulls") or 0) > 1 and is_true(values.of("serializeImagePulls")):
-        yield values.told("maxParallelImagePulls", "more than 1 needs serializeImagePulls: false")
+        yield values.describe("maxParallelImagePulls", "more than 1 needs serializeImagePulls: false")
     # 0 is no age: SetDefaults_KubeletConfiguration puts 2m in its place.
     oldest, youngest = values.number("imageMaximumGCAge") or 0, values.number("imageMinimumGCAge") or DEFAULT_AGE
     if 0 < oldest <= youngest:
-        yield values.told("imageMaximumGCAge", "it is not above imageMinimumGCAge")
+        yield values.describe("imageMaximumGCAge", "it is not above imageMinimumGCAge")
     if values.of("systemCgroups") and not value(values.facts, CGROUP_ROOT.key):
-        yield values.told("systemCgroups", "it needs cgroupRoot")
+        yield values.describe("systemCgroups", "it needs cgroupRoot")
     if is_true(values.of("runOnce")):
-        yield values.told("runOnce", "kubelet has no such mode any more")
+        yield values.describe("runOnce", "kubelet has no such mode any more")
     if is_true(values.of("enableSystemLogQuery")) and not is_true(values.of("enableSystemLogHandler")):
-        yield values.told("enableSystemLogQuery", "it needs enableSystemLogHandler: true")
+        yield values.describe("enableSystemLogQuery", "it needs enableSystemLogHandler: true")
 
 
 def _shutdown(values: _Values) -> Iterator[str]:
     whole, critical = values.number("shutdownGracePeriod") or 0, values.number("shutdownGracePeriodCriticalPods") or 0
     if critical > whole:
-        yield values.told("shutdownGracePeriodCriticalPods", "it is above shutdownGracePeriod")
+        yield values.describe("shutdownGracePeriodCriticalPods", "it is above shutdownGracePeriod")
     for path, period in (("shutdownGracePeriod", whole), ("shutdownGracePeriodCriticalPods", critical)):
         if 0 < period < 1000:
-            yield values.told(path, "it is below 1s and not 0s")
+            yield values.describe(path, "it is below 1s and not 0s")
     if values.of("shutdownGracePeriodByPodPriority") and (whole > 0 or critical > 0):
-        yield values.told("shutdownGracePeriodByPodPriority", "it excludes shutdownGracePeriod")
+        yield values.describe("shutdownGracePeriodByPodPriority", "it excludes shutdownGracePeriod")
 
 
 def _formats(values: _Values) -> Iterator[str]:
@@ -155,10 +155,10 @@ def _formats(values: _Values) -> Iterator[str]:
     # loadConfigFile puts the folder of the main file before a relative path in it.
     of_main = setting is not None and setting.source == values.facts.kubelet.config.path
     if isinstance(folder, str) and not (folder.isascii() and (_is_clean(folder) or (of_main and folder[0] != "/"))):
-        yield values.told("podLogsDir", "kubelet takes an absolute path of ASCII without . and .. and repeated slashes")
+        yield values.describe("podLogsDir", "kubelet takes an absolute path in ASCII without ., .. and //")
     ids = values.number("userNamespaces.idsPerPod")
     if ids is not None and ids % 65536:
-        yield values.told("userNamespaces.idsPerPod", "kubelet takes a multiple of 65536")
+        yield values.describe("userNamespaces.idsPerPod", "kubelet takes a multiple of 65536")
 
 
 def _is_clean(path: str) -> bool:
