@@ -10,10 +10,12 @@ from ansible_collections.volcano.colocation.tests.system.node import Node, lab
 
 OURS = "ls -d /var/lib/volcano-colocation /usr/local/lib/volcano-colocation 2>/dev/null || true"
 FOLDERS = "/etc /var/lib/kubelet"
-# Of the pods only volumes and logs are there, made anew with them.
-FILES = f"""find {FOLDERS} -path /var/lib/kubelet/pods -prune -o -printf '%y %m %U %G %p %l\\n' | sort
-find {FOLDERS} -path /var/lib/kubelet/pods -prune -o -type f -exec sha256sum {{}} + | sort"""
-ATTRIBUTES = f"""find {FOLDERS} -path /var/lib/kubelet/pods -prune -o -type f -print | sort | python3 -c '
+# Of the pods only volumes and logs are there, made anew with them. The others are checkpoints that kubelet was writing
+# when it was stopped; it reads no such file.
+LEFT_OUT = "'(' -path /var/lib/kubelet/pods -o -regex '/var/lib/kubelet/[.][0-9]+' ')' -prune"
+FILES = f"""find {FOLDERS} {LEFT_OUT} -o -printf '%y %m %U %G %p %l\\n' | sort
+find {FOLDERS} {LEFT_OUT} -o -type f -exec sha256sum {{}} + | sort"""
+ATTRIBUTES = f"""find {FOLDERS} {LEFT_OUT} -o -type f -print | sort | python3 -c '
 import os, sys
 for path in sys.stdin.read().splitlines():
     for name in os.listxattr(path):

@@ -18,6 +18,9 @@ FOLDERS = ("/etc", "/var/lib/kubelet")
 LEFT_OUT = ("/var/lib/kubelet/pods",)
 """Volumes and logs, made anew with each pod."""
 
+HALF_WRITTEN = re.compile(r"/var/lib/kubelet/[.][0-9]+")
+"""A checkpoint that kubelet was writing when it was stopped. It reads no such file (util/store/filestore.go)."""
+
 CHECKPOINTS = ("cpu_manager_state", "memory_manager_state")
 STATE = "/var/lib/volcano-colocation"
 ENDS = ("committed", "rolled-back", "rollback-failed")
@@ -47,6 +50,8 @@ def tree() -> dict[str, str]:
             folders[:] = [name for name in folders if os.path.join(folder, name) not in LEFT_OUT]
             for name in (*folders, *names):
                 path = os.path.join(folder, name)
+                if HALF_WRITTEN.fullmatch(path):
+                    continue
                 try:
                     found[path] = described(path)
                 except FileNotFoundError:

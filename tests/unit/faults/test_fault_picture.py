@@ -31,6 +31,19 @@ def test_type_mode_owner_and_content_are_in_it(tmp_path: Path, monkeypatch: pyte
     }
 
 
+@pytest.mark.parametrize(
+    ("path", "is_left_out"),
+    [
+        ("/var/lib/kubelet/.533734366", True),
+        ("/var/lib/kubelet/.volcano-colocation.1", False),
+        ("/var/lib/kubelet/cpu_manager_state", False),
+        ("/etc/.533734366", False),
+    ],
+)
+def test_what_kubelet_had_half_written_is_not_in_it(path: str, is_left_out: bool) -> None:
+    assert bool(picture.HALF_WRITTEN.fullmatch(path)) is is_left_out
+
+
 def test_the_document_is_read_back() -> None:
     text = '{"files": {"a": "b"}, "checkpoints": {}, "units": {}, "pods": ["/x"], "ours": [], "unfinished": ["1"]'
     found = parse_picture(text + ', "planned": {"/etc/a": null}}')
