@@ -12,10 +12,11 @@ from ..plugin_utils.controller.action import display
 from ..plugin_utils.controller.cluster_action import ClusterAction
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.facts.published_values import plain
+from ..plugin_utils.kube.changes import ObjectChange, Operation, required_permissions
 from ..plugin_utils.kube.errors import ClusterError
 from ..plugin_utils.kube.identity import require_cluster
 from ..plugin_utils.kube.objects import Ref
-from ..plugin_utils.kube.permissions import require_permissions
+from ..plugin_utils.kube.permissions import RequiredPermission, require_permissions
 from ..plugin_utils.kube.wait import WaitOptions
 from ..plugin_utils.manifest.arguments import MANIFEST_APPLY
 from ..plugin_utils.manifest.document import Document, Options, pinned_text, read_document
@@ -27,7 +28,6 @@ from ..plugin_utils.manifest.plan import ManifestPlan, jobs_done, make_plan
 from ..plugin_utils.manifest.removal import Permission, make_removal
 from ..plugin_utils.manifest.seen import Seen
 from ..plugin_utils.redact import redact_text
-from ..plugin_utils.scheduler.deeds import Deed, ObjectChange, carry_out, required_permissions
 
 
 class ActionModule(ClusterAction):
@@ -70,8 +70,8 @@ class ActionModule(ClusterAction):
         """The inventory is there before the first object, so that a run that is cut off loses nothing."""
         if not plan.changes and plan.inventory == seen.inventory:
             return seen.version
-        deed = Deed.CHANGE if seen.version else Deed.CREATE
-        require_permissions(cluster.client, required_permissions(plan.changes, None, place(name), deed, Deed.CHANGE))
+        verbs = ("patch",) if seen.version else ("create", "patch")
+        _require(cluster, name, plan, *verbs)
         if plan.inventory == seen.inventory:
             return seen.version
         return cluster.note(name, plan.inventory, seen.version)
@@ -84,11 +84,8 @@ class ActionModule(ClusterAction):
             if crds and stage(each.ref) is not Stage.CRDS and not self._task.check_mode:
                 cluster.prove(crds, options)
                 crds = []
-            if each.deed is Deed.DELETE:
-                cluster.delete(each, options)
-            else:
-                carry_out(cluster.client, each)
-            if stage(each.ref) is Stage.CRDS and each.deed is not Deed.DELETE:
+            cluster.apply(each, options)
+            if stage(each.ref) is Stage.CRDS and each.operation is not Operation.DELETE:
                 crds.append(each.ref)
         if crds and not self._task.check_mode:
             cluster.prove(crds, options)
@@ -104,8 +101,7 @@ class ActionModule(ClusterAction):
         changes = bool(plan.changes) or forgets
         require_cluster(seen.uid, arguments["cluster_uid"], changing=changes)
         if changes:
-            deed = Deed.DELETE if forgets else Deed.CHANGE
-            require_permissions(cluster.client, required_permissions(plan.changes, None, place(name), deed))
+            _require(cluster, name, plan, "delete" if forgets else "patch")
             self._carry_out(cluster, plan.changes, options)
             if forgets:
                 cluster.take_away(name)
@@ -134,6 +130,12 @@ def _document(arguments: Mapping[str, Any]) -> Document:
     return read_document(path, text, options)
 
 
+def _require(cluster: ManifestCluster, name: str, plan: ManifestPlan, *verbs: str) -> None:
+    """The permissions of a plan, and these verbs on the inventory."""
+    inventory = (RequiredPermission.of(verb, place(name)) for verb in verbs)
+    require_permissions(cluster.client, (*inventory, *required_permissions(plan.changes)))
+
+
 def _later(changes: tuple[ObjectChange, ...]) -> tuple[ObjectChange, ...]:
     """What is only made when the workloads run."""
     return tuple(each for each in changes if stage(each.ref) > Stage.WORKLOADS)
@@ -152,7 +154,7 @@ def _redacted(change: ObjectChange) -> dict[str, str]:
 
 
 def _told(plan: ManifestPlan) -> dict[str, Any]:
-    changes = [{"object": each.ref.place, "action": each.deed.value} for each in plan.changes]
+    changes = [{"object": each.ref.place, "action": each.operation.value} for each in plan.changes]
     edits = [_redacted(each) for each in plan.changes]
     told = {"diff": edits, "changes": changes, "kept": plan.kept, "left": plan.left}
     return dict(plain(told))

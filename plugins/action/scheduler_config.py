@@ -12,9 +12,9 @@ from ..plugin_utils.controller.cluster_action import ClusterAction
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.facts.published_values import plain
 from ..plugin_utils.findings.kubeadm import published
-from ..plugin_utils.kube.permissions import require_permissions
+from ..plugin_utils.kube.changes import ObjectChange, apply_changes, required_permissions
+from ..plugin_utils.kube.permissions import RequiredPermission, require_permissions
 from ..plugin_utils.redact import redact_text
-from ..plugin_utils.scheduler.deeds import Deed, ObjectChange, TextChange, carry_out, required_permissions
 from ..plugin_utils.scheduler.plan import SchedulerPlan, make_plan
 from ..plugin_utils.scheduler.restore import Return, make_return
 from ..plugin_utils.scheduler.scheduler_cluster import SchedulerCluster, journal_ref
@@ -40,35 +40,29 @@ class ActionModule(ClusterAction):
         told = _told(plan.objects, plan.text, changed=plan.changes)
         return {**told, "findings": published(plan.findings), "left_out": list(plan.left_out)}
 
-    def _write(self, cluster: SchedulerCluster, plan: SchedulerPlan, namespace: str, version: str | None) -> None:
+    @staticmethod
+    def _write(cluster: SchedulerCluster, plan: SchedulerPlan, namespace: str, version: str | None) -> None:
         if not plan.changes:
             return
-        deed = Deed.CHANGE if version else Deed.CREATE
-        required = required_permissions(plan.objects, plan.text, journal_ref(namespace), deed)
-        require_permissions(cluster.client, required)
+        text = (plan.text,) if plan.text else ()
+        journal = RequiredPermission.of("patch" if version else "create", journal_ref(namespace))
+        require_permissions(cluster.client, (journal, *required_permissions((*text, *plan.objects))))
         cluster.note(namespace, plan.journal, version)
-        for each in plan.objects:
-            if each.dry or not self._task.check_mode:
-                carry_out(cluster.client, each)
-        if plan.text:
-            cluster.write_text(plan.text)
+        apply_changes(cluster.client, (*plan.objects, *text))
 
     @staticmethod
     def _put_back(cluster: SchedulerCluster, found: Return, namespace: str) -> None:
         if not found.changes:
             return
-        required = required_permissions(found.objects, found.text, journal_ref(namespace), Deed.DELETE)
-        require_permissions(cluster.client, required)
-        if found.text:
-            cluster.write_text(found.text)
-        for each in found.objects:
-            carry_out(cluster.client, each)
+        changes = (*((found.text,) if found.text else ()), *found.objects)
+        journal = RequiredPermission.of("delete", journal_ref(namespace))
+        require_permissions(cluster.client, (journal, *required_permissions(changes)))
+        apply_changes(cluster.client, changes)
         cluster.take_journal_away(namespace)
 
 
-def _told(objects: tuple[ObjectChange, ...], text: TextChange | None, *, changed: bool) -> dict[str, Any]:
-    changes = [{"object": each.ref.place, "action": each.deed.value} for each in objects]
-    changes += [{"object": text.ref.place, "action": Deed.CHANGE.value}] if text else []
-    edits = [*(each.diff() for each in objects), *([text.diff()] if text else [])]
-    edits = [{name: redact_text(each) for name, each in edit.items()} for edit in edits]
+def _told(objects: tuple[ObjectChange, ...], text: ObjectChange | None, *, changed: bool) -> dict[str, Any]:
+    found = (*objects, *((text,) if text else ()))
+    changes = [{"object": each.ref.place, "action": each.operation.value} for each in found]
+    edits = [{name: redact_text(side) for name, side in each.diff().items()} for each in found]
     return dict(plain({"changed": changed, "diff": edits, "changes": changes, "findings": [], "left_out": []}))

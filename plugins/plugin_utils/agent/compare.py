@@ -8,7 +8,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ..kube.changes import Absent, covers
 from .names import OWNER, OWNER_LABEL
 
 APPLIED = "colocation.volcano.sh/applied"
@@ -27,13 +26,14 @@ def stamped(wanted: Object) -> dict[str, Any]:
     }
 
 
-def differs(live: Object | None, wanted: Object) -> bool:
-    """Whether the object has to be written: it is not there, says otherwise, or still says what we no longer want."""
-    if live is None:
-        return True
+def last_applied(live: Object) -> dict[str, Any]:
+    """The object as it was applied last; {} where that is not known."""
     note = ((live.get("metadata") or {}).get("annotations") or {}).get(APPLIED)
-    last = stamped(wanted)["metadata"]["annotations"][APPLIED]
-    return note != last or not covers(live, wanted, Absent.DIFFERS)
+    try:
+        found = json.loads(note) if note else {}
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) and "metadata" in found else {}
 
 
 def shown(live: Any, wanted: Any) -> Any:
@@ -49,12 +49,7 @@ def before(live: Object | None, wanted: Object) -> Any:
     """The left side of a diff: our last word as it is now, and what else is wanted."""
     if live is None:
         return None
-    note = ((live.get("metadata") or {}).get("annotations") or {}).get(APPLIED)
-    try:
-        said = json.loads(note) if note else {}
-    except ValueError:
-        said = {}
-    return shown(live, _joined(said, wanted))
+    return shown(live, _joined(last_applied(live), wanted))
 
 
 def _joined(one: Any, other: Any) -> Any:

@@ -9,12 +9,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ...module_utils.cgroup.names import Driver, KubeletTree
+from ..kube.objects import Object
 from .feature import Feature
 from .former import former
 from .host import AgentHost
 from .labels import ON
 from .names import BATCH_CPU, NAME, OVERSUBSCRIPTION, POOL
-from .seen import LiveNode, Object
+from .seen import LiveNode
 
 ROOT_FLAG, FEATURES_FLAG = "--kube-cgroup-root", "--supported-features"
 

@@ -77,12 +77,6 @@ class Client:
         """A merge patch (RFC 7386), also of a subresource. A resourceVersion in it has to be the present one."""
         return self._write("patch", body, subresource, name=body["metadata"]["name"], content_type=MERGE_PATCH)
 
-    def replace(self, body: Object) -> Object:
-        """The object becomes ``body``, whichever its version is."""
-        found = self.find(Ref.of(body))
-        version = {"resourceVersion": found["metadata"]["resourceVersion"]} if found else {}
-        return self._write("replace", {**body, "metadata": {**body["metadata"], **version}})
-
     def delete(self, ref: Ref, *, propagation: str = "") -> None:
         """``propagation``: Foreground keeps the object until what it owns is deleted. A missing object is no error."""
         request = ref.describe("delete")
@@ -125,7 +119,7 @@ class Client:
 
     def _write(self, method: str, body: Object, subresource: str = "", **options: Any) -> Object:
         ref = Ref.of(body)
-        request = ref.describe("update" if method == "replace" else method, subresource)
+        request = ref.describe(method, subresource)
         resource = self._known(ref, request)
         options["namespace"] = _namespace(resource, ref.namespace)
         target = resource.subresources[subresource] if subresource else resource

@@ -75,7 +75,7 @@ class ConfigMap:
     name: str
     data: Mapping[str, str]
     version: str
-    namespace: str = "kube-system"
+    namespace: str
 
     @classmethod
     def of(cls, found: Object | None) -> ConfigMap | None:

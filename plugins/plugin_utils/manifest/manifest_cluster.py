@@ -8,12 +8,12 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ..kube.changes import ObjectChange, Operation, apply_change
 from ..kube.client import Client
 from ..kube.errors import ClusterError
 from ..kube.identity import cluster_uid
 from ..kube.objects import Object, Ref
-from ..kube.wait import WaitOptions, delete_and_wait
-from ..scheduler.deeds import ObjectChange, carry_out
+from ..kube.wait import WaitOptions
 from ..scheduler.seen import served_versions
 from .document import Document
 from .inventory import Inventory, place, read_inventory
@@ -96,12 +96,10 @@ class ManifestCluster:
         """The inventory."""
         self.client.delete(place(name))
 
-    def delete(self, change: ObjectChange, options: WaitOptions) -> None:
-        """What takes others along is waited for, so that nothing is left when this returns."""
-        if stage(change.ref) not in _LINGER:
-            carry_out(self.client, change)
-            return
-        delete_and_wait(self.client, change.ref, options)
+    def apply(self, change: ObjectChange, options: WaitOptions) -> None:
+        """Send one request. A deletion that takes others along is waited for, so that nothing is left afterwards."""
+        lingers = change.operation is Operation.DELETE and stage(change.ref) in _LINGER
+        apply_change(self.client, change, options if lingers else None)
 
     def prove(self, refs: Iterable[Ref], options: WaitOptions) -> None:
         """Wait until all of these are as they should be; ClusterError with the reasons where they do not become so."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ..kube.changes import Absent, Drift, Merged, MergeRules, covers, merge
+from ..kube.changes import ObjectChange
 from ..kube.errors import ClusterError
+from ..kube.merge import Absent, Drift, Merged, MergeRules, covers, merge
 from ..kube.objects import Object, Ref
-from ..scheduler.deeds import ObjectChange
 from ..scheduler.seen import served_versions
 from .document import Document, Item
 from .inventory import Inventory, joined

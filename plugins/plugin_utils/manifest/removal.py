@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from ..kube.changes import ObjectChange
 from ..kube.errors import ClusterError
 from ..kube.objects import Object, Ref
-from ..scheduler.deeds import ObjectChange
 from .images import pod_spec
 from .inventory import Inventory
 from .marks import is_adopted, owner

@@ -12,7 +12,6 @@ from ..kube.objects import ConfigMap, Object, Ref
 from . import journal
 from .admission import GROUP, MUTATING, VALIDATING, VERSIONS
 from .conf import Metrics
-from .deeds import TextChange
 from .metrics_source import Place, missing, place_of, source_of
 from .priority_classes import API as CLASSES
 from .queues import API as QUEUES
@@ -99,10 +98,6 @@ class SchedulerCluster:
 
     def take_journal_away(self, namespace: str) -> None:
         self.client.delete(journal_ref(namespace))
-
-    def write_text(self, change: TextChange) -> None:
-        header = change.ref.header(resourceVersion=change.found.version)
-        self.client.patch({**header, "data": {change.key: change.after}})
 
 
 def journal_ref(namespace: str) -> Ref:

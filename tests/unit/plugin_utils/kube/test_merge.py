@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.merge import (
     Absent,
     Drift,
     MergeRules,
