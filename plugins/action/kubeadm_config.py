@@ -43,14 +43,14 @@ class ActionModule(ClusterAction):
             self._put_back(cluster, found)
         else:
             found = make_cluster_plan([self._host(name) for name in arguments["nodes"]], seen, permission)
-            self._write(cluster, found, known=seen.journal is not None)
+            self._write(cluster, found, seen.journal_version)
         return self._told(found)
 
     @staticmethod
-    def _write(cluster: KubeadmCluster, plan: ClusterPlan, *, known: bool) -> None:
+    def _write(cluster: KubeadmCluster, plan: ClusterPlan, version: str | None) -> None:
         if plan.config_map and plan.journal and plan.after is not None:
-            cluster.require_permissions(plan.config_map, "patch" if known else "create")
-            cluster.keep(journal.written(plan.journal), known=known)
+            cluster.require_permissions(plan.config_map, "patch" if version else "create")
+            cluster.keep(journal.written(plan.journal), version)
             cluster.replace(plan.config_map, KEY, plan.after)
 
     @staticmethod

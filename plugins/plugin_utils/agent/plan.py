@@ -11,7 +11,6 @@ from typing import Any
 from ..kube.changes import ObjectChange
 from ..kube.errors import ClusterError
 from ..kube.objects import Object, Ref
-from .compare import is_ours
 from .config_keys import switches
 from .config_map import PLACE, Merged, Wanted, merged, pool_of, without
 from .config_schema import NODES, problems, shadowed
@@ -23,7 +22,7 @@ from .names import CONFIG_MAP, KEY, OWNER, OWNER_LABEL, POOL
 from .objects import CONFIG_API, CONFIG_KIND, access, colocation_configuration, namespace
 from .options import Options
 from .pools import NOTHING_DONE, Pool
-from .seen import AgentSeen
+from .seen import AgentSeen, is_ours
 from .steps import Plan, create, create_or_update, create_owned, delete, node_labels, patch
 
 AGENT_IMAGES = ("vc-agent", "koordlet", "rubik", "katalyst-agent", "crane-agent")

@@ -9,13 +9,12 @@ from typing import Any
 
 from ..kube.changes import ObjectChange, Operation
 from ..kube.objects import Ref
-from .compare import is_ours
 from .config_map import PLACE, without
 from .journal import written
 from .labels import Permission, unlabel_plan
 from .names import CONFIG_MAP, KEY, POOL, REPORTED, TAINT
 from .objects import access
-from .seen import AgentSeen, LiveNode
+from .seen import AgentSeen, LiveNode, is_ours
 from .steps import Plan, delete, patch
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from ..kube.identity import ClusterNode
 from ..kube.objects import Object, Ref
 from .journal import Journal
-from .names import BATCH_CPU, BATCH_MEMORY, CONFIG_MAP, KEY
+from .names import BATCH_CPU, BATCH_MEMORY, CONFIG_MAP, KEY, OWNER, OWNER_LABEL
 
 
 @dataclass(frozen=True)
@@ -72,3 +72,9 @@ def _batch(amounts: Object) -> dict[str, str]:
 
 def config_map_ref(namespace: str) -> Ref:
     return Ref("v1", "ConfigMap", CONFIG_MAP, namespace)
+
+
+def is_ours(live: Object | None) -> bool:
+    """Whether the collection made the object."""
+    labels = ((live or {}).get("metadata") or {}).get("labels") or {}
+    return bool(labels.get(OWNER_LABEL) == OWNER)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..kube.changes import ObjectChange, Operation, deletion
+from ..kube.last_applied import annotations_of, read_note, with_note
 from ..kube.merge import Absent, Drift, MergeRules, merge
-from ..kube.objects import Object, Ref, body
-from .compare import APPLIED, before, last_applied, stamped
+from ..kube.objects import Object, Ref, body, projected
+from .names import APPLIED
 
 RULES = MergeRules(Absent.DIFFERS, Drift.RESET)
 
@@ -33,22 +34,31 @@ def create(desired: Object, after: Any = None) -> ObjectChange:
 
 def create_owned(desired: Object) -> ObjectChange:
     """An object that is ours, with a note of what was applied."""
-    return ObjectChange(Ref.of(desired), Operation.CREATE, stamped(desired), None, dict(desired))
+    return ObjectChange(Ref.of(desired), Operation.CREATE, with_note(desired, APPLIED), None, dict(desired))
 
 
 def create_or_update(live: Object | None, desired: Object) -> ObjectChange | None:
     """Of an object that is ours; None where it says all that is desired. What other clients have added stays."""
     if live is None:
         return create_owned(desired)
-    ref, sent = Ref.of(desired), stamped(desired)
-    applied = last_applied(live)
+    ref, sent = Ref.of(desired), with_note(desired, APPLIED)
+    applied = read_note(live, APPLIED)
     change = merge(body(live), body(desired), body(applied) if applied else {}, RULES).change
     note = sent["metadata"]["annotations"][APPLIED]
-    if not change and (live["metadata"].get("annotations") or {}).get(APPLIED) == note:
+    if not change and annotations_of(live).get(APPLIED) == note:
         return None
     metadata = change.get("metadata") or {}
     header = ref.header(**{**metadata, "annotations": {**(metadata.get("annotations") or {}), APPLIED: note}})
-    return ObjectChange(ref, Operation.UPDATE, {**change, **header}, before(live, desired), dict(desired))
+    return ObjectChange(
+        ref, Operation.UPDATE, {**change, **header}, projected(live, _joined(applied, desired)), dict(desired)
+    )
+
+
+def _joined(one: Any, other: Any) -> Any:
+    """What was applied last and what is desired: the left side of a diff shows both."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return {key: _joined(one.get(key), other.get(key)) for key in {**other, **one}}
+    return one if other is None else other
 
 
 def patch(sent: Object, old: Any, new: Any) -> ObjectChange:

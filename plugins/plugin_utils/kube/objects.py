@@ -83,7 +83,9 @@ class ConfigMap:
         if found is None:
             return None
         metadata = found["metadata"]
-        return cls(metadata["name"], found.get("data") or {}, metadata["resourceVersion"], metadata["namespace"])
+        return cls(
+            metadata["name"], found.get("data") or {}, metadata.get("resourceVersion", ""), metadata["namespace"]
+        )
 
     @property
     def ref(self) -> Ref:
@@ -141,7 +143,9 @@ def over(first: Object, later: Object) -> dict[str, Any]:
 
 
 def projected(found: Any, shape: Any) -> Any:
-    """The part of a document that another one speaks of, for diffs."""
+    """The part of a document that another one speaks of: a diff has no line that only the server wrote."""
     if isinstance(shape, Mapping) and isinstance(found, Mapping):
         return {key: projected(found[key], value) for key, value in shape.items() if key in found}
+    if isinstance(shape, list) and isinstance(found, list) and len(found) == len(shape):
+        return [projected(one, other) for one, other in zip(found, shape, strict=True)]
     return found

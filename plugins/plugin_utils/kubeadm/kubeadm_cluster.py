@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ..kube.client import Client
 from ..kube.errors import UNTOUCHED, ClusterError
 from ..kube.identity import ClusterNode, cluster_node
+from ..kube.last_applied import write_record
 from ..kube.objects import ConfigMap, Ref
 from ..kube.permissions import RequiredPermission, require_permissions
 from . import journal
@@ -34,7 +35,9 @@ class KubeadmCluster:
                 f"{UNTOUCHED}. Look at whether the kubeconfig leads to a cluster.",
             )
         nodes = tuple(map(cluster_node, found))
-        return Seen(nodes, self._kubelet_config(nodes), journal.read_journal(self._config_map(journal.NAME)))
+        kept = self._config_map(journal.NAME)
+        version = kept.version if kept else None
+        return Seen(nodes, self._kubelet_config(nodes), journal.read_journal(kept), version)
 
     def _kubelet_config(self, nodes: tuple[ClusterNode, ...]) -> ConfigMap | None:
         """Before 1.24 there is one for each minor version, and that of the newest kubelet is the control plane's.
@@ -57,13 +60,9 @@ class KubeadmCluster:
         patch = [RequiredPermission.of("patch", found.ref)] if found else []
         require_permissions(self.client, (*patch, *permissions))
 
-    def keep(self, data: Mapping[str, str], *, known: bool) -> None:
-        """Write the journal. ``known``: there was one."""
-        body = {**JOURNAL.header(), "data": dict(data)}
-        if known:
-            self.client.patch(body)
-        else:
-            self.client.create(body)
+    def keep(self, data: Mapping[str, str], version: str | None) -> None:
+        """Write the journal, if it is still as it was read. None for ``version``: there was none."""
+        write_record(self.client, JOURNAL, data, version)
 
     def forget(self) -> None:
         """Delete the journal."""

@@ -12,6 +12,7 @@ from ..kube.changes import ObjectChange, Operation, apply_change
 from ..kube.client import Client
 from ..kube.errors import ClusterError
 from ..kube.identity import cluster_uid
+from ..kube.last_applied import write_record
 from ..kube.objects import Object, Ref
 from ..kube.wait import WaitOptions
 from ..scheduler.seen import served_versions
@@ -87,10 +88,7 @@ class ManifestCluster:
 
     def note(self, name: str, inventory: Inventory, version: str | None) -> str | None:
         """Write the inventory, if it is still as it was read; its new version."""
-        ref, data = place(name), inventory.written()
-        if version is None:
-            return _version(self.client.create({**ref.header(), "data": data}))
-        return _version(self.client.patch({**ref.header(resourceVersion=version), "data": data}))
+        return write_record(self.client, place(name), inventory.written(), version)
 
     def take_away(self, name: str) -> None:
         """The inventory."""

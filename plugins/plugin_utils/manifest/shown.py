@@ -11,9 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from ..kube.changes import ObjectChange, Operation, deletion, patch_of
+from ..kube.last_applied import annotations_of
 from ..kube.objects import Object, Ref, patched, projected
 from ..secrets import MARK
-from .marks import APPLIED, MARKS, marks, notes, said
+from .marks import APPLIED, MARKS, marks, said
 
 
 def made(manifest: Object, name: str, *, dry: bool) -> ObjectChange:
@@ -28,7 +29,7 @@ def altered(live: Object, manifest: Object, change: Object, name: str, *, adopte
     sent = patch_of(live, _plain(manifest, change), {}, ref=Ref.of(manifest))
     sent = replace(sent, body=_marked(sent.body, own))
     if not change:
-        return replace(sent, before=_noted(notes(live)), after=_noted(own))
+        return replace(sent, before=_noted(annotations_of(live)), after=_noted(own))
     now = said(live)
     before, after = projected(now, change), projected(patched(now, change), change)
     return replace(sent, before=_shown(manifest, before), after=_shown(manifest, after, before))
@@ -41,9 +42,9 @@ def gone(live: Object) -> ObjectChange:
 
 def released(live: Object) -> ObjectChange:
     """An object that was others' before, and is theirs again."""
-    own = {mark: None for mark in MARKS if mark in notes(live)}
+    own = {mark: None for mark in MARKS if mark in annotations_of(live)}
     sent = patch_of(live, {"metadata": {"annotations": own}}, {})
-    return replace(sent, before=_noted(notes(live)), after={})
+    return replace(sent, before=_noted(annotations_of(live)), after={})
 
 
 def _marked(manifest: Object, own: Mapping[str, str]) -> dict[str, Any]:

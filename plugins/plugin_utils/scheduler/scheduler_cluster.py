@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ..kube.client import Client
 from ..kube.identity import cluster_uid
+from ..kube.last_applied import write_record
 from ..kube.objects import ConfigMap, Object, Ref
 from . import journal
 from .admission import GROUP, MUTATING, VALIDATING, VERSIONS
@@ -90,11 +91,7 @@ class SchedulerCluster:
 
     def note(self, namespace: str, kept: journal.Journal, version: str | None) -> None:
         """Write the journal, if it is still as it was read."""
-        ref, data = journal_ref(namespace), journal.written(kept)
-        if version is None:
-            self.client.create({**ref.header(), "data": data})
-        else:
-            self.client.patch({**ref.header(resourceVersion=version), "data": data})
+        write_record(self.client, journal_ref(namespace), journal.written(kept), version)
 
     def take_journal_away(self, namespace: str) -> None:
         self.client.delete(journal_ref(namespace))

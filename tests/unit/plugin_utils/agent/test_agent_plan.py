@@ -477,7 +477,7 @@ def test_what_others_changed_of_ours_is_told_and_stays() -> None:
 @pytest.mark.parametrize("data", [{}, {"agent.json": "{}"}, {"agent.json": '{"schema": 9}'}])
 def test_a_journal_that_is_not_ours_is_refused(data: dict[str, str]) -> None:
     with pytest.raises(ClusterError, match=r"volcano-colocation-agent is not what this version"):
-        read_journal({"data": data})
+        read_journal({**written(Journal(), SPACE), "data": data})
 
 
 def test_a_journal_is_read_as_it_was_written() -> None:

@@ -55,8 +55,12 @@ def test_all_permissions_that_are_missing_are_named(denied: tuple[str, ...], mis
 def test_the_journal_is_created_once_then_changed_then_deleted() -> None:
     found = server()
     cluster = KubeadmCluster(found.client())
-    cluster.keep({"a": "1"}, known=False)
-    cluster.keep({"a": "2"}, known=True)
+    cluster.keep({"a": "1"}, None)
+    stored = found.get("ConfigMap", JOURNAL.name, JOURNAL.namespace)
+    assert stored
+    cluster.keep({"a": "2"}, stored["metadata"]["resourceVersion"])
+    with pytest.raises(ClusterError, match="another client changed it"):
+        cluster.keep({"a": "3"}, "1")
     journal = cluster.client.find(JOURNAL)
     assert journal
     assert journal["data"] == {"a": "2"}
