@@ -56,7 +56,7 @@ class ActionModule(ClusterAction):
         self._carry_out(cluster, tuple(each for each in plan.changes if each not in later), options)
         if not self._task.check_mode:
             workloads = [each.ref for each in document.items if stage(each.ref) is Stage.WORKLOADS]
-            cluster.prove([each for each in workloads if not _is_done(each.place, document, seen)], options)
+            cluster.wait_until_ready([each for each in workloads if not _is_done(each.place, document, seen)], options)
             self._carry_out(cluster, later, options)
             jobs = jobs_done(document.items, seen.inventory.jobs)
             if jobs != seen.inventory.jobs:
@@ -82,13 +82,13 @@ class ActionModule(ClusterAction):
             if self._task.check_mode and not each.dry:
                 continue
             if crds and stage(each.ref) is not Stage.CRDS and not self._task.check_mode:
-                cluster.prove(crds, options)
+                cluster.wait_until_ready(crds, options)
                 crds = []
             cluster.apply(each, options)
             if stage(each.ref) is Stage.CRDS and each.operation is not Operation.DELETE:
                 crds.append(each.ref)
         if crds and not self._task.check_mode:
-            cluster.prove(crds, options)
+            cluster.wait_until_ready(crds, options)
 
     def _take_away(
         self, cluster: ManifestCluster, arguments: Mapping[str, Any], options: WaitOptions

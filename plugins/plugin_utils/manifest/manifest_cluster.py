@@ -4,29 +4,27 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..kube.changes import ObjectChange, Operation, apply_change
 from ..kube.client import Client
-from ..kube.errors import ClusterError
 from ..kube.identity import cluster_uid
 from ..kube.last_applied import write_record
 from ..kube.objects import Object, Ref
-from ..kube.wait import WaitOptions
+from ..kube.wait import CRD, WaitOptions, wait_until_ready
 from ..scheduler.seen import served_versions
 from .document import Document
 from .inventory import Inventory, place, read_inventory
 from .marks import is_adopted, owner
 from .order import Stage, stage
-from .proof import State, selector, state, why
 from .removal import RESIDENTS, USES
 from .seen import Seen, key
 
-POLL = 5
-"""Seconds between two looks at what is waited for."""
-CRD = "CustomResourceDefinition"
+REMEDY = (
+    "It stays as it is, and a further run goes on from here. Correct what is reported, or give it more time with"
+    " colocation_volcano_timeout."
+)
 _LINGER = (Stage.NAMESPACES, Stage.CRDS, Stage.WORKLOADS)
 
 
@@ -99,36 +97,9 @@ class ManifestCluster:
         lingers = change.operation is Operation.DELETE and stage(change.ref) in _LINGER
         apply_change(self.client, change, options if lingers else None)
 
-    def prove(self, refs: Iterable[Ref], options: WaitOptions) -> None:
-        """Wait until all of these are as they should be; ClusterError with the reasons where they do not become so."""
-        left = list(refs)
-        end = time.monotonic() + options.timeout
-        told: dict[Ref, str] = {}
-        while left:
-            live = {ref: self._seen(ref)[0] for ref in left}
-            states = {ref: state(ref, each) for ref, each in live.items()}
-            left = [ref for ref in left if states[ref].lacks]
-            for ref in left:
-                if told.get(ref) != states[ref].lacks:
-                    told[ref] = states[ref].lacks
-                    options.show(f"waiting for {ref.place}: {told[ref]}")
-            if left and (time.monotonic() >= end or any(states[ref].failed for ref in left)):
-                reasons = "; ".join(self._told(ref, live[ref], states[ref]) for ref in left)
-                raise ClusterError(
-                    f"What was installed does not run: {reasons}",
-                    "It stays as it is, and a further run goes on from here. Correct what is told, or give it more"
-                    " time with colocation_volcano_timeout.",
-                )
-            if left:
-                options.sleep(POLL)
-
-    def _told(self, ref: Ref, live: Object | None, found: State) -> str:
-        if live is None or ref.kind == CRD:
-            return f"{ref.place}: {found.lacks}"
-        labels = selector(ref, live)
-        pods = self.client.list_objects("v1", "Pod", namespace=ref.namespace or "", labels=labels) if labels else ()
-        reasons = why(live, pods or ())
-        return f"{ref.place}: {found.lacks}" + (f" ({'; '.join(reasons)})" if reasons else "")
+    def wait_until_ready(self, refs: Iterable[Ref], options: WaitOptions) -> None:
+        """Wait until all of these run; ClusterError with the reasons where they do not."""
+        wait_until_ready(self.client, refs, options, REMEDY)
 
 
 def _version(found: Object | None) -> str | None:
