@@ -4,15 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..kube.errors import ClusterError
+from ..kube.objects import Object
 from .cordon import closing, is_cordoned, is_ours, is_ready, opening
 from .pods import Fate, Pod
 
-Object = Mapping[str, Any]
 SHOWN = 4
 ATTEMPTS = 5
 """A kubelet reports to its Node every few seconds, so that a patch may have to be made anew."""
