@@ -22,6 +22,17 @@ _AMOUNTS = frozenset(
     ("limits", "requests", "capability", "deserved", "hard", "min", "max", "default", "defaultRequest", "capacity")
 )
 """Keys of mappings whose values are quantities, which an API server writes in a form of its own."""
+_WHOLE = frozenset(
+    (
+        *("livenessProbe", "readinessProbe", "startupProbe", "lifecycle", "httpGet", "tcpSocket", "exec", "grpc"),
+        *("valueFrom", "emptyDir", "hostPath", "configMap", "secret", "projected", "downwardAPI"),
+        *("persistentVolumeClaim", "rollingUpdate"),
+    )
+)
+"""Structures of k8s.io/api core/v1 and apps/v1 in which an API server fills fields, and which it refuses without ours:
+a probe without a handler, a volume or a variable with two sources, a rollingUpdate of the type OnDelete."""
+Place = tuple[str, ...]
+"""The keys of a field. An item of a list is a part of its key, as in containers[NAME]."""
 
 
 class Absent(Enum):
@@ -100,7 +111,7 @@ def _same_quantity(found: Any, desired: Any, absent: Absent) -> bool:
 def merge(live: Object, desired: Object, last: Object, rules: MergeRules, undo: Object | None = None) -> Merged:
     """What an object still needs. ``undo`` is the merge patch that takes ``last`` back; by default it is removed."""
     merging = _Merging(rules)
-    merging.result.change = merging.mapping(live, desired, last, nulls(last) if undo is None else undo, "")
+    merging.result.change = merging.mapping(live, desired, last, nulls(last) if undo is None else undo, ())
     return merging.result
 
 
@@ -108,65 +119,77 @@ class _Merging:
     def __init__(self, rules: MergeRules) -> None:
         self._rules, self.result = rules, Merged()
 
-    def mapping(self, live: Object, desired: Object, last: Object, undo: Object, place: str) -> dict[str, Any]:
+    def mapping(self, live: Object, desired: Object, last: Object, undo: Object, place: Place) -> dict[str, Any]:
         change: dict[str, Any] = {}
         for key, value in desired.items():
             below = undo.get(key) if isinstance(undo.get(key), Mapping) else {}
-            found = self._value(live.get(key, ABSENT), value, last.get(key, ABSENT), below or {}, f"{place}{key}")
+            found = self._value(live.get(key, ABSENT), value, last.get(key, ABSENT), below or {}, (*place, key))
             if found is not ABSENT:
                 change[key] = found
         for key, value in last.items():
             if key not in desired and key in live and key in undo:
-                found = self._dropped(live[key], value, undo[key], f"{place}{key}")
+                found = self._dropped(live[key], value, undo[key], (*place, key))
                 if found is not ABSENT:
                     change[key] = found
         return change
 
-    def _value(self, live: Any, desired: Any, last: Any, undo: Object, place: str) -> Any:
+    def _value(self, live: Any, desired: Any, last: Any, undo: Object, place: Place) -> Any:
         """What a patch has to say of one field; ABSENT where nothing."""
         if isinstance(live, Mapping) and isinstance(desired, Mapping):
-            before = last if isinstance(last, Mapping) else {}
-            return self.mapping(live, desired, before, undo, f"{place}.") or ABSENT
-        if _named(live) and _named(desired):
+            return self.mapping(live, desired, last if isinstance(last, Mapping) else {}, undo, place) or ABSENT
+        if _named(live) and (_named(desired) or (desired == [] and _named(last))):
             return self._list(live, desired, last if _named(last) else [], place)
-        if self._is_right(live, desired, place):
+        if self._covers(live, desired, place):
             return ABSENT
         if self._rules.drift is Drift.RESET or last is ABSENT:
             return desired
-        if self._same(last, desired):
-            self.result.kept.append(place)
+        if self._same(last, desired, place):
+            self._keep(place)
             return ABSENT
-        if live is not ABSENT and not self._covers(live, last):
-            self.result.conflicts.append(place)
+        if live is not ABSENT and not self._covers(live, last, place):
+            self.result.conflicts.append(".".join(place))
         return desired
 
-    def _is_right(self, live: Any, desired: Any, place: str) -> bool:
-        """Of a value that is no mapping, by the key of the mapping that it is in."""
-        above = place.rpartition(".")[0].rpartition(".")[2]
-        found = {} if live is ABSENT else {"": live}
-        return _covers_field(above, found, {"": desired}, self._rules.absent)
-
-    def _dropped(self, live: Any, last: Any, undo: Any, place: str) -> Any:
+    def _dropped(self, live: Any, last: Any, undo: Any, place: Place) -> Any:
         """A field that is no longer desired is taken back, but for what other clients have put there."""
         if isinstance(live, Mapping) and isinstance(last, Mapping) and last:
             back = undo if isinstance(undo, Mapping) else nulls(last)
-            return self.mapping(live, {}, last, back, f"{place}.") or ABSENT
-        if self._covers(live, last):
+            if back == nulls(last) and self._goes_whole(live, last, place):
+                return None
+            return self.mapping(live, {}, last, back, place) or ABSENT
+        if self._covers(live, last, place):
             return undo
-        self.result.kept.append(place)
-        return ABSENT
+        remaining = self._others(live, last, place) if undo is None and _named(live) and _named(last) else live
+        if remaining == live:
+            self._keep(place)
+            return ABSENT
+        return remaining
 
-    def _list(self, live: list[Any], desired: list[Any], last: list[Any], place: str) -> Any:
+    def _goes_whole(self, live: Object, last: Object, place: Place) -> bool:
+        """Where nothing of others is in it; of a structure that is nothing without our fields, while they are ours.
+
+        Not labels and annotations of the object itself, in which the notes of the collection are.
+        """
+        if len(place) == 1 or place[0] == "metadata" or not self._covers(live, last, place):
+            return False
+        return place[-1] in _WHOLE or self._covers(last, live, place)
+
+    def _others(self, live: list[Any], last: list[Any], place: Place) -> list[Any]:
+        """The items that others have added or changed."""
+        then = {item["name"]: item for item in last}
+        return [item for item in live if not self._covers(item, then.get(item["name"]), place)]
+
+    def _list(self, live: list[Any], desired: list[Any], last: list[Any], place: Place) -> Any:
         """Item by item: what others have added stays, what was desired last and is not now goes."""
         now, then = ({item["name"]: item for item in items} for items in (live, last))
         result: dict[str, Any] = {}
         for item in desired:
-            name, spot = item["name"], f"{place}[{item['name']}]"
+            name, spot = item["name"], (*place[:-1], f"{place[-1]}[{item['name']}]")
             before = then.get(name, {})
             if name in now:
-                result[name] = patched(now[name], self.mapping(now[name], item, before, nulls(before), f"{spot}."))
-            elif self._rules.drift is Drift.KEEP and name in then and self._same(before, item):
-                self.result.kept.append(spot)
+                result[name] = patched(now[name], self.mapping(now[name], item, before, nulls(before), spot))
+            elif self._rules.drift is Drift.KEEP and name in then and self._same(before, item, spot):
+                self._keep(spot)
             else:
                 result[name] = item
         others = {name: item for name, item in now.items() if name not in result and name not in then}
@@ -176,11 +199,16 @@ class _Merging:
         found = list(everything.values())
         return ABSENT if found == live else found
 
-    def _covers(self, found: Any, desired: Any) -> bool:
-        return covers(found, desired, self._rules.absent)
+    def _keep(self, place: Place) -> None:
+        self.result.kept.append(".".join(place))
 
-    def _same(self, one: Any, other: Any) -> bool:
-        return self._covers(one, other) and self._covers(other, one)
+    def _covers(self, found: Any, desired: Any, place: Place) -> bool:
+        """Whether a field covers another one, by the key of the mapping that it is in."""
+        above = place[-2] if len(place) > 1 else ""
+        return _covers_field(above, {} if found is ABSENT else {"": found}, {"": desired}, self._rules.absent)
+
+    def _same(self, one: Any, other: Any, place: Place) -> bool:
+        return self._covers(one, other, place) and self._covers(other, one, place)
 
 
 def _named(value: Any) -> bool:

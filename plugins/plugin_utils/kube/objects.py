@@ -105,9 +105,9 @@ def body(manifest: Object) -> dict[str, Any]:
     return {**usual, **kept, "metadata": notes} if notes else {**usual, **kept}
 
 
-def nulls(made: Any) -> Any:
-    """The merge patch that takes away all that a document says."""
-    return {key: nulls(value) for key, value in made.items()} if isinstance(made, Mapping) else None
+def nulls(made: Object) -> dict[str, Any]:
+    """The merge patch that takes away all that a document says. An empty mapping is a value: emptyDir: {}."""
+    return {key: nulls(value) if isinstance(value, Mapping) and value else None for key, value in made.items()}
 
 
 def inverse(found: Object, change: Object) -> dict[str, Any]:

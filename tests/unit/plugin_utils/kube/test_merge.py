@@ -42,6 +42,54 @@ WAYS: dict[str, tuple[Any, Any, Any, Any, list[str], list[str]]] = {
         [],
     ),
     "said no longer, and gone": ({}, {}, {"a": 1}, {}, [], []),
+    "said no longer, and nobody else's": (
+        {"s": {"m": {"x": 1}}},
+        {"s": {}},
+        {"s": {"m": {"x": 1}}},
+        {"s": {"m": None}},
+        [],
+        [],
+    ),
+    "an amount that is said no longer": (
+        {"r": {"limits": {"a.b/c": "1", "x": "2"}}},
+        {"r": {}},
+        {"r": {"limits": {"a.b/c": "1000m"}}},
+        {"r": {"limits": {"a.b/c": None}}},
+        [],
+        [],
+    ),
+    "an amount whose name has dots": (
+        {"limits": {"a.b/c": "1"}},
+        {"limits": {"a.b/c": "1000m"}},
+        {},
+        {},
+        [],
+        [],
+    ),
+    "annotations of the object": (
+        {"metadata": {"annotations": {"x": "1"}}},
+        {"metadata": {"annotations": {}}},
+        {"metadata": {"annotations": {"x": "1"}}},
+        {"metadata": {"annotations": {"x": None}}},
+        [],
+        [],
+    ),
+    "a probe, with what the server fills": (
+        {"c": {"livenessProbe": {"httpGet": {"port": 1, "scheme": "HTTP"}, "timeoutSeconds": 1}}},
+        {"c": {}},
+        {"c": {"livenessProbe": {"httpGet": {"port": 1}}}},
+        {"c": {"livenessProbe": None}},
+        [],
+        [],
+    ),
+    "a probe that others changed": (
+        {"c": {"livenessProbe": {"httpGet": {"port": 2, "scheme": "HTTP"}, "timeoutSeconds": 1}}},
+        {"c": {}},
+        {"c": {"livenessProbe": {"httpGet": {"port": 1}}}},
+        {},
+        ["c.livenessProbe.httpGet.port"],
+        [],
+    ),
     "an empty field": ({"a": 1}, {"b": {}, "c": [], "d": None, "e": False, "f": 0}, {}, {}, [], []),
     "an amount": ({"limits": {"cpu": "1"}}, {"limits": {"cpu": "1000m"}}, {}, {}, [], []),
     "another amount": ({"limits": {"cpu": "1"}}, {"limits": {"cpu": "2"}}, {}, {"limits": {"cpu": "2"}}, [], []),
@@ -85,6 +133,22 @@ LISTS: dict[str, tuple[Any, Any, Any, Any, list[str]]] = {
     "an item that is new": (named(a={}), named(b={}, a={}), named(a={}), named(b={}, a={}), []),
     "an item that others took away": (named(a={}), named(a={}, b={"x": 1}), named(a={}, b={"x": 1}), {}, ["c[b]"]),
     "an item that others changed": (named(a={"x": 9}), named(a={"x": 1}), named(a={"x": 1}), {}, ["c[a].x"]),
+    "a list that was dropped": (named(a={"x": 1}), {}, named(a={"x": 1}), {"c": None}, []),
+    "a list that was dropped, beside an item of others": (
+        named(a={"x": 1}, side={}),
+        {},
+        named(a={"x": 1}),
+        named(side={}),
+        [],
+    ),
+    "a list that is empty now, beside an item of others": (
+        named(a={"x": 1}, side={}),
+        {"c": []},
+        named(a={"x": 1}),
+        named(side={}),
+        [],
+    ),
+    "a list that was dropped, and changed": (named(a={"x": 9}), {}, named(a={"x": 1}), {}, ["c"]),
     "names twice": ({"c": [{"name": "a"}, {"name": "a"}]}, named(a={}), {}, named(a={}), []),
 }
 
@@ -103,6 +167,13 @@ def test_what_others_changed_is_reset_where_that_is_the_rule(name: str) -> None:
     assert (found.change, found.kept, found.conflicts) == (wanted, [], [])
     item = merge(named(a={"x": 9}, side={}), named(a={"x": 1}, b={}), named(a={"x": 1}, b={}), RESET)
     assert item.change == named(a={"x": 1}, b={}, side={})
+
+
+def test_a_volume_of_another_kind_has_one_source() -> None:
+    live = named(a={"hostPath": {"path": "/a", "type": ""}}, b={"emptyDir": {}})
+    last = named(a={"hostPath": {"path": "/a"}}, b={"emptyDir": {}})
+    desired = named(a={"emptyDir": {}}, b={"hostPath": {"path": "/b"}})
+    assert merge(live, desired, last, MergeRules(Absent.DIFFERS, Drift.RESET)).change == desired
 
 
 ALL = set(Absent)
