@@ -12,10 +12,9 @@ from ..plugin_utils.controller.action import display
 from ..plugin_utils.controller.cluster_action import ClusterAction
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.facts.published_values import plain
-from ..plugin_utils.kube.changes import ObjectChange, Operation, required_permissions
+from ..plugin_utils.kube.changes import ObjectChange, required_permissions
 from ..plugin_utils.kube.errors import ClusterError
 from ..plugin_utils.kube.identity import require_cluster
-from ..plugin_utils.kube.objects import Ref
 from ..plugin_utils.kube.permissions import RequiredPermission, require_permissions
 from ..plugin_utils.kube.wait import WaitOptions
 from ..plugin_utils.manifest.arguments import MANIFEST_APPLY
@@ -52,18 +51,13 @@ class ActionModule(ClusterAction):
         changed = bool(plan.changes) or plan.inventory != seen.inventory
         require_cluster(seen.uid, arguments["cluster_uid"], changing=changed)
         version = self._begin(cluster, name, plan, seen)
-        later = _later(plan.changes)
-        self._carry_out(cluster, tuple(each for each in plan.changes if each not in later), options)
+        workloads = [each.ref for each in document.items if stage(each.ref) is Stage.WORKLOADS]
+        cluster.apply(plan.changes, [ref for ref in workloads if not _is_done(ref.place, document, seen)], options)
         if not self._task.check_mode:
-            workloads = [each.ref for each in document.items if stage(each.ref) is Stage.WORKLOADS]
-            cluster.wait_until_ready([each for each in workloads if not _is_done(each.place, document, seen)], options)
-            self._carry_out(cluster, later, options)
             jobs = jobs_done(document.items, seen.inventory.jobs)
             if jobs != seen.inventory.jobs:
                 require_cluster(seen.uid, arguments["cluster_uid"], changing=True)
                 cluster.note(name, replace(plan.inventory, jobs=jobs), version)
-        else:
-            self._carry_out(cluster, later, options)
         return {**_told(plan), "changed": changed, "images": list(document.images), "left_out": list(document.left_out)}
 
     def _begin(self, cluster: ManifestCluster, name: str, plan: ManifestPlan, seen: Seen) -> str | None:
@@ -75,20 +69,6 @@ class ActionModule(ClusterAction):
         if plan.inventory == seen.inventory:
             return seen.version
         return cluster.note(name, plan.inventory, seen.version)
-
-    def _carry_out(self, cluster: ManifestCluster, changes: tuple[ObjectChange, ...], options: WaitOptions) -> None:
-        crds: list[Ref] = []
-        for each in changes:
-            if self._task.check_mode and not each.dry:
-                continue
-            if crds and stage(each.ref) is not Stage.CRDS and not self._task.check_mode:
-                cluster.wait_until_ready(crds, options)
-                crds = []
-            cluster.apply(each, options)
-            if stage(each.ref) is Stage.CRDS and each.operation is not Operation.DELETE:
-                crds.append(each.ref)
-        if crds and not self._task.check_mode:
-            cluster.wait_until_ready(crds, options)
 
     def _take_away(
         self, cluster: ManifestCluster, arguments: Mapping[str, Any], options: WaitOptions
@@ -102,7 +82,7 @@ class ActionModule(ClusterAction):
         require_cluster(seen.uid, arguments["cluster_uid"], changing=changes)
         if changes:
             _require(cluster, name, plan, "delete" if forgets else "patch")
-            self._carry_out(cluster, plan.changes, options)
+            cluster.apply(plan.changes, (), options)
             if forgets:
                 cluster.take_away(name)
             elif plan.inventory != seen.inventory:
@@ -134,11 +114,6 @@ def _require(cluster: ManifestCluster, name: str, plan: ManifestPlan, *verbs: st
     """The permissions of a plan, and these verbs on the inventory."""
     inventory = (RequiredPermission.of(verb, place(name)) for verb in verbs)
     require_permissions(cluster.client, (*inventory, *required_permissions(plan.changes)))
-
-
-def _later(changes: tuple[ObjectChange, ...]) -> tuple[ObjectChange, ...]:
-    """What is only made when the workloads run."""
-    return tuple(each for each in changes if stage(each.ref) > Stage.WORKLOADS)
 
 
 def _is_done(job: str, document: Document, seen: Seen) -> bool:

@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ..kube.changes import ObjectChange, Operation, deletion
+from ..kube.changes import ObjectChange, Operation, deletion, patch_of
 from ..kube.last_applied import annotations_of, read_note, with_note
 from ..kube.merge import Absent, Drift, MergeRules, merge
-from ..kube.objects import Object, Ref, body, projected
+from ..kube.objects import Object, Ref, body, patched, projected
 from .names import APPLIED
 
 RULES = MergeRules(Absent.DIFFERS, Drift.RESET)
@@ -41,21 +41,20 @@ def create_or_update(live: Object | None, desired: Object) -> ObjectChange | Non
     """Of an object that is ours; None where it says all that is desired. What other clients have added stays."""
     if live is None:
         return create_owned(desired)
-    ref, sent = Ref.of(desired), with_note(desired, APPLIED)
-    applied = read_note(live, APPLIED)
+    applied, note = read_note(live, APPLIED), annotations_of(with_note(desired, APPLIED))[APPLIED]
     change = merge(body(live), body(desired), body(applied) if applied else {}, RULES).change
-    note = sent["metadata"]["annotations"][APPLIED]
     if not change and annotations_of(live).get(APPLIED) == note:
         return None
     metadata = change.get("metadata") or {}
-    header = ref.header(**{**metadata, "annotations": {**(metadata.get("annotations") or {}), APPLIED: note}})
-    return ObjectChange(
-        ref, Operation.UPDATE, {**change, **header}, projected(live, _joined(applied, desired)), dict(desired)
-    )
+    marked = {**metadata, "annotations": {**(metadata.get("annotations") or {}), APPLIED: note}}
+    sent = patch_of(live, {**change, "metadata": marked}, {}, ref=Ref.of(desired))
+    shape = _joined(applied, desired)
+    before, after = projected(live, shape), projected(patched(live, change), shape)
+    return replace(sent, operation=Operation.UPDATE, before=before, after=after)
 
 
 def _joined(one: Any, other: Any) -> Any:
-    """What was applied last and what is desired: the left side of a diff shows both."""
+    """What was applied last and what is desired: a diff shows both."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return {key: _joined(one.get(key), other.get(key)) for key in {**other, **one}}
     return one if other is None else other

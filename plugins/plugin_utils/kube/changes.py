@@ -5,16 +5,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 from ..edit.library import library
 from .client import Client
-from .errors import ApiError
+from .errors import CONFLICT, ApiError
 from .objects import ConfigMap, Object, Ref, body, projected
 from .permissions import RequiredPermission
 from .wait import WaitOptions, delete_and_wait
+
+ATTEMPTS = 5
+"""Controllers and kubelets write the status of objects every few seconds, each time as another version."""
 
 
 class Operation(str, Enum):
@@ -32,7 +35,7 @@ class ObjectChange:
     """``body`` is what is sent; ``before`` and ``after`` are what a diff shows, None where there is no object.
 
     ``dry``: a dry run of the request can be judged. It cannot where it needs an object that this run only creates.
-    ``part`` is the only part of the object that changes, for the diff.
+    ``part`` is the only part of the object that changes, for the diff. ``found`` is the object as it was read.
     """
 
     ref: Ref
@@ -42,6 +45,7 @@ class ObjectChange:
     after: Any
     dry: bool = True
     part: str = ""
+    found: Object | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         return f"{self.operation.value} {self.ref.place}"
@@ -61,14 +65,15 @@ def creation(desired: Object, *, dry: bool = True) -> ObjectChange:
 
 
 def patch_of(found: Object, change: Object, after: Object, *, ref: Ref | None = None, dry: bool = True) -> ObjectChange:
-    """A merge patch of the version that was read: the API server refuses it on another one."""
+    """A merge patch of the version that was read: lists in it are whole, with the items of others."""
     ref = ref or Ref.of(found)
     version = found["metadata"].get("resourceVersion")
     header = ref.header(**({"resourceVersion": version} if version else {}))
     metadata = {**change.get("metadata", {}), **header["metadata"]}
     shape = body({**change, "metadata": change.get("metadata", {})})
     sent = {**change, **header, "metadata": metadata}
-    return ObjectChange(ref, Operation.PATCH, sent, projected(body(found), shape), projected(after, shape), dry)
+    before, after = projected(body(found), shape), projected(after, shape)
+    return ObjectChange(ref, Operation.PATCH, sent, before, after, dry, found=found)
 
 
 def text_change(found: ConfigMap, key: str, after: str) -> ObjectChange:
@@ -101,7 +106,7 @@ def apply_change(client: Client, change: ObjectChange, wait: WaitOptions | None 
     if change.operation is Operation.CREATE:
         return client.create(change.body)
     if change.operation is not Operation.DELETE:
-        return client.patch(change.body, subresource=_subresource(change))
+        return _patch(client, change)
     if wait:
         delete_and_wait(client, change.ref, wait)
     else:
@@ -109,22 +114,43 @@ def apply_change(client: Client, change: ObjectChange, wait: WaitOptions | None 
     return {}
 
 
-def never(_change: ObjectChange) -> None:
+def _patch(client: Client, change: ObjectChange) -> Object:
+    """A patch of a version is sent again on a later one, as long as only the status differs in it."""
+    sent = change.body
+    for _attempt in range(ATTEMPTS - 1):
+        try:
+            return client.patch(sent, subresource=_subresource(change))
+        except ApiError as error:
+            now = client.find(change.ref) if error.status == CONFLICT and change.found is not None else None
+            if now is None or change.found is None or body(now) != body(change.found):
+                raise
+            sent = {**sent, "metadata": {**sent["metadata"], "resourceVersion": now["metadata"]["resourceVersion"]}}
+    return client.patch(sent, subresource=_subresource(change))
+
+
+def never(_change: ObjectChange | None) -> None:
     """No change is waited for."""
 
 
 def apply_changes(
-    client: Client, changes: Sequence[ObjectChange], wait: Callable[[ObjectChange], WaitOptions | None] = never
+    client: Client,
+    changes: Sequence[ObjectChange],
+    wait: Callable[[ObjectChange], WaitOptions | None] = never,
+    settle: Callable[[ObjectChange | None], None] = never,
 ) -> None:
     """Apply changes in their order; ClusterError says how many were applied before the one that failed.
 
-    A dry run leaves out those that it could not judge.
+    ``settle`` waits for what the next change needs, and at the end, for None, for all that is left. A dry run does not
+    call it, and leaves out changes that it could not judge.
     """
-    for number, change in enumerate(changes):
-        if client.dry_run and not change.dry:
+    for number, change in enumerate((*changes, None)):
+        if client.dry_run and not (change and change.dry):
             continue
         try:
-            apply_change(client, change, wait(change))
+            if not client.dry_run:
+                settle(change)
+            if change:
+                apply_change(client, change, wait(change))
         except ApiError as error:
             if not number or client.dry_run:
                 raise

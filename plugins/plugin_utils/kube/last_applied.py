@@ -69,7 +69,7 @@ def read_note(live: Object, annotation: str) -> dict[str, Any]:
     """The object as it was applied last; {} where that is not known, so that nothing of it is taken back."""
     try:
         found = json.loads(annotations_of(live).get(annotation) or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) and isinstance(found.get("metadata"), dict) else {}
 

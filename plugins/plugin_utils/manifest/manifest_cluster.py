@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ..kube.changes import ObjectChange, Operation, apply_change
+from ..kube.changes import ObjectChange, Operation, apply_changes
 from ..kube.client import Client
 from ..kube.identity import cluster_uid
 from ..kube.last_applied import write_record
@@ -92,14 +92,34 @@ class ManifestCluster:
         """The inventory."""
         self.client.delete(place(name))
 
-    def apply(self, change: ObjectChange, options: WaitOptions) -> None:
-        """Send one request. A deletion that takes others along is waited for, so that nothing is left afterwards."""
-        lingers = change.operation is Operation.DELETE and stage(change.ref) in _LINGER
-        apply_change(self.client, change, options if lingers else None)
+    def apply(self, changes: Sequence[ObjectChange], workloads: Iterable[Ref], options: WaitOptions) -> None:
+        """Apply changes in their order, and wait until these workloads run; ClusterError with what keeps them from it.
 
-    def wait_until_ready(self, refs: Iterable[Ref], options: WaitOptions) -> None:
-        """Wait until all of these run; ClusterError with the reasons where they do not."""
-        wait_until_ready(self.client, refs, options, REMEDY)
+        A deletion that takes others along is waited for, so that nothing is left afterwards.
+        """
+
+        def wait(change: ObjectChange) -> WaitOptions | None:
+            lingers = change.operation is Operation.DELETE and stage(change.ref) in _LINGER
+            return options if lingers else None
+
+        apply_changes(self.client, changes, wait, _Stages(self.client, changes, workloads, options).settle)
+
+
+class _Stages:
+    """What a stage needs of the stages before it: CRDs that are served, and for webhooks that their server answers."""
+
+    def __init__(
+        self, client: Client, changes: Iterable[ObjectChange], workloads: Iterable[Ref], options: WaitOptions
+    ) -> None:
+        crds = [each.ref for each in changes if each.ref.kind == CRD and each.operation is not Operation.DELETE]
+        self._awaited = {Stage.CRDS: crds, Stage.WORKLOADS: list(workloads)}
+        self._client, self._options = client, options
+
+    def settle(self, change: ObjectChange | None) -> None:
+        for earlier, refs in self._awaited.items():
+            if change is None or stage(change.ref) > earlier:
+                wait_until_ready(self._client, refs, self._options, REMEDY)
+                self._awaited[earlier] = []
 
 
 def _version(found: Object | None) -> str | None:
