@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 from ..kube.changes import ObjectChange, apply_changes
 from ..kube.client import Client
-from ..kube.errors import UNTOUCHED, ClusterError
 from ..kube.identity import cluster_node
 from ..kube.objects import Object, Ref
 from ..kube.wait import WaitOptions
@@ -32,7 +31,7 @@ class AgentCluster:
     def agent_seen(self) -> AgentSeen:
         """All that a plan of objects needs."""
         nodes = self.nodes_seen()
-        sets = self._list("apps/v1", "DaemonSet")
+        sets = self.client.list_all("apps/v1", "DaemonSet")
         return replace(
             nodes,
             objects={Ref.of(each): each for each in (*self._access(), *sets)},
@@ -49,24 +48,15 @@ class AgentCluster:
         return AgentSeen(nodes, {}, (), journal=kept)
 
     def nodes(self) -> tuple[LiveNode, ...]:
-        return tuple(live_node(each, cluster_node(each)) for each in self._list("v1", "Node"))
+        return tuple(live_node(each, cluster_node(each)) for each in self.client.list_all("v1", "Node"))
 
     def daemon_sets(self) -> tuple[Object, ...]:
         """Those of the agent in its namespace."""
-        return self._list("apps/v1", "DaemonSet", namespace=self.namespace, labels=f"{APP_LABEL}={NAME}")
+        return self.client.list_all("apps/v1", "DaemonSet", namespace=self.namespace, labels=f"{APP_LABEL}={NAME}")
 
     def pods(self, app: str = NAME) -> tuple[Object, ...]:
         """The agent's pods, or others of ours beside them."""
-        return self._list("v1", "Pod", namespace=self.namespace, labels=f"{APP_LABEL}={app}")
-
-    def _list(self, api_version: str, kind: str, **selectors: str) -> tuple[Object, ...]:
-        found = self.client.list_objects(api_version, kind, **selectors)
-        if found is None:
-            raise ClusterError(
-                f"The API server of {self.client.context.kubeconfig} has no {kind} in {api_version}",
-                f"{UNTOUCHED}. Look at whether the kubeconfig leads to a cluster.",
-            )
-        return found
+        return self.client.list_all("v1", "Pod", namespace=self.namespace, labels=f"{APP_LABEL}={app}")
 
     def _access(self) -> Iterator[Object]:
         for each in access(self.namespace):

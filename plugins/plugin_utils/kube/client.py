@@ -69,6 +69,17 @@ class Client:
         # Members of a list come without their kind.
         return tuple(_typed(api_version, kind, item) for item in found["items"] or ())
 
+    def list_all(self, api_version: str, kind: str, **selectors: str) -> tuple[dict[str, Any], ...]:
+        """The same of a kind that every cluster has; ClusterError where it does not exist."""
+        found = self.list_objects(api_version, kind, **selectors)
+        if found is None:
+            state = f"{self.context.untouched}. " if self.context.untouched else ""
+            raise ClusterError(
+                f"The API server of {self.context.kubeconfig} has no {kind} in {api_version}",
+                f"{state}Look at whether the kubeconfig leads to a cluster.",
+            )
+        return found
+
     def create(self, body: Object) -> Object:
         """The object as the API server has it then."""
         return self._write("create", body)

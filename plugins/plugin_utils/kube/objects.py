@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 Object = Mapping[str, Any]
+Key = tuple[str, str, str | None, str]
+"""Group, kind, namespace and name."""
 _IDENTITY = ("apiVersion", "kind")
 _OMITTED: Mapping[str, Object] = {
     "PriorityClass": {"globalDefault": False, "description": "", "preemptionPolicy": "PreemptLowerPriority"}
@@ -59,13 +61,13 @@ class Ref:
         where = {"namespace": self.namespace} if self.namespace else {}
         return {"apiVersion": self.api_version, "kind": self.kind, "metadata": {"name": self.name, **where, **metadata}}
 
+    @property
+    def key(self) -> Key:
+        """The object whatever the version of its API."""
+        return self.group, self.kind, self.namespace, self.name
+
     def same(self, other: Ref) -> bool:
-        return (self.group, self.kind, self.name, self.namespace) == (
-            other.group,
-            other.kind,
-            other.name,
-            other.namespace,
-        )
+        return self.key == other.key
 
 
 @dataclass(frozen=True)

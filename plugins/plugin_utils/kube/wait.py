@@ -78,8 +78,8 @@ def _explain(client: Client, ref: Ref, live: Object | None, state: Readiness) ->
     if live is None or ref.kind == CRD:
         return f"{ref.place}: {state.lacks}"
     labels = selector(ref, live)
-    pods = client.list_objects("v1", "Pod", namespace=ref.namespace or "", labels=labels) if labels else ()
-    reasons = obstacles(live, pods or ())
+    pods = client.list_all("v1", "Pod", namespace=ref.namespace or "", labels=labels) if labels else ()
+    reasons = obstacles(live, pods)
     return f"{ref.place}: {state.lacks}" + (f" ({'; '.join(reasons)})" if reasons else "")
 
 

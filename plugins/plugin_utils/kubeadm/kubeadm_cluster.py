@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..kube.client import Client
-from ..kube.errors import UNTOUCHED, ClusterError
 from ..kube.identity import ClusterNode, cluster_node
 from ..kube.last_applied import write_record
 from ..kube.objects import ConfigMap, Ref
@@ -28,13 +27,7 @@ class KubeadmCluster:
 
     def seen(self) -> Seen:
         """All that is read before anything is planned."""
-        found = self.client.list_objects("v1", "Node")
-        if found is None:
-            raise ClusterError(
-                f"The API server of {self.client.context.kubeconfig} has no Nodes",
-                f"{UNTOUCHED}. Look at whether the kubeconfig leads to a cluster.",
-            )
-        nodes = tuple(map(cluster_node, found))
+        nodes = tuple(map(cluster_node, self.client.list_all("v1", "Node")))
         kept = self._config_map(journal.NAME)
         version = kept.version if kept else None
         return Seen(nodes, self._kubelet_config(nodes), journal.read_journal(kept), version)

@@ -49,5 +49,5 @@ def _inventory(document: Mapping[str, Any]) -> Inventory:
 
 def joined(known: Iterable[Ref], new: Iterable[Ref]) -> tuple[Ref, ...]:
     """Each object once, in the version that it was last written in."""
-    found = {(each.group, each.kind, each.namespace, each.name): each for each in (*known, *new)}
+    found = {each.key: each for each in (*known, *new)}
     return tuple(found.values())

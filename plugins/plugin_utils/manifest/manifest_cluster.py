@@ -19,7 +19,7 @@ from .inventory import Inventory, place, read_inventory
 from .marks import is_adopted, owner
 from .order import Stage, stage
 from .removal import RESIDENTS, USES
-from .seen import Seen, key
+from .seen import Seen
 
 REMEDY = (
     "It stays as it is, and a further run goes on from here. Correct what is reported, or give it more time with"
@@ -40,7 +40,7 @@ class ManifestCluster:
         kept = self.client.find(place(name))
         inventory = read_inventory(kept)
         spaces = [Ref("v1", "Namespace", each.ref.namespace) for each in document.items if each.ref.namespace]
-        refs = {key(each): each for each in (*inventory.refs, *spaces, *(each.ref for each in document.items))}
+        refs = {each.key: each for each in (*inventory.refs, *spaces, *(each.ref for each in document.items))}
         found = {every: self._seen(ref) for every, ref in refs.items()}
         objects = {every: live for every, (live, _served) in found.items() if live is not None}
         unserved = frozenset(every for every, (_live, served) in found.items() if not served)
@@ -51,7 +51,7 @@ class ManifestCluster:
         uid = cluster_uid(self.client)
         kept = self.client.find(place(name))
         inventory = read_inventory(kept)
-        found = {key(ref): self._seen(ref)[0] for ref in inventory.refs}
+        found = {ref.key: self._seen(ref)[0] for ref in inventory.refs}
         objects = {every: live for every, live in found.items() if live is not None}
         ours = [live for live in objects.values() if owner(live) == name and not is_adopted(live)]
         return Seen(

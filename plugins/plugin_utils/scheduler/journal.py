@@ -73,9 +73,9 @@ def written(journal: Journal) -> dict[str, str]:
 
 def noted(journal: Journal, changed: Iterable[Entry], text: Text | None) -> Journal:
     """The journal with what is about to be written."""
-    entries = {(each.ref.group, each.ref.kind, each.ref.name, each.ref.namespace): each for each in journal.entries}
+    entries = {each.ref.key: each for each in journal.entries}
     for each in changed:
-        entries[each.ref.group, each.ref.kind, each.ref.name, each.ref.namespace] = each
+        entries[each.ref.key] = each
     return Journal(tuple(entries.values()), text or journal.text)
 
 
