@@ -205,6 +205,8 @@ def test_what_other_clients_have_added_stays_when_an_object_is_updated() -> None
     assert updated["metadata"]["labels"]["team"] == "a"
     assert [each["image"] for each in template["spec"]["containers"]][1:] == ["theirs:1"]
     assert template["spec"]["containers"][0]["image"] != "evil:1"
+    assert "theirs:1" in step.diff()["after"]
+    assert step.body["metadata"]["resourceVersion"] == live["metadata"]["resourceVersion"]
     assert plan(replace(after, objects={**after.objects, key: updated})).steps == ()
 
 

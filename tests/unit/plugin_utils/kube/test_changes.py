@@ -113,3 +113,42 @@ def test_each_permission_is_named_once() -> None:
         "patch nodes/status n",
         "patch daemonsets.apps d in a",
     ]
+
+
+def workload(version: str, image: str = "a", ready: int = 0) -> dict[str, Any]:
+    header = Ref("apps/v1", "DaemonSet", "d", "a").header(resourceVersion=version)
+    return {**header, "spec": {"image": image}, "status": {"ready": ready}}
+
+
+def test_a_patch_is_sent_again_where_only_the_status_differs() -> None:
+    change = patch_of(workload("7"), {"spec": {"image": "b"}}, {})
+    found = Server()
+    found.add(workload("", ready=3))
+    assert apply_change(found.client(), change)["spec"] == {"image": "b"}
+    found.add(workload("", image="theirs"))
+    with pytest.raises(ApiError, match="another client changed it"):
+        apply_change(found.client(), change)
+    assert (found.get("DaemonSet", "d", "a") or {})["spec"] == {"image": "theirs"}
+
+
+def test_a_patch_is_not_sent_for_ever() -> None:
+    found = Server(refuses={"patch daemonsets.apps d in a": 409})
+    found.add(workload(""))
+    with pytest.raises(ApiError, match="another client changed it"):
+        apply_change(found.client(), patch_of(workload("7"), {"spec": {"image": "b"}}, {}))
+    assert found.writes == []
+
+
+def test_what_a_change_needs_is_waited_for() -> None:
+    settled: list[str] = []
+    apply_changes(server().client(), CHANGES, settle=lambda change: settled.append(str(change)))
+    assert settled == ["create Namespace a", "patch ConfigMap a/c", "delete ConfigMap a/c", "None"]
+    apply_changes(server().client(dry_run=True), CHANGES, settle=lambda change: settled.append(str(change)))
+    assert len(settled) == 4
+
+    def fail(change: ObjectChange | None) -> None:
+        if change is None:
+            raise ApiError("get x", 500, "no", server().client().context)
+
+    with pytest.raises(ApiError, match=r"3 of 3 steps were done before it"):
+        apply_changes(server().client(), CHANGES, settle=fail)
