@@ -31,6 +31,7 @@ _WHOLE = frozenset(
 )
 """Structures of k8s.io/api core/v1 and apps/v1 in which an API server fills fields, and which it refuses without ours:
 a probe without a handler, a volume or a variable with two sources, a rollingUpdate of the type OnDelete."""
+Identity = tuple[Any, Any, str]
 Place = tuple[str, ...]
 """The keys of a field. An item of a list is a part of its key, as in containers[NAME]."""
 
@@ -176,15 +177,15 @@ class _Merging:
 
     def _others(self, live: list[Any], last: list[Any], place: Place) -> list[Any]:
         """The items that others have added or changed."""
-        then = {item["name"]: item for item in last}
-        return [item for item in live if not self._covers(item, then.get(item["name"]), place)]
+        then = {_identity(item): item for item in last}
+        return [item for item in live if not self._covers(item, then.get(_identity(item)), place)]
 
     def _list(self, live: list[Any], desired: list[Any], last: list[Any], place: Place) -> Any:
         """Item by item: what others have added stays, what was desired last and is not now goes."""
-        now, then = ({item["name"]: item for item in items} for items in (live, last))
-        result: dict[str, Any] = {}
+        now, then = ({_identity(item): item for item in items} for items in (live, last))
+        result: dict[Identity, Any] = {}
         for item in desired:
-            name, spot = item["name"], (*place[:-1], f"{place[-1]}[{item['name']}]")
+            name, spot = _identity(item), (*place[:-1], f"{place[-1]}[{item['name']}]")
             before = then.get(name, {})
             if name in now:
                 result[name] = patched(now[name], self.mapping(now[name], item, before, nulls(before), spot))
@@ -215,5 +216,11 @@ def _named(value: Any) -> bool:
     """Whether the items of a list are told apart by their names, as containers, variables and webhooks are."""
     if not isinstance(value, list) or not value:
         return False
-    names = [item.get("name") if isinstance(item, Mapping) else None for item in value]
-    return all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
+    if not all(isinstance(item, Mapping) and isinstance(item.get("name"), str) for item in value):
+        return False
+    return len(set(map(_identity, value))) == len(value)
+
+
+def _identity(item: Object) -> Identity:
+    """Subjects of one name may be of two kinds or in two namespaces."""
+    return item.get("kind"), item.get("namespace"), item["name"]

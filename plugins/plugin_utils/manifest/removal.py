@@ -75,9 +75,7 @@ def _owned(ref: Ref, seen: Seen, name: str) -> Object | None:
     return live if live is not None and owner(live) == name else None
 
 
-def _why_it_stays(
-    ref: Ref, seen: Seen, ours: Mapping[Key, Object], permission: Permission
-) -> str:
+def _why_it_stays(ref: Ref, seen: Seen, ours: Mapping[Key, Object], permission: Permission) -> str:
     if stage(ref) is Stage.CRDS and not permission.crds:
         return "its custom resources would go with it (colocation_volcano_remove_crds)"
     if stage(ref) is Stage.NAMESPACES:
@@ -87,9 +85,7 @@ def _why_it_stays(
     return ""
 
 
-def _others(
-    namespace: str, residents: Iterable[Object], ours: Mapping[Key, Object]
-) -> Iterator[str]:
+def _others(namespace: str, residents: Iterable[Object], ours: Mapping[Key, Object]) -> Iterator[str]:
     """What is in a namespace beside what we made, what our workloads made and what the server makes itself."""
     mounted = {
         (volume.get("secret") or {}).get("secretName")

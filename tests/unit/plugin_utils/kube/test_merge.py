@@ -176,6 +176,15 @@ def test_a_volume_of_another_kind_has_one_source() -> None:
     assert merge(live, desired, last, MergeRules(Absent.DIFFERS, Drift.RESET)).change == desired
 
 
+def test_subjects_of_one_name_are_told_apart() -> None:
+    ours = {"kind": "ServiceAccount", "namespace": "a", "name": "x"}
+    theirs = [{"kind": "User", "name": "x"}, {**ours, "namespace": "b"}]
+    moved = {**ours, "namespace": "c"}
+    assert merge({"subjects": [*theirs, ours]}, {"subjects": [ours]}, {"subjects": [ours]}, RESET).change == {}
+    change = merge({"subjects": [*theirs, ours]}, {"subjects": [moved]}, {"subjects": [ours]}, RESET).change
+    assert change == {"subjects": [moved, *theirs]}
+
+
 ALL = set(Absent)
 EMPTY, ZERO = {Absent.EMPTY, Absent.ZERO}, {Absent.ZERO}
 
