@@ -12,7 +12,7 @@ from ..plugin_utils.controller.action import display
 from ..plugin_utils.controller.cluster_action import ClusterAction
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.facts.published_values import plain
-from ..plugin_utils.kube.changes import ObjectChange, required_permissions
+from ..plugin_utils.kube.changes import ObjectChange, redacted_diff, required_permissions
 from ..plugin_utils.kube.errors import ClusterError
 from ..plugin_utils.kube.identity import require_cluster
 from ..plugin_utils.kube.permissions import RequiredPermission, require_permissions
@@ -26,7 +26,6 @@ from ..plugin_utils.manifest.order import Stage, stage
 from ..plugin_utils.manifest.plan import ManifestPlan, jobs_done, make_plan
 from ..plugin_utils.manifest.removal import Permission, make_removal
 from ..plugin_utils.manifest.seen import Seen
-from ..plugin_utils.redact import redact_text
 
 
 class ActionModule(ClusterAction):
@@ -124,12 +123,11 @@ def _is_done(job: str, document: Document, seen: Seen) -> bool:
 
 def _redacted(change: ObjectChange) -> dict[str, str]:
     """A Secret is shown without its values as it is, and its keys may say that one changed."""
-    told = change.diff()
-    return told if change.ref.kind == "Secret" else {name: redact_text(text) for name, text in told.items()}
+    return change.diff() if change.ref.kind == "Secret" else redacted_diff(change)
 
 
 def _told(plan: ManifestPlan) -> dict[str, Any]:
-    changes = [{"object": each.ref.place, "action": each.operation.value} for each in plan.changes]
+    changes = [each.to_result() for each in plan.changes]
     edits = [_redacted(each) for each in plan.changes]
     told = {"diff": edits, "changes": changes, "kept": plan.kept, "left": plan.left}
     return dict(plain(told))

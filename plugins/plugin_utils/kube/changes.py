@@ -10,10 +10,11 @@ from enum import Enum
 from typing import Any
 
 from ..edit.library import library
+from ..redact import redact_text
 from .client import Client
 from .errors import CONFLICT, ApiError
 from .objects import ConfigMap, Object, Ref, body, projected
-from .permissions import RequiredPermission
+from .permissions import RequiredPermission, require_permissions
 from .wait import WaitOptions, delete_and_wait
 
 ATTEMPTS = 5
@@ -50,6 +51,9 @@ class ObjectChange:
     def __str__(self) -> str:
         return f"{self.operation.value} {self.ref.place}"
 
+    def to_result(self) -> dict[str, str]:
+        return {"object": self.ref.place, "action": self.operation.value}
+
     def diff(self) -> dict[str, str]:
         place = f"{self.ref.place}, {self.part}" if self.part else self.ref.place
         return {
@@ -58,6 +62,11 @@ class ObjectChange:
             "before": render(self.before),
             "after": render(self.after),
         }
+
+
+def redacted_diff(change: ObjectChange) -> dict[str, str]:
+    """A diff without what may be a secret in it."""
+    return {name: redact_text(text) for name, text in change.diff().items()}
 
 
 def creation(desired: Object, *, dry: bool = True) -> ObjectChange:
@@ -79,7 +88,7 @@ def patch_of(found: Object, change: Object, after: Object, *, ref: Ref | None = 
 def text_change(found: ConfigMap, key: str, after: str) -> ObjectChange:
     """Another text of one key of a ConfigMap, if it is still as it was read."""
     sent = {**found.ref.header(resourceVersion=found.version), "data": {key: after}}
-    return ObjectChange(found.ref, Operation.PATCH, sent, found.data[key], after, part=f"key {key}")
+    return ObjectChange(found.ref, Operation.PATCH, sent, found.data.get(key, ""), after, part=f"key {key}")
 
 
 def deletion(ref: Ref, before: Any) -> ObjectChange:
@@ -156,6 +165,12 @@ def apply_changes(
                 raise
             done = f"{number} of {len(changes)} steps were done before it, and a further run goes on"
             raise error.after(done) from error
+
+
+def apply_permitted(client: Client, changes: Sequence[ObjectChange]) -> None:
+    """Apply changes, if the user has the permissions for all of them."""
+    require_permissions(client, required_permissions(changes))
+    apply_changes(client, changes)
 
 
 def render(value: Any) -> str:

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from .client import Client
+from .changes import ObjectChange, Operation
 from .errors import ClusterError
 from .objects import ConfigMap, Object, Ref
 
@@ -48,13 +48,11 @@ def record_data(entry: str, document: Mapping[str, Any]) -> dict[str, str]:
     return {entry: json.dumps({"schema": SCHEMA, **document}, indent=1)}
 
 
-def write_record(client: Client, ref: Ref, data: Mapping[str, str], version: str | None) -> str | None:
-    """Write a record, if it is still as it was read; its new version. None for ``version``: there was none."""
-    header = ref.header() if version is None else ref.header(resourceVersion=version)
-    write = client.create if version is None else client.patch
-    written = write({**header, "data": dict(data)})
-    metadata: Mapping[str, Any] = written.get("metadata") or {}
-    return metadata.get("resourceVersion")
+def record_change(ref: Ref, data: Mapping[str, str], version: str | None) -> ObjectChange:
+    """A record as it is to be, if it is still as it was read. None for ``version``: there was none."""
+    if version is None:
+        return ObjectChange(ref, Operation.CREATE, {**ref.header(), "data": dict(data)}, None, None)
+    return ObjectChange(ref, Operation.PATCH, {**ref.header(resourceVersion=version), "data": dict(data)}, None, None)
 
 
 def with_note(desired: Object, annotation: str) -> dict[str, Any]:

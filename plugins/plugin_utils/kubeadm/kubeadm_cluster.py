@@ -4,16 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..kube.changes import ObjectChange, deletion, text_change
 from ..kube.client import Client
 from ..kube.identity import ClusterNode, cluster_node
-from ..kube.last_applied import write_record
+from ..kube.last_applied import record_change
 from ..kube.objects import ConfigMap, Ref
-from ..kube.permissions import RequiredPermission, require_permissions
 from . import journal
-from .model import CONFIG_MAP, NAMESPACE
+from .model import CONFIG_MAP, KEY, NAMESPACE
+from .plan import ClusterPlan
+from .restore import Return
 from .seen import Seen
 
 JOURNAL = Ref("v1", "ConfigMap", journal.NAME, NAMESPACE)
@@ -47,20 +48,16 @@ class KubeadmCluster:
     def _config_map(self, name: str) -> ConfigMap | None:
         return ConfigMap.of(self.client.find(Ref("v1", "ConfigMap", name, NAMESPACE)))
 
-    def require_permissions(self, found: ConfigMap | None, *verbs: str) -> None:
-        """ClusterError where the user may not write the kubelet-config, or has not these verbs on the journal."""
-        permissions = [RequiredPermission.of(verb, JOURNAL) for verb in verbs]
-        patch = [RequiredPermission.of("patch", found.ref)] if found else []
-        require_permissions(self.client, (*patch, *permissions))
 
-    def keep(self, data: Mapping[str, str], version: str | None) -> None:
-        """Write the journal, if it is still as it was read. None for ``version``: there was none."""
-        write_record(self.client, JOURNAL, data, version)
+def written_changes(plan: ClusterPlan, version: str | None) -> tuple[ObjectChange, ...]:
+    """The journal, which has this version, and then the kubelet-config."""
+    if plan.config_map is None or plan.journal is None or plan.after is None:
+        return ()
+    record = record_change(JOURNAL, journal.written(plan.journal), version)
+    return record, text_change(plan.config_map, KEY, plan.after)
 
-    def forget(self) -> None:
-        """Delete the journal."""
-        self.client.delete(JOURNAL)
 
-    def replace(self, found: ConfigMap, key: str, text: str) -> None:
-        """Write one key of a ConfigMap, if it is still as it was read: the API server refuses another version of it."""
-        self.client.patch({**found.ref.header(resourceVersion=found.version), "data": {key: text}})
+def restoring_changes(found: Return) -> tuple[ObjectChange, ...]:
+    """The kubelet-config, and then the journal, which is of no use any more."""
+    changes = [text_change(found.config_map, KEY, found.after)] if found.config_map and found.after is not None else []
+    return (*changes, *([deletion(JOURNAL, None)] if found.forget else []))

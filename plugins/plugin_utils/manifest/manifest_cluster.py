@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ..kube.changes import ObjectChange, Operation, apply_changes
+from ..kube.changes import ObjectChange, Operation, apply_change, apply_changes
 from ..kube.client import Client
 from ..kube.identity import cluster_uid
-from ..kube.last_applied import write_record
+from ..kube.last_applied import record_change
 from ..kube.objects import Object, Ref
 from ..kube.wait import CRD, WaitOptions, wait_until_ready
 from ..scheduler.seen import served_versions
@@ -86,7 +86,7 @@ class ManifestCluster:
 
     def note(self, name: str, inventory: Inventory, version: str | None) -> str | None:
         """Write the inventory, if it is still as it was read; its new version."""
-        return write_record(self.client, place(name), inventory.written(), version)
+        return _version(apply_change(self.client, record_change(place(name), inventory.written(), version)))
 
     def take_away(self, name: str) -> None:
         """The inventory."""

@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import apply_change
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.last_applied import (
     pack,
     read_note,
     read_record,
+    record_change,
     record_data,
     unpack,
     with_note,
-    write_record,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap, Ref
 from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
@@ -43,14 +44,18 @@ def test_a_record_of_something_else_is_refused(text: str) -> None:
 
 
 def test_a_record_that_another_run_has_written_is_not_overwritten() -> None:
-    server, ref = Server(), Ref("v1", "ConfigMap", "record", "space")
-    first = write_record(server.client(), ref, {ENTRY: "1"}, None)
+    client, ref = Server().client(), Ref("v1", "ConfigMap", "record", "space")
+
+    def write(text: str, version: str | None) -> str:
+        written = apply_change(client, record_change(ref, {ENTRY: text}, version))
+        return str(written["metadata"]["resourceVersion"])
+
+    first = write("1", None)
     with pytest.raises(ClusterError, match="another client changed it"):
-        write_record(server.client(), ref, {ENTRY: "2"}, None)
-    second = write_record(server.client(), ref, {ENTRY: "2"}, first)
-    assert second != first
+        write("2", None)
+    assert write("2", first) != first
     with pytest.raises(ClusterError, match="another client changed it"):
-        write_record(server.client(), ref, {ENTRY: "3"}, first)
+        write("3", first)
 
 
 def test_a_note_has_its_form() -> None:

@@ -16,14 +16,17 @@ import kubernetes_validate
 import kubernetes_validate.utils
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import Operation, apply_changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import Operation, apply_permitted
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.document import Options, read_document
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.inventory import place
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.plan import make_plan as manifest_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.seen import Seen as ManifestSeen
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.admission import MUTATING, VALIDATING
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.plan import SchedulerPlan, make_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.scheduler_cluster import SchedulerCluster
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.scheduler_cluster import (
+    SchedulerCluster,
+    written_changes,
+)
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.seen import CRDS
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.wanted import read_wanted
 from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server, Stored
@@ -122,9 +125,7 @@ def run(found: OfVersion, given: Mapping[str, Any]) -> SchedulerPlan:
     cluster = SchedulerCluster(found.client())
     seen = cluster.look(read_wanted(given))
     plan = make_plan(read_wanted(given), seen, UID)
-    if plan.changes:
-        cluster.note(SPACE, plan.journal, seen.journal_version)
-    apply_changes(cluster.client, (*plan.objects, *((plan.text,) if plan.text else ())))
+    apply_permitted(cluster.client, written_changes(plan, SPACE, seen.journal_version))
     return plan
 
 
