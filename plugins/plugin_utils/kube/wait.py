@@ -30,6 +30,7 @@ class WaitOptions:
     timeout: float
     sleep: Callable[[float], None] = time.sleep
     show: Callable[[str], None] = lambda _message: None
+    now: Callable[[], float] = time.monotonic
 
 
 @dataclass(frozen=True)
@@ -40,38 +41,58 @@ class Readiness:
     failed: bool = False
 
 
+def poll(look: Callable[[], Readiness], options: WaitOptions, pause: float) -> Readiness:
+    """Look every ``pause`` seconds, at least once; what was found last once the time is over or waiting is of no use."""
+    end = options.now() + options.timeout
+    while True:
+        found = look()
+        if not found.lacks or found.failed or options.now() >= end:
+            return found
+        options.sleep(pause)
+
+
 def delete_and_wait(client: Client, ref: Ref, options: WaitOptions) -> None:
     """Delete an object with all that it owns, and wait until they no longer exist. A dry run does not wait."""
     client.delete(ref, propagation="Foreground")
-    remaining = 0.0 if client.dry_run else options.timeout
-    while remaining > 0 and client.find(ref) is not None:
-        options.sleep(POLL_DELETED)
-        remaining -= POLL_DELETED
-        if remaining <= 0:
-            raise ClusterError(
-                f"{ref.place} still exists {options.timeout:g} s after it was deleted",
-                "Look at its finalizers and at what it owns, and run again.",
-            )
+    if client.dry_run:
+        return
+    found = poll(lambda: Readiness("it still exists" if client.find(ref) else ""), options, POLL_DELETED)
+    if found.lacks:
+        raise ClusterError(
+            f"{ref.place} still exists {options.timeout:g} s after it was deleted",
+            "Look at its finalizers and at what it owns, and run again.",
+        )
 
 
 def wait_until_ready(client: Client, refs: Iterable[Ref], options: WaitOptions, remedy: str) -> None:
     """Wait until all of these are ready; ClusterError with the reasons where they do not become so."""
-    remaining = list(refs)
-    end = time.monotonic() + options.timeout
-    shown: dict[Ref, str] = {}
-    while remaining:
-        live = {ref: client.find(ref) for ref in remaining}
-        states = {ref: readiness(ref, found) for ref, found in live.items()}
-        remaining = [ref for ref in remaining if states[ref].lacks]
-        for ref in remaining:
-            if shown.get(ref) != states[ref].lacks:
-                shown[ref] = states[ref].lacks
-                options.show(f"waiting for {ref.place}: {shown[ref]}")
-        if remaining and (time.monotonic() >= end or any(states[ref].failed for ref in remaining)):
-            reasons = "; ".join(_explain(client, ref, live[ref], states[ref]) for ref in remaining)
-            raise ClusterError(f"What was installed does not run: {reasons}", remedy)
-        if remaining:
-            options.sleep(POLL_READY)
+    waiting = _Waiting(client, list(refs), options.show)
+    if poll(waiting.look, options, POLL_READY).lacks:
+        raise ClusterError(f"What was installed does not run: {waiting.explain()}", remedy)
+
+
+class _Waiting:
+    """Objects that are not ready yet, with what was read of them last."""
+
+    def __init__(self, client: Client, refs: list[Ref], show: Callable[[str], None]) -> None:
+        self._client, self._remaining, self._show = client, refs, show
+        self._live: dict[Ref, Object | None] = {}
+        self._states: dict[Ref, Readiness] = {}
+
+    def look(self) -> Readiness:
+        """What is lacking of all; what changed in that is shown."""
+        before = self._states
+        self._live = {ref: self._client.find(ref) for ref in self._remaining}
+        self._states = {ref: readiness(ref, found) for ref, found in self._live.items()}
+        self._remaining = [ref for ref in self._remaining if self._states[ref].lacks]
+        for ref in self._remaining:
+            if self._states[ref].lacks != before.get(ref, Readiness()).lacks:
+                self._show(f"waiting for {ref.place}: {self._states[ref].lacks}")
+        places = ", ".join(ref.place for ref in self._remaining)
+        return Readiness(places, any(self._states[ref].failed for ref in self._remaining))
+
+    def explain(self) -> str:
+        return "; ".join(_explain(self._client, ref, self._live[ref], self._states[ref]) for ref in self._remaining)
 
 
 def _explain(client: Client, ref: Ref, live: Object | None, state: Readiness) -> str:

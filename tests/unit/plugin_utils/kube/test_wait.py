@@ -166,5 +166,8 @@ def test_what_is_deleted_is_waited_for_and_named_if_it_stays() -> None:
     delete_and_wait(server.client(dry_run=True), ref("Deployment"), WaitOptions(6))
     delete_and_wait(server.client(), ref("Deployment"), WaitOptions(6, sleep))
     server.add(DEPLOYMENT)
+    passed = [0.0]
+    options = WaitOptions(6, passed.append, now=lambda: sum(passed))
     with pytest.raises(ClusterError, match="Deployment b/a still exists 6 s after it was deleted"):
-        delete_and_wait(server.client(), ref("Deployment"), WaitOptions(6, lambda _seconds: None))
+        delete_and_wait(server.client(), ref("Deployment"), options)
+    assert passed == [0.0, 2.0, 2.0, 2.0]
