@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..kube.changes import ObjectChange, Operation
@@ -46,7 +47,7 @@ def _nodes(seen: AgentSeen, off: Mapping[str, Mapping[str, str | None]], *, keep
         labels = {} if keep else {**off.get(node.name, {}), POOL: None}
         old, new = _old(node, labels), _new(node, labels)
         if old != new:
-            yield patch(_patch(node, labels), old, new)
+            yield replace(patch(_patch(node, labels), old, new), found=node.found)
         if node.listed:
             gone = dict.fromkeys(node.listed)
             body = {**_named(node), "status": {"capacity": gone, "allocatable": gone}}
@@ -64,7 +65,7 @@ def _left(node: LiveNode) -> list[dict[str, Any]]:
 def _patch(node: LiveNode, labels: Mapping[str, str | None]) -> dict[str, Any]:
     """Taints are written as a whole list, so that the version that was read has to be the one that is replaced.
 
-    Only then: kubelet writes to its Node all the time.
+    Only then: kubelet writes to its Node all the time. That alone is no reason to give up: ``ObjectChange.found``.
     """
     annotations = {key: None for key in REPORTED if key in node.annotations}
     keys = {"labels": dict(labels), "annotations": annotations}

@@ -27,6 +27,7 @@ class LiveNode:
     reported: Mapping[str, str]
     version: str
     listed: Mapping[str, str] = field(default_factory=dict)
+    found: Object | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -63,6 +64,7 @@ def live_node(found: Object, identity: ClusterNode) -> LiveNode:
         _batch(allocatable),
         metadata.get("resourceVersion", ""),
         _batch({**(status.get("capacity") or {}), **allocatable}),
+        found,
     )
 
 

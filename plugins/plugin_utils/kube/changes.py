@@ -130,11 +130,20 @@ def _patch(client: Client, change: ObjectChange) -> Object:
         try:
             return client.patch(sent, subresource=_subresource(change))
         except ApiError as error:
-            now = client.find(change.ref) if error.status == CONFLICT and change.found is not None else None
-            if now is None or change.found is None or body(now) != body(change.found):
+            now = _read_again(client, change) if error.status == CONFLICT else None
+            if now is None:
                 raise
             sent = {**sent, "metadata": {**sent["metadata"], "resourceVersion": now["metadata"]["resourceVersion"]}}
     return client.patch(sent, subresource=_subresource(change))
+
+
+def _read_again(client: Client, change: ObjectChange) -> Object | None:
+    """The object, where no more than its status differs from what was read; None also where it may not be read."""
+    try:
+        now = client.find(change.ref) if change.found is not None else None
+    except ApiError:
+        return None
+    return now if now is not None and change.found is not None and body(now) == body(change.found) else None
 
 
 def never(_change: ObjectChange | None) -> None:

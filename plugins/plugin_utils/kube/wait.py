@@ -42,7 +42,7 @@ class Readiness:
 
 
 def poll(look: Callable[[], Readiness], options: WaitOptions, pause: float) -> Readiness:
-    """Look every ``pause`` seconds, at least once; what was found last once the time is over or waiting is of no use."""
+    """Look every ``pause`` seconds, at least once: what was found when the time was over or waiting was of no use."""
     end = options.now() + options.timeout
     while True:
         found = look()

@@ -14,8 +14,11 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.agent_cluster import AgentCluster
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.journal import Journal, written
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.labels import Permission
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import POOL, TAINT
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.needs import needs
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.objects import namespace
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.removal import removal_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.steps import (
     create_owned,
     delete,
@@ -73,6 +76,23 @@ def test_what_is_in_the_capacity_only_is_none_that_a_pod_can_have() -> None:
     (node,) = cluster({**NODE, "status": status})[0].nodes()
     assert node.reported == {}
     assert set(node.listed) == {"kubernetes.io/batch-cpu", "kubernetes.io/batch-memory"}
+
+
+def test_a_taint_goes_though_kubelet_writes_its_status_meanwhile() -> None:
+    taints = [{"key": TAINT, "effect": "NoSchedule"}, *NODE["spec"]["taints"]]
+    tainted = {**NODE, "metadata": {**NODE["metadata"], "labels": {POOL: "a"}}, "spec": {"taints": taints}}
+    found, server = cluster(tainted)
+    (step, *_status) = removal_plan(found.agent_seen(), SPACE, Permission.GIVEN).steps
+    server.add({**tainted, "status": {**NODE["status"], "images": []}})
+    found.apply([step])
+    node = server.get("Node", "n1") or {}
+    assert (node["spec"], node["metadata"]["labels"]) == (NODE["spec"], {})
+    server.add({**tainted, "spec": {"taints": [*taints, {"key": "theirs", "effect": "NoExecute"}]}})
+    with pytest.raises(ClusterError, match="another client changed it after it was read"):
+        found.apply([step])
+    server.refuses["get nodes n1"] = 403
+    with pytest.raises(ClusterError, match="another client changed it after it was read"):
+        found.apply([step])
 
 
 def test_a_crd_without_objects_is_there() -> None:
