@@ -48,7 +48,7 @@ class ActionModule(AgentAction):
         else:
             pools, values, (plan, later) = self._way_there(cluster, arguments, permission)
         require_permissions(cluster.client, (*needs(plan.steps), *later))
-        cluster.carry_out(plan.steps)
+        cluster.apply(plan.steps)
         return published(plan, pools, values)
 
     def _wanted(self, arguments: Mapping[str, Any]) -> tuple[Options, Sequence[AgentHost], Sequence[Pool], Helm]:

@@ -24,7 +24,7 @@ class ActionModule(AgentAction):
         if arguments["state"] == "absent":
             owners(self.known_hosts(arguments["nodes"]), nodes)
             steps = tuple(ended(cluster.pods(TRIAL)))
-            cluster.carry_out(steps)
+            cluster.apply(steps)
             return {"changed": bool(steps), "changes": [str(step) for step in steps], "trials": []}
         hosts = {each.name: each for each in self.agent_hosts(arguments["nodes"], "")}
         found = owners([each.identity for each in hosts.values()], nodes)
@@ -35,7 +35,7 @@ class ActionModule(AgentAction):
         if steps:
             # A pod that could be made and not be deleted would stay.
             require_permissions(cluster.client, proof_needs(arguments["namespace"], trial=True))
-        cluster.carry_out(steps)
+        cluster.apply(steps)
         return {
             "changed": bool(steps),
             "changes": [str(step) for step in steps],

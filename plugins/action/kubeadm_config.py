@@ -13,14 +13,13 @@ from ..plugin_utils.controller.cluster_action import ClusterAction
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.facts.published_values import plain
 from ..plugin_utils.findings.kubeadm import published
-from ..plugin_utils.kubeadm import journal
+from ..plugin_utils.kube.changes import ObjectChange, apply_permitted, redacted_diff
 from ..plugin_utils.kubeadm.hosts import read_host, read_restored
-from ..plugin_utils.kubeadm.kubeadm_cluster import KubeadmCluster
-from ..plugin_utils.kubeadm.model import KEY, Host
+from ..plugin_utils.kubeadm.kubeadm_cluster import KubeadmCluster, restoring_changes, written_changes
+from ..plugin_utils.kubeadm.model import Host
 from ..plugin_utils.kubeadm.permission import Permission
 from ..plugin_utils.kubeadm.plan import ClusterPlan, make_cluster_plan
 from ..plugin_utils.kubeadm.restore import Return, make_return
-from ..plugin_utils.redact import redact_text
 
 REGISTERED = ("node_observed", "node_aligned", "node_restore_planned", "node_restored")
 """What the role's phases register."""
@@ -40,37 +39,18 @@ class ActionModule(ClusterAction):
         found: ClusterPlan | Return
         if arguments["state"] == "restored":
             found = make_return([self._restored(name) for name in arguments["nodes"]], seen, permission)
-            self._put_back(cluster, found)
+            changes = restoring_changes(found)
         else:
             found = make_cluster_plan([self._host(name) for name in arguments["nodes"]], seen, permission)
-            self._write(cluster, found, known=seen.journal is not None)
-        return self._told(found)
+            changes = written_changes(found, seen.journal_version)
+        apply_permitted(cluster.client, changes)
+        return self._told(found, changes)
 
     @staticmethod
-    def _write(cluster: KubeadmCluster, plan: ClusterPlan, *, known: bool) -> None:
-        if plan.config_map and plan.journal and plan.after is not None:
-            cluster.require_permissions(plan.config_map, "patch" if known else "create")
-            cluster.keep(journal.written(plan.journal), known=known)
-            cluster.replace(plan.config_map, KEY, plan.after)
-
-    @staticmethod
-    def _put_back(cluster: KubeadmCluster, found: Return) -> None:
-        changed = found.config_map if found.after is not None else None
-        if changed or found.forget:
-            cluster.require_permissions(changed, *(["delete"] if found.forget else []))
-        if found.config_map and found.after is not None:
-            cluster.replace(found.config_map, KEY, found.after)
-        if found.forget:
-            cluster.forget()
-
-    def _told(self, found: ClusterPlan | Return) -> dict[str, Any]:
-        before = found.config_map.data.get(KEY, "") if found.config_map else ""
-        place = f"{found.config_map.place}, key {KEY}" if found.config_map else ""
-        forgotten = isinstance(found, Return) and found.forget
-        edit = {"before_header": place, "after_header": place, "before": before, "after": found.after or ""}
+    def _told(found: ClusterPlan | Return, changes: tuple[ObjectChange, ...]) -> dict[str, Any]:
         result: dict[str, Any] = {
-            "changed": found.after is not None or forgotten,
-            "diff": [{name: redact_text(text) for name, text in edit.items()}] if found.after is not None else [],
+            "changed": bool(changes),
+            "diff": [redacted_diff(each) for each in changes if each.part],
             "changes": [each.published() for each in found.changes],
             "reasons": list(found.reasons),
             "findings": published(found.findings),

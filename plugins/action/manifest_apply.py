@@ -12,10 +12,10 @@ from ..plugin_utils.controller.action import display
 from ..plugin_utils.controller.cluster_action import ClusterAction
 from ..plugin_utils.controller.node import Node
 from ..plugin_utils.facts.published_values import plain
+from ..plugin_utils.kube.changes import ObjectChange, redacted_diff, required_permissions
 from ..plugin_utils.kube.errors import ClusterError
 from ..plugin_utils.kube.identity import require_cluster
-from ..plugin_utils.kube.objects import Ref
-from ..plugin_utils.kube.permissions import require_permissions
+from ..plugin_utils.kube.permissions import RequiredPermission, require_permissions
 from ..plugin_utils.kube.wait import WaitOptions
 from ..plugin_utils.manifest.arguments import MANIFEST_APPLY
 from ..plugin_utils.manifest.document import Document, Options, pinned_text, read_document
@@ -26,8 +26,6 @@ from ..plugin_utils.manifest.order import Stage, stage
 from ..plugin_utils.manifest.plan import ManifestPlan, jobs_done, make_plan
 from ..plugin_utils.manifest.removal import Permission, make_removal
 from ..plugin_utils.manifest.seen import Seen
-from ..plugin_utils.redact import redact_text
-from ..plugin_utils.scheduler.deeds import Deed, ObjectChange, carry_out, required_permissions
 
 
 class ActionModule(ClusterAction):
@@ -52,46 +50,24 @@ class ActionModule(ClusterAction):
         changed = bool(plan.changes) or plan.inventory != seen.inventory
         require_cluster(seen.uid, arguments["cluster_uid"], changing=changed)
         version = self._begin(cluster, name, plan, seen)
-        later = _later(plan.changes)
-        self._carry_out(cluster, tuple(each for each in plan.changes if each not in later), options)
+        workloads = [each.ref for each in document.items if stage(each.ref) is Stage.WORKLOADS]
+        cluster.apply(plan.changes, [ref for ref in workloads if not _is_done(ref.place, document, seen)], options)
         if not self._task.check_mode:
-            workloads = [each.ref for each in document.items if stage(each.ref) is Stage.WORKLOADS]
-            cluster.prove([each for each in workloads if not _is_done(each.place, document, seen)], options)
-            self._carry_out(cluster, later, options)
             jobs = jobs_done(document.items, seen.inventory.jobs)
             if jobs != seen.inventory.jobs:
                 require_cluster(seen.uid, arguments["cluster_uid"], changing=True)
                 cluster.note(name, replace(plan.inventory, jobs=jobs), version)
-        else:
-            self._carry_out(cluster, later, options)
         return {**_told(plan), "changed": changed, "images": list(document.images), "left_out": list(document.left_out)}
 
     def _begin(self, cluster: ManifestCluster, name: str, plan: ManifestPlan, seen: Seen) -> str | None:
         """The inventory is there before the first object, so that a run that is cut off loses nothing."""
         if not plan.changes and plan.inventory == seen.inventory:
             return seen.version
-        deed = Deed.CHANGE if seen.version else Deed.CREATE
-        require_permissions(cluster.client, required_permissions(plan.changes, None, place(name), deed, Deed.CHANGE))
+        verbs = ("patch",) if seen.version else ("create", "patch")
+        _require(cluster, name, plan, *verbs)
         if plan.inventory == seen.inventory:
             return seen.version
         return cluster.note(name, plan.inventory, seen.version)
-
-    def _carry_out(self, cluster: ManifestCluster, changes: tuple[ObjectChange, ...], options: WaitOptions) -> None:
-        crds: list[Ref] = []
-        for each in changes:
-            if self._task.check_mode and not each.dry:
-                continue
-            if crds and stage(each.ref) is not Stage.CRDS and not self._task.check_mode:
-                cluster.prove(crds, options)
-                crds = []
-            if each.deed is Deed.DELETE:
-                cluster.delete(each, options)
-            else:
-                carry_out(cluster.client, each)
-            if stage(each.ref) is Stage.CRDS and each.deed is not Deed.DELETE:
-                crds.append(each.ref)
-        if crds and not self._task.check_mode:
-            cluster.prove(crds, options)
 
     def _take_away(
         self, cluster: ManifestCluster, arguments: Mapping[str, Any], options: WaitOptions
@@ -104,9 +80,8 @@ class ActionModule(ClusterAction):
         changes = bool(plan.changes) or forgets
         require_cluster(seen.uid, arguments["cluster_uid"], changing=changes)
         if changes:
-            deed = Deed.DELETE if forgets else Deed.CHANGE
-            require_permissions(cluster.client, required_permissions(plan.changes, None, place(name), deed))
-            self._carry_out(cluster, plan.changes, options)
+            _require(cluster, name, plan, "delete" if forgets else "patch")
+            cluster.apply(plan.changes, (), options)
             if forgets:
                 cluster.take_away(name)
             elif plan.inventory != seen.inventory:
@@ -134,9 +109,10 @@ def _document(arguments: Mapping[str, Any]) -> Document:
     return read_document(path, text, options)
 
 
-def _later(changes: tuple[ObjectChange, ...]) -> tuple[ObjectChange, ...]:
-    """What is only made when the workloads run."""
-    return tuple(each for each in changes if stage(each.ref) > Stage.WORKLOADS)
+def _require(cluster: ManifestCluster, name: str, plan: ManifestPlan, *verbs: str) -> None:
+    """The permissions of a plan, and these verbs on the inventory."""
+    inventory = (RequiredPermission.of(verb, place(name)) for verb in verbs)
+    require_permissions(cluster.client, (*inventory, *required_permissions(plan.changes)))
 
 
 def _is_done(job: str, document: Document, seen: Seen) -> bool:
@@ -147,12 +123,11 @@ def _is_done(job: str, document: Document, seen: Seen) -> bool:
 
 def _redacted(change: ObjectChange) -> dict[str, str]:
     """A Secret is shown without its values as it is, and its keys may say that one changed."""
-    told = change.diff()
-    return told if change.ref.kind == "Secret" else {name: redact_text(text) for name, text in told.items()}
+    return change.diff() if change.ref.kind == "Secret" else redacted_diff(change)
 
 
 def _told(plan: ManifestPlan) -> dict[str, Any]:
-    changes = [{"object": each.ref.place, "action": each.deed.value} for each in plan.changes]
+    changes = [each.to_result() for each in plan.changes]
     edits = [_redacted(each) for each in plan.changes]
     told = {"diff": edits, "changes": changes, "kept": plan.kept, "left": plan.left}
     return dict(plain(told))

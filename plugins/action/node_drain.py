@@ -4,20 +4,22 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any
 
 from ..plugin_utils.controller.action import display
 from ..plugin_utils.controller.rollout_action import RolloutAction
+from ..plugin_utils.kube.wait import WaitOptions
 from ..plugin_utils.rollout.arguments import NODE_DRAIN
 from ..plugin_utils.rollout.cordon import is_ours
-from ..plugin_utils.rollout.drain import Clock, await_ready, drain, outlook, release
+from ..plugin_utils.rollout.drain import await_ready, drain, outlook, release
 from ..plugin_utils.rollout.drain_cluster import DrainCluster
 from ..plugin_utils.rollout.shown import diff, published
 
-CLOCK = Clock(time.monotonic, time.sleep, lambda: f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}")
+
+def stamp() -> str:
+    return f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}"
 
 
 class ActionModule(RolloutAction):
@@ -33,7 +35,7 @@ class ActionModule(RolloutAction):
         if self._task.check_mode:
             found = outlook(cluster.node(name), cluster.pods(name))
         else:
-            found = drain(cluster, name, timeout, CLOCK, self._show)
+            found = drain(cluster, name, WaitOptions(timeout, show=self._show), stamp)
         if found.reason:
             display.warning(f"{self.host} is not drained, and its cordon as it was: {found.reason}")
         changed = bool(found.evicted) or found.cordoned
@@ -45,7 +47,8 @@ class ActionModule(RolloutAction):
             closed = (self.registered(arguments["name"]).get("rollout_drained") or {}).get("cordoned")
             return {"changed": is_ours(cluster.node(name)) or bool(closed)}
         timeout = arguments["timeout"]
-        ready = not timeout or not self._was_ready(name) or await_ready(cluster, name, timeout, CLOCK, self._show)
+        options = WaitOptions(timeout, show=self._show)
+        ready = not timeout or not self._was_ready(name) or await_ready(cluster, name, options)
         changed = release(cluster, name)
         if ready:
             return {"changed": changed}

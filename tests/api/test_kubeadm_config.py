@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import apply_change, text_change
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.client import Client
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError, ErrorContext
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.kubeadm_cluster import KubeadmCluster
@@ -234,6 +235,6 @@ def test_a_concurrent_change_is_not_overwritten(config: KubeletConfig) -> None:
     assert found
     config.set_text(config.original + "maxPods: 50\n")
     with pytest.raises(ClusterError, match="another client changed it after it was read") as refused:
-        cluster.replace(found, KEY, config.written)
+        apply_change(cluster.client, text_change(found, KEY, config.written))
     assert "No change of another client was overwritten. Run again" in str(refused.value)
     assert config.text == config.original + "maxPods: 50\n"

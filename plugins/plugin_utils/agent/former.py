@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .seen import Object
+from ..kube.objects import Object
 
 CHANGED_BY_ADMISSION = "imagePullPolicy"
 """Of containers: AlwaysPullImages writes it in pods, and in no template (plugin/pkg/admission/alwayspullimages)."""

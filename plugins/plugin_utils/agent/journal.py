@@ -7,17 +7,16 @@ It lies in a ConfigMap of its own in the agent's namespace, and is written befor
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..kube.errors import ClusterError
+from ..kube.last_applied import read_record, record_data
+from ..kube.objects import ConfigMap
 from .config_map import ABSENT, Kept
 from .names import OWNER, OWNER_LABEL
 
 NAME, ENTRY = "volcano-colocation-agent", "agent.json"
-SCHEMA = 1
 
 
 @dataclass(frozen=True)
@@ -36,31 +35,22 @@ class Journal:
 
 def read_journal(found: Mapping[str, Any] | None) -> Journal | None:
     """The journal of a ConfigMap; ClusterError for one that is not ours."""
-    if found is None:
-        return None
-    try:
-        document = json.loads(found["data"][ENTRY])
-        if document["schema"] != SCHEMA:
-            raise ValueError(f"schema {document['schema']!r}, this version reads {SCHEMA}")
-        return Journal(
-            document["existed"],
-            document["original"],
-            document["committed"],
-            tuple(Kept(tuple(each["path"]), each.get("before", ABSENT), each["after"]) for each in document["kept"]),
-            document["labels"],
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise ClusterError(
-            f"ConfigMap {NAME} is not what this version of the collection keeps there"
-            f" ({type(error).__name__}: {error})",
-            "Nothing was changed. Look at who wrote it, and take it away if it is nobody's.",
-        ) from error
+    return read_record(ConfigMap.of(found), ENTRY, _journal)
+
+
+def _journal(document: Mapping[str, Any]) -> Journal:
+    return Journal(
+        document["existed"],
+        document["original"],
+        document["committed"],
+        tuple(Kept(tuple(each["path"]), each.get("before", ABSENT), each["after"]) for each in document["kept"]),
+        document["labels"],
+    )
 
 
 def written(journal: Journal, namespace: str) -> dict[str, Any]:
     """The ConfigMap."""
     document = {
-        "schema": SCHEMA,
         "existed": journal.existed,
         "original": journal.original,
         "committed": journal.committed,
@@ -71,7 +61,7 @@ def written(journal: Journal, namespace: str) -> dict[str, Any]:
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {"name": NAME, "namespace": namespace, "labels": {OWNER_LABEL: OWNER}},
-        "data": {ENTRY: json.dumps(document, indent=1)},
+        "data": record_data(ENTRY, document),
     }
 
 

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 
+from ..kube.changes import ObjectChange
 from ..kube.errors import ClusterError
 from .feature import Feature
 from .journal import Journal, written
 from .names import COLOCATION, OVERSUBSCRIPTION
 from .pools import NOTHING_DONE, Pool
 from .seen import AgentSeen, LiveNode
-from .steps import Plan, Step, Verb, merge, node_labels
+from .steps import Plan, create, node_labels, patch
 
 ON = "true"
 SWITCHES = (COLOCATION, OVERSUBSCRIPTION)
@@ -113,11 +114,11 @@ def _is_ours(node: LiveNode, key: str, before: str | None) -> bool:
     return node.labels.get(key) == ON != before
 
 
-def _noted(seen: AgentSeen, journal: Journal, namespace: str) -> Iterator[Step]:
+def _noted(seen: AgentSeen, journal: Journal, namespace: str) -> Iterator[ObjectChange]:
     """The journal, before what it speaks of. A dry run has not made it."""
     if seen.journal is None:
         body = written(journal, namespace)
-        yield Step(Verb.CREATE, body, None, body)
+        yield create(body)
     elif journal != seen.journal:
         body = written(journal, namespace)
-        yield merge(body, written(seen.journal, namespace), body)
+        yield patch(body, written(seen.journal, namespace), body)

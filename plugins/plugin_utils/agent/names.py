@@ -14,6 +14,8 @@ CONFIG_MAP, KEY = "volcano-agent-configuration", "colocation-config"
 
 POOL = "colocation.volcano.sh/pool"
 """Our label of Nodes, DaemonSets and pods. Its prefix is not volcano.sh, whose keys the agent reads and writes."""
+APPLIED = "colocation.volcano.sh/applied"
+"""Annotation of our objects with what was applied last."""
 OWNER_LABEL, OWNER = "app.kubernetes.io/managed-by", "volcano.colocation"
 APP_LABEL = "app.kubernetes.io/name"
 

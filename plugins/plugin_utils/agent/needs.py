@@ -4,38 +4,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
+from ..kube.changes import ObjectChange, Operation, required_permissions
 from ..kube.objects import Ref
 from ..kube.permissions import RequiredPermission
 from .journal import NAME as JOURNAL
 from .names import CONFIG_MAP
 from .objects import access
-from .steps import Step, Verb
-
-REQUESTS: Mapping[Verb, tuple[str, ...]] = {
-    Verb.CREATE: ("create",),
-    Verb.REPLACE: ("get", "update"),
-    Verb.MERGE: ("patch",),
-    Verb.DELETE: ("delete",),
-    Verb.STATUS: ("patch",),
-}
-"""What agent_cluster.py sends for the sake of a step."""
 
 
-def needs(steps: Iterable[Step]) -> tuple[RequiredPermission, ...]:
-    """Of a plan, each once."""
-    return tuple(dict.fromkeys(need for step in steps for need in _of(step)))
-
-
-def _of(step: Step) -> Iterable[RequiredPermission]:
-    verbs = REQUESTS[step.verb]
-    if step.verb is Verb.DELETE and step.target[0] == "DaemonSet":
-        # It is looked at until it has gone.
-        verbs = ("get", *verbs)
-    below = "status" if step.verb is Verb.STATUS else ""
-    for verb in verbs:
-        yield RequiredPermission.of(verb, Ref.of(step.body), below)
+def needs(steps: Iterable[ObjectChange]) -> tuple[RequiredPermission, ...]:
+    """Of a plan, each once. A DaemonSet that is deleted is looked at until it has gone."""
+    found = tuple(steps)
+    watched = (each.ref for each in found if each.operation is Operation.DELETE and each.ref.kind == "DaemonSet")
+    permissions = (*(RequiredPermission.of("get", ref) for ref in watched), *required_permissions(found))
+    return tuple(dict.fromkeys(permissions))
 
 
 def plan_needs(namespace: str) -> tuple[RequiredPermission, ...]:

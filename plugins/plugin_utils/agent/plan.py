@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..kube.changes import ObjectChange
 from ..kube.errors import ClusterError
-from .compare import differs, is_ours
+from ..kube.objects import Object, Ref
 from .config_keys import switches
 from .config_map import PLACE, Merged, Wanted, merged, pool_of, without
 from .config_schema import NODES, problems, shadowed
@@ -21,8 +22,8 @@ from .names import CONFIG_MAP, KEY, OWNER, OWNER_LABEL, POOL
 from .objects import CONFIG_API, CONFIG_KIND, access, colocation_configuration, namespace
 from .options import Options
 from .pools import NOTHING_DONE, Pool
-from .seen import AgentSeen, Object, named, ref
-from .steps import Plan, Step, create_or_replace, delete, merge, node_labels
+from .seen import AgentSeen, is_ours
+from .steps import Plan, create, create_or_update, create_owned, delete, node_labels, patch
 
 AGENT_IMAGES = ("vc-agent", "koordlet", "rubik", "katalyst-agent", "crane-agent")
 
@@ -68,7 +69,7 @@ def _refuse_other_agents(seen: AgentSeen, places: Mapping[str, str]) -> None:
             if node.name in places and all(node.labels.get(key) == value for key, value in chosen.items())
         ]
         if not is_ours(each) and hit and images & set(AGENT_IMAGES):
-            found.append(f"{named(ref(each))} ({', '.join(sorted(images & set(AGENT_IMAGES)))})")
+            found.append(f"{Ref.of(each).place} ({', '.join(sorted(images & set(AGENT_IMAGES)))})")
     if found:
         raise ClusterError(
             f"Another agent is meant for the same nodes: {', '.join(found)}",
@@ -122,12 +123,12 @@ def _journal(seen: AgentSeen, config: Merged) -> Journal:
     return replace(known, original=original, committed=config.text, kept=config.kept)
 
 
-def _namespace(options: Options, seen: AgentSeen) -> Iterator[Step]:
+def _namespace(options: Options, seen: AgentSeen) -> Iterator[ObjectChange]:
     if not seen.namespace:
-        yield create_or_replace(None, namespace(options.namespace))
+        yield create_owned(namespace(options.namespace))
 
 
-def _pool_labels(seen: AgentSeen, places: Mapping[str, str]) -> Iterator[Step]:
+def _pool_labels(seen: AgentSeen, places: Mapping[str, str]) -> Iterator[ObjectChange]:
     """Before the configuration: only with that the agent looks anew at which labels its Node has."""
     for node in seen.nodes:
         pool = places.get(node.name)
@@ -135,39 +136,40 @@ def _pool_labels(seen: AgentSeen, places: Mapping[str, str]) -> Iterator[Step]:
             yield node_labels(node.name, {POOL: node.labels.get(POOL)}, {POOL: pool})
 
 
-def _journal_steps(options: Options, seen: AgentSeen, journal: Journal) -> Iterator[Step]:
+def _journal_steps(options: Options, seen: AgentSeen, journal: Journal) -> Iterator[ObjectChange]:
     if journal != seen.journal:
         body = written(journal, options.namespace)
         old = written(seen.journal, options.namespace) if seen.journal else None
-        yield merge(body, old, body) if old else replace(create_or_replace(None, body), body=body)
+        yield patch(body, old, body) if old else create(body)
 
 
-def _config_step(options: Options, seen: AgentSeen, config: Merged) -> Iterator[Step]:
+def _config_step(options: Options, seen: AgentSeen, config: Merged) -> Iterator[ObjectChange]:
     if config.text == seen.text:
         return
     metadata: dict[str, Any] = {"name": CONFIG_MAP, "namespace": options.namespace}
     body: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {KEY: config.text}}
     if seen.config_map is None:
         metadata["labels"] = {OWNER_LABEL: OWNER}
-        yield replace(create_or_replace(None, body), body=body, after=config.text)
+        yield create(body, config.text)
         return
     metadata["resourceVersion"] = seen.config_map["metadata"]["resourceVersion"]
-    yield merge(body, seen.text, config.text)
+    yield patch(body, seen.text, config.text)
 
 
-def _owned(seen: AgentSeen, wanted: Sequence[Object]) -> Iterator[Step]:
+def _owned(seen: AgentSeen, wanted: Sequence[Object]) -> Iterator[ObjectChange]:
     for each in wanted:
-        live = seen.objects.get(ref(each))
+        live = seen.objects.get(Ref.of(each))
         if live is not None and not is_ours(live):
             raise ClusterError(
-                f"{named(ref(each))} is there and was not made by the collection",
+                f"{Ref.of(each).place} is there and was not made by the collection",
                 f"{NOTHING_DONE} Look at who made it, and take it away or give it the label {OWNER_LABEL}: {OWNER}.",
             )
-        if differs(live, each):
-            yield create_or_replace(live, each)
+        step = create_or_update(live, each)
+        if step:
+            yield step
 
 
-def _stale(seen: AgentSeen, pools: Sequence[Pool], places: Mapping[str, str]) -> Iterator[Step]:
+def _stale(seen: AgentSeen, pools: Sequence[Pool], places: Mapping[str, str]) -> Iterator[ObjectChange]:
     """DaemonSets of pools that have no Node any more."""
     alive = {node.labels.get(POOL) for node in seen.nodes if node.name not in places} | {pool.name for pool in pools}
     for each in seen.daemon_sets:
@@ -175,12 +177,12 @@ def _stale(seen: AgentSeen, pools: Sequence[Pool], places: Mapping[str, str]) ->
             yield delete(each)
 
 
-def _configurations(options: Options, seen: AgentSeen) -> Iterator[Step]:
+def _configurations(options: Options, seen: AgentSeen) -> Iterator[ObjectChange]:
     wanted = [colocation_configuration(each) for each in options.memory_qos]
-    live = {ref(each): each for each in seen.configurations or ()}
+    live = {Ref.of(each): each for each in seen.configurations or ()}
     yield from _owned(replace(seen, objects=live), wanted)
     for key, each in live.items():
-        if is_ours(each) and key not in {ref(one) for one in wanted}:
+        if is_ours(each) and key not in {Ref.of(one) for one in wanted}:
             yield delete(each)
 
 

@@ -9,12 +9,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ...module_utils.cgroup.names import Driver, KubeletTree
+from ..kube.objects import Object
+from ..kube.wait import condition, waiting_containers
 from .feature import Feature
 from .former import former
 from .host import AgentHost
 from .labels import ON
 from .names import BATCH_CPU, NAME, OVERSUBSCRIPTION, POOL
-from .seen import LiveNode, Object
+from .seen import LiveNode
 
 ROOT_FLAG, FEATURES_FLAG = "--kube-cgroup-root", "--supported-features"
 
@@ -89,22 +91,12 @@ def _unready(found: Object, pod: Object) -> str:
     other = former(found, pod)
     if other:
         return f"the pod on it is still the former one ({other})"
-    told = pod.get("status") or {}
-    ready: Mapping[str, Any] = next((each for each in told.get("conditions") or () if each["type"] == "Ready"), {})
+    ready = condition(pod, "Ready")
     if ready.get("status") == "True":
         return ""
-    parts = (*(told.get("initContainerStatuses") or ()), *(told.get("containerStatuses") or ()))
-    why = next(filter(None, map(held_up, parts)), "")
-    return f"the agent is not Ready: {why or ready.get('message') or told.get('phase') or 'no reason given'}"
-
-
-def held_up(status: Mapping[str, Any]) -> str:
-    """What keeps a container from running; empty for one that runs or has done its work."""
-    for state in ("waiting", "terminated"):
-        told = (status.get("state") or {}).get(state) or {}
-        if told.get("reason", "Completed") != "Completed":
-            return f"{status['name']} {told['reason']} {told.get('message', '')}".strip()
-    return ""
+    phase = (pod.get("status") or {}).get("phase")
+    reason = waiting_containers(pod) or ready.get("message") or phase or "no reason given"
+    return f"the agent is not Ready: {reason}"
 
 
 def flag(pod: Object, name: str) -> str:

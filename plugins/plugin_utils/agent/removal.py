@@ -5,16 +5,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from .compare import is_ours
+from ..kube.changes import ObjectChange, Operation
+from ..kube.objects import Ref
 from .config_map import PLACE, without
 from .journal import written
 from .labels import Permission, unlabel_plan
 from .names import CONFIG_MAP, KEY, POOL, REPORTED, TAINT
 from .objects import access
-from .seen import AgentSeen, LiveNode, ref
-from .steps import Plan, Step, Verb, delete, merge
+from .seen import AgentSeen, LiveNode, is_ours
+from .steps import Plan, delete, patch
 
 
 def removal_plan(seen: AgentSeen, namespace: str, permission: Permission) -> Plan:
@@ -25,19 +27,19 @@ def removal_plan(seen: AgentSeen, namespace: str, permission: Permission) -> Pla
     """
     labels = unlabel_plan(seen, permission)
     config, notes = _config(seen, namespace)
-    off = {step.target[2]: step.body["metadata"]["labels"] for step in labels.steps}
+    off = {step.ref.name: step.body["metadata"]["labels"] for step in labels.steps}
     steps = [
         *(delete(each) for each in seen.daemon_sets if is_ours(each)),
         *_nodes(seen, off, keep=bool(labels.pending)),
         *(delete(each) for each in seen.configurations or () if is_ours(each)),
         *config,
-        *(delete(each) for each in reversed(access(namespace)) if is_ours(seen.objects.get(ref(each)))),
+        *(delete(each) for each in reversed(access(namespace)) if is_ours(seen.objects.get(Ref.of(each)))),
         *_journal(seen, namespace, keep=bool(labels.pending)),
     ]
     return Plan(tuple(steps), labels.pending, notes)
 
 
-def _nodes(seen: AgentSeen, off: Mapping[str, Mapping[str, str | None]], *, keep: bool) -> Iterator[Step]:
+def _nodes(seen: AgentSeen, off: Mapping[str, Mapping[str, str | None]], *, keep: bool) -> Iterator[ObjectChange]:
     """What an agent leaves on the Nodes that had one: a patch of each, and one of its status."""
     for node in seen.nodes:
         if POOL not in node.labels:
@@ -45,11 +47,11 @@ def _nodes(seen: AgentSeen, off: Mapping[str, Mapping[str, str | None]], *, keep
         labels = {} if keep else {**off.get(node.name, {}), POOL: None}
         old, new = _old(node, labels), _new(node, labels)
         if old != new:
-            yield merge(_patch(node, labels), old, new)
+            yield replace(patch(_patch(node, labels), old, new), found=node.found)
         if node.listed:
             gone = dict.fromkeys(node.listed)
             body = {**_named(node), "status": {"capacity": gone, "allocatable": gone}}
-            yield Step(Verb.STATUS, body, {"status": dict(node.listed)}, {"status": {}})
+            yield ObjectChange(Ref.of(body), Operation.STATUS, body, {"status": dict(node.listed)}, {"status": {}})
 
 
 def _named(node: LiveNode, **metadata: Any) -> dict[str, Any]:
@@ -63,7 +65,7 @@ def _left(node: LiveNode) -> list[dict[str, Any]]:
 def _patch(node: LiveNode, labels: Mapping[str, str | None]) -> dict[str, Any]:
     """Taints are written as a whole list, so that the version that was read has to be the one that is replaced.
 
-    Only then: kubelet writes to its Node all the time.
+    Only then: kubelet writes to its Node all the time. That alone is no reason to give up: ``ObjectChange.found``.
     """
     annotations = {key: None for key in REPORTED if key in node.annotations}
     keys = {"labels": dict(labels), "annotations": annotations}
@@ -85,7 +87,7 @@ def _new(node: LiveNode, labels: Mapping[str, str | None]) -> dict[str, Any]:
     return {"labels": kept, "annotations": {}, "taints": _left(node)}
 
 
-def _config(seen: AgentSeen, namespace: str) -> tuple[Sequence[Step], tuple[str, ...]]:
+def _config(seen: AgentSeen, namespace: str) -> tuple[Sequence[ObjectChange], tuple[str, ...]]:
     """The configuration as it was; the ConfigMap itself goes if it was not there and holds nothing else."""
     journal = seen.journal
     if journal is None or journal.committed is None or seen.config_map is None or seen.text is None:
@@ -100,10 +102,10 @@ def _config(seen: AgentSeen, namespace: str) -> tuple[Sequence[Step], tuple[str,
         return (delete(body),), notes
     version = seen.config_map["metadata"]["resourceVersion"]
     body = {**body, "metadata": {**metadata, "resourceVersion": version}, "data": {KEY: text}}
-    return (merge(body, seen.text, text),), notes
+    return (patch(body, seen.text, text),), notes
 
 
-def _journal(seen: AgentSeen, namespace: str, *, keep: bool) -> Iterator[Step]:
+def _journal(seen: AgentSeen, namespace: str, *, keep: bool) -> Iterator[ObjectChange]:
     """Last of all; it is kept while labels of Nodes wait to be put back."""
     if seen.journal is not None and not keep:
         yield delete(written(seen.journal, namespace))

@@ -6,15 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..kube.identity import ClusterNode
+from ..kube.objects import Object, Ref
 from .journal import Journal
-from .names import BATCH_CPU, BATCH_MEMORY, CONFIG_MAP, KEY
-
-Object = Mapping[str, Any]
-Ref = tuple[str, str, str]
-"""(kind, namespace or the empty text, name)."""
+from .names import BATCH_CPU, BATCH_MEMORY, CONFIG_MAP, KEY, OWNER, OWNER_LABEL
 
 
 @dataclass(frozen=True)
@@ -31,6 +27,7 @@ class LiveNode:
     reported: Mapping[str, str]
     version: str
     listed: Mapping[str, str] = field(default_factory=dict)
+    found: Object | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -56,17 +53,6 @@ class AgentSeen:
         return None if found is None else str(found)
 
 
-def ref(found: Object) -> Ref:
-    metadata = found["metadata"]
-    return str(found["kind"]), str(metadata.get("namespace") or ""), str(metadata["name"])
-
-
-def named(found: Ref) -> str:
-    """As messages name it."""
-    kind, namespace, name = found
-    return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
-
-
 def live_node(found: Object, identity: ClusterNode) -> LiveNode:
     metadata, status = found["metadata"], found.get("status") or {}
     allocatable = status.get("allocatable") or {}
@@ -78,6 +64,7 @@ def live_node(found: Object, identity: ClusterNode) -> LiveNode:
         _batch(allocatable),
         metadata.get("resourceVersion", ""),
         _batch({**(status.get("capacity") or {}), **allocatable}),
+        found,
     )
 
 
@@ -86,4 +73,10 @@ def _batch(amounts: Object) -> dict[str, str]:
 
 
 def config_map_ref(namespace: str) -> Ref:
-    return "ConfigMap", namespace, CONFIG_MAP
+    return Ref("v1", "ConfigMap", CONFIG_MAP, namespace)
+
+
+def is_ours(live: Object | None) -> bool:
+    """Whether the collection made the object."""
+    labels = ((live or {}).get("metadata") or {}).get("labels") or {}
+    return bool(labels.get(OWNER_LABEL) == OWNER)

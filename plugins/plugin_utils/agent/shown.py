@@ -4,15 +4,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
-import yaml
-
 from .helm import Helm
 from .pools import Pool
-from .seen import named
 from .steps import Plan
 
 
@@ -21,15 +17,7 @@ def published(plan: Plan, pools: Sequence[Pool], helm: Helm) -> dict[str, Any]:
     return {
         "changed": bool(plan.steps),
         "changes": [str(step) for step in plan.steps],
-        "diff": [
-            {
-                "before_header": named(step.target),
-                "after_header": named(step.target),
-                "before": text(step.before),
-                "after": text(step.after),
-            }
-            for step in plan.steps
-        ],
+        "diff": [step.diff() for step in plan.steps],
         "pools": [shown(pool) for pool in pools],
         "helm": {"values": helm.values, "reason": helm.reason},
         "pending": list(plan.pending),
@@ -52,11 +40,3 @@ def shown(pool: Pool) -> dict[str, Any]:
         "features": [each.value for each in kind.features],
         "left_off": [{"feature": each.feature.value, "reason": each.reason} for each in pool.left_off],
     }
-
-
-def text(value: Any) -> str:
-    """One side of a diff: a text as it is, anything else as YAML."""
-    if value is None or isinstance(value, str):
-        return value or ""
-    # Through JSON, so that no part that stands twice becomes an alias.
-    return yaml.safe_dump(json.loads(json.dumps(value)), sort_keys=False, default_flow_style=False)

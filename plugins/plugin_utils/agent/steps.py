@@ -1,77 +1,78 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is written to the API server, one object at a time, in the order of a plan."""
+"""The changes that bring the agent's objects to what is desired, in the order of a plan."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import Enum
+from dataclasses import dataclass, replace
 from typing import Any
 
-from .compare import before, stamped
-from .seen import Object, Ref, named, ref
+from ..kube.changes import ObjectChange, Operation, deletion, patch_of
+from ..kube.last_applied import annotations_of, read_note, with_note
+from ..kube.merge import Absent, Drift, MergeRules, merge
+from ..kube.objects import Object, Ref, body, patched, projected
+from .names import APPLIED
 
-
-class Verb(str, Enum):
-    """How an object is written. STATUS is a patch of the subresource status."""
-
-    CREATE = "create"
-    REPLACE = "update"
-    MERGE = "patch"
-    DELETE = "delete"
-    STATUS = "patch the status of"
-
-
-@dataclass(frozen=True)
-class Step:
-    """``body`` is what is sent; ``before`` and ``after`` are what a diff shows, None for nothing."""
-
-    verb: Verb
-    body: Mapping[str, Any]
-    before: Any
-    after: Any
-
-    @property
-    def target(self) -> Ref:
-        return ref(self.body)
-
-    def __str__(self) -> str:
-        return f"{self.verb.value} {named(self.target)}"
+RULES = MergeRules(Absent.DIFFERS, Drift.RESET)
 
 
 @dataclass(frozen=True)
 class Plan:
     """``pending`` is what was left for want of a permission, ``notes`` what somebody should know."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ObjectChange, ...] = ()
     pending: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-def create_or_replace(live: Object | None, wanted: Object) -> Step:
-    """Of an object that is wholly ours. A ServiceAccount is merged: the server keeps names of tokens in it."""
+def create(desired: Object, after: Any = None) -> ObjectChange:
+    """An object as it is, without a note of what was applied."""
+    shown = dict(desired) if after is None else after
+    return ObjectChange(Ref.of(desired), Operation.CREATE, desired, None, shown)
+
+
+def create_owned(desired: Object) -> ObjectChange:
+    """An object that is ours, with a note of what was applied."""
+    return ObjectChange(Ref.of(desired), Operation.CREATE, with_note(desired, APPLIED), None, dict(desired))
+
+
+def create_or_update(live: Object | None, desired: Object) -> ObjectChange | None:
+    """Of an object that is ours; None where it says all that is desired. What other clients have added stays."""
     if live is None:
-        return Step(Verb.CREATE, stamped(wanted), None, dict(wanted))
-    verb = Verb.MERGE if wanted["kind"] == "ServiceAccount" else Verb.REPLACE
-    return Step(verb, stamped(wanted), before(live, wanted), dict(wanted))
+        return create_owned(desired)
+    applied, note = read_note(live, APPLIED), annotations_of(with_note(desired, APPLIED))[APPLIED]
+    change = merge(body(live), body(desired), body(applied) if applied else {}, RULES).change
+    if not change and annotations_of(live).get(APPLIED) == note:
+        return None
+    metadata = change.get("metadata") or {}
+    marked = {**metadata, "annotations": {**(metadata.get("annotations") or {}), APPLIED: note}}
+    sent = patch_of(live, {**change, "metadata": marked}, {}, ref=Ref.of(desired))
+    shape = _joined(applied, desired)
+    before, after = projected(live, shape), projected(patched(live, change), shape)
+    return replace(sent, operation=Operation.UPDATE, before=before, after=after)
 
 
-def merge(body: Object, old: Any, new: Any) -> Step:
-    return Step(Verb.MERGE, body, old, new)
+def _joined(one: Any, other: Any) -> Any:
+    """What was applied last and what is desired: a diff shows both."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return {key: _joined(one.get(key), other.get(key)) for key in {**other, **one}}
+    return one if other is None else other
 
 
-def delete(live: Object) -> Step:
+def patch(sent: Object, old: Any, new: Any) -> ObjectChange:
+    return ObjectChange(Ref.of(sent), Operation.PATCH, sent, old, new)
+
+
+def delete(live: Object) -> ObjectChange:
     """``live`` or its kind and name."""
-    kind, namespace, name = ref(live)
-    metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
-    body = {"apiVersion": live["apiVersion"], "kind": kind, "metadata": metadata}
-    return Step(Verb.DELETE, body, body, None)
+    ref = Ref.of(live)
+    return deletion(ref, ref.header())
 
 
-def node_labels(name: str, old: Mapping[str, str | None], new: Mapping[str, str | None]) -> Step:
+def node_labels(name: str, old: Mapping[str, str | None], new: Mapping[str, str | None]) -> ObjectChange:
     """Labels of a Node; None takes one away."""
-    return merge(
+    return patch(
         {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": dict(new)}},
         {"labels": {key: value for key, value in old.items() if value is not None}},
         {"labels": {key: value for key, value in new.items() if value is not None}},

@@ -10,12 +10,14 @@ from typing import Any
 
 from ...module_utils.quantity import parse_quantity
 from ..facts.model import CgroupMode
+from ..kube.changes import ObjectChange
+from ..kube.objects import Object
 from .feature import Feature, LeftOff
 from .host import AgentHost
 from .names import APP_LABEL, BATCH_CPU, NAME, OWNER, OWNER_LABEL, POOL
 from .proof import FEATURES_FLAG, Agents, flag
-from .seen import LiveNode, Object
-from .steps import Step, Verb, delete
+from .seen import LiveNode
+from .steps import create, delete
 from .trial_values import BATCH, BURST, Expected, expected, unproven
 
 TRIAL = "volcano-agent-probe"
@@ -151,19 +153,19 @@ def trial_pod(trial: Trial, namespace: str) -> dict[str, Any]:
     }
 
 
-def begun(found: Iterable[Trial], pods: Sequence[Object], namespace: str) -> Iterator[Step]:
+def begun(found: Iterable[Trial], pods: Sequence[Object], namespace: str) -> Iterator[ObjectChange]:
     """Pods that are to be made, and those of an earlier run that are of no use."""
     live = {each["metadata"]["name"]: each for each in pods}
     for trial in found:
         pod = live.get(trial.name)
         if pod is None:
             body = trial_pod(trial, namespace)
-            yield Step(Verb.CREATE, body, None, body)
+            yield create(body)
         elif _of_no_use(trial, pod) and not pod["metadata"].get("deletionTimestamp"):
             yield delete(pod)
 
 
-def ended(pods: Iterable[Object]) -> Iterator[Step]:
+def ended(pods: Iterable[Object]) -> Iterator[ObjectChange]:
     """Every pod of ours goes, also those that an earlier run has left."""
     yield from (delete(each) for each in pods if not each["metadata"].get("deletionTimestamp"))
 

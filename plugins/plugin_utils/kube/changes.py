@@ -1,191 +1,197 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether an object of the API server says all that is desired, and the merge patch that it still needs.
-
-Three ways, as kubectl apply has them: what is desired, what was desired last, and what the API server has. Fields that
-neither speaks of belong to other clients and stay. Server-side apply would not do: it has no record of what was there
-before, and objects that older states of the collection have written belong to another field manager.
-"""
+"""Changes of objects of an API server: what is sent and shown, what permissions it takes, and how it is applied."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from ...module_utils.quantity import parse_quantity
-from .objects import Object, nulls, patched
+from ..edit.library import library
+from ..redact import redact_text
+from .client import Client
+from .errors import CONFLICT, ApiError
+from .objects import ConfigMap, Object, Ref, body, projected
+from .permissions import RequiredPermission, require_permissions
+from .wait import WaitOptions, delete_and_wait
 
-ABSENT: Any = object()
-_AMOUNTS = frozenset(
-    ("limits", "requests", "capability", "deserved", "hard", "min", "max", "default", "defaultRequest", "capacity")
-)
-"""Keys of mappings whose values are quantities, which an API server writes in a form of its own."""
-
-
-class Absent(Enum):
-    """What a field is that an object does not have. ZERO: servers leave such fields of built-in kinds out (omitempty).
-
-    Custom resources keep False and 0, and may have another default, so that there only EMPTY holds. Where DIFFERS
-    holds, {} is a value too: an emptyDir that became a hostPath has lost it.
-    """
-
-    DIFFERS = "differs"
-    EMPTY = "empty"
-    ZERO = "zero"
-
-    def means(self, value: Any) -> bool:
-        """Whether a value is the same as none."""
-        if value is None or self is Absent.DIFFERS:
-            return value is None
-        return not value if self is Absent.ZERO else value in ({}, [])
+ATTEMPTS = 5
+"""Controllers and kubelets write the status of objects every few seconds, each time as another version."""
 
 
-class Drift(Enum):
-    """What becomes of a field that another client changed: it stays as long as the same is desired, or it is reset."""
+class Operation(str, Enum):
+    """UPDATE is a patch of an object that is wholly ours, STATUS one of the subresource status."""
 
-    KEEP = "keep"
-    RESET = "reset"
+    CREATE = "create"
+    UPDATE = "update"
+    PATCH = "patch"
+    DELETE = "delete"
+    STATUS = "patch the status of"
 
 
 @dataclass(frozen=True)
-class MergeRules:
-    absent: Absent
-    drift: Drift
+class ObjectChange:
+    """``body`` is what is sent; ``before`` and ``after`` are what a diff shows, None where there is no object.
 
-
-@dataclass
-class Merged:
-    """``change`` is the merge patch (RFC 7386) that is needed. ``kept`` and ``conflicts`` name fields by their path.
-
-    ``kept``: another client has changed them, the same is desired as before. ``conflicts``: both have changed.
+    ``dry``: a dry run of the request can be judged. It cannot where it needs an object that this run only creates.
+    ``part`` is the only part of the object that changes, for the diff. ``found`` is the object as it was read.
     """
 
-    change: dict[str, Any] = field(default_factory=dict)
-    kept: list[str] = field(default_factory=list)
-    conflicts: list[str] = field(default_factory=list)
+    ref: Ref
+    operation: Operation
+    body: Object
+    before: Any
+    after: Any
+    dry: bool = True
+    part: str = ""
+    found: Object | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.operation.value} {self.ref.place}"
+
+    def to_result(self) -> dict[str, str]:
+        return {"object": self.ref.place, "action": self.operation.value}
+
+    def diff(self) -> dict[str, str]:
+        place = f"{self.ref.place}, {self.part}" if self.part else self.ref.place
+        return {
+            "before_header": place,
+            "after_header": place,
+            "before": render(self.before),
+            "after": render(self.after),
+        }
 
 
-def covers(found: Any, desired: Any, absent: Absent) -> bool:
-    """Whether a value says all that is desired. A mapping may say more, a list may not; 4 is as good as "4"."""
-    if absent.means(found) and absent.means(desired):
-        return True
-    if isinstance(desired, Mapping):
-        return isinstance(found, Mapping) and all(
-            _covers_field(key, found.get(key), value, absent) for key, value in desired.items()
-        )
-    if isinstance(desired, (list, tuple)):
-        same = isinstance(found, (list, tuple)) and len(found) == len(desired)
-        return same and all(covers(one, other, absent) for one, other in zip(found, desired, strict=True))
-    if isinstance(found, bool) or isinstance(desired, bool):
-        return found is desired
-    return found is not None and desired is not None and str(found) == str(desired)
+def redacted_diff(change: ObjectChange) -> dict[str, str]:
+    """A diff without what may be a secret in it."""
+    return {name: redact_text(text) for name, text in change.diff().items()}
 
 
-def _covers_field(key: str, found: Any, desired: Any, absent: Absent) -> bool:
-    """The key tells amounts from versions: 1000m is 1, and 1.10 is not 1.1."""
-    if key in _AMOUNTS and isinstance(found, Mapping) and isinstance(desired, Mapping):
-        return all(_same_quantity(found.get(name), value, absent) for name, value in desired.items())
-    return covers(found, desired, absent)
+def creation(desired: Object, *, dry: bool = True) -> ObjectChange:
+    return ObjectChange(Ref.of(desired), Operation.CREATE, desired, None, body(desired), dry)
 
 
-def _same_quantity(found: Any, desired: Any, absent: Absent) -> bool:
+def patch_of(found: Object, change: Object, after: Object, *, ref: Ref | None = None, dry: bool = True) -> ObjectChange:
+    """A merge patch of the version that was read: lists in it are whole, with the items of others."""
+    ref = ref or Ref.of(found)
+    version = found["metadata"].get("resourceVersion")
+    header = ref.header(**({"resourceVersion": version} if version else {}))
+    metadata = {**change.get("metadata", {}), **header["metadata"]}
+    shape = body({**change, "metadata": change.get("metadata", {})})
+    sent = {**change, **header, "metadata": metadata}
+    before, after = projected(body(found), shape), projected(after, shape)
+    return ObjectChange(ref, Operation.PATCH, sent, before, after, dry, found=found)
+
+
+def text_change(found: ConfigMap, key: str, after: str) -> ObjectChange:
+    """Another text of one key of a ConfigMap, if it is still as it was read."""
+    sent = {**found.ref.header(resourceVersion=found.version), "data": {key: after}}
+    return ObjectChange(found.ref, Operation.PATCH, sent, found.data.get(key, ""), after, part=f"key {key}")
+
+
+def deletion(ref: Ref, before: Any) -> ObjectChange:
+    return ObjectChange(ref, Operation.DELETE, ref.header(), before, None)
+
+
+def required_permissions(changes: Iterable[ObjectChange]) -> tuple[RequiredPermission, ...]:
+    """All permissions that some changes take, each once."""
+    return tuple(dict.fromkeys(_permission(change) for change in changes))
+
+
+def _permission(change: ObjectChange) -> RequiredPermission:
+    if change.operation in (Operation.CREATE, Operation.DELETE):
+        return RequiredPermission.of(change.operation.value, change.ref)
+    return RequiredPermission.of("patch", change.ref, _subresource(change))
+
+
+def _subresource(change: ObjectChange) -> str:
+    return "status" if change.operation is Operation.STATUS else ""
+
+
+def apply_change(client: Client, change: ObjectChange, wait: WaitOptions | None = None) -> Object:
+    """Send one request; the object as it is then. ``wait``: for a deletion, until all that it owns is deleted too."""
+    if change.operation is Operation.CREATE:
+        return client.create(change.body)
+    if change.operation is not Operation.DELETE:
+        return _patch(client, change)
+    if wait:
+        delete_and_wait(client, change.ref, wait)
+    else:
+        client.delete(change.ref)
+    return {}
+
+
+def _patch(client: Client, change: ObjectChange) -> Object:
+    """A patch of a version is sent again on a later one, as long as only the status differs in it."""
+    sent = change.body
+    for _attempt in range(ATTEMPTS - 1):
+        try:
+            return client.patch(sent, subresource=_subresource(change))
+        except ApiError as error:
+            now = _read_again(client, change) if error.status == CONFLICT else None
+            if now is None:
+                raise
+            sent = {**sent, "metadata": {**sent["metadata"], "resourceVersion": now["metadata"]["resourceVersion"]}}
+    return client.patch(sent, subresource=_subresource(change))
+
+
+def _read_again(client: Client, change: ObjectChange) -> Object | None:
+    """The object, where no more than its status differs from what was read; None also where it may not be read."""
     try:
-        return parse_quantity(str(found)) == parse_quantity(str(desired))
-    except ValueError:
-        return covers(found, desired, absent)
+        now = client.find(change.ref) if change.found is not None else None
+    except ApiError:
+        return None
+    return now if now is not None and change.found is not None and body(now) == body(change.found) else None
 
 
-def merge(live: Object, desired: Object, last: Object, rules: MergeRules, undo: Object | None = None) -> Merged:
-    """What an object still needs. ``undo`` is the merge patch that takes ``last`` back; by default it is removed."""
-    merging = _Merging(rules)
-    merging.result.change = merging.mapping(live, desired, last, nulls(last) if undo is None else undo, "")
-    return merging.result
+def never(_change: ObjectChange | None) -> None:
+    """No change is waited for."""
 
 
-class _Merging:
-    def __init__(self, rules: MergeRules) -> None:
-        self._rules, self.result = rules, Merged()
+def apply_changes(
+    client: Client,
+    changes: Sequence[ObjectChange],
+    wait: Callable[[ObjectChange], WaitOptions | None] = never,
+    settle: Callable[[ObjectChange | None], None] = never,
+) -> None:
+    """Apply changes in their order; ClusterError says how many were applied before the one that failed.
 
-    def mapping(self, live: Object, desired: Object, last: Object, undo: Object, place: str) -> dict[str, Any]:
-        change: dict[str, Any] = {}
-        for key, value in desired.items():
-            below = undo.get(key) if isinstance(undo.get(key), Mapping) else {}
-            found = self._value(live.get(key, ABSENT), value, last.get(key, ABSENT), below or {}, f"{place}{key}")
-            if found is not ABSENT:
-                change[key] = found
-        for key, value in last.items():
-            if key not in desired and key in live and key in undo:
-                found = self._dropped(live[key], value, undo[key], f"{place}{key}")
-                if found is not ABSENT:
-                    change[key] = found
-        return change
-
-    def _value(self, live: Any, desired: Any, last: Any, undo: Object, place: str) -> Any:
-        """What a patch has to say of one field; ABSENT where nothing."""
-        if isinstance(live, Mapping) and isinstance(desired, Mapping):
-            before = last if isinstance(last, Mapping) else {}
-            return self.mapping(live, desired, before, undo, f"{place}.") or ABSENT
-        if _named(live) and _named(desired):
-            return self._list(live, desired, last if _named(last) else [], place)
-        if self._is_right(live, desired, place):
-            return ABSENT
-        if self._rules.drift is Drift.RESET or last is ABSENT:
-            return desired
-        if self._same(last, desired):
-            self.result.kept.append(place)
-            return ABSENT
-        if live is not ABSENT and not self._covers(live, last):
-            self.result.conflicts.append(place)
-        return desired
-
-    def _is_right(self, live: Any, desired: Any, place: str) -> bool:
-        """Of a value that is no mapping, by the key of the mapping that it is in."""
-        above = place.rpartition(".")[0].rpartition(".")[2]
-        found = {} if live is ABSENT else {"": live}
-        return _covers_field(above, found, {"": desired}, self._rules.absent)
-
-    def _dropped(self, live: Any, last: Any, undo: Any, place: str) -> Any:
-        """A field that is no longer desired is taken back, but for what other clients have put there."""
-        if isinstance(live, Mapping) and isinstance(last, Mapping) and last:
-            back = undo if isinstance(undo, Mapping) else nulls(last)
-            return self.mapping(live, {}, last, back, f"{place}.") or ABSENT
-        if self._covers(live, last):
-            return undo
-        self.result.kept.append(place)
-        return ABSENT
-
-    def _list(self, live: list[Any], desired: list[Any], last: list[Any], place: str) -> Any:
-        """Item by item: what others have added stays, what was desired last and is not now goes."""
-        now, then = ({item["name"]: item for item in items} for items in (live, last))
-        result: dict[str, Any] = {}
-        for item in desired:
-            name, spot = item["name"], f"{place}[{item['name']}]"
-            before = then.get(name, {})
-            if name in now:
-                result[name] = patched(now[name], self.mapping(now[name], item, before, nulls(before), f"{spot}."))
-            elif self._rules.drift is Drift.KEEP and name in then and self._same(before, item):
-                self.result.kept.append(spot)
-            else:
-                result[name] = item
-        others = {name: item for name, item in now.items() if name not in result and name not in then}
-        everything = {**result, **others}
-        if [name for name in now if name in result] == list(result):
-            everything = {name: everything[name] for name in now if name in everything}
-        found = list(everything.values())
-        return ABSENT if found == live else found
-
-    def _covers(self, found: Any, desired: Any) -> bool:
-        return covers(found, desired, self._rules.absent)
-
-    def _same(self, one: Any, other: Any) -> bool:
-        return self._covers(one, other) and self._covers(other, one)
+    ``settle`` waits for what the next change needs, and at the end, for None, for all that is left. A dry run does not
+    call it, and leaves out changes that it could not judge.
+    """
+    for number, change in enumerate((*changes, None)):
+        if client.dry_run and not (change and change.dry):
+            continue
+        try:
+            if not client.dry_run:
+                settle(change)
+            if change:
+                apply_change(client, change, wait(change))
+        except ApiError as error:
+            if not number or client.dry_run:
+                raise
+            done = f"{number} of {len(changes)} steps were done before it, and a further run goes on"
+            raise error.after(done) from error
 
 
-def _named(value: Any) -> bool:
-    """Whether the items of a list are told apart by their names, as containers, variables and webhooks are."""
-    if not isinstance(value, list) or not value:
-        return False
-    names = [item.get("name") if isinstance(item, Mapping) else None for item in value]
-    return all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
+def apply_permitted(client: Client, changes: Sequence[ObjectChange]) -> None:
+    """Apply changes, if the user has the permissions for all of them."""
+    require_permissions(client, required_permissions(changes))
+    apply_changes(client, changes)
+
+
+def render(value: Any) -> str:
+    """One side of a diff: a text as it is, anything else as YAML."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    text: str = library("yaml").safe_dump(_plain(value), sort_keys=True, allow_unicode=True, width=10_000)
+    return text
+
+
+def _plain(value: Any) -> Any:
+    """Without tuples, and without parts that stand twice, which would become aliases."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value

@@ -69,6 +69,17 @@ class Client:
         # Members of a list come without their kind.
         return tuple(_typed(api_version, kind, item) for item in found["items"] or ())
 
+    def list_all(self, api_version: str, kind: str, **selectors: str) -> tuple[dict[str, Any], ...]:
+        """The same of a kind that every cluster has; ClusterError where it does not exist."""
+        found = self.list_objects(api_version, kind, **selectors)
+        if found is None:
+            state = f"{self.context.untouched}. " if self.context.untouched else ""
+            raise ClusterError(
+                f"The API server of {self.context.kubeconfig} has no {kind} in {api_version}",
+                f"{state}Look at whether the kubeconfig leads to a cluster.",
+            )
+        return found
+
     def create(self, body: Object) -> Object:
         """The object as the API server has it then."""
         return self._write("create", body)
@@ -76,12 +87,6 @@ class Client:
     def patch(self, body: Object, *, subresource: str = "") -> Object:
         """A merge patch (RFC 7386), also of a subresource. A resourceVersion in it has to be the present one."""
         return self._write("patch", body, subresource, name=body["metadata"]["name"], content_type=MERGE_PATCH)
-
-    def replace(self, body: Object) -> Object:
-        """The object becomes ``body``, whichever its version is."""
-        found = self.find(Ref.of(body))
-        version = {"resourceVersion": found["metadata"]["resourceVersion"]} if found else {}
-        return self._write("replace", {**body, "metadata": {**body["metadata"], **version}})
 
     def delete(self, ref: Ref, *, propagation: str = "") -> None:
         """``propagation``: Foreground keeps the object until what it owns is deleted. A missing object is no error."""
@@ -125,7 +130,7 @@ class Client:
 
     def _write(self, method: str, body: Object, subresource: str = "", **options: Any) -> Object:
         ref = Ref.of(body)
-        request = ref.describe("update" if method == "replace" else method, subresource)
+        request = ref.describe(method, subresource)
         resource = self._known(ref, request)
         options["namespace"] = _namespace(resource, ref.namespace)
         target = resource.subresources[subresource] if subresource else resource

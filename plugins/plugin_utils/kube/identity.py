@@ -126,8 +126,8 @@ def find_node_name(client: Client, host: HostIdentity) -> str:
     try:
         return next(iter(match_nodes([host], [cluster_node(node) for node in named])))
     except ClusterError:
-        nodes = client.list_objects("v1", "Node") or ()
-        return next(iter(match_nodes([host], [cluster_node(node) for node in nodes])))
+        nodes = map(cluster_node, client.list_all("v1", "Node"))
+        return next(iter(match_nodes([host], tuple(nodes))))
 
 
 def cluster_uid(client: Client) -> str:

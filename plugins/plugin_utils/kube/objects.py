@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 Object = Mapping[str, Any]
+Key = tuple[str, str, str | None, str]
+"""Group, kind, namespace and name."""
 _IDENTITY = ("apiVersion", "kind")
 _OMITTED: Mapping[str, Object] = {
     "PriorityClass": {"globalDefault": False, "description": "", "preemptionPolicy": "PreemptLowerPriority"}
@@ -59,13 +61,13 @@ class Ref:
         where = {"namespace": self.namespace} if self.namespace else {}
         return {"apiVersion": self.api_version, "kind": self.kind, "metadata": {"name": self.name, **where, **metadata}}
 
+    @property
+    def key(self) -> Key:
+        """The object whatever the version of its API."""
+        return self.group, self.kind, self.namespace, self.name
+
     def same(self, other: Ref) -> bool:
-        return (self.group, self.kind, self.name, self.namespace) == (
-            other.group,
-            other.kind,
-            other.name,
-            other.namespace,
-        )
+        return self.key == other.key
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class ConfigMap:
     name: str
     data: Mapping[str, str]
     version: str
-    namespace: str = "kube-system"
+    namespace: str
 
     @classmethod
     def of(cls, found: Object | None) -> ConfigMap | None:
@@ -83,7 +85,9 @@ class ConfigMap:
         if found is None:
             return None
         metadata = found["metadata"]
-        return cls(metadata["name"], found.get("data") or {}, metadata["resourceVersion"], metadata["namespace"])
+        return cls(
+            metadata["name"], found.get("data") or {}, metadata.get("resourceVersion", ""), metadata["namespace"]
+        )
 
     @property
     def ref(self) -> Ref:
@@ -103,9 +107,9 @@ def body(manifest: Object) -> dict[str, Any]:
     return {**usual, **kept, "metadata": notes} if notes else {**usual, **kept}
 
 
-def nulls(made: Any) -> Any:
-    """The merge patch that takes away all that a document says."""
-    return {key: nulls(value) for key, value in made.items()} if isinstance(made, Mapping) else None
+def nulls(made: Object) -> dict[str, Any]:
+    """The merge patch that takes away all that a document says. An empty mapping is a value: emptyDir: {}."""
+    return {key: nulls(value) if isinstance(value, Mapping) and value else None for key, value in made.items()}
 
 
 def inverse(found: Object, change: Object) -> dict[str, Any]:
@@ -141,7 +145,9 @@ def over(first: Object, later: Object) -> dict[str, Any]:
 
 
 def projected(found: Any, shape: Any) -> Any:
-    """The part of a document that another one speaks of, for diffs."""
+    """The part of a document that another one speaks of: a diff has no line that only the server wrote."""
     if isinstance(shape, Mapping) and isinstance(found, Mapping):
         return {key: projected(found[key], value) for key, value in shape.items() if key in found}
+    if isinstance(shape, list) and isinstance(found, list) and len(found) == len(shape):
+        return [projected(one, other) for one, other in zip(found, shape, strict=True)]
     return found

@@ -1,19 +1,26 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Waiting for objects of an API server."""
+"""Waiting for objects of an API server: until they are deleted or ready, and what keeps them from it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from .client import Client
 from .errors import ClusterError
-from .objects import Ref
+from .objects import Object, Ref
 
-POLL_DELETED = 2.0
-"""Seconds between two looks at an object that is being deleted."""
+POLL_READY, POLL_DELETED = 5.0, 2.0
+"""Seconds between two looks at what is waited for."""
+CRD = "CustomResourceDefinition"
+_COUNTS: Mapping[str, tuple[str, str]] = {
+    "Deployment": ("updatedReplicas", "availableReplicas"),
+    "StatefulSet": ("updatedReplicas", "readyReplicas"),
+    "DaemonSet": ("updatedNumberScheduled", "numberAvailable"),
+}
 
 
 @dataclass(frozen=True)
@@ -23,17 +30,180 @@ class WaitOptions:
     timeout: float
     sleep: Callable[[float], None] = time.sleep
     show: Callable[[str], None] = lambda _message: None
+    now: Callable[[], float] = time.monotonic
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """``lacks`` is empty where an object is ready; ``failed``: waiting does not help any more."""
+
+    lacks: str = ""
+    failed: bool = False
+
+
+def poll(look: Callable[[], Readiness], options: WaitOptions, pause: float) -> Readiness:
+    """Look every ``pause`` seconds, at least once: what was found when the time was over or waiting was of no use."""
+    end = options.now() + options.timeout
+    while True:
+        found = look()
+        if not found.lacks or found.failed or options.now() >= end:
+            return found
+        options.sleep(pause)
 
 
 def delete_and_wait(client: Client, ref: Ref, options: WaitOptions) -> None:
     """Delete an object with all that it owns, and wait until they no longer exist. A dry run does not wait."""
     client.delete(ref, propagation="Foreground")
-    remaining = 0.0 if client.dry_run else options.timeout
-    while remaining > 0 and client.find(ref) is not None:
-        options.sleep(POLL_DELETED)
-        remaining -= POLL_DELETED
-        if remaining <= 0:
-            raise ClusterError(
-                f"{ref.place} still exists {options.timeout:g} s after it was deleted",
-                "Look at its finalizers and at what it owns, and run again.",
-            )
+    if client.dry_run:
+        return
+    found = poll(lambda: Readiness("it still exists" if client.find(ref) else ""), options, POLL_DELETED)
+    if found.lacks:
+        raise ClusterError(
+            f"{ref.place} still exists {options.timeout:g} s after it was deleted",
+            "Look at its finalizers and at what it owns, and run again.",
+        )
+
+
+def wait_until_ready(client: Client, refs: Iterable[Ref], options: WaitOptions, remedy: str) -> None:
+    """Wait until all of these are ready; ClusterError with the reasons where they do not become so."""
+    waiting = _Waiting(client, list(refs), options.show)
+    if poll(waiting.look, options, POLL_READY).lacks:
+        raise ClusterError(f"What was installed does not run: {waiting.explain()}", remedy)
+
+
+class _Waiting:
+    """Objects that are not ready yet, with what was read of them last."""
+
+    def __init__(self, client: Client, refs: list[Ref], show: Callable[[str], None]) -> None:
+        self._client, self._remaining, self._show = client, refs, show
+        self._live: dict[Ref, Object | None] = {}
+        self._states: dict[Ref, Readiness] = {}
+
+    def look(self) -> Readiness:
+        """What is lacking of all; what changed in that is shown."""
+        before = self._states
+        self._live = {ref: self._client.find(ref) for ref in self._remaining}
+        self._states = {ref: readiness(ref, found) for ref, found in self._live.items()}
+        self._remaining = [ref for ref in self._remaining if self._states[ref].lacks]
+        for ref in self._remaining:
+            if self._states[ref].lacks != before.get(ref, Readiness()).lacks:
+                self._show(f"waiting for {ref.place}: {self._states[ref].lacks}")
+        places = ", ".join(ref.place for ref in self._remaining)
+        return Readiness(places, any(self._states[ref].failed for ref in self._remaining))
+
+    def explain(self) -> str:
+        return "; ".join(_explain(self._client, ref, self._live[ref], self._states[ref]) for ref in self._remaining)
+
+
+def _explain(client: Client, ref: Ref, live: Object | None, state: Readiness) -> str:
+    if live is None or ref.kind == CRD:
+        return f"{ref.place}: {state.lacks}"
+    labels = selector(ref, live)
+    pods = client.list_all("v1", "Pod", namespace=ref.namespace or "", labels=labels) if labels else ()
+    reasons = obstacles(live, pods)
+    return f"{ref.place}: {state.lacks}" + (f" ({'; '.join(reasons)})" if reasons else "")
+
+
+def readiness(ref: Ref, live: Object | None) -> Readiness:
+    """Of a Deployment, DaemonSet, StatefulSet, Job or CRD; of any other object that it exists."""
+    if live is None:
+        return Readiness("it is not there")
+    if ref.kind == "Job" and ref.group == "batch":
+        return _job(live)
+    if ref.kind == CRD:
+        return _conditional(live, "Established")
+    if ref.group == "apps" and ref.kind in _COUNTS:
+        return _counted(live, *_COUNTS[ref.kind])
+    return Readiness()
+
+
+def selector(ref: Ref, live: Object) -> str:
+    """The labels by which a workload's pods are found."""
+    if ref.kind == "Job":
+        return f"job-name={ref.name}"
+    labels = ((live.get("spec") or {}).get("selector") or {}).get("matchLabels") or {}
+    return ",".join(f"{name}={value}" for name, value in labels.items())
+
+
+def obstacles(live: Object, pods: Iterable[Object]) -> tuple[str, ...]:
+    """What keeps the pods of a workload from running, or what keeps it from having any."""
+    found = [reason for pod in pods if (reason := _pod(pod))]
+    return tuple(found) or tuple(
+        f"{each.get('reason')}: {each.get('message')}" for each in conditions(live) if _is_bad(each)
+    )
+
+
+def conditions(live: Object) -> Iterable[Mapping[str, Any]]:
+    return (live.get("status") or {}).get("conditions") or ()
+
+
+def condition(live: Object, name: str) -> Mapping[str, Any]:
+    """The condition of this type; empty where it is not reported."""
+    found: Mapping[str, Any] = next((each for each in conditions(live) if each.get("type") == name), {})
+    return found
+
+
+def is_true(live: Object, name: str) -> bool:
+    return condition(live, name).get("status") == "True"
+
+
+def waiting_container(status: Mapping[str, Any]) -> str:
+    """What keeps a container from running; empty for one that runs or has done its work."""
+    for state in ("waiting", "terminated"):
+        found = (status.get("state") or {}).get(state) or {}
+        if found.get("reason", "Completed") != "Completed":
+            return f"{status['name']} {found['reason']} {found.get('message', '')}".strip()
+    return ""
+
+
+def waiting_containers(pod: Object) -> str:
+    """What keeps the first container of a pod from running that does not."""
+    status = pod.get("status") or {}
+    parts = (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ()))
+    return next(filter(None, map(waiting_container, parts)), "")
+
+
+def _counted(live: Object, updated: str, available: str) -> Readiness:
+    status: Mapping[str, Any] = live.get("status") or {}
+    if status.get("observedGeneration", 0) < live["metadata"].get("generation", 0):
+        return Readiness("its last change has not been taken up yet")
+    desired = status.get("desiredNumberScheduled", 0) if "Scheduled" in updated else _replicas(live)
+    for name in (updated, available):
+        if status.get(name, 0) < desired:
+            word = "up to date" if name == updated else "available"
+            return Readiness(f"{status.get(name, 0)} of {desired} pods {word}")
+    return Readiness()
+
+
+def _replicas(live: Object) -> int:
+    found = (live.get("spec") or {}).get("replicas")
+    return 1 if found is None else int(found)
+
+
+def _job(live: Object) -> Readiness:
+    failed = condition(live, "Failed")
+    if failed.get("status") == "True":
+        return Readiness(f"it failed: {failed.get('message') or failed.get('reason')}", failed=True)
+    return _conditional(live, "Complete")
+
+
+def _conditional(live: Object, name: str) -> Readiness:
+    return Readiness() if is_true(live, name) else Readiness(f"it is not {name} yet")
+
+
+def _is_bad(found: Mapping[str, Any]) -> bool:
+    return (found.get("type"), found.get("status")) in (
+        ("ReplicaFailure", "True"),
+        ("Progressing", "False"),
+        ("Available", "False"),
+    )
+
+
+def _pod(pod: Object) -> str:
+    """Why a pod is not Ready; empty for one that is, or has done its work."""
+    status = pod.get("status") or {}
+    if is_true(pod, "Ready") or status.get("phase") == "Succeeded":
+        return ""
+    waits = next((each for each in conditions(pod) if each.get("status") == "False" and each.get("message")), {})
+    words = (waiting_containers(pod), waits.get("message"), status.get("message"), status.get("phase"))
+    return f"Pod {pod['metadata']['name']}: {next(filter(None, words), 'no reason given')}"

@@ -9,19 +9,17 @@ It is written before kubelet-config is, so that a run that is cut off between th
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..edit.kubelet_syntax import read_kubelet
 from ..facts.config import nested
-from ..kube.errors import ClusterError
+from ..kube.last_applied import read_record, record_data
 from ..kube.objects import ConfigMap
 from .model import KEY, Fields, Keys
 
 NAME, ENTRY = "volcano-colocation", "kubelet-config.json"
-SCHEMA = 1
 
 
 @dataclass(frozen=True)
@@ -50,18 +48,7 @@ class Journal:
 
 def read_journal(found: ConfigMap | None) -> Journal | None:
     """The journal of a ConfigMap; ClusterError for one that is not ours."""
-    if found is None:
-        return None
-    try:
-        document = json.loads(found.data[ENTRY])
-        if document["schema"] != SCHEMA:
-            raise ValueError(f"schema {document['schema']!r}, this version reads {SCHEMA}")
-        return _journal(document)
-    except (KeyError, TypeError, ValueError) as error:
-        raise ClusterError(
-            f"{found.place} is not what this version of the collection keeps there ({type(error).__name__}: {error})",
-            "Nothing was changed. Look at who wrote it, and take it away if it is nobody's.",
-        ) from error
+    return read_record(found, ENTRY, _journal)
 
 
 def _journal(document: Mapping[str, Any]) -> Journal:
@@ -72,7 +59,6 @@ def _journal(document: Mapping[str, Any]) -> Journal:
 def written(journal: Journal) -> dict[str, str]:
     """The ConfigMap's data."""
     document = {
-        "schema": SCHEMA,
         "configmap": journal.config_map,
         "original": journal.original,
         "committed": journal.committed,
@@ -82,7 +68,7 @@ def written(journal: Journal) -> dict[str, str]:
             for each in journal.fields
         ],
     }
-    return {ENTRY: json.dumps(document, indent=1)}
+    return record_data(ENTRY, document)
 
 
 def settled(journal: Journal | None, now: ConfigMap) -> Journal | None:

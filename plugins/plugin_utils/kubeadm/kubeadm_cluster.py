@@ -4,16 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..kube.changes import ObjectChange, deletion, text_change
 from ..kube.client import Client
-from ..kube.errors import UNTOUCHED, ClusterError
 from ..kube.identity import ClusterNode, cluster_node
+from ..kube.last_applied import record_change
 from ..kube.objects import ConfigMap, Ref
-from ..kube.permissions import RequiredPermission, require_permissions
 from . import journal
-from .model import CONFIG_MAP, NAMESPACE
+from .model import CONFIG_MAP, KEY, NAMESPACE
+from .plan import ClusterPlan
+from .restore import Return
 from .seen import Seen
 
 JOURNAL = Ref("v1", "ConfigMap", journal.NAME, NAMESPACE)
@@ -27,14 +28,10 @@ class KubeadmCluster:
 
     def seen(self) -> Seen:
         """All that is read before anything is planned."""
-        found = self.client.list_objects("v1", "Node")
-        if found is None:
-            raise ClusterError(
-                f"The API server of {self.client.context.kubeconfig} has no Nodes",
-                f"{UNTOUCHED}. Look at whether the kubeconfig leads to a cluster.",
-            )
-        nodes = tuple(map(cluster_node, found))
-        return Seen(nodes, self._kubelet_config(nodes), journal.read_journal(self._config_map(journal.NAME)))
+        nodes = tuple(map(cluster_node, self.client.list_all("v1", "Node")))
+        kept = self._config_map(journal.NAME)
+        version = kept.version if kept else None
+        return Seen(nodes, self._kubelet_config(nodes), journal.read_journal(kept), version)
 
     def _kubelet_config(self, nodes: tuple[ClusterNode, ...]) -> ConfigMap | None:
         """Before 1.24 there is one for each minor version, and that of the newest kubelet is the control plane's.
@@ -51,24 +48,16 @@ class KubeadmCluster:
     def _config_map(self, name: str) -> ConfigMap | None:
         return ConfigMap.of(self.client.find(Ref("v1", "ConfigMap", name, NAMESPACE)))
 
-    def require_permissions(self, found: ConfigMap | None, *verbs: str) -> None:
-        """ClusterError where the user may not write the kubelet-config, or has not these verbs on the journal."""
-        permissions = [RequiredPermission.of(verb, JOURNAL) for verb in verbs]
-        patch = [RequiredPermission.of("patch", found.ref)] if found else []
-        require_permissions(self.client, (*patch, *permissions))
 
-    def keep(self, data: Mapping[str, str], *, known: bool) -> None:
-        """Write the journal. ``known``: there was one."""
-        body = {**JOURNAL.header(), "data": dict(data)}
-        if known:
-            self.client.patch(body)
-        else:
-            self.client.create(body)
+def written_changes(plan: ClusterPlan, version: str | None) -> tuple[ObjectChange, ...]:
+    """The journal, which has this version, and then the kubelet-config."""
+    if plan.config_map is None or plan.journal is None or plan.after is None:
+        return ()
+    record = record_change(JOURNAL, journal.written(plan.journal), version)
+    return record, text_change(plan.config_map, KEY, plan.after)
 
-    def forget(self) -> None:
-        """Delete the journal."""
-        self.client.delete(JOURNAL)
 
-    def replace(self, found: ConfigMap, key: str, text: str) -> None:
-        """Write one key of a ConfigMap, if it is still as it was read: the API server refuses another version of it."""
-        self.client.patch({**found.ref.header(resourceVersion=found.version), "data": {key: text}})
+def restoring_changes(found: Return) -> tuple[ObjectChange, ...]:
+    """The kubelet-config, and then the journal, which is of no use any more."""
+    changes = [text_change(found.config_map, KEY, found.after)] if found.config_map and found.after is not None else []
+    return (*changes, *([deletion(JOURNAL, None)] if found.forget else []))

@@ -18,3 +18,4 @@ class Seen:
     nodes: tuple[ClusterNode, ...]
     config_map: ConfigMap | None
     journal: Journal | None
+    journal_version: str | None = None

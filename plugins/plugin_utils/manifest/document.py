@@ -232,7 +232,7 @@ def _duplicates(path: str, items: Iterable[Item]) -> Iterator[str]:
     first: dict[tuple[str, str, str, str | None], int] = {}
     for each in items:
         ref = each.ref
-        key = (ref.group, ref.kind, ref.name, ref.namespace)
+        key = ref.key
         if key in first:
             yield f"{path}:{each.line}: {ref.place} is there twice, first in line {first[key]}"
         first.setdefault(key, each.line)

@@ -7,17 +7,15 @@ It is written before anything else is, so that a run that is cut off loses nothi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ..kube.errors import ClusterError
 from ..kube.identity import SYSTEM_NAMESPACE
-from ..kube.objects import Ref
+from ..kube.last_applied import read_record, record_data
+from ..kube.objects import ConfigMap, Object, Ref
 
 ENTRY = "inventory.json"
-SCHEMA = 1
 
 
 @dataclass(frozen=True)
@@ -32,8 +30,7 @@ class Inventory:
 
     def written(self) -> dict[str, str]:
         """The ConfigMap's data."""
-        document = {"schema": SCHEMA, "objects": [asdict(each) for each in self.refs], "jobs": dict(self.jobs)}
-        return {ENTRY: json.dumps(document, indent=1)}
+        return record_data(ENTRY, {"objects": [asdict(each) for each in self.refs], "jobs": dict(self.jobs)})
 
 
 def place(name: str) -> Ref:
@@ -41,24 +38,16 @@ def place(name: str) -> Ref:
     return Ref("v1", "ConfigMap", f"volcano-colocation-manifest-{name}", SYSTEM_NAMESPACE)
 
 
-def read_inventory(found: Mapping[str, Any] | None) -> Inventory:
+def read_inventory(found: Object | None) -> Inventory:
     """The inventory of a ConfigMap, empty where there is none; ClusterError for one that is not ours."""
-    if found is None:
-        return Inventory()
-    try:
-        document = json.loads(found["data"][ENTRY])
-        if document["schema"] != SCHEMA:
-            raise ValueError(f"schema {document['schema']!r}, this version reads {SCHEMA}")
-        return Inventory(tuple(Ref(**each) for each in document["objects"]), dict(document["jobs"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise ClusterError(
-            f"{Ref.of(found).place} is not what this version of the collection keeps there"
-            f" ({type(error).__name__}: {error})",
-            "Nothing was changed. Look at who wrote it, and take it away if it is nobody's.",
-        ) from error
+    return read_record(ConfigMap.of(found), ENTRY, _inventory) or Inventory()
+
+
+def _inventory(document: Mapping[str, Any]) -> Inventory:
+    return Inventory(tuple(Ref(**each) for each in document["objects"]), dict(document["jobs"]))
 
 
 def joined(known: Iterable[Ref], new: Iterable[Ref]) -> tuple[Ref, ...]:
     """Each object once, in the version that it was last written in."""
-    found = {(each.group, each.kind, each.namespace, each.name): each for each in (*known, *new)}
+    found = {each.key: each for each in (*known, *new)}
     return tuple(found.values())

@@ -4,28 +4,27 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ..kube.changes import ObjectChange, Operation, apply_change, apply_changes
 from ..kube.client import Client
-from ..kube.errors import ClusterError
 from ..kube.identity import cluster_uid
+from ..kube.last_applied import record_change
 from ..kube.objects import Object, Ref
-from ..kube.wait import WaitOptions, delete_and_wait
-from ..scheduler.deeds import ObjectChange, carry_out
+from ..kube.wait import CRD, WaitOptions, wait_until_ready
 from ..scheduler.seen import served_versions
 from .document import Document
 from .inventory import Inventory, place, read_inventory
 from .marks import is_adopted, owner
 from .order import Stage, stage
-from .proof import State, selector, state, why
 from .removal import RESIDENTS, USES
-from .seen import Seen, key
+from .seen import Seen
 
-POLL = 5
-"""Seconds between two looks at what is waited for."""
-CRD = "CustomResourceDefinition"
+REMEDY = (
+    "It stays as it is, and a further run goes on from here. Correct what is reported, or give it more time with"
+    " colocation_volcano_timeout."
+)
 _LINGER = (Stage.NAMESPACES, Stage.CRDS, Stage.WORKLOADS)
 
 
@@ -41,7 +40,7 @@ class ManifestCluster:
         kept = self.client.find(place(name))
         inventory = read_inventory(kept)
         spaces = [Ref("v1", "Namespace", each.ref.namespace) for each in document.items if each.ref.namespace]
-        refs = {key(each): each for each in (*inventory.refs, *spaces, *(each.ref for each in document.items))}
+        refs = {each.key: each for each in (*inventory.refs, *spaces, *(each.ref for each in document.items))}
         found = {every: self._seen(ref) for every, ref in refs.items()}
         objects = {every: live for every, (live, _served) in found.items() if live is not None}
         unserved = frozenset(every for every, (_live, served) in found.items() if not served)
@@ -52,7 +51,7 @@ class ManifestCluster:
         uid = cluster_uid(self.client)
         kept = self.client.find(place(name))
         inventory = read_inventory(kept)
-        found = {key(ref): self._seen(ref)[0] for ref in inventory.refs}
+        found = {ref.key: self._seen(ref)[0] for ref in inventory.refs}
         objects = {every: live for every, live in found.items() if live is not None}
         ours = [live for live in objects.values() if owner(live) == name and not is_adopted(live)]
         return Seen(
@@ -87,52 +86,40 @@ class ManifestCluster:
 
     def note(self, name: str, inventory: Inventory, version: str | None) -> str | None:
         """Write the inventory, if it is still as it was read; its new version."""
-        ref, data = place(name), inventory.written()
-        if version is None:
-            return _version(self.client.create({**ref.header(), "data": data}))
-        return _version(self.client.patch({**ref.header(resourceVersion=version), "data": data}))
+        return _version(apply_change(self.client, record_change(place(name), inventory.written(), version)))
 
     def take_away(self, name: str) -> None:
         """The inventory."""
         self.client.delete(place(name))
 
-    def delete(self, change: ObjectChange, options: WaitOptions) -> None:
-        """What takes others along is waited for, so that nothing is left when this returns."""
-        if stage(change.ref) not in _LINGER:
-            carry_out(self.client, change)
-            return
-        delete_and_wait(self.client, change.ref, options)
+    def apply(self, changes: Sequence[ObjectChange], workloads: Iterable[Ref], options: WaitOptions) -> None:
+        """Apply changes in their order, and wait until these workloads run; ClusterError with what keeps them from it.
 
-    def prove(self, refs: Iterable[Ref], options: WaitOptions) -> None:
-        """Wait until all of these are as they should be; ClusterError with the reasons where they do not become so."""
-        left = list(refs)
-        end = time.monotonic() + options.timeout
-        told: dict[Ref, str] = {}
-        while left:
-            live = {ref: self._seen(ref)[0] for ref in left}
-            states = {ref: state(ref, each) for ref, each in live.items()}
-            left = [ref for ref in left if states[ref].lacks]
-            for ref in left:
-                if told.get(ref) != states[ref].lacks:
-                    told[ref] = states[ref].lacks
-                    options.show(f"waiting for {ref.place}: {told[ref]}")
-            if left and (time.monotonic() >= end or any(states[ref].failed for ref in left)):
-                reasons = "; ".join(self._told(ref, live[ref], states[ref]) for ref in left)
-                raise ClusterError(
-                    f"What was installed does not run: {reasons}",
-                    "It stays as it is, and a further run goes on from here. Correct what is told, or give it more"
-                    " time with colocation_volcano_timeout.",
-                )
-            if left:
-                options.sleep(POLL)
+        A deletion that takes others along is waited for, so that nothing is left afterwards.
+        """
 
-    def _told(self, ref: Ref, live: Object | None, found: State) -> str:
-        if live is None or ref.kind == CRD:
-            return f"{ref.place}: {found.lacks}"
-        labels = selector(ref, live)
-        pods = self.client.list_objects("v1", "Pod", namespace=ref.namespace or "", labels=labels) if labels else ()
-        reasons = why(live, pods or ())
-        return f"{ref.place}: {found.lacks}" + (f" ({'; '.join(reasons)})" if reasons else "")
+        def wait(change: ObjectChange) -> WaitOptions | None:
+            lingers = change.operation is Operation.DELETE and stage(change.ref) in _LINGER
+            return options if lingers else None
+
+        apply_changes(self.client, changes, wait, _Stages(self.client, changes, workloads, options).settle)
+
+
+class _Stages:
+    """What a stage needs of the stages before it: CRDs that are served, and for webhooks that their server answers."""
+
+    def __init__(
+        self, client: Client, changes: Iterable[ObjectChange], workloads: Iterable[Ref], options: WaitOptions
+    ) -> None:
+        crds = [each.ref for each in changes if each.ref.kind == CRD and each.operation is not Operation.DELETE]
+        self._awaited = {Stage.CRDS: crds, Stage.WORKLOADS: list(workloads)}
+        self._client, self._options = client, options
+
+    def settle(self, change: ObjectChange | None) -> None:
+        for earlier, refs in self._awaited.items():
+            if change is None or stage(change.ref) > earlier:
+                wait_until_ready(self._client, refs, self._options, REMEDY)
+                self._awaited[earlier] = []
 
 
 def _version(found: Object | None) -> str | None:

@@ -2,43 +2,32 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How an object is told to be ours: annotations with the manifest's name and what it last said of the object.
 
-The definition is packed, because all annotations of an object together may have 256 KiB (apimachinery
-pkg/api/validation/objectmeta.go), and CRDs are large. Of a Secret it holds digests.
+Of a Secret it holds digests.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 import json
-import zlib
-from collections.abc import Mapping
 from typing import Any
 
 from ..kube.errors import ClusterError
+from ..kube.last_applied import annotations_of, pack, unpack
 from ..kube.objects import Object, Ref, body
 
 NAME = "colocation.volcano.sh/manifest"
 APPLIED = "colocation.volcano.sh/manifest-applied"
 ADOPTED = "colocation.volcano.sh/manifest-adopted"
 MARKS = (NAME, APPLIED, ADOPTED)
-LARGEST = 1 << 24
-"""Bytes. No API server takes an object of this size."""
-
-
-def notes(live: Object) -> Mapping[str, str]:
-    found: Mapping[str, str] = (live.get("metadata") or {}).get("annotations") or {}
-    return found
 
 
 def owner(live: Object) -> str:
     """The name of the manifest that an object is of; empty for one that others made."""
-    return notes(live).get(NAME, "")
+    return annotations_of(live).get(NAME, "")
 
 
 def is_adopted(live: Object) -> bool:
-    return ADOPTED in notes(live)
+    return ADOPTED in annotations_of(live)
 
 
 def said(manifest: Object) -> dict[str, Any]:
@@ -62,23 +51,13 @@ def marks(manifest: Object, name: str, *, adopted: bool) -> dict[str, str]:
 def last_said(live: Object) -> dict[str, Any]:
     """What the manifest said of an object when it was last written; ClusterError for a mark that is not ours."""
     try:
-        packed = base64.b64decode(notes(live).get(APPLIED, ""), validate=True)
-        unpacker = zlib.decompressobj()
-        found = json.loads(unpacker.decompress(packed, LARGEST))
-        if not isinstance(found, dict):
-            raise ValueError("no mapping")
-        return found
-    except (binascii.Error, zlib.error, ValueError, RecursionError) as error:
+        return unpack(annotations_of(live).get(APPLIED, ""))
+    except ValueError as error:
         raise ClusterError(
             f"The annotation {APPLIED} of {Ref.of(live).place} is not what this version of the collection writes",
             "Nothing was changed. Look at who wrote it. Without the annotation"
             f" {NAME} the object is somebody else's, and colocation_volcano_adopt takes it over.",
         ) from error
-
-
-def pack(document: Mapping[str, Any]) -> str:
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
-    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
 def fingerprint(manifest: Object) -> str:

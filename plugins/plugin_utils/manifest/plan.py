@@ -7,16 +7,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ..kube.changes import Absent, Drift, Merged, MergeRules, covers, merge
+from ..kube.changes import ObjectChange
 from ..kube.errors import ClusterError
+from ..kube.merge import Absent, Drift, Merged, MergeRules, covers, merge
 from ..kube.objects import Object, Ref
-from ..scheduler.deeds import ObjectChange
 from ..scheduler.seen import served_versions
 from .document import Document, Item
 from .inventory import Inventory, joined
 from .marks import fingerprint, is_adopted, last_said, owner, said
 from .order import BINDINGS, rank
-from .seen import Seen, key
+from .seen import Seen
 from .shown import altered, gone, made
 
 RULES = MergeRules(Absent.ZERO, Drift.KEEP)
@@ -55,11 +55,11 @@ def make_plan(document: Document, seen: Seen, name: str, path: str, *, adopt: bo
         _item(each, items, seen, work)
     _check_others(work)
     refs = joined(seen.inventory.refs, work.owned)
-    wanted = {key(each.ref) for each in items}
+    wanted = {each.ref.key for each in items}
     left = tuple(
         f"{each.place}: the manifest has it no longer"
         for each in seen.inventory.refs
-        if key(each) not in wanted and seen.found(each) is not None
+        if each.key not in wanted and seen.found(each) is not None
     )
     return ManifestPlan(tuple(work.changes), replace(seen.inventory, refs=refs), tuple(work.kept), left)
 
@@ -87,7 +87,7 @@ def _check_served(items: Iterable[Item], seen: Seen, path: str) -> None:
     lacks = [
         f"{path}:{each.line}: {each.ref.kind} in {each.ref.api_version}"
         for each in items
-        if key(each.ref) in seen.unserved and (each.ref.api_version, each.ref.kind) not in own
+        if each.ref.key in seen.unserved and (each.ref.api_version, each.ref.kind) not in own
     ]
     if lacks:
         raise ClusterError(
@@ -129,7 +129,7 @@ def _can_be_tried(item: Item, items: tuple[Item, ...], seen: Seen) -> bool:
         role = item.manifest.get("roleRef") or {}
         names = {(each.ref.kind, each.ref.name) for each in items if seen.found(each.ref) is None}
         return (role.get("kind"), role.get("name")) not in names
-    return key(ref) not in seen.unserved
+    return ref.key not in seen.unserved
 
 
 def _ours(item: Item, live: Object, work: _Work) -> None:

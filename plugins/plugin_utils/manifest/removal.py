@@ -7,15 +7,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from ..kube.changes import ObjectChange
 from ..kube.errors import ClusterError
-from ..kube.objects import Object, Ref
-from ..scheduler.deeds import ObjectChange
+from ..kube.objects import Key, Object, Ref
 from .images import pod_spec
 from .inventory import Inventory
 from .marks import is_adopted, owner
 from .order import Stage, rank, stage
 from .plan import ManifestPlan
-from .seen import Seen, key
+from .seen import Seen
 from .shown import gone, released
 
 USES: Mapping[str, tuple[str, str]] = {
@@ -49,12 +49,12 @@ def make_removal(seen: Seen, name: str, permission: Permission) -> ManifestPlan:
             "Nothing was changed. Let them end or delete them, or set colocation_volcano_remove_in_use: true; nobody"
             " schedules them then.",
         )
-    ours = {key(each): live for each in seen.inventory.refs if (live := _owned(each, seen, name))}
+    ours = {each.key: live for each in seen.inventory.refs if (live := _owned(each, seen, name))}
     changes: list[ObjectChange] = []
     left: list[str] = []
     stays: list[Ref] = []
     for ref in sorted(seen.inventory.refs, key=rank, reverse=True):
-        live = ours.get(key(ref))
+        live = ours.get(ref.key)
         if live is None:
             if seen.found(ref) is not None:
                 left.append(f"{ref.place}: it is not ours any more")
@@ -75,9 +75,7 @@ def _owned(ref: Ref, seen: Seen, name: str) -> Object | None:
     return live if live is not None and owner(live) == name else None
 
 
-def _why_it_stays(
-    ref: Ref, seen: Seen, ours: Mapping[tuple[str, str, str | None, str], Object], permission: Permission
-) -> str:
+def _why_it_stays(ref: Ref, seen: Seen, ours: Mapping[Key, Object], permission: Permission) -> str:
     if stage(ref) is Stage.CRDS and not permission.crds:
         return "its custom resources would go with it (colocation_volcano_remove_crds)"
     if stage(ref) is Stage.NAMESPACES:
@@ -87,9 +85,7 @@ def _why_it_stays(
     return ""
 
 
-def _others(
-    namespace: str, residents: Iterable[Object], ours: Mapping[tuple[str, str, str | None, str], Object]
-) -> Iterator[str]:
+def _others(namespace: str, residents: Iterable[Object], ours: Mapping[Key, Object]) -> Iterator[str]:
     """What is in a namespace beside what we made, what our workloads made and what the server makes itself."""
     mounted = {
         (volume.get("secret") or {}).get("secretName")
@@ -99,7 +95,7 @@ def _others(
     }
     for each in residents:
         ref = Ref.of(each)
-        taken = key(ref) in ours and not is_adopted(each)
+        taken = ref.key in ours and not is_adopted(each)
         generated = ref.kind == "Secret" and ref.name in mounted
         if ref.namespace == namespace and not (taken or generated or _is_the_servers(each)):
             yield f"{ref.kind} {ref.name}"

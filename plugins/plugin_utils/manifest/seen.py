@@ -7,15 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..kube.objects import Object, Ref
+from ..kube.objects import Key, Object, Ref
 from .inventory import Inventory
-
-Key = tuple[str, str, str | None, str]
-
-
-def key(ref: Ref) -> Key:
-    """An object whatever the version of its API."""
-    return ref.group, ref.kind, ref.namespace, ref.name
 
 
 @dataclass(frozen=True)
@@ -35,4 +28,4 @@ class Seen:
     residents: tuple[Object, ...] = ()
 
     def found(self, ref: Ref) -> Object | None:
-        return self.objects.get(key(ref))
+        return self.objects.get(ref.key)

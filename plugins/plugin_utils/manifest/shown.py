@@ -10,25 +10,26 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ..kube.changes import ObjectChange, Operation, deletion, patch_of
+from ..kube.last_applied import annotations_of
 from ..kube.objects import Object, Ref, patched, projected
-from ..scheduler.deeds import Deed, ObjectChange, changed
 from ..secrets import MARK
-from .marks import APPLIED, MARKS, marks, notes, said
+from .marks import APPLIED, MARKS, marks, said
 
 
 def made(manifest: Object, name: str, *, dry: bool) -> ObjectChange:
     """An object that is not there."""
     sent = _marked(manifest, marks(manifest, name, adopted=False))
-    return ObjectChange(Ref.of(manifest), Deed.CREATE, sent, None, _shown(manifest, said(manifest)), dry)
+    return ObjectChange(Ref.of(manifest), Operation.CREATE, sent, None, _shown(manifest, said(manifest)), dry)
 
 
 def altered(live: Object, manifest: Object, change: Object, name: str, *, adopted: bool) -> ObjectChange:
     """An object that is to say more, or something else. ``change`` is a merge patch of what is said."""
     own = marks(manifest, name, adopted=adopted)
-    sent = changed(Ref.of(manifest), live, _plain(manifest, change), {})
-    sent = replace(sent, manifest=_marked(sent.manifest, own))
+    sent = patch_of(live, _plain(manifest, change), {}, ref=Ref.of(manifest))
+    sent = replace(sent, body=_marked(sent.body, own))
     if not change:
-        return replace(sent, before=_noted(notes(live)), after=_noted(own))
+        return replace(sent, before=_noted(annotations_of(live)), after=_noted(own))
     now = said(live)
     before, after = projected(now, change), projected(patched(now, change), change)
     return replace(sent, before=_shown(manifest, before), after=_shown(manifest, after, before))
@@ -36,15 +37,14 @@ def altered(live: Object, manifest: Object, change: Object, name: str, *, adopte
 
 def gone(live: Object) -> ObjectChange:
     """An object that is taken away."""
-    ref = Ref.of(live)
-    return ObjectChange(ref, Deed.DELETE, ref.header(), _shown(live, said(live)), None)
+    return deletion(Ref.of(live), _shown(live, said(live)))
 
 
 def released(live: Object) -> ObjectChange:
     """An object that was others' before, and is theirs again."""
-    own = {mark: None for mark in MARKS if mark in notes(live)}
-    sent = changed(Ref.of(live), live, {"metadata": {"annotations": own}}, {})
-    return replace(sent, before=_noted(notes(live)), after={})
+    own = {mark: None for mark in MARKS if mark in annotations_of(live)}
+    sent = patch_of(live, {"metadata": {"annotations": own}}, {})
+    return replace(sent, before=_noted(annotations_of(live)), after={})
 
 
 def _marked(manifest: Object, own: Mapping[str, str]) -> dict[str, Any]:

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-Object = Mapping[str, Any]
+from ..kube.objects import Object
 
 
 @dataclass(frozen=True)

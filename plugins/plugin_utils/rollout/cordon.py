@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..kube.wait import is_true
+
 OURS = "colocation.volcano.sh/cordoned"
 """An annotation of a Node that a rollout cordoned, with the time. It outlives a controller that is killed."""
 
@@ -36,5 +38,4 @@ def _patch(node: Mapping[str, Any], metadata: dict[str, Any], rest: dict[str, An
 
 
 def is_ready(node: Mapping[str, Any]) -> bool:
-    conditions = (node.get("status") or {}).get("conditions") or ()
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+    return is_true(node, "Ready")

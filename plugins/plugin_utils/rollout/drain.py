@@ -4,16 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..kube.errors import ClusterError
+from ..kube.objects import Object
+from ..kube.wait import Readiness, WaitOptions, poll
 from .cordon import closing, is_cordoned, is_ours, is_ready, opening
 from .pods import Fate, Pod
 
-Object = Mapping[str, Any]
 SHOWN = 4
+PAUSE = 5.0
+"""Seconds between two looks at the pods, and at the Node."""
 ATTEMPTS = 5
 """A kubelet reports to its Node every few seconds, so that a patch may have to be made anew."""
 
@@ -30,16 +33,6 @@ class Api(Protocol):
 
     def evict(self, pod: Pod) -> str:
         """Why it may not go now; empty where it may."""
-
-
-@dataclass(frozen=True)
-class Clock:
-    """``now`` in seconds, ``stamp`` for people."""
-
-    now: Callable[[], float]
-    sleep: Callable[[float], None]
-    stamp: Callable[[], str]
-    pause: float = 5.0
 
 
 @dataclass(frozen=True)
@@ -72,16 +65,19 @@ def _told(reasons: Any) -> str:
     return "; ".join([*found[:SHOWN], *more])
 
 
-def drain(api: Api, name: str, timeout: float, clock: Clock, show: Callable[[str], None]) -> Drained:
-    """Cordon the Node and evict its pods; opened again, and told why, where that does not succeed in time."""
+def drain(api: Api, name: str, options: WaitOptions, stamp: Callable[[], str]) -> Drained:
+    """Cordon the Node and evict its pods; opened again, and told why, where that does not succeed in time.
+
+    ``stamp`` is the present time, for people.
+    """
     first = api.pods(name)
     reason = _stuck(first)
     if reason:
         return Drained(reason, cordoned=False, pods=first)
-    ours = _patched(api, name, lambda node: closing(node, clock.stamp()))
+    ours = _patched(api, name, lambda node: closing(node, stamp()))
     evicted: dict[str, str] = {}
     try:
-        reason = _emptied(api, name, clock.now() + timeout, clock, show, evicted)
+        reason = poll(lambda: _emptied(api, name, options.show, evicted), options, PAUSE).lacks
     except ClusterError as error:
         reason = f"{error}"
     if reason and ours:
@@ -89,27 +85,22 @@ def drain(api: Api, name: str, timeout: float, clock: Clock, show: Callable[[str
     return Drained(reason, ours and not reason, first, tuple(evicted.values()))
 
 
-def _emptied(
-    api: Api, name: str, deadline: float, clock: Clock, show: Callable[[str], None], evicted: dict[str, str]
-) -> str:
-    """Empty once no pod is left that has to go, else why some are. ``evicted``: by uid, those that were told to."""
-    while True:
-        pods = api.pods(name)
-        left = of(pods, Fate.EVICT, Fate.LEAVING)
-        if not left or _stuck(pods):
-            return _stuck(pods)
-        held = {}
-        for pod in of(left, Fate.EVICT):
-            reason = api.evict(pod)
-            if reason:
-                held[str(pod)] = reason
-            else:
-                evicted[pod.uid] = str(pod)
-        waits = _told(f"{pod}: {held.get(str(pod), 'has not ended yet')}" for pod in left)
-        if clock.now() >= deadline:
-            return waits
-        show(f"{len(left)} pod(s) left: {waits}")
-        clock.sleep(clock.pause)
+def _emptied(api: Api, name: str, show: Callable[[str], None], evicted: dict[str, str]) -> Readiness:
+    """Nothing is lacking once no pod is left that has to go. ``evicted``: by uid, those that were told to."""
+    pods = api.pods(name)
+    left = of(pods, Fate.EVICT, Fate.LEAVING)
+    if not left or _stuck(pods):
+        return Readiness(_stuck(pods), failed=True)
+    held = {}
+    for pod in of(left, Fate.EVICT):
+        reason = api.evict(pod)
+        if reason:
+            held[str(pod)] = reason
+        else:
+            evicted[pod.uid] = str(pod)
+    waits = _told(f"{pod}: {held.get(str(pod), 'has not ended yet')}" for pod in left)
+    show(f"{len(left)} pod(s) left: {waits}")
+    return Readiness(waits)
 
 
 def release(api: Api, name: str) -> bool:
@@ -117,15 +108,16 @@ def release(api: Api, name: str) -> bool:
     return _patched(api, name, opening, already=False)
 
 
-def await_ready(api: Api, name: str, timeout: float, clock: Clock, show: Callable[[str], None]) -> bool:
+def await_ready(api: Api, name: str, options: WaitOptions) -> bool:
     """Whether the Node is Ready in time."""
-    deadline = clock.now() + timeout
-    while not is_ready(api.node(name)):
-        if clock.now() >= deadline:
-            return False
-        show("its Node is not Ready yet")
-        clock.sleep(clock.pause)
-    return True
+
+    def look() -> Readiness:
+        if is_ready(api.node(name)):
+            return Readiness()
+        options.show("its Node is not Ready yet")
+        return Readiness("it is not Ready")
+
+    return not poll(look, options, PAUSE).lacks
 
 
 def _patched(api: Api, name: str, patch: Callable[[Object], Object | None], *, already: bool = True) -> bool:

@@ -26,7 +26,7 @@ class DrainCluster:
         require_permissions(self.client, PERMISSIONS)
 
     def nodes(self) -> tuple[Object, ...]:
-        return self.client.list_objects("v1", "Node") or ()
+        return self.client.list_all("v1", "Node")
 
     def node(self, name: str) -> Object:
         found = self.client.find(Ref("v1", "Node", name))
@@ -36,7 +36,7 @@ class DrainCluster:
 
     def pods(self, name: str, budgets: tuple[Budget, ...] | None = None) -> tuple[Pod, ...]:
         """Those of a Node, under the budgets as they are now unless some are given."""
-        found = self.client.list_objects("v1", "Pod", fields=f"spec.nodeName={name}") or ()
+        found = self.client.list_all("v1", "Pod", fields=f"spec.nodeName={name}")
         return judge(found, self.budgets() if budgets is None else budgets, self._rules)
 
     def budgets(self) -> tuple[Budget, ...]:

@@ -7,15 +7,14 @@ It is written before anything else is, so that a run that is cut off loses nothi
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
-from ..kube.errors import ClusterError
+from ..kube.last_applied import read_record, record_data
 from ..kube.objects import ConfigMap, Object, Ref
 
 NAME, ENTRY = "volcano-colocation-scheduler", "journal.json"
-SCHEMA = 1
 
 
 @dataclass(frozen=True)
@@ -57,35 +56,26 @@ class Journal:
 
 def read_journal(found: ConfigMap | None) -> Journal:
     """The journal of a ConfigMap, empty where there is none; ClusterError for one that is not ours."""
-    if found is None:
-        return Journal()
-    try:
-        document = json.loads(found.data[ENTRY])
-        if document["schema"] != SCHEMA:
-            raise ValueError(f"schema {document['schema']!r}, this version reads {SCHEMA}")
-        entries = tuple(Entry(**{**each, "ref": Ref(**each["ref"])}) for each in document["entries"])
-        text = document["text"]
-        return Journal(entries, Text(**{**text, "ref": Ref(**text["ref"])}) if text else None)
-    except (KeyError, TypeError, ValueError) as error:
-        raise ClusterError(
-            f"ConfigMap {found.name} is not what this version of the collection keeps there"
-            f" ({type(error).__name__}: {error})",
-            "Nothing was changed. Look at who wrote it, and take it away if it is nobody's.",
-        ) from error
+    return read_record(found, ENTRY, _journal) or Journal()
+
+
+def _journal(document: Mapping[str, Any]) -> Journal:
+    entries = tuple(Entry(**{**each, "ref": Ref(**each["ref"])}) for each in document["entries"])
+    text = document["text"]
+    return Journal(entries, Text(**{**text, "ref": Ref(**text["ref"])}) if text else None)
 
 
 def written(journal: Journal) -> dict[str, str]:
     """The ConfigMap's data."""
     text = asdict(journal.text) if journal.text else None
-    document = {"schema": SCHEMA, "text": text, "entries": [asdict(each) for each in journal.entries]}
-    return {ENTRY: json.dumps(document, indent=1)}
+    return record_data(ENTRY, {"text": text, "entries": [asdict(each) for each in journal.entries]})
 
 
 def noted(journal: Journal, changed: Iterable[Entry], text: Text | None) -> Journal:
     """The journal with what is about to be written."""
-    entries = {(each.ref.group, each.ref.kind, each.ref.name, each.ref.namespace): each for each in journal.entries}
+    entries = {each.ref.key: each for each in journal.entries}
     for each in changed:
-        entries[each.ref.group, each.ref.kind, each.ref.name, each.ref.namespace] = each
+        entries[each.ref.key] = each
     return Journal(tuple(entries.values()), text or journal.text)
 
 

@@ -11,14 +11,14 @@ from ..edit.errors import EditError, UneditableFile
 from ..edit.read import read_yaml
 from ..findings.model import Finding
 from ..findings.scheduler import above_watermarks, lint, release, unheard_queues
-from ..kube.changes import Absent, Drift, MergeRules, merge
+from ..kube.changes import ObjectChange, creation, patch_of, text_change
 from ..kube.errors import ClusterError
 from ..kube.identity import require_cluster
+from ..kube.merge import Absent, Drift, MergeRules, merge
 from ..kube.objects import Object, Ref, body, inverse, nulls, over, patched
 from . import mutating, validating
 from .admission import MUTATING, VALIDATING, Admission, served, skipped
 from .conf import edit_conf
-from .deeds import ObjectChange, TextChange, changed, created
 from .journal import Entry, Journal, Text, noted, noted_text
 from .priority_classes import check_against
 from .queues import check_together, fields_given, parents_first, queue_of
@@ -34,7 +34,7 @@ class SchedulerPlan:
     """What is to be done in this order: journal, objects, text. ``left_out``: what this server cannot have."""
 
     objects: tuple[ObjectChange, ...] = ()
-    text: TextChange | None = None
+    text: ObjectChange | None = None
     journal: Journal = field(default_factory=Journal)
     findings: tuple[Finding, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ def make_plan(wanted: Wanted, seen: Seen, cluster_uid: str) -> SchedulerPlan:
     plan = SchedulerPlan(
         objects,
         text,
-        noted(seen.journal, entries, _noted(text, seen)),
+        noted(seen.journal, entries, _noted(text, wanted.key, seen)),
         _findings(wanted, seen, document),
         tuple(_left_out(wanted.admission, seen)),
     )
@@ -71,7 +71,7 @@ def make_plan(wanted: Wanted, seen: Seen, cluster_uid: str) -> SchedulerPlan:
     return plan
 
 
-def _text(wanted: Wanted, seen: Seen) -> tuple[TextChange | None, Object | None]:
+def _text(wanted: Wanted, seen: Seen) -> tuple[ObjectChange | None, Object | None]:
     """The change of the configuration, and the configuration as it will be."""
     if seen.conf is None:
         return None, None
@@ -84,12 +84,11 @@ def _text(wanted: Wanted, seen: Seen) -> tuple[TextChange | None, Object | None]
         document = read_yaml(after)
     except EditError as error:
         raise UneditableFile(f"{place}, key {wanted.key}", error) from error
-    ref = Ref("v1", "ConfigMap", wanted.configmap, wanted.namespace)
-    return (TextChange(ref, seen.conf, wanted.key, after) if after != before else None), document
+    return (text_change(seen.conf, wanted.key, after) if after != before else None), document
 
 
-def _noted(text: TextChange | None, seen: Seen) -> Text | None:
-    return noted_text(seen.journal.text, text.ref, text.key, text.before, text.after) if text else None
+def _noted(text: ObjectChange | None, key: str, seen: Seen) -> Text | None:
+    return noted_text(seen.journal.text, text.ref, key, text.before, text.after) if text else None
 
 
 def _manifests(wanted: Wanted, seen: Seen) -> Iterator[Object]:
@@ -123,14 +122,14 @@ def _objects(manifests: tuple[Object, ...], seen: Seen) -> tuple[tuple[ObjectCha
         dry = (manifest.get("spec") or {}).get("parent") not in new
         if found is None:
             new.add(ref.name)
-            changes.append(created(manifest, dry=dry))
+            changes.append(creation(manifest, dry=dry))
             entries.append(Entry(ref, created=True, back={}, after=body(manifest)))
             continue
         needed = merge(body(found), body(manifest), known.after if known else {}, RULES, _undo(known)).change
         if not needed:
             continue
         after = patched(body(found), needed)
-        changes.append(changed(ref, found, needed, after, dry=dry))
+        changes.append(patch_of(found, needed, after, ref=ref, dry=dry))
         back = inverse(body(found), needed)
         if known:
             back = over(known.back, back)

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..kube.changes import covers
+from ..kube.changes import ObjectChange, deletion, patch_of, text_change
 from ..kube.errors import ClusterError
 from ..kube.identity import require_cluster
-from ..kube.objects import Object, body, patched
-from .deeds import ObjectChange, TextChange, changed, deleted
+from ..kube.merge import covers
+from ..kube.objects import Object, body, patched, projected
 from .journal import Entry, Journal, Text
 from .plan import RULES
 from .seen import Seen
@@ -21,7 +21,7 @@ class Return:
     """What is to be done in this order: the text, the objects, the journal's end."""
 
     objects: tuple[ObjectChange, ...] = ()
-    text: TextChange | None = None
+    text: ObjectChange | None = None
     forget: bool = False
 
     @property
@@ -56,15 +56,15 @@ def _object(entry: Entry, seen: Seen, conflicts: list[str]) -> ObjectChange | No
         conflicts.append(entry.ref.place)
         return None
     if entry.created:
-        return deleted(entry.ref, found, entry.after)
-    return changed(entry.ref, found, entry.back, back)
+        return deletion(entry.ref, projected(own, entry.after))
+    return patch_of(found, entry.back, back, ref=entry.ref)
 
 
 def _covers(found: Object, desired: Object) -> bool:
     return covers(found, desired, RULES.absent)
 
 
-def _text(journal: Journal, seen: Seen, conflicts: list[str]) -> TextChange | None:
+def _text(journal: Journal, seen: Seen, conflicts: list[str]) -> ObjectChange | None:
     """The original byte for byte, or a conflict: what others wrote into our text is not taken apart."""
     text = journal.text
     if text is None or seen.conf is None:
@@ -75,7 +75,7 @@ def _text(journal: Journal, seen: Seen, conflicts: list[str]) -> TextChange | No
     if text.foreign or now not in (text.committed, text.previous):
         conflicts.append(_where(text))
         return None
-    return TextChange(text.ref, seen.conf, text.key, text.original)
+    return text_change(seen.conf, text.key, text.original)
 
 
 def _where(text: Text) -> str:

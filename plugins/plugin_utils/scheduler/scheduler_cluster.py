@@ -6,16 +6,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..kube.changes import ObjectChange, deletion
 from ..kube.client import Client
 from ..kube.identity import cluster_uid
+from ..kube.last_applied import record_change
 from ..kube.objects import ConfigMap, Object, Ref
 from . import journal
 from .admission import GROUP, MUTATING, VALIDATING, VERSIONS
 from .conf import Metrics
-from .deeds import TextChange
 from .metrics_source import Place, missing, place_of, source_of
+from .plan import SchedulerPlan
 from .priority_classes import API as CLASSES
 from .queues import API as QUEUES
+from .restore import Return
 from .seen import CRDS, Seen
 from .wanted import Wanted
 
@@ -89,24 +92,24 @@ class SchedulerCluster:
         place = place_of(metrics) if metrics else None
         return missing(place, self.client.find(place.ref)) if isinstance(place, Place) else None
 
-    def note(self, namespace: str, kept: journal.Journal, version: str | None) -> None:
-        """Write the journal, if it is still as it was read."""
-        ref, data = journal_ref(namespace), journal.written(kept)
-        if version is None:
-            self.client.create({**ref.header(), "data": data})
-        else:
-            self.client.patch({**ref.header(resourceVersion=version), "data": data})
-
-    def take_journal_away(self, namespace: str) -> None:
-        self.client.delete(journal_ref(namespace))
-
-    def write_text(self, change: TextChange) -> None:
-        header = change.ref.header(resourceVersion=change.found.version)
-        self.client.patch({**header, "data": {change.key: change.after}})
-
 
 def journal_ref(namespace: str) -> Ref:
     return Ref("v1", "ConfigMap", journal.NAME, namespace)
+
+
+def written_changes(plan: SchedulerPlan, namespace: str, version: str | None) -> tuple[ObjectChange, ...]:
+    """The journal, which has this version, and then what it is about."""
+    if not plan.changes:
+        return ()
+    record = record_change(journal_ref(namespace), journal.written(plan.journal), version)
+    return (record, *plan.objects, *((plan.text,) if plan.text else ()))
+
+
+def restoring_changes(found: Return, namespace: str) -> tuple[ObjectChange, ...]:
+    """What is put back, and then the journal, which is of no use any more."""
+    if not found.changes:
+        return ()
+    return (*((found.text,) if found.text else ()), *found.objects, deletion(journal_ref(namespace), None))
 
 
 def _text(found: Object | None, key: str) -> str | None:

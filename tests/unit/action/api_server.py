@@ -141,9 +141,6 @@ class MemoryClient(Client):
     def patch(self, body: Object, *, subresource: str = "") -> Stored:
         return self._sent("patch", body)
 
-    def replace(self, body: Object) -> Stored:
-        return self._sent("update", body)
-
     def delete(self, ref: Ref, *, propagation: str = "") -> None:
         if self._server.get(ref.kind, ref.name, ref.namespace):
             self._sent("delete", ref.header())

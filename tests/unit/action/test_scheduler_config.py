@@ -218,10 +218,7 @@ def test_missing_verbs_are_named_before_the_first_change(kubeconfig: str, check:
     found = server(denied=("create queues", "patch configmaps"))
     result = run(found, {**WANTED, "kubeconfig": kubeconfig}, check=check)
     assert result["failed"]
-    assert (
-        "may not patch configmaps volcano-scheduler-configmap in volcano-system; create queues.scheduling"
-        in result["msg"]
-    )
+    assert "may not create queues.scheduling.volcano.sh; patch configmaps volcano-scheduler-conf" in result["msg"]
     assert found.writes == []
 
 

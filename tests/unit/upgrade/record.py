@@ -255,7 +255,7 @@ def agent(_folder: Path) -> dict[str, Any]:
     steps = plans.plan(before).steps
     after = plans.carried_out(before, steps)
     after = plans.carried_out(after, plans.label(after).steps)
-    cut = plans.carried_out(before, steps[: 1 + [step.target[2] for step in steps].index("volcano-colocation-agent")])
+    cut = plans.carried_out(before, steps[: 1 + [step.ref.name for step in steps].index("volcano-colocation-agent")])
 
     def stored(found: Any) -> dict[str, Any]:
         return {

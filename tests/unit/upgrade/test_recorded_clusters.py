@@ -14,8 +14,8 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import journal as agent_journal
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.removal import removal_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.seen import AgentSeen, ref
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.seen import AgentSeen
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap, Ref
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm import journal as kubeadm_journal
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.permission import Permission
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.plan import make_cluster_plan
@@ -45,7 +45,7 @@ def cut_off(name: str) -> list[tuple[str, str]]:
 def test_kubelet_config_leads_back_to_what_was_before_the_first_run(state: str, run: str) -> None:
     found = recording(state, "kubeadm")
     there = clusters.config_map(found[run]["text"], found[run]["version"])
-    journal = kubeadm_journal.read_journal(ConfigMap("volcano-colocation", found[run]["journal"], "9"))
+    journal = kubeadm_journal.read_journal(ConfigMap("volcano-colocation", found[run]["journal"], "9", "kube-system"))
     back = make_return([clusters.host("a")], clusters.seen("a", found=there, journal=journal), AUTO)
     assert (back.after, back.forget) == (found["original"], True)
 
@@ -54,7 +54,7 @@ def test_kubelet_config_leads_back_to_what_was_before_the_first_run(state: str, 
 def test_kubelet_config_takes_another_wish_and_still_leads_back(state: str, run: str) -> None:
     found = recording(state, "kubeadm")
     there = clusters.config_map(found[run]["text"], found[run]["version"])
-    journal = kubeadm_journal.read_journal(ConfigMap("volcano-colocation", found[run]["journal"], "9"))
+    journal = kubeadm_journal.read_journal(ConfigMap("volcano-colocation", found[run]["journal"], "9", "kube-system"))
     same = clusters.host("a", fields=clusters.WANTED)
     assert make_cluster_plan([same], clusters.seen("a", found=there, journal=journal), AUTO).after is None
     other = clusters.host("a", fields={**clusters.WANTED, clusters.CPU: "2"})
@@ -74,7 +74,7 @@ def cluster(document: Mapping[str, Any]) -> AgentSeen:
     nodes = plans.cluster().nodes
     return AgentSeen(
         tuple(replace(each, labels=document["labels"][each.name]) for each in nodes),
-        {ref(each): each for each in document["objects"]},
+        {Ref.of(each): each for each in document["objects"]},
         tuple(document["daemon_sets"]),
         config_map=document["config_map"],
         journal=agent_journal.read_journal(document["journal"]),

@@ -14,12 +14,13 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.arguments import AGENT_DEPLOY
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.compare import stamped
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.host import AgentHost, read_host
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import APPLIED
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.options import Options, parse_options
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.pools import Pool, make_pools
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.seen import AgentSeen, LiveNode
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.identity import ClusterNode
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.last_applied import with_note
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 V2, V1, OPEN_EULER = (
@@ -100,7 +101,7 @@ def config_map(text: str, version: str = "3", **data: str) -> dict[str, Any]:
 
 def served(wanted: Mapping[str, Any]) -> dict[str, Any]:
     """An object as the server gives it back: with fields and defaults of its own."""
-    found: dict[str, Any] = json.loads(json.dumps(stamped(wanted)))
+    found: dict[str, Any] = json.loads(json.dumps(with_note(wanted, APPLIED)))
     found["metadata"].update(uid="5d0e", resourceVersion="12", generation=1, managedFields=[{"manager": "x"}])
     if found["kind"] == "DaemonSet":
         found["metadata"]["annotations"]["deprecated.daemonset.template.generation"] = "1"

@@ -14,16 +14,18 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.agent_cluster import AgentCluster
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.journal import Journal, written
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.labels import Permission
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import POOL, TAINT
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.needs import needs
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.objects import namespace
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.removal import removal_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.steps import (
-    Step,
-    Verb,
-    create_or_replace,
+    create_owned,
     delete,
-    merge,
     node_labels,
+    patch,
 )
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import ObjectChange, Operation
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Ref
 from ansible_collections.volcano.colocation.tests.unit.action.api_server import CONTEXT, MemoryClient, Server
@@ -63,7 +65,7 @@ def test_all_that_a_plan_needs_is_read() -> None:
     assert node.version
     assert node.reported == {"kubernetes.io/batch-cpu": "800"}
     assert node.listed == {"kubernetes.io/batch-cpu": "800", "kubernetes.io/batch-memory": "7"}
-    assert set(seen.objects) == {("DaemonSet", SPACE, "d"), ("Role", SPACE, "volcano-colocation-agent")}
+    assert set(seen.objects) == {Ref.of(SET), Ref.of(role)}
     assert seen.daemon_sets[0]["apiVersion"] == "apps/v1"
     assert seen.journal == Journal(labels={"n1": {"a": None}})
     assert (seen.namespace, seen.config_map, seen.configurations) == (False, None, None)
@@ -74,6 +76,23 @@ def test_what_is_in_the_capacity_only_is_none_that_a_pod_can_have() -> None:
     (node,) = cluster({**NODE, "status": status})[0].nodes()
     assert node.reported == {}
     assert set(node.listed) == {"kubernetes.io/batch-cpu", "kubernetes.io/batch-memory"}
+
+
+def test_a_taint_goes_though_kubelet_writes_its_status_meanwhile() -> None:
+    taints = [{"key": TAINT, "effect": "NoSchedule"}, *NODE["spec"]["taints"]]
+    tainted = {**NODE, "metadata": {**NODE["metadata"], "labels": {POOL: "a"}}, "spec": {"taints": taints}}
+    found, server = cluster(tainted)
+    (step, *_status) = removal_plan(found.agent_seen(), SPACE, Permission.GIVEN).steps
+    server.add({**tainted, "status": {**NODE["status"], "images": []}})
+    found.apply([step])
+    node = server.get("Node", "n1") or {}
+    assert (node["spec"], node["metadata"]["labels"]) == (NODE["spec"], {})
+    server.add({**tainted, "spec": {"taints": [*taints, {"key": "theirs", "effect": "NoExecute"}]}})
+    with pytest.raises(ClusterError, match="another client changed it after it was read"):
+        found.apply([step])
+    server.refuses["get nodes n1"] = 403
+    with pytest.raises(ClusterError, match="another client changed it after it was read"):
+        found.apply([step])
 
 
 def test_a_crd_without_objects_is_there() -> None:
@@ -99,25 +118,25 @@ def test_a_missing_verb_is_named(request_: str) -> None:
     )
 
 
-CONFIG = named("ConfigMap", "c")
+CONFIG, NODE_REF = named("ConfigMap", "c"), named("Node", "n1", space=None)
 STEPS = (
-    create_or_replace(None, namespace(SPACE)),
+    create_owned(namespace(SPACE)),
     node_labels("n1", {}, {"a": "b"}),
-    merge(CONFIG, "", ""),
-    Step(Verb.REPLACE, SET, None, None),
+    patch(CONFIG, "", ""),
+    ObjectChange(Ref.of(SET), Operation.UPDATE, SET, None, None),
     delete(SET),
-    Step(Verb.STATUS, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}, "status": {}}, None, None),
+    ObjectChange(Ref("v1", "Node", "n1"), Operation.STATUS, {**NODE_REF, "status": {}}, None, None),
 )
 
 
 def test_each_step_is_sent_in_its_way() -> None:
     agent, server = cluster(NODE, CONFIG, SET)
-    agent.carry_out(STEPS)
+    agent.apply(STEPS)
     assert server.writes == [
         f"create Namespace {SPACE}",
         "patch Node n1",
         f"patch ConfigMap {SPACE}/c",
-        f"update DaemonSet {SPACE}/d",
+        f"patch DaemonSet {SPACE}/d",
         f"delete DaemonSet {SPACE}/d",
         "patch Node n1",
     ]
@@ -147,29 +166,29 @@ class Sent(MemoryClient):
 def test_agents_are_deleted_with_their_pods_and_a_status_by_its_subresource() -> None:
     _agent, server = cluster(NODE, CONFIG, SET)
     client = Sent(server)
-    AgentCluster(client, SPACE).carry_out(STEPS)
+    AgentCluster(client, SPACE).apply(STEPS)
     assert client.sent[-2:] == [("DaemonSet", "Foreground"), ("Node", "status")]
 
 
 def test_a_dry_run_leaves_out_what_needs_a_namespace_that_is_not_there() -> None:
     client = Sent(cluster(NODE)[1], dry_run=True)
-    AgentCluster(client, SPACE).carry_out(STEPS)
+    AgentCluster(client, SPACE).apply(STEPS)
     assert [kind for kind, _what in client.sent] == ["Namespace", "Node", "Node"]
 
 
 def test_so_does_one_whose_namespace_an_earlier_dry_run_would_have_made() -> None:
     client = Sent(cluster(NODE)[1], dry_run=True)
-    AgentCluster(client, SPACE).carry_out(STEPS[1:])
+    AgentCluster(client, SPACE).apply(STEPS[1:])
     assert [kind for kind, _what in client.sent] == ["Node", "Node"]
     there = Sent(cluster(NODE, CONFIG, SET, named("Namespace", SPACE, space=None))[1], dry_run=True)
-    AgentCluster(there, SPACE).carry_out(STEPS[1:])
+    AgentCluster(there, SPACE).apply(STEPS[1:])
     assert len(there.sent) == len(STEPS) - 1
 
 
 def test_a_step_that_fails_says_what_was_done_before() -> None:
     agent, _server = cluster(NODE, CONFIG, SET, refuses={f"patch configmaps c in {SPACE}": 403})
     with pytest.raises(ClusterError) as refused:
-        agent.carry_out(STEPS)
+        agent.apply(STEPS)
     assert str(refused.value) == (
         "The user of /k.conf may not patch configmaps c in volcano-system, or an admission controller refuses it: no."
         " 2 of 6 steps were done before it, and a further run goes on."
@@ -177,16 +196,16 @@ def test_a_step_that_fails_says_what_was_done_before() -> None:
     )
     agent, _server = cluster(refuses={f"create namespaces {SPACE}": 403})
     with pytest.raises(ClusterError, match=r"may not create namespaces volcano-system, or .*\. Nothing was changed\. "):
-        agent.carry_out(STEPS)
+        agent.apply(STEPS)
 
 
 def test_what_the_steps_take() -> None:
     assert [str(each) for each in needs(STEPS)] == [
+        f"get daemonsets.apps d in {SPACE}",
         "create namespaces",
         "patch nodes n1",
         f"patch configmaps c in {SPACE}",
-        f"get daemonsets.apps d in {SPACE}",
-        f"update daemonsets.apps d in {SPACE}",
+        f"patch daemonsets.apps d in {SPACE}",
         f"delete daemonsets.apps d in {SPACE}",
         "patch nodes/status n1",
     ]

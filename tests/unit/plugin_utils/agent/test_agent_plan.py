@@ -5,30 +5,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.daemon_set import daemon_set
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.host import AgentHost
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.journal import Journal, read_journal, written
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.journal import Journal, read_journal
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.labels import Permission, label_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import (
     COLOCATION,
     OVERSUBSCRIPTION,
-    OWNER,
-    OWNER_LABEL,
     POOL,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.objects import colocation_configuration
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.options import Options
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.plan import make_plan, node_pools
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.removal import removal_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.seen import AgentSeen, LiveNode, ref
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.steps import Plan, Step, Verb
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.seen import AgentSeen, LiveNode
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.steps import Plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import ObjectChange, Operation
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Ref, patched
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.agents import (
     V1,
     config_map,
@@ -43,6 +41,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.agents
 SPACE = "volcano-system"
 GIVEN, DENIED, UNSAID = Permission.GIVEN, Permission.DENIED, Permission.UNSAID
 HOSTS = (host("n1"), host("n2", V1))
+THEIRS = '{"globalConfig": {"cpuBurstConfig": {"enable": false}}, "x": 1}'
 
 
 def plan(
@@ -61,15 +60,15 @@ def label(cluster: AgentSeen, permission: Permission = GIVEN, chosen: Options | 
     return label_plan(cluster, node_pools(made, {"n1": "n1", "n2": "n2"}), made, permission, SPACE)
 
 
-def carried_out(cluster: AgentSeen, steps: Sequence[Step]) -> AgentSeen:
+def carried_out(cluster: AgentSeen, steps: Sequence[ObjectChange]) -> AgentSeen:
     """The cluster once the steps are done, as the API server would give it back."""
     for step in steps:
         cluster = _done(cluster, step)
     return cluster
 
 
-def _done(cluster: AgentSeen, step: Step) -> AgentSeen:
-    kind, _space, name = step.target
+def _done(cluster: AgentSeen, step: ObjectChange) -> AgentSeen:
+    kind, name = step.ref.kind, step.ref.name
     if kind == "Node":
         return replace(
             cluster, nodes=tuple(_patched(each, step) if each.name == name else each for each in cluster.nodes)
@@ -77,30 +76,37 @@ def _done(cluster: AgentSeen, step: Step) -> AgentSeen:
     if kind == "Namespace":
         return replace(cluster, namespace=True)
     if kind == "ConfigMap":
-        gone = step.verb is Verb.DELETE
+        gone = step.operation is Operation.DELETE
         if name == "volcano-agent-configuration":
             return replace(cluster, config_map=None if gone else _config_map(cluster, step))
         return replace(cluster, journal=None if gone else read_journal(step.body))
     if kind == "DaemonSet":
-        others = (each for each in cluster.daemon_sets if ref(each) != step.target)
-        new = [] if step.verb is Verb.DELETE else [served(step.body)]
+        others = (each for each in cluster.daemon_sets if Ref.of(each) != step.ref)
+        whole = _whole(cluster, step)
+        new = [] if step.operation is Operation.DELETE else [served(whole)]
         cluster = replace(cluster, daemon_sets=(*others, *new))
     if kind == "ColocationConfiguration":
-        others = (each for each in cluster.configurations or () if ref(each) != step.target)
-        new = [] if step.verb is Verb.DELETE else [dict(step.body)]
+        others = (each for each in cluster.configurations or () if Ref.of(each) != step.ref)
+        new = [] if step.operation is Operation.DELETE else [_whole(cluster, step)]
         return replace(cluster, configurations=(*others, *new))
-    objects = {key: each for key, each in cluster.objects.items() if key != step.target}
-    if step.verb is not Verb.DELETE:
-        objects[step.target] = {**step.body, "metadata": {**step.body["metadata"], "uid": "x", "resourceVersion": "9"}}
+    objects = {key: each for key, each in cluster.objects.items() if key != step.ref}
+    if step.operation is not Operation.DELETE:
+        whole = _whole(cluster, step)
+        objects[step.ref] = {**whole, "metadata": {**whole["metadata"], "uid": "x", "resourceVersion": "9"}}
     return replace(cluster, objects=objects)
 
 
-def _config_map(cluster: AgentSeen, step: Step) -> dict[str, Any]:
+def _whole(cluster: AgentSeen, step: ObjectChange) -> dict[str, Any]:
+    """The object that a step creates or patches."""
+    return patched(cluster.objects.get(step.ref, {}), step.body)
+
+
+def _config_map(cluster: AgentSeen, step: ObjectChange) -> dict[str, Any]:
     data = {**((cluster.config_map or {}).get("data") or {}), **step.body["data"]}
     return {**config_map(""), "data": {key: text for key, text in data.items() if text is not None}}
 
 
-def _patched(found: LiveNode, step: Step) -> LiveNode:
+def _patched(found: LiveNode, step: ObjectChange) -> LiveNode:
     def joined(old: Any, new: Any) -> dict[str, Any]:
         return {key: value for key, value in {**old, **(new or {})}.items() if value is not None}
 
@@ -133,7 +139,7 @@ def test_all_is_made_in_an_order_in_which_each_finds_what_it_needs() -> None:
     assert [str(step).partition("-system/")[0].rpartition("-")[0] or str(step) for step in found.steps][:1] == [
         "create Namespace volcano"
     ]
-    kinds = [f"{step.verb.value} {step.target[0]} {step.target[2]}" for step in found.steps]
+    kinds = [f"{step.operation.value} {step.ref.kind} {step.ref.name}" for step in found.steps]
     names = sorted(pool.name for pool in pools(HOSTS, options()))
     assert kinds == [
         "create Namespace volcano-system",
@@ -161,35 +167,73 @@ def test_what_only_the_server_fills_is_no_change_and_drift_is_one() -> None:
     after = installed()
     edited = [json.loads(json.dumps(each)) for each in after.daemon_sets]
     edited[0]["spec"]["template"]["spec"]["containers"][0]["image"] = "evil:1"
-    objects = {**after.objects, ref(edited[0]): edited[0]}
+    objects = {**after.objects, Ref.of(edited[0]): edited[0]}
     (step,) = plan(replace(after, daemon_sets=tuple(edited), objects=objects)).steps
-    assert (step.verb, step.target[0]) == (Verb.REPLACE, "DaemonSet")
+    assert (step.operation, step.ref.kind) == (Operation.UPDATE, "DaemonSet")
     assert step.before["spec"]["template"]["spec"]["containers"][0]["image"] == "evil:1"
     assert "restartPolicy" not in step.before["spec"]["template"]["spec"]
+
+
+def test_a_quantity_in_the_servers_form_is_no_drift() -> None:
+    chosen = options(resources={"limits": {"cpu": "1000m"}})
+    after = carried_out(cluster(), plan(cluster(), chosen).steps)
+    stored = {key: {**each, **_canonical(each)} for key, each in after.objects.items()}
+    assert stored != after.objects
+    assert plan(replace(after, objects=stored), chosen).steps == ()
+
+
+def _canonical(found: Mapping[str, Any]) -> dict[str, Any]:
+    spec: dict[str, Any] = json.loads(json.dumps(found.get("spec")).replace('"1000m"', '"1"'))
+    return {"spec": spec} if spec else {}
+
+
+def test_what_other_clients_have_added_stays_when_an_object_is_updated() -> None:
+    """kubectl rollout restart, whose annotation would start another rollout if it went."""
+    after = installed()
+    key = next(each for each in after.objects if each.kind == "DaemonSet")
+    live = json.loads(json.dumps(after.objects[key]))
+    restarted = {"kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z"}
+    live["spec"]["template"]["metadata"].setdefault("annotations", {}).update(restarted)
+    live["spec"]["template"]["spec"]["containers"].append({"name": "injected", "image": "theirs:1"})
+    live["metadata"]["labels"]["team"] = "a"
+    assert plan(replace(after, objects={**after.objects, key: live})).steps == ()
+    live["spec"]["template"]["spec"]["containers"][0]["image"] = "evil:1"
+    (step,) = plan(replace(after, objects={**after.objects, key: live})).steps
+    updated = patched(live, step.body)
+    template = updated["spec"]["template"]
+    assert restarted.items() <= template["metadata"]["annotations"].items()
+    assert updated["metadata"]["labels"]["team"] == "a"
+    assert [each["image"] for each in template["spec"]["containers"]][1:] == ["theirs:1"]
+    assert template["spec"]["containers"][0]["image"] != "evil:1"
+    assert "theirs:1" in step.diff()["after"]
+    assert step.body["metadata"]["resourceVersion"] == live["metadata"]["resourceVersion"]
+    assert plan(replace(after, objects={**after.objects, key: updated})).steps == ()
 
 
 def test_what_we_no_longer_say_is_taken_out() -> None:
     after = installed()
     steps = plan(after, options(tolerations=[])).steps
-    assert [step.target[0] for step in steps] == ["DaemonSet", "DaemonSet"]
+    assert [step.ref.kind for step in steps] == ["DaemonSet", "DaemonSet"]
     assert "tolerations" in steps[0].before["spec"]["template"]["spec"]
     assert "tolerations" not in steps[0].after["spec"]["template"]["spec"]
     assert plan(carried_out(after, steps), options(tolerations=[])).steps == ()
 
 
-def test_a_changed_account_is_merged_since_the_server_keeps_tokens_in_it() -> None:
+def test_an_account_keeps_the_tokens_that_the_server_has_added() -> None:
     after = installed()
-    key = ("ServiceAccount", SPACE, "volcano-colocation-agent")
+    key = Ref("v1", "ServiceAccount", "volcano-colocation-agent", SPACE)
     bare = {**after.objects[key], "metadata": {**after.objects[key]["metadata"], "annotations": {}}}
+    bare["secrets"] = [{"name": "token"}]
     (step,) = plan(replace(after, objects={**after.objects, key: bare})).steps
-    assert step.verb is Verb.MERGE
+    assert step.operation is Operation.UPDATE
+    assert patched(bare, step.body)["secrets"] == [{"name": "token"}]
 
 
 def test_a_node_of_another_kind_moves_and_its_old_pool_goes() -> None:
     after = installed()
     moved = (HOSTS[0], replace(host("n1"), name="n2"))
     found = plan(after, hosts=moved)
-    assert [f"{step.verb.value} {step.target[0]}" for step in found.steps] == [
+    assert [f"{step.operation.value} {step.ref.kind}" for step in found.steps] == [
         "patch Node",
         "patch ConfigMap",
         "patch ConfigMap",
@@ -209,7 +253,7 @@ def test_the_configuration_says_what_each_pool_has() -> None:
         watermarks={"cpu_high": 70},
         pools=[{"name": "batch", "nodes": ["n2"], "watermarks": {"cpu_high": 90}}],
     )
-    (text,) = (step.after for step in plan(cluster(), chosen).steps if step.target[2] == "volcano-agent-configuration")
+    (text,) = (step.after for step in plan(cluster(), chosen).steps if step.ref.name == "volcano-agent-configuration")
     document = json.loads(text)
     assert document["globalConfig"] == {"evictingConfig": {"evictingCPUHighWatermark": 70}}
     by_pool = {each["selector"]["matchLabels"][POOL]: each for each in document["nodesConfig"]}
@@ -282,8 +326,8 @@ def test_another_agent_on_the_same_nodes_is_refused(image: str, selector: dict[s
 
 
 def test_an_object_of_others_with_our_name_is_refused() -> None:
-    key = ("ServiceAccount", SPACE, "volcano-colocation-agent")
-    theirs = {"kind": "ServiceAccount", "metadata": {"name": key[2], "namespace": SPACE}}
+    key = Ref("v1", "ServiceAccount", "volcano-colocation-agent", SPACE)
+    theirs = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": key.name, "namespace": SPACE}}
     with pytest.raises(ClusterError, match=r"^ServiceAccount volcano-system/volcano-colocation-agent is there"):
         plan(cluster(objects={key: theirs}))
 
@@ -300,7 +344,7 @@ def test_labels_that_nobody_spoke_of_stop_the_run_before_its_first_change() -> N
 def test_labels_that_are_denied_are_pending_and_all_else_is_done() -> None:
     found = plan(cluster(), permission=DENIED)
     assert len(found.pending) == 2
-    assert [step.target[0] for step in found.steps].count("DaemonSet") == 2
+    assert [step.ref.kind for step in found.steps].count("DaemonSet") == 2
     assert label(cluster(), DENIED) == Plan(pending=found.pending)
 
 
@@ -316,134 +360,10 @@ def test_without_oversubscription_only_the_other_label_is_set() -> None:
 def test_the_journal_comes_before_the_labels_it_speaks_of() -> None:
     off = seen(node("n1", {COLOCATION: "false"}), node("n2"))
     found = label(off)
-    assert [step.target[0] for step in found.steps] == ["ConfigMap", "Node", "Node"]
+    assert [step.ref.kind for step in found.steps] == ["ConfigMap", "Node", "Node"]
     journal = read_journal(found.steps[0].body)
     assert journal is not None
     assert journal.labels["n1"] == {COLOCATION: "false", OVERSUBSCRIPTION: None}
     # In check mode nobody has made it before.
-    assert found.steps[0].verb is Verb.CREATE
-    assert label(replace(off, journal=Journal())).steps[0].verb is Verb.MERGE
-
-
-THEIRS = '{"globalConfig": {"cpuBurstConfig": {"enable": false}}, "x": 1}'
-
-
-@pytest.mark.parametrize("there", [None, config_map(THEIRS), config_map(THEIRS, other="y")])
-def test_taken_away_the_cluster_is_as_it_was(there: dict[str, Any] | None) -> None:
-    before = cluster(config_map=there)
-    after = installed(config_map=there)
-    after = replace(after, nodes=tuple(_left_behind(each) for each in after.nodes))
-    found = removal_plan(after, SPACE, GIVEN)
-    assert carried_out(after, found.steps) == before
-    assert found.notes == ()
-    assert removal_plan(before, SPACE, UNSAID).steps == ()
-
-
-def _left_behind(found: LiveNode) -> LiveNode:
-    """What an agent leaves when it goes."""
-    taint = {"key": "volcano.sh/offline-job-evicting", "effect": "NoSchedule"}
-    return replace(
-        found,
-        annotations={"volcano.sh/oversubscription-cpu": "900"},
-        taints=(taint,),
-        reported={"kubernetes.io/batch-cpu": "900"},
-        listed={"kubernetes.io/batch-cpu": "900", "kubernetes.io/batch-memory": "1"},
-    )
-
-
-def test_only_a_change_of_taints_depends_on_the_version_that_was_read() -> None:
-    """kubelet writes to its Node all the time."""
-    after = installed()
-    tainted, other = (_left_behind(after.nodes[0]), after.nodes[1])
-    steps = removal_plan(replace(after, nodes=(tainted, other)), SPACE, GIVEN).steps
-    versions = {
-        step.target[2]: step.body["metadata"].get("resourceVersion")
-        for step in steps
-        if step.target[0] == "Node" and step.verb is Verb.MERGE
-    }
-    assert versions == {tainted.name: tainted.version, other.name: None}
-
-
-def test_taints_of_others_stay() -> None:
-    after = installed()
-    other = {"key": "dedicated", "effect": "NoSchedule"}
-    nodes = tuple(replace(_left_behind(each), taints=(other, *_left_behind(each).taints)) for each in after.nodes)
-    found = removal_plan(replace(after, nodes=nodes), SPACE, GIVEN)
-    assert [each.taints for each in carried_out(replace(after, nodes=nodes), found.steps).nodes] == [(other,), (other,)]
-
-
-def test_agents_go_before_what_they_left_is_cleaned_and_the_journal_last() -> None:
-    after = installed()
-    after = replace(after, nodes=tuple(_left_behind(each) for each in after.nodes))
-    kinds = [step.target[0] for step in removal_plan(after, SPACE, GIVEN).steps]
-    assert kinds[:6] == ["DaemonSet", "DaemonSet", "Node", "Node", "Node", "Node"]
-    assert kinds[-1] == "ConfigMap"
-
-
-def test_labels_of_others_stay() -> None:
-    before = seen(node("n1", {COLOCATION: "true", OVERSUBSCRIPTION: "true"}), node("n2"))
-    after = carried_out(before, plan(before).steps)
-    after = carried_out(after, label(after).steps)
-    assert carried_out(after, removal_plan(after, SPACE, GIVEN).steps).nodes == before.nodes
-
-
-def test_taking_labels_away_needs_the_permission_too() -> None:
-    with pytest.raises(ClusterError, match=r"evicts the pods that use oversubscribed resources.*Nothing was changed"):
-        removal_plan(installed(), SPACE, UNSAID)
-
-
-def test_denied_the_labels_wait_and_the_journal_with_them() -> None:
-    after = installed()
-    found = removal_plan(after, SPACE, DENIED)
-    assert len(found.pending) == 2
-    left = carried_out(after, found.steps)
-    assert left.journal is not None
-    assert (left.daemon_sets, [each.labels[COLOCATION] for each in left.nodes]) == ((), ["true", "true"])
-    assert carried_out(left, removal_plan(left, SPACE, GIVEN).steps) == cluster()
-
-
-def test_a_run_that_was_cut_off_behind_its_journal_loses_nothing() -> None:
-    before = cluster(config_map=config_map(THEIRS))
-    steps = plan(before).steps
-    cut = carried_out(before, steps[: 1 + [step.target[2] for step in steps].index("volcano-colocation-agent")])
-    assert cut.text == THEIRS
-    done = carried_out(cut, plan(cut).steps)
-    assert carried_out(done, removal_plan(done, SPACE, GIVEN).steps) == before
-
-
-def test_what_others_wrote_between_two_runs_is_there_in_the_end() -> None:
-    after = installed(config_map=config_map(THEIRS))
-    text = json.dumps({**json.loads(after.text or ""), "hers": 1})
-    after = replace(after, config_map=config_map(text))
-    assert plan(after).steps == ()
-    again = carried_out(after, plan(after, options(watermarks={"cpu_high": 70})).steps)
-    left = carried_out(again, removal_plan(again, SPACE, GIVEN).steps)
-    assert json.loads(left.text or "") == {**json.loads(THEIRS), "hers": 1}
-
-
-def test_what_others_changed_of_ours_is_told_and_stays() -> None:
-    after = carried_out(cluster(), plan(cluster(), options(watermarks={"cpu_high": 70})).steps)
-    after = replace(after, config_map=config_map((after.text or "").replace("70", "75")))
-    found = removal_plan(after, SPACE, GIVEN)
-    assert [note.rpartition("; ")[2] for note in found.notes] == ["it stays"]
-    assert "75" in (carried_out(after, found.steps).text or "")
-
-
-@pytest.mark.parametrize("data", [{}, {"agent.json": "{}"}, {"agent.json": '{"schema": 9}'}])
-def test_a_journal_that_is_not_ours_is_refused(data: dict[str, str]) -> None:
-    with pytest.raises(ClusterError, match=r"volcano-colocation-agent is not what this version"):
-        read_journal({"data": data})
-
-
-def test_a_journal_is_read_as_it_was_written() -> None:
-    journal = installed(config_map=config_map(THEIRS)).journal
-    assert journal is not None
-    assert read_journal(written(journal, SPACE)) == journal
-    assert read_journal(None) is None
-    assert journal != Journal()
-
-
-def test_our_daemon_sets_carry_the_mark_by_which_they_are_known() -> None:
-    chosen = options()
-    found = daemon_set(pools(HOSTS, chosen)[0], chosen)
-    assert found["metadata"]["labels"][OWNER_LABEL] == OWNER
+    assert found.steps[0].operation is Operation.CREATE
+    assert label(replace(off, journal=Journal())).steps[0].operation is Operation.PATCH

@@ -16,7 +16,6 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.feature i
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import COLOCATION, POOL
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.proof import Agents
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.seen import LiveNode
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.steps import Verb
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.trial import (
     Trial,
     begun,
@@ -27,6 +26,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.trial imp
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.trial_values import expected, unproven
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import CgroupMode
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import Operation
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.agents import host, node, options, pools
 
 SPACE = "volcano-system"
@@ -111,11 +111,13 @@ def test_it_asks_for_batch_cpu_only_where_the_node_has_enough() -> None:
 
 def test_pods_are_made_used_again_and_replaced() -> None:
     trial = tried()
-    assert [step.verb for step in begun([trial], [], SPACE)] == [Verb.CREATE]
+    assert [step.operation for step in begun([trial], [], SPACE)] == [Operation.CREATE]
     assert not list(begun([trial], [live(trial)], SPACE))
     moved = live(replace(trial, node=node("n9")))
     for stale in (live(trial, status={"phase": "Failed"}), moved, live(replace(trial, image="old:1"))):
-        assert [(step.verb, step.target[2]) for step in begun([trial], [stale], SPACE)] == [(Verb.DELETE, trial.name)]
+        assert [(step.operation, step.ref.name) for step in begun([trial], [stale], SPACE)] == [
+            (Operation.DELETE, trial.name)
+        ]
     leaving = live(trial, status={"phase": "Failed"}, deletionTimestamp="2026-01-01T00:00:00Z")
     assert not list(begun([trial], [leaving], SPACE))
 

@@ -1,183 +1,154 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Three ways: what is desired, what was desired last, and what there is."""
+"""What a change sends, shows and takes, and how changes are applied one after the other."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import (
-    Absent,
-    Drift,
-    MergeRules,
-    covers,
-    merge,
+    ObjectChange,
+    Operation,
+    apply_change,
+    apply_changes,
+    creation,
+    deletion,
+    patch_of,
+    render,
+    required_permissions,
+    text_change,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import inverse, nulls, over, patched
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ApiError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap, Ref
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.wait import WaitOptions
+from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
 
-KEEP, RESET = MergeRules(Absent.ZERO, Drift.KEEP), MergeRules(Absent.EMPTY, Drift.RESET)
-
-# live, wanted, last -> change, kept, conflicts
-WAYS: dict[str, tuple[Any, Any, Any, Any, list[str], list[str]]] = {
-    "nothing new": ({"a": 1, "b": 2}, {"a": 1}, {"a": 1}, {}, [], []),
-    "a new value": ({"a": 1, "b": 2}, {"a": 3}, {"a": 1}, {"a": 3}, [], []),
-    "set by others since": ({"a": 9}, {"a": 1}, {"a": 1}, {}, ["a"], []),
-    "taken away by others since": ({}, {"a": 1}, {"a": 1}, {}, ["a"], []),
-    "both changed": ({"a": 9}, {"a": 3}, {"a": 1}, {"a": 3}, [], ["a"]),
-    "a default that is now said": ({"a": 1}, {"a": 2}, {}, {"a": 2}, [], []),
-    "a field that others have, too": ({"m": {"x": 1}}, {"m": {"y": 2}}, {}, {"m": {"y": 2}}, [], []),
-    "said no longer": ({"a": 1, "b": 2}, {}, {"a": 1}, {"a": None}, [], []),
-    "said no longer, and changed": ({"a": 9}, {}, {"a": 1}, {}, ["a"], []),
-    "said no longer, further down": ({"m": {"x": 1, "y": 2}}, {}, {"m": {"x": 1}}, {"m": {"x": None}}, [], []),
-    "said no longer, beside what is said": (
-        {"m": {"x": 1, "y": 2}},
-        {"m": {"y": 2}},
-        {"m": {"x": 1, "y": 2}},
-        {"m": {"x": None}},
-        [],
-        [],
-    ),
-    "said no longer, and gone": ({}, {}, {"a": 1}, {}, [], []),
-    "an empty field": ({"a": 1}, {"b": {}, "c": [], "d": None, "e": False, "f": 0}, {}, {}, [], []),
-    "an amount": ({"limits": {"cpu": "1"}}, {"limits": {"cpu": "1000m"}}, {}, {}, [], []),
-    "another amount": ({"limits": {"cpu": "1"}}, {"limits": {"cpu": "2"}}, {}, {"limits": {"cpu": "2"}}, [], []),
-    "no amount": ({"limits": {"cpu": "x"}}, {"limits": {"cpu": "x"}}, {}, {}, [], []),
-    "a version": ({"data": {"v": "1.10"}}, {"data": {"v": "1.1"}}, {}, {"data": {"v": "1.1"}}, [], []),
-    "plain items": ({"a": [1, 2]}, {"a": [1]}, {"a": [1, 2]}, {"a": [1]}, [], []),
-    "a mapping in place of a text": ({"a": "x"}, {"a": {"b": 1}}, {}, {"a": {"b": 1}}, [], []),
-}
-
-
-@pytest.mark.parametrize("name", WAYS)
-def test_three_ways(name: str) -> None:
-    live, wanted, last, change, kept, conflicts = WAYS[name]
-    found = merge(live, wanted, last, KEEP)
-    assert (found.change, found.kept, found.conflicts) == (change, kept, conflicts)
-
-
-def named(**items: Any) -> dict[str, Any]:
-    return {"c": [{"name": name, **each} for name, each in items.items()]}
-
-
-LISTS: dict[str, tuple[Any, Any, Any, Any, list[str]]] = {
-    "defaults in items": (named(a={"x": 1, "d": 0}), named(a={"x": 1}), named(a={"x": 1}), {}, []),
-    "a new value": (
-        named(a={"x": 1, "d": 5}, side={}),
-        named(a={"x": 2}),
-        named(a={"x": 1}),
-        named(a={"x": 2, "d": 5}, side={}),
-        [],
-    ),
-    "a value that was dropped": (named(a={"x": 1, "d": 0}), named(a={}), named(a={"x": 1}), named(a={"d": 0}), []),
-    "an amount in an item": (
-        named(a={"limits": {"cpu": "1", "x": "2"}}),
-        named(a={"limits": {"cpu": "1000m"}}),
-        {},
-        {},
-        [],
-    ),
-    "an item of others": (named(a={"x": 1}, side={}), named(a={"x": 1}), named(a={"x": 1}), {}, []),
-    "an item that was dropped": (named(a={}, b={}), named(a={}), named(a={}, b={}), named(a={}), []),
-    "an item that is new": (named(a={}), named(b={}, a={}), named(a={}), named(b={}, a={}), []),
-    "an item that others took away": (named(a={}), named(a={}, b={"x": 1}), named(a={}, b={"x": 1}), {}, ["c[b]"]),
-    "an item that others changed": (named(a={"x": 9}), named(a={"x": 1}), named(a={"x": 1}), {}, ["c[a].x"]),
-    "names twice": ({"c": [{"name": "a"}, {"name": "a"}]}, named(a={}), {}, named(a={}), []),
-}
-
-
-@pytest.mark.parametrize("name", LISTS)
-def test_items_with_names_are_told_apart(name: str) -> None:
-    live, wanted, last, change, kept = LISTS[name]
-    found = merge(live, wanted, last, KEEP)
-    assert (found.change, found.kept, found.conflicts) == (change, kept, [])
-
-
-@pytest.mark.parametrize("name", ["set by others since", "taken away by others since", "both changed"])
-def test_what_others_changed_is_reset_where_that_is_the_rule(name: str) -> None:
-    live, wanted, last, _change, _kept, _conflicts = WAYS[name]
-    found = merge(live, wanted, last, RESET)
-    assert (found.change, found.kept, found.conflicts) == (wanted, [], [])
-    item = merge(named(a={"x": 9}, side={}), named(a={"x": 1}, b={}), named(a={"x": 1}, b={}), RESET)
-    assert item.change == named(a={"x": 1}, b={}, side={})
-
-
-ALL = set(Absent)
-EMPTY, ZERO = {Absent.EMPTY, Absent.ZERO}, {Absent.ZERO}
-
-
-@pytest.mark.parametrize(
-    ("found", "desired", "same"),
-    [
-        (4, "4", ALL),
-        (8443, "8443", ALL),
-        (True, True, ALL),
-        ("true", True, set()),
-        (True, "true", set()),
-        (False, 0, ZERO),
-        (None, None, ALL),
-        (None, {}, EMPTY),
-        ({}, None, EMPTY),
-        ([], {}, EMPTY),
-        (None, "", ZERO),
-        (None, False, ZERO),
-        (False, None, ZERO),
-        (None, 0, ZERO),
-        (3, None, set()),
-        ({"hostPath": {}}, {"emptyDir": {}}, EMPTY),
-        ([{"a": 1, "more": 2}], [{"a": 1}], ALL),
-        ([1, 2], [1], set()),
-        ([1], [1, 2], set()),
-        ({"a": 1}, {"a": 1, "b": None}, ALL),
-        ({"limits": {"cpu": "1"}}, {"limits": {"cpu": "1000m"}}, ALL),
-        ({"data": {"v": "1.10"}}, {"data": {"v": "1.1"}}, set()),
-    ],
-)
-def test_what_says_the_same(found: Any, desired: Any, same: set[Absent]) -> None:
-    assert {each for each in Absent if covers(found, desired, each)} == same
-
-
-leaves = st.sampled_from(["a", "b", 1, True, [1], [1, 2]])
-inner = st.dictionaries(st.sampled_from("xyz"), leaves, min_size=1, max_size=2)
-# A field is a mapping or is none; no API makes one of the other.
-documents = st.fixed_dictionaries(
-    {}, optional={"leaf": leaves, "map": inner, "deep": st.fixed_dictionaries({"in": inner})}
+MAP = Ref("v1", "ConfigMap", "c", "a")
+FOUND: dict[str, Any] = {**MAP.header(resourceVersion="1"), "data": {"x": "old", "theirs": "y"}}
+CHANGES = (
+    creation({**Ref("v1", "Namespace", "a").header(), "spec": {}}),
+    text_change(ConfigMap("c", FOUND["data"], "1", "a"), "x", "new"),
+    deletion(MAP, {"data": {}}),
 )
 
 
-@given(documents, documents)
-def test_a_patched_document_says_all_that_is_desired_and_needs_no_more(
-    found: dict[str, Any], desired: dict[str, Any]
-) -> None:
-    change = merge(found, desired, {}, RESET).change
-    after = patched(found, change)
-    assert covers(after, desired, RESET.absent)
-    assert merge(after, desired, {}, RESET).change == {}
-    assert patched(after, inverse(found, change)) == found
+def server(**different: Any) -> Server:
+    found = Server(**different)
+    found.add(FOUND)
+    return found
 
 
-@given(documents, documents, documents)
-def test_two_changes_go_back_as_one(found: dict[str, Any], first: dict[str, Any], second: dict[str, Any]) -> None:
-    one = merge(found, first, {}, RESET).change
-    between = patched(found, one)
-    two = merge(between, second, {}, RESET).change
-    back = over(inverse(found, one), inverse(between, two))
-    assert patched(patched(between, two), back) == found
+def test_changes_are_applied_in_their_order() -> None:
+    found = server()
+    apply_changes(found.client(), CHANGES)
+    assert (
+        found.writes
+        == [str(change) for change in CHANGES]
+        == [
+            "create Namespace a",
+            "patch ConfigMap a/c",
+            "delete ConfigMap a/c",
+        ]
+    )
 
 
-def test_what_is_no_longer_desired_is_as_it_was_unless_another_client_changed_it() -> None:
-    found = {"spec": {"weight": 2, "capability": {"cpu": "8", "memory": "1Gi", "pods": "9"}}}
-    ours = {"spec": {"weight": 2, "capability": {"cpu": "8", "memory": "2Gi"}}}
-    made, desired = nulls(ours), {"spec": {"weight": 3, "capability": {"pods": "9"}}}
-    assert made == {"spec": {"weight": None, "capability": {"cpu": None, "memory": None}}}
+def test_the_error_says_how_many_were_applied_before() -> None:
+    found = server(refuses={"patch configmaps c in a": 403})
+    with pytest.raises(ApiError, match=r": no\. 1 of 3 steps were done before it, and a further run goes on\. Grant"):
+        apply_changes(found.client(), CHANGES)
+    with pytest.raises(ApiError, match=r": no\. Nothing was changed\. "):
+        apply_changes(server(refuses=found.refuses).client(dry_run=True), CHANGES)
+    with pytest.raises(ApiError, match=r": no\. Nothing was changed\. "):
+        apply_changes(server(refuses=found.refuses).client(), CHANGES[1:])
 
-    def change(desired: dict[str, Any], undo: dict[str, Any] | None) -> dict[str, Any]:
-        return merge(found, desired, ours, RESET, undo).change
 
-    assert change(desired, made) == change(desired, None) == {"spec": {"weight": 3, "capability": {"cpu": None}}}
-    assert change(desired, {"spec": {"capability": {"cpu": "4"}}})["spec"]["capability"] == {"cpu": "4"}
-    assert change(desired, {}) == {"spec": {"weight": 3}}
-    assert change({"spec": {"weight": 2}}, made) == {"spec": {"capability": {"cpu": None}}}
+def test_a_dry_run_leaves_out_what_it_could_not_judge() -> None:
+    found = server(refuses={"create namespaces b": 500})
+    unjudged = creation({**Ref("v1", "Namespace", "b").header()}, dry=False)
+    apply_changes(found.client(dry_run=True), [unjudged, *CHANGES])
+    with pytest.raises(ApiError):
+        apply_changes(found.client(), [unjudged])
+
+
+def test_a_patch_is_of_the_version_that_was_read() -> None:
+    change = patch_of(FOUND, {"data": {"x": "new", "z": None}}, {"data": {"x": "new"}})
+    assert change.body == {**MAP.header(resourceVersion="1"), "data": {"x": "new", "z": None}}
+    assert (change.before, change.after) == ({"data": {"x": "old"}}, {"data": {"x": "new"}})
+    found = server()
+    assert apply_change(found.client(), change)["data"] == {"x": "new", "theirs": "y"}
+    with pytest.raises(ApiError, match="another client changed it"):
+        apply_change(found.client(), change)
+
+
+def test_a_deletion_may_be_waited_for() -> None:
+    shown: list[str] = []
+    found = server()
+    apply_changes(found.client(), [deletion(MAP, None)], lambda change: WaitOptions(1, show=shown.append))
+    assert found.get("ConfigMap", "c", "a") is None
+
+
+def test_a_diff_has_texts_as_they_are_and_all_else_as_yaml() -> None:
+    created, text, deleted = (change.diff() for change in CHANGES)
+    assert (created["before"], created["after"]) == ("", "spec: {}\n")
+    assert text == {
+        "before_header": "ConfigMap a/c, key x",
+        "after_header": "ConfigMap a/c, key x",
+        "before": "old",
+        "after": "new",
+    }
+    assert (deleted["before"], deleted["after"]) == ("data: {}\n", "")
+    same = {"b": 1}
+    assert render({"z": same, "a": (same, "é")}) == "a:\n- b: 1\n- é\nz:\n  b: 1\n", "no alias of what stands twice"
+
+
+def test_each_permission_is_named_once() -> None:
+    status = ObjectChange(Ref("v1", "Node", "n"), Operation.STATUS, {}, None, None)
+    update = ObjectChange(Ref("apps/v1", "DaemonSet", "d", "a"), Operation.UPDATE, {}, None, None)
+    assert [str(each) for each in required_permissions((*CHANGES, CHANGES[1], status, update))] == [
+        "create namespaces",
+        "patch configmaps c in a",
+        "delete configmaps c in a",
+        "patch nodes/status n",
+        "patch daemonsets.apps d in a",
+    ]
+
+
+def workload(version: str, image: str = "a", ready: int = 0) -> dict[str, Any]:
+    header = Ref("apps/v1", "DaemonSet", "d", "a").header(resourceVersion=version)
+    return {**header, "spec": {"image": image}, "status": {"ready": ready}}
+
+
+def test_a_patch_is_sent_again_where_only_the_status_differs() -> None:
+    change = patch_of(workload("7"), {"spec": {"image": "b"}}, {})
+    found = Server()
+    found.add(workload("", ready=3))
+    assert apply_change(found.client(), change)["spec"] == {"image": "b"}
+    found.add(workload("", image="theirs"))
+    with pytest.raises(ApiError, match="another client changed it"):
+        apply_change(found.client(), change)
+    assert (found.get("DaemonSet", "d", "a") or {})["spec"] == {"image": "theirs"}
+
+
+def test_a_patch_is_not_sent_for_ever() -> None:
+    found = Server(refuses={"patch daemonsets.apps d in a": 409})
+    found.add(workload(""))
+    with pytest.raises(ApiError, match="another client changed it"):
+        apply_change(found.client(), patch_of(workload("7"), {"spec": {"image": "b"}}, {}))
+    assert found.writes == []
+
+
+def test_what_a_change_needs_is_waited_for() -> None:
+    settled: list[str] = []
+    apply_changes(server().client(), CHANGES, settle=lambda change: settled.append(str(change)))
+    assert settled == ["create Namespace a", "patch ConfigMap a/c", "delete ConfigMap a/c", "None"]
+    apply_changes(server().client(dry_run=True), CHANGES, settle=lambda change: settled.append(str(change)))
+    assert len(settled) == 4
+
+    def fail(change: ObjectChange | None) -> None:
+        if change is None:
+            raise ApiError("get x", 500, "no", server().client().context)
+
+    with pytest.raises(ApiError, match=r"3 of 3 steps were done before it"):
+        apply_changes(server().client(), CHANGES, settle=fail)

@@ -75,7 +75,7 @@ class Server:
             return 404, {"message": f"{path} not found"}
         if method == "DELETE" and "dryRun" not in body:
             del self.objects[path]
-        return 200, body if method in ("PUT", "PATCH") else found
+        return 200, body if method == "PATCH" else found
 
     @property
     def asked(self) -> list[str]:
@@ -107,7 +107,7 @@ def _address(server: Server) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(found.encode() if isinstance(found, str) else json.dumps(found).encode())
 
-        do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _do
+        do_GET = do_POST = do_PATCH = do_DELETE = _do
 
         def log_message(self, *_arguments: Any) -> None:
             """Nothing."""
@@ -221,14 +221,11 @@ def test_what_is_created_goes_to_its_namespace(server: Server, client: Client) -
     assert server.log[-1] == f"POST {MAPS}", "as kubectl does it"
 
 
-def test_what_exists_is_patched_or_replaced(server: Server, client: Client) -> None:
+def test_what_exists_is_patched(server: Server, client: Client) -> None:
     live = {**FOUND, "metadata": {**FOUND["metadata"], "resourceVersion": "9"}}  # type: ignore[dict-item]
     server.objects[f"{MAPS}/c"] = live
     client.patch(FOUND)
     assert (server.log[-1], server.sent) == (f"PATCH {MAPS}/c", ("application/merge-patch+json", FOUND))
-    client.replace(FOUND)
-    assert server.log[-1] == f"PUT {MAPS}/c"
-    assert server.sent[1]["metadata"]["resourceVersion"] == "9"
 
 
 def test_a_patch_may_be_of_a_subresource(server: Server, client: Client) -> None:
@@ -248,7 +245,6 @@ def test_an_eviction_is_of_one_pod_and_of_the_version_that_the_server_has(server
 WRITES: dict[str, Callable[[Client], Any]] = {
     "POST": lambda client: client.create(FOUND),
     "PATCH": lambda client: client.patch(FOUND),
-    "PUT": lambda client: client.replace(FOUND),
     "DELETE": lambda client: client.delete(MAP),
     "evict": lambda client: client.evict(Ref("v1", "Pod", "p", "a"), "5d0e"),
 }

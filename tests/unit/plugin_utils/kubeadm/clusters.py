@@ -58,7 +58,7 @@ def sha256(text: str) -> str:
 
 
 def config_map(text: str = TEXT, version: str = "1", name: str = "kubelet-config") -> ConfigMap:
-    return ConfigMap(name, {"kubelet": text}, version)
+    return ConfigMap(name, {"kubelet": text}, version, "kube-system")
 
 
 def seen(*names: str, found: ConfigMap | None = None, journal: Journal | None = None) -> Seen:

@@ -161,7 +161,7 @@ def test_a_text_that_does_not_parse_is_named_with_its_line() -> None:
 
 def test_one_without_the_key_is_refused() -> None:
     with pytest.raises(ClusterError, match=r"kubelet-config-1\.23 has no key kubelet"):
-        make_cluster_plan([host("a")], seen("a", found=ConfigMap("kubelet-config-1.23", {}, "1")), AUTO)
+        make_cluster_plan([host("a")], seen("a", found=ConfigMap("kubelet-config-1.23", {}, "1", "kube-system")), AUTO)
 
 
 def test_what_is_written_in_an_order_of_its_own_is_not_sorted() -> None:

@@ -54,7 +54,7 @@ systemReserved:
 def stored(journal: Journal | None) -> Journal:
     """The journal as the next run reads it."""
     assert journal is not None
-    found = read_journal(ConfigMap("volcano-colocation", written(journal), "9"))
+    found = read_journal(ConfigMap("volcano-colocation", written(journal), "9", "kube-system"))
     assert found is not None
     return found
 
@@ -172,4 +172,4 @@ def test_an_earlier_write_outlives_a_later_one_that_never_happened() -> None:
 )
 def test_a_config_map_that_is_not_ours_is_refused(data: dict[str, str]) -> None:
     with pytest.raises(ClusterError, match="ConfigMap kube-system/volcano-colocation is not what"):
-        read_journal(ConfigMap("volcano-colocation", data, "1"))
+        read_journal(ConfigMap("volcano-colocation", data, "1", "kube-system"))

@@ -6,8 +6,18 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import apply_permitted
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.kubeadm_cluster import JOURNAL, KubeadmCluster
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.journal import Journal
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.kubeadm_cluster import (
+    JOURNAL,
+    KubeadmCluster,
+    restoring_changes,
+    written_changes,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.plan import ClusterPlan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.restore import Return
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.seen import Seen
 from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
 
 NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}, "status": {"nodeInfo": {"bootID": "b"}}}
@@ -33,6 +43,13 @@ def test_the_nodes_and_the_config_map_are_read() -> None:
     assert seen.journal is None
 
 
+JOURNALED = Journal("kubelet-config", "a: 1\n", "b: 2\n", "1", ())
+
+
+def plan(seen: Seen, after: str = "b: 2\n") -> ClusterPlan:
+    return ClusterPlan(seen.config_map, after, journal=JOURNALED)
+
+
 @pytest.mark.parametrize(
     ("denied", "missing"),
     [
@@ -40,36 +57,44 @@ def test_the_nodes_and_the_config_map_are_read() -> None:
         (("create configmaps",), "create configmaps in kube-system"),
         (
             ("patch configmaps", "create configmaps"),
-            "patch configmaps kubelet-config in kube-system; create configmaps in kube-system",
+            "create configmaps in kube-system; patch configmaps kubelet-config in kube-system",
         ),
     ],
 )
 def test_all_permissions_that_are_missing_are_named(denied: tuple[str, ...], missing: str) -> None:
     found = server(denied=denied)
     cluster = KubeadmCluster(found.client())
+    changes = written_changes(plan(cluster.seen()), None)
     with pytest.raises(ClusterError, match=rf"may not {missing}\. Nothing was changed\. Grant it"):
-        cluster.require_permissions(cluster.seen().config_map, "create")
-    cluster.require_permissions(None, "delete")
+        apply_permitted(cluster.client, changes)
+    assert found.writes == []
+    assert written_changes(ClusterPlan(), None) == restoring_changes(Return()) == ()
 
 
-def test_the_journal_is_created_once_then_changed_then_deleted() -> None:
+def test_the_journal_is_written_before_the_text_and_deleted_after_it() -> None:
     found = server()
     cluster = KubeadmCluster(found.client())
-    cluster.keep({"a": "1"}, known=False)
-    cluster.keep({"a": "2"}, known=True)
-    journal = cluster.client.find(JOURNAL)
-    assert journal
-    assert journal["data"] == {"a": "2"}
-    cluster.forget()
-    assert found.writes == [f"{verb} {JOURNAL.place}" for verb in ("create", "patch", "delete")]
+    apply_permitted(cluster.client, written_changes(plan(cluster.seen()), None))
+    seen = cluster.seen()
+    assert seen.journal == JOURNALED
+    apply_permitted(cluster.client, written_changes(plan(seen, "c: 3\n"), seen.journal_version))
+    with pytest.raises(ClusterError, match="another client changed it"):
+        apply_permitted(cluster.client, written_changes(plan(cluster.seen()), seen.journal_version))
+    apply_permitted(cluster.client, restoring_changes(Return(cluster.seen().config_map, "a: 1\n", forget=True)))
+    record, text = JOURNAL.place, "ConfigMap kube-system/kubelet-config"
+    assert found.writes == [
+        *(f"create {record}", f"patch {text}"),
+        *(f"patch {record}", f"patch {text}"),
+        *(f"patch {text}", f"delete {record}"),
+    ]
+    assert (found.get("ConfigMap", "kubelet-config", "kube-system") or {})["data"] == CONFIG["data"]
 
 
 def test_a_text_that_another_client_changed_is_not_replaced() -> None:
     found = server()
     cluster = KubeadmCluster(found.client())
-    read = cluster.seen().config_map
-    assert read
+    read = cluster.seen()
     found.add({**CONFIG, "data": {"kubelet": "b: 2\n"}})
     with pytest.raises(ClusterError, match="another client changed it after it was read"):
-        cluster.replace(read, "kubelet", "c: 3\n")
+        apply_permitted(cluster.client, restoring_changes(Return(read.config_map, "c: 3\n")))
     assert found.writes == []

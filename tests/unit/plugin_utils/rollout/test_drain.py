@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.wait import WaitOptions
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.cordon import OURS, is_cordoned
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.drain import (
-    Clock,
     Drained,
     await_ready,
     drain,
@@ -40,9 +40,8 @@ class Time:
         for at in [at for at in self.due if at <= self.seconds]:
             self.due.pop(at)()
 
-    @property
-    def clock(self) -> Clock:
-        return Clock(lambda: self.seconds, self.sleep, lambda: "2026-01-01T00:00:00Z")
+    def options(self, timeout: float) -> WaitOptions:
+        return WaitOptions(timeout, self.sleep, self.told.append, lambda: self.seconds)
 
 
 @pytest.fixture(name="passing")
@@ -57,7 +56,7 @@ def _reach(tmp_path: Path) -> Iterator[Any]:
 
 
 def drained(api: DrainCluster, passing: Time, timeout: float = 60) -> Drained:
-    return drain(api, "n1", timeout, passing.clock, passing.told.append)
+    return drain(api, "n1", passing.options(timeout), lambda: "2026-01-01T00:00:00Z")
 
 
 def test_a_node_is_cordoned_and_its_pods_leave(reach: Any, passing: Time) -> None:
@@ -180,7 +179,7 @@ def test_the_outlook_is_what_the_drain_does(reach: Any, passing: Time) -> None:
 def test_a_node_is_waited_for_until_it_is_ready(reach: Any, passing: Time) -> None:
     server = ApiServer(node=node_object(ready=False))
     api = reach(server)
-    assert not await_ready(api, "n1", 20, passing.clock, passing.told.append)
+    assert not await_ready(api, "n1", passing.options(20))
     passing.due[passing.seconds + 10] = lambda: setattr(server, "node", node_object())
-    assert await_ready(api, "n1", 20, passing.clock, passing.told.append)
+    assert await_ready(api, "n1", passing.options(20))
     assert set(passing.told) == {"its Node is not Ready yet"}

@@ -41,7 +41,7 @@ def deployment(image: str = "docker.io/volcanosh/vc-scheduler:v1.14.0") -> dict[
 def seen(text: str = TEXT, **different: Any) -> Seen:
     known = Seen(
         UID,
-        conf=ConfigMap(MAP, {KEY: text}, "7"),
+        conf=ConfigMap(MAP, {KEY: text}, "7", "volcano-system"),
         deployment=deployment(),
         crds={name: crd(name, *FIELDS) for name in CRDS},
     )

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import UneditableFile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import (
+    ObjectChange,
+    Operation,
+    required_permissions,
+)
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap, Object, Ref, patched
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap, Object, patched
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.admission import MUTATING, VALIDATING
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.conf import Metrics, Usage, WantedConf
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.deeds import (
-    Deed,
-    ObjectChange,
-    required_permissions,
-)
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.journal import (
     ENTRY,
     NAME,
@@ -71,7 +71,7 @@ def after(found: Seen, made: SchedulerPlan) -> Seen:
         there[each.ref.kind, each.ref.name] = _carried_out(each, there.get((each.ref.kind, each.ref.name)))
     conf = found.conf
     if made.text and conf:
-        conf = ConfigMap(conf.name, {**conf.data, KEY: made.text.after}, conf.version + "1")
+        conf = ConfigMap(conf.name, {**conf.data, KEY: made.text.after}, conf.version + "1", conf.namespace)
     kinds = {"PriorityClass": "classes", "Queue": "queues"}
     new: dict[str, list[Any]] = {"classes": [], "queues": [], "others": []}
     for manifest in there.values():
@@ -88,20 +88,20 @@ def after(found: Seen, made: SchedulerPlan) -> Seen:
 
 
 def _carried_out(change: ObjectChange, found: Object | None) -> dict[str, Any]:
-    return dict(change.manifest) if found is None else patched(found, change.manifest)
+    return dict(change.body) if found is None else patched(found, change.body)
 
 
 def test_everything_from_nothing_in_an_order_that_works_then_nothing() -> None:
     found = seen(served=SERVED)
     made = plan(ALL, found)
-    assert [(each.deed, each.ref.place) for each in made.objects] == [
-        (Deed.CREATE, "PriorityClass colocation-be"),
-        (Deed.CREATE, "Queue org"),
-        (Deed.CREATE, "Queue be"),
-        (Deed.CREATE, "ValidatingAdmissionPolicy volcano-colocation-levels"),
-        (Deed.CREATE, "ValidatingAdmissionPolicyBinding volcano-colocation-levels"),
-        (Deed.CREATE, "MutatingAdmissionPolicy volcano-colocation-be"),
-        (Deed.CREATE, "MutatingAdmissionPolicyBinding volcano-colocation-be"),
+    assert [(each.operation, each.ref.place) for each in made.objects] == [
+        (Operation.CREATE, "PriorityClass colocation-be"),
+        (Operation.CREATE, "Queue org"),
+        (Operation.CREATE, "Queue be"),
+        (Operation.CREATE, "ValidatingAdmissionPolicy volcano-colocation-levels"),
+        (Operation.CREATE, "ValidatingAdmissionPolicyBinding volcano-colocation-levels"),
+        (Operation.CREATE, "MutatingAdmissionPolicy volcano-colocation-be"),
+        (Operation.CREATE, "MutatingAdmissionPolicyBinding volcano-colocation-be"),
     ]
     assert [each.ref.name for each in made.objects if not each.dry] == ["be"]
     assert made.text
@@ -120,35 +120,35 @@ def test_an_older_server_gets_what_it_can_have_and_the_rest_is_told() -> None:
 
 def test_the_policies_leave_out_where_the_agents_trial_pods_are() -> None:
     made = plan(ALL, seen(served=SERVED)).objects
-    rules = [each.manifest["spec"]["matchConstraints"] for each in made if each.ref.kind in (VALIDATING, MUTATING)]
+    rules = [each.body["spec"]["matchConstraints"] for each in made if each.ref.kind in (VALIDATING, MUTATING)]
     selected = [each["namespaceSelector"]["matchExpressions"][0]["values"] for each in rules]
     assert selected == [["kube-system", "volcano-system"]] * 2
 
 
 def test_the_journal_survives_being_written() -> None:
     made = plan(ALL, seen(served=SERVED))
-    assert read_journal(ConfigMap(NAME, written(made.journal), "1")) == made.journal
+    assert read_journal(ConfigMap(NAME, written(made.journal), "1", "volcano-system")) == made.journal
     assert read_journal(None) == Journal()
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"schema": 2}', '{"schema": 1, "entries": [{}], "text": null}'])
 def test_a_journal_of_somebody_else_is_refused(text: str) -> None:
     with pytest.raises(ClusterError, match="is not what this version of the collection keeps there"):
-        read_journal(ConfigMap(NAME, {ENTRY: text}, "1"))
+        read_journal(ConfigMap(NAME, {ENTRY: text}, "1", "volcano-system"))
 
 
 def test_there_and_back_is_where_it_began() -> None:
     found = seen(served=SERVED)
     there = after(found, plan(ALL, found))
     back = make_return(there, UID)
-    assert [(each.deed, each.ref.kind) for each in back.objects] == [
-        (Deed.DELETE, "MutatingAdmissionPolicyBinding"),
-        (Deed.DELETE, "MutatingAdmissionPolicy"),
-        (Deed.DELETE, "ValidatingAdmissionPolicyBinding"),
-        (Deed.DELETE, "ValidatingAdmissionPolicy"),
-        (Deed.DELETE, "Queue"),
-        (Deed.DELETE, "Queue"),
-        (Deed.DELETE, "PriorityClass"),
+    assert [(each.operation, each.ref.kind) for each in back.objects] == [
+        (Operation.DELETE, "MutatingAdmissionPolicyBinding"),
+        (Operation.DELETE, "MutatingAdmissionPolicy"),
+        (Operation.DELETE, "ValidatingAdmissionPolicyBinding"),
+        (Operation.DELETE, "ValidatingAdmissionPolicy"),
+        (Operation.DELETE, "Queue"),
+        (Operation.DELETE, "Queue"),
+        (Operation.DELETE, "PriorityClass"),
     ]
     assert [each.ref.name for each in back.objects if each.ref.kind == "Queue"] == ["be", "org"]
     assert back.text
@@ -168,17 +168,20 @@ def test_a_queue_of_somebody_else_is_changed_where_it_differs_and_put_back_over_
     )
     made = plan(first, found)
     (change,) = made.objects
-    assert (change.deed, dict(change.manifest["spec"])) == (Deed.CHANGE, {"weight": 2, "capability": {"memory": "1Gi"}})
-    assert change.manifest["metadata"] == {"name": "be", "resourceVersion": "5"}
+    assert (change.operation, dict(change.body["spec"])) == (
+        Operation.PATCH,
+        {"weight": 2, "capability": {"memory": "1Gi"}},
+    )
+    assert change.body["metadata"] == {"name": "be", "resourceVersion": "5"}
     assert change.diff()["before"] == "spec:\n  capability: {}\n  weight: 1\n"
     assert change.diff()["after"] == "spec:\n  capability:\n    memory: 1Gi\n  weight: 2\n"
     there = after(found, made)
     second = options(edit_configmap=False, queues=[{"name": "be", "weight": 3}])
     later = plan(second, there)
-    assert later.objects[0].manifest["spec"] == {"weight": 3, "capability": {"memory": None}}
+    assert later.objects[0].body["spec"] == {"weight": 3, "capability": {"memory": None}}
     gone = after(there, later)
     (back,) = make_return(gone, UID).objects
-    assert patched(dict(gone.queues[0]), back.manifest)["spec"] == start["spec"]
+    assert patched(dict(gone.queues[0]), back.body)["spec"] == start["spec"]
 
 
 def test_what_others_changed_since_is_a_conflict_and_nothing_goes_back() -> None:
@@ -188,7 +191,7 @@ def test_what_others_changed_since_is_a_conflict_and_nothing_goes_back() -> None
         {**each, "spec": {**each["spec"], "weight": 9}} if each["metadata"]["name"] == "org" else each
         for each in there.queues
     ]
-    conf = ConfigMap(MAP, {KEY: WRITTEN + "# mine\n"}, "9")
+    conf = ConfigMap(MAP, {KEY: WRITTEN + "# mine\n"}, "9", "volcano-system")
     with pytest.raises(ClusterError) as error:
         make_return(replace(there, queues=tuple(touched), conf=conf), UID)
     assert str(error.value).startswith(
@@ -201,7 +204,7 @@ def test_a_text_that_others_wrote_between_two_runs_is_never_overwritten_by_ours(
     found = seen()
     there = after(found, plan(options(), found))
     assert there.conf
-    theirs = replace(there, conf=ConfigMap(MAP, {KEY: WRITTEN.replace('preempt"', 'reclaim"')}, "9"))
+    theirs = replace(there, conf=ConfigMap(MAP, {KEY: WRITTEN.replace('preempt"', 'reclaim"')}, "9", "volcano-system"))
     made = plan(options(), theirs)
     assert made.journal.text
     assert (made.journal.text.original, made.journal.text.foreign) == (TEXT, True)
@@ -255,7 +258,7 @@ def test_a_cluster_that_is_as_wanted_needs_no_name() -> None:
         ),
         (seen(deployment=None), "it lacks: Deployment volcano-system/volcano-scheduler."),
         (seen(conf=None), "it lacks: ConfigMap volcano-system/volcano-scheduler-configmap."),
-        (seen(conf=ConfigMap(MAP, {}, "1")), "has no key volcano-scheduler.conf"),
+        (seen(conf=ConfigMap(MAP, {}, "1", "volcano-system")), "has no key volcano-scheduler.conf"),
         (seen(source="there is none"), "there is none. Nothing was changed."),
     ],
 )
@@ -348,9 +351,8 @@ def test_an_action_that_is_needed_cannot_be_dropped() -> None:
 
 def test_every_verb_is_asked_for_once() -> None:
     made = plan(ALL, seen(served=SERVED))
-    kept = Ref("v1", "ConfigMap", NAME, "volcano-system")
-    assert [str(each) for each in required_permissions(made.objects, made.text, kept, Deed.CREATE)] == [
-        "create configmaps in volcano-system",
+    assert made.text
+    assert [str(each) for each in required_permissions((made.text, *made.objects))] == [
         "patch configmaps volcano-scheduler-configmap in volcano-system",
         "create priorityclasses.scheduling.k8s.io",
         "create queues.scheduling.volcano.sh",

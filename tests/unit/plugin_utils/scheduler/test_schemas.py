@@ -16,14 +16,17 @@ import kubernetes_validate
 import kubernetes_validate.utils
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import Operation, apply_permitted
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.document import Options, read_document
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.inventory import place
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.plan import make_plan as manifest_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.seen import Seen as ManifestSeen
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.admission import MUTATING, VALIDATING
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.deeds import Deed, carry_out
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.plan import SchedulerPlan, make_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.scheduler_cluster import SchedulerCluster
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.scheduler_cluster import (
+    SchedulerCluster,
+    written_changes,
+)
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.seen import CRDS
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.wanted import read_wanted
 from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server, Stored
@@ -122,12 +125,7 @@ def run(found: OfVersion, given: Mapping[str, Any]) -> SchedulerPlan:
     cluster = SchedulerCluster(found.client())
     seen = cluster.look(read_wanted(given))
     plan = make_plan(read_wanted(given), seen, UID)
-    if plan.changes:
-        cluster.note(SPACE, plan.journal, seen.journal_version)
-    for each in plan.objects:
-        carry_out(cluster.client, each)
-    if plan.text:
-        cluster.write_text(plan.text)
+    apply_permitted(cluster.client, written_changes(plan, SPACE, seen.journal_version))
     return plan
 
 
@@ -156,7 +154,7 @@ def test_every_version_takes_what_a_change_of_the_wishes_makes_of_it(version: st
     run(found, WANTED)
     other = filled("admission", levels=LEVELS[:2], action="Warn", scheduler="", excluded_namespaces=[])
     plan = run(found, {**WANTED, "admission": other, "priority_classes": [{**HLS, "description": "Others"}]})
-    kinds = {each.ref.kind for each in plan.objects if each.deed is Deed.CHANGE}
+    kinds = {each.ref.kind for each in plan.objects if each.operation is Operation.PATCH}
     assert kinds >= {"PriorityClass", *(f"{VALIDATING}{end}" for end in ("", "Binding") if chosen(VALIDATING, version))}
     assert (MUTATING in kinds) is bool(chosen(MUTATING, version))
 
@@ -172,8 +170,8 @@ def test_every_version_takes_what_an_installation_adds(version: str) -> None:
         f"ServiceAccount {SPACE}/volcano-scheduler",
     ]
     for each in plan.changes:
-        assert each.manifest["metadata"]["annotations"]
-        judge(dict(each.manifest), version)
+        assert each.body["metadata"]["annotations"]
+        judge(dict(each.body), version)
     judge({**place("volcano").header(), "data": plan.inventory.written()}, version)
 
 
@@ -183,7 +181,7 @@ def test_every_version_takes_what_an_installation_adds(version: str) -> None:
 )
 def test_a_wrong_field_is_seen(kind: str, wrong: dict[str, Any]) -> None:
     plan = run(cluster("1.36"), WANTED)
-    made = next(dict(each.manifest) for each in plan.objects if each.ref.kind == kind)
+    made = next(dict(each.body) for each in plan.objects if each.ref.kind == kind)
     judge(made, "1.36")
     with pytest.raises(kubernetes_validate.ValidationError):
         judge({**made, **wrong}, "1.36")

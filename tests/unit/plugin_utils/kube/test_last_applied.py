@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Notes in objects and records in ConfigMaps, in the forms that clusters already hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import apply_change
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.last_applied import (
+    pack,
+    read_note,
+    read_record,
+    record_change,
+    record_data,
+    unpack,
+    with_note,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap, Ref
+from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
+
+ENTRY, NOTE = "entry.json", "example.com/applied"
+STORED = '{\n "schema": 1,\n "b": [\n  1\n ],\n "a": "x"\n}'
+FOUND: dict[str, Any] = {"kind": "Role", "metadata": {"name": "r", "annotations": {"theirs": "1"}}, "rules": []}
+
+
+def config_map(text: str) -> ConfigMap:
+    return ConfigMap("record", {ENTRY: text}, "1", "space")
+
+
+def test_a_record_has_its_form() -> None:
+    assert record_data(ENTRY, {"b": [1], "a": "x"}) == {ENTRY: STORED}
+    assert read_record(config_map(STORED), ENTRY, dict) == {"schema": 1, "b": [1], "a": "x"}
+    assert read_record(None, ENTRY, dict) is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": 2}', '{"schema": 1}'])
+def test_a_record_of_something_else_is_refused(text: str) -> None:
+    with pytest.raises(ClusterError, match=r"^ConfigMap space/record is not what this version of the collection keeps"):
+        read_record(config_map(text), ENTRY, lambda document: document["a"])
+
+
+def test_a_record_that_another_run_has_written_is_not_overwritten() -> None:
+    client, ref = Server().client(), Ref("v1", "ConfigMap", "record", "space")
+
+    def write(text: str, version: str | None) -> str:
+        written = apply_change(client, record_change(ref, {ENTRY: text}, version))
+        return str(written["metadata"]["resourceVersion"])
+
+    first = write("1", None)
+    with pytest.raises(ClusterError, match="another client changed it"):
+        write("2", None)
+    assert write("2", first) != first
+    with pytest.raises(ClusterError, match="another client changed it"):
+        write("3", first)
+
+
+def test_a_note_has_its_form() -> None:
+    noted = with_note(FOUND, NOTE)
+    text = '{"kind":"Role","metadata":{"annotations":{"theirs":"1"},"name":"r"},"rules":[]}'
+    assert noted["metadata"]["annotations"] == {"theirs": "1", NOTE: text}
+    assert read_note(noted, NOTE) == FOUND
+
+
+@pytest.mark.parametrize("note", ["", "%", "7", "{}", '{"metadata": 1}'])
+def test_a_note_of_something_else_takes_nothing_back(note: str) -> None:
+    assert read_note({"metadata": {"annotations": {NOTE: note}}}, NOTE) == {}
+    assert read_note({"metadata": {}}, NOTE) == {}
+
+
+def test_a_packed_note_has_its_form() -> None:
+    assert pack({"b": 1, "a": {}}) == "eNqrVkpUsqqu1VFKUrIyrAUAHwIEDQ=="
+    assert unpack(pack({"b": 1, "a": {}})) == {"b": 1, "a": {}}
+
+
+@pytest.mark.parametrize("note", ["", "%", "AAAA", "eJyLBQAANwA1"])
+def test_a_packed_note_of_something_else_is_refused(note: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        unpack(note)

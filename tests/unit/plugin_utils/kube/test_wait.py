@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Objects that are deleted, that are ready, that are not yet, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Ref
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.wait import (
+    Readiness,
+    WaitOptions,
+    delete_and_wait,
+    obstacles,
+    readiness,
+    selector,
+    wait_until_ready,
+)
+from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
+
+
+def ref(kind: str, api: str = "apps/v1") -> Ref:
+    return Ref(api, kind, "a", "b")
+
+
+def workload(replicas: int | None = None, **status: Any) -> dict[str, Any]:
+    return {
+        "metadata": {"generation": 2},
+        "spec": {"replicas": replicas},
+        "status": {"observedGeneration": 2, **status},
+    }
+
+
+def conditions(*found: tuple[str, str]) -> dict[str, Any]:
+    told = [{"type": name, "status": status, "reason": "R", "message": "m"} for name, status in found]
+    return {"metadata": {}, "status": {"conditions": told}}
+
+
+STATES: dict[str, tuple[Ref, Any, Readiness]] = {
+    "gone": (ref("Deployment"), None, Readiness("it is not there")),
+    "unseen": (
+        ref("Deployment"),
+        {"metadata": {"generation": 1}},
+        Readiness("its last change has not been taken up yet"),
+    ),
+    "old pods": (ref("Deployment"), workload(), Readiness("0 of 1 pods up to date")),
+    "no pods": (ref("Deployment"), workload(updatedReplicas=1), Readiness("0 of 1 pods available")),
+    "runs": (ref("Deployment"), workload(2, updatedReplicas=2, availableReplicas=2), Readiness()),
+    "none wanted": (ref("Deployment"), workload(0), Readiness()),
+    "set": (ref("StatefulSet"), workload(1, updatedReplicas=1), Readiness("0 of 1 pods available")),
+    "no node": (ref("DaemonSet"), workload(), Readiness()),
+    "nodes": (ref("DaemonSet"), workload(desiredNumberScheduled=2), Readiness("0 of 2 pods up to date")),
+    "job": (ref("Job", "batch/v1"), conditions(("Complete", "True")), Readiness()),
+    "working": (ref("Job", "batch/v1"), {"metadata": {}}, Readiness("it is not Complete yet")),
+    "failed": (ref("Job", "batch/v1"), conditions(("Failed", "True")), Readiness("it failed: m", failed=True)),
+    "crd": (
+        ref("CustomResourceDefinition", "x/v1"),
+        conditions(("Established", "False")),
+        Readiness("it is not Established yet"),
+    ),
+    "else": (ref("CronJob", "batch/v1"), {"metadata": {}}, Readiness()),
+}
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_what_a_workload_lacks(name: str) -> None:
+    where, live, wanted = STATES[name]
+    assert readiness(where, live) == wanted
+
+
+def pod(**status: Any) -> dict[str, Any]:
+    return {"metadata": {"name": "p"}, "status": status}
+
+
+NOT_READY = {"type": "Ready", "status": "False", "message": "containers with unready status"}
+UNPLACED = {"type": "PodScheduled", "status": "False", "message": "0/3 nodes are available"}
+PULL = {"name": "c", "state": {"waiting": {"reason": "ErrImagePull", "message": "no such host"}}}
+PODS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+    "ready": (pod(conditions=[{"type": "Ready", "status": "True"}]), ()),
+    "done": (pod(phase="Succeeded"), ()),
+    "pull": (pod(containerStatuses=[PULL], conditions=[NOT_READY]), ("Pod p: c ErrImagePull no such host",)),
+    "pull at first": (pod(initContainerStatuses=[PULL]), ("Pod p: c ErrImagePull no such host",)),
+    "no node": (pod(conditions=[UNPLACED], phase="Pending"), ("Pod p: 0/3 nodes are available",)),
+    "evicted": (pod(phase="Failed", message="The node was low on memory"), ("Pod p: The node was low on memory",)),
+    "silent": (pod(phase="Pending"), ("Pod p: Pending",)),
+    "nothing": (pod(), ("Pod p: no reason given",)),
+}
+
+
+@pytest.mark.parametrize("name", PODS)
+def test_why_a_pod_does_not_run(name: str) -> None:
+    found, told = PODS[name]
+    assert obstacles({"metadata": {}}, [found]) == told
+
+
+def test_a_workload_without_pods_says_itself_why() -> None:
+    live = conditions(("ReplicaFailure", "True"), ("Available", "True"), ("Progressing", "False"))
+    assert obstacles(live, []) == ("R: m", "R: m")
+
+
+def test_pods_are_found_by_the_labels_of_their_workload() -> None:
+    labels = {"matchLabels": {"app": "x", "tier": "y"}}
+    assert selector(ref("Deployment"), {"spec": {"selector": labels}}) == "app=x,tier=y"
+    assert selector(ref("Deployment"), {}) == ""
+    assert selector(ref("Job", "batch/v1"), {}) == "job-name=a"
+
+
+DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "namespace": "b"}}
+RUNS = {"status": {"updatedReplicas": 1, "availableReplicas": 1}}
+
+
+def test_what_is_not_ready_is_waited_for_and_shown_once() -> None:
+    server, shown = Server(), list[str]()
+    server.add(DEPLOYMENT)
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) == 3:
+            server.add({**DEPLOYMENT, **RUNS})
+
+    wait_until_ready(server.client(), [ref("Deployment")], WaitOptions(60, sleep, shown.append), "Look.")
+    assert shown == ["waiting for Deployment b/a: 0 of 1 pods up to date"]
+    assert len(slept) == 3
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "CustomResourceDefinition"])
+def test_what_does_not_become_ready_in_time_is_named(kind: str) -> None:
+    server = Server()
+    api = "apps/v1" if kind == "Deployment" else "apiextensions.k8s.io/v1"
+    labels = {"selector": {"matchLabels": {"app": "x"}}}
+    server.add({**DEPLOYMENT, "apiVersion": api, "kind": kind, "spec": labels})
+    metadata = {"name": "p", "namespace": "b", "labels": {"app": "x"}}
+    server.add({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "status": {"phase": "Pending"}})
+    with pytest.raises(ClusterError) as failed:
+        wait_until_ready(server.client(), [ref(kind, api)], WaitOptions(0), "Look.")
+    reason = "it is not Established yet" if kind != "Deployment" else "0 of 1 pods up to date (Pod p: Pending)"
+    assert str(failed.value) == f"What was installed does not run: {kind} b/a: {reason}. Look."
+
+
+def test_a_job_that_failed_is_not_waited_for() -> None:
+    server = Server(apis=("batch/v1",))
+    job = {**DEPLOYMENT, "apiVersion": "batch/v1", "kind": "Job", **conditions(("Failed", "True"))}
+    server.add({**job, "metadata": DEPLOYMENT["metadata"]})
+    with pytest.raises(ClusterError, match="it failed: m"):
+        wait_until_ready(server.client(), [ref("Job", "batch/v1")], WaitOptions(600), "Look.")
+
+
+class Lingering(Server):
+    """An object with a finalizer."""
+
+    def write(self, verb: str, definition: dict[str, Any], *, dry: bool) -> dict[str, Any]:
+        return {} if verb == "delete" else super().write(verb, definition, dry=dry)
+
+
+def test_what_is_deleted_is_waited_for_and_named_if_it_stays() -> None:
+    server = Lingering()
+    server.add(DEPLOYMENT)
+
+    def sleep(_seconds: float) -> None:
+        server.objects.clear()
+
+    delete_and_wait(server.client(dry_run=True), ref("Deployment"), WaitOptions(6))
+    delete_and_wait(server.client(), ref("Deployment"), WaitOptions(6, sleep))
+    server.add(DEPLOYMENT)
+    passed = [0.0]
+    options = WaitOptions(6, passed.append, now=lambda: sum(passed))
+    with pytest.raises(ClusterError, match="Deployment b/a still exists 6 s after it was deleted"):
+        delete_and_wait(server.client(), ref("Deployment"), options)
+    assert passed == [0.0, 2.0, 2.0, 2.0]
