@@ -12,7 +12,7 @@ short_description: Bring the Volcano agent to the nodes of a cluster, or take it
 version_added: 0.1.0
 description:
   - Sorts the hosts of a play into pools of equal nodes, by what M(volcano.colocation.node_facts) and
-    M(volcano.colocation.agent_probe) found on them, and has one DaemonSet for each pool, which is told the
+    M(volcano.colocation.agent_host_info) found on them, and has one DaemonSet for each pool, which is told the
     cgroup driver and root, the paths and the features of its nodes.
   - Writes the agent's ConfigMap, its account and what it may do, and ColocationConfiguration objects. What others have
     written into the ConfigMap stays.
@@ -63,8 +63,8 @@ options:
     type: bool
   probe:
     description:
-      - Whether M(volcano.colocation.agent_trial) is to follow. The verbs that it takes are asked for too then, so that
-        one that is missing is named before the first change.
+      - Whether M(volcano.colocation.agent_smoke_test) is to follow. The verbs that it takes are asked for too then, so
+        that one that is missing is named before the first change.
     type: bool
     default: false
   image:

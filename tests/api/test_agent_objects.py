@@ -40,7 +40,7 @@ def host(name: str) -> dict[str, Any]:
         "switches": [],
         "paths": {CNI: "missing"},
     }
-    return {"agent_probed": {"probe": probe}, "snapshot": str(SNAPSHOTS / f"{KINDS[name]}.json")}
+    return {"agent_host_info": {"probe": probe}, "snapshot": str(SNAPSHOTS / f"{KINDS[name]}.json")}
 
 
 @pytest.fixture(scope="module", name="server")

@@ -50,7 +50,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Reading:
-    """What agent_pod is to read on a host, once ``reason`` is empty."""
+    """What agent_pod_cgroups is to read on a host, once ``reason`` is empty."""
 
     trial: Trial
     reason: str

@@ -11,7 +11,7 @@ from typing import Any
 from .model import Effect, Finding, Severity
 
 WRITE = (
-    "Let the play have every node of the cluster with the same profile, or set colocation_kubeadm_configmap to true to"
+    "Let the play have every node of the cluster with the same profile, or set colocation_kubeadm_edit_configmap to true to"
     " write it all the same, or colocation_kubeadm_patches for patches of each node's own."
 )
 
@@ -70,7 +70,7 @@ def kept(place: str, values: Sequence[str], reasons: Sequence[str]) -> tuple[Fin
             Effect.NONE,
             f"{place} still has what the collection wrote; the next kubeadm upgrade of a node brings it back.",
             (*values, *(f"not put back, {each}" for each in reasons)),
-            "Restore every node of the cluster in one run, or set colocation_kubeadm_configmap to true to put it back"
+            "Restore every node of the cluster in one run, or set colocation_kubeadm_edit_configmap to true to put it back"
             " all the same.",
         ),
     )

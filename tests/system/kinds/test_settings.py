@@ -118,7 +118,7 @@ def read_only_port(node: Node) -> str:
 
 
 def assessed(node: Node, folder: Path) -> dict[str, Any]:
-    run = node.ansible("assess", colocation_report_folder=str(folder))
+    run = node.ansible("assess", colocation_report_directory=str(folder))
     assert run.code == 0, run.output
     facts: dict[str, Any] = json.loads((folder / f"{NAME}.json").read_text())
     return facts

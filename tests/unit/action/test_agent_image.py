@@ -82,7 +82,7 @@ def _archive(tmp_path: Path) -> Path:
 
 @pytest.fixture(name="wanted")
 def _wanted(archive: Path) -> dict[str, Any]:
-    told = action("agent_archive", {"path": str(archive), "image": "volcanosh/vc-agent:v1.14.0"})["archive"]
+    told = action("agent_archive_info", {"path": str(archive), "image": "volcanosh/vc-agent:v1.14.0"})["archive"]
     return {"image": told["image"], "archive": told["path"], "sha256": told["sha256"], "holds": told["holds"]}
 
 
@@ -123,7 +123,7 @@ def test_the_way_back_sends_nothing(tmp_path: Path) -> None:
 
 def test_what_the_archive_tells_is_needed(tmp_path: Path) -> None:
     result = Sent().run(tmp_path / "remote", {"image": NAME})
-    assert "agent_image needs archive, sha256, holds, as agent_archive tells them" in result["msg"]
+    assert "agent_image needs archive, sha256, holds, as agent_archive_info tells them" in result["msg"]
 
 
 @pytest.mark.parametrize(
@@ -136,6 +136,6 @@ def test_what_the_archive_tells_is_needed(tmp_path: Path) -> None:
     ],
 )
 def test_what_does_not_fit_is_refused(archive: Path, given: dict[str, Any], said: str) -> None:
-    result = action("agent_archive", {"path": str(archive), "image": NAME, **given})
+    result = action("agent_archive_info", {"path": str(archive), "image": NAME, **given})
     assert result["failed"]
     assert said in result["msg"]

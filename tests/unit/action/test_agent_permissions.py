@@ -30,7 +30,7 @@ class Hosts:
 
     @staticmethod
     def raw_get(name: str) -> dict[str, Any]:
-        probe = {"agent_probed": {"probe": agents.probe(name)}}
+        probe = {"agent_host_info": {"probe": agents.probe(name)}}
         return {"ansible_facts": {"colocation": agents.facts(agents.V2)}, **probe}
 
 

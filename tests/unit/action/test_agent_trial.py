@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""agent_trial against an API server in memory: a pod is made once, read when it is Ready, and taken away."""
+"""agent_smoke_test against an API server in memory: a pod is made once, read when it is Ready, and taken away."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible.playbook.task import Task
 from ansible.plugins.loader import connection_loader
 from ansible.template import Templar
 
-from ansible_collections.volcano.colocation.plugins.action import agent_trial
+from ansible_collections.volcano.colocation.plugins.action import agent_smoke_test
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.daemon_set import daemon_set
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import APP_LABEL, COLOCATION, POOL
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.client import Client
@@ -68,7 +68,7 @@ class Hosts:
     @staticmethod
     def raw_get(name: str) -> dict[str, Any]:
         probe = {**agents.probe(name), "machine_id_sha256": agents.sha256(f"machine-{name}")}
-        return {"ansible_facts": {"colocation": agents.facts(agents.V2)}, "agent_probed": {"probe": probe}}
+        return {"ansible_facts": {"colocation": agents.facts(agents.V2)}, "agent_host_info": {"probe": probe}}
 
 
 @pytest.fixture(name="kubeconfig")
@@ -79,17 +79,17 @@ def _kubeconfig(tmp_path: Path) -> str:
 
 
 def run(server: Server, kubeconfig: str, **given: Any) -> dict[str, Any]:
-    class InProcess(agent_trial.ActionModule):
+    class InProcess(agent_smoke_test.ActionModule):
         def connect(self, context: ErrorContext) -> Client:
             return server.client(context)
 
     task = Task()
-    task.action = "volcano.colocation.agent_trial"
+    task.action = "volcano.colocation.agent_smoke_test"
     task.args = {"kubeconfig": kubeconfig, "nodes": ["n1"], **given}
     loader = DataLoader()
     connection = connection_loader.get("local", PlayContext(), os.devnull)
     one = InProcess(task, connection, PlayContext(), loader, Templar(loader=loader, variables={}), None)
-    one._load_name = "agent_trial"
+    one._load_name = "agent_smoke_test"
     result: dict[str, Any] = one.run(task_vars={"inventory_hostname": "n1", "hostvars": Hosts()})
     return result
 

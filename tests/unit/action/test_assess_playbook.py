@@ -140,7 +140,7 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Answer:
     gone = {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 1, "ansible_become": False}
     inventory = {"all": {"hosts": {"one": local, "two": local, "gone": gone}}}
     (folder / "inventory.json").write_text(json.dumps(inventory), encoding="utf-8")
-    return assess(folder, "-i", "inventory.json", playbook=started_playbook, colocation_snapshot_folder="kept")
+    return assess(folder, "-i", "inventory.json", playbook=started_playbook, colocation_snapshot_directory="kept")
 
 
 def test_every_host_is_in_the_table_once(hosts: Answer) -> None:

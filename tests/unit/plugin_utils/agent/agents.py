@@ -42,7 +42,7 @@ def sha256(text: str) -> str:
 
 
 def probe(name: str, **different: Any) -> dict[str, Any]:
-    """What agent_probe tells of a Debian node without SELinux."""
+    """What agent_host_info tells of a Debian node without SELinux."""
     return {
         "hostname": name,
         "machine_id_sha256": sha256(f"machine-{name}"),

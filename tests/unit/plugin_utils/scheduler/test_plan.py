@@ -298,7 +298,7 @@ def test_a_release_that_is_known_to_be_too_old_is_refused_where_its_configuratio
     told = r"The scheduler is of Volcano 1\.10 \(image registry:5000/vc-scheduler:v1\.10\.0\); .* needs 1\.11, "
     with pytest.raises(ClusterError, match=told) as error:
         plan(options(usage=filled("usage")), old)
-    assert "colocation_scheduler_edit: false" in str(error.value)
+    assert "colocation_scheduler_edit_configmap: false" in str(error.value)
     alone = options(edit_configmap=False, queues=[{"name": "q", "weight": 2}], priority_classes=[BE])
     assert len(plan(alone, old).objects) == 2
 

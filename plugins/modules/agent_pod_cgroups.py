@@ -7,13 +7,13 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: agent_pod
+module: agent_pod_cgroups
 short_description: Read back from a node what the Volcano agent wrote for a pod (internal)
 version_added: 0.1.0
 description:
   - Finds the cgroups of a pod and its container by their ids, and holds what stands in their files against what should.
-  - Internal to the collection; M(volcano.colocation.agent_trial) tells what to read. It does not fail for a value that
-    differs; RV(proven) tells.
+  - Internal to the collection; M(volcano.colocation.agent_smoke_test) tells what to read. It does not fail for a value
+    that differs; RV(proven) tells.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -87,7 +87,7 @@ attributes:
 
 EXAMPLES = r"""
 - name: Read a pod's weight
-  volcano.colocation.agent_pod:
+  volcano.colocation.agent_pod_cgroups:
     uid: 66666666-7777-8888-9999-aaaaaaaaaaaa
     container: 2b1f6c1f1d0a1d3f4e5c6b7a8d9e0f1a2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e
     runtime: containerd

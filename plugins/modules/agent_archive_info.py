@@ -2,12 +2,12 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of agent_archive; the action plugin does the work."""
+"""Documentation of agent_archive_info; the action plugin does the work."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: agent_archive
+module: agent_archive_info
 short_description: Tell what an archive holds of the Volcano agent's image
 version_added: 0.1.0
 description:
@@ -43,7 +43,7 @@ attributes:
 
 EXAMPLES = r"""
 - name: Read the archive
-  volcano.colocation.agent_archive:
+  volcano.colocation.agent_archive_info:
     path: /srv/images/vc-agent.tar
     image: docker.io/volcanosh/vc-agent:v1.14.0
   delegate_to: localhost

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of kernel_switches: a file of sysctl.d, written by a transaction that the ledger remembers."""
+"""Controller half of agent_sysctls: a file of sysctl.d, written by a transaction that the ledger remembers."""
 
 from __future__ import annotations
 

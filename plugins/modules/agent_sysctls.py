@@ -2,12 +2,12 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of kernel_switches; its work is done by the action plugin of the same name."""
+"""Documentation of agent_sysctls; its work is done by the action plugin of the same name."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: kernel_switches
+module: agent_sysctls
 short_description: Keep kernel switches for the Volcano agent on at each boot
 version_added: 0.1.0
 description:
@@ -36,11 +36,11 @@ attributes:
 
 EXAMPLES = r"""
 - name: Keep the QoS level of memory on
-  volcano.colocation.kernel_switches:
+  volcano.colocation.agent_sysctls:
     switches: [vm.memcg_qos_enable]
 
 - name: Remove the file, so that none is switched on at boot
-  volcano.colocation.kernel_switches:
+  volcano.colocation.agent_sysctls:
     switches: []
 """
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of rollout_outlook, and all of it: what draining the play's hosts would come to."""
+"""Controller half of rollout_preview, and all of it: what draining the play's hosts would come to."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of agent_trial, and all of it: short-lived offline pods, and what to read of them."""
+"""Controller half of agent_smoke_test, and all of it: short-lived offline pods, and what to read of them."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: agent_probe
+module: agent_host_info
 short_description: Tell what the Volcano agent's pod will find on a node (internal)
 version_added: 0.1.0
 description:
@@ -38,9 +38,9 @@ attributes:
 
 EXAMPLES = r"""
 - name: Look at the node
-  volcano.colocation.agent_probe:
+  volcano.colocation.agent_host_info:
     paths: [/opt/cni/bin]
-  register: agent_probed
+  register: agent_host_info
 """
 
 RETURN = r"""

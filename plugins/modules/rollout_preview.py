@@ -2,12 +2,12 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of rollout_outlook; its work is done by the action plugin of the same name."""
+"""Documentation of rollout_preview; its work is done by the action plugin of the same name."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: rollout_outlook
+module: rollout_preview
 short_description: Tell what draining the hosts of a play would come to (internal)
 version_added: 0.1.0
 description:
@@ -43,7 +43,7 @@ attributes:
 
 EXAMPLES = r"""
 - name: Look at what draining the nodes would come to
-  volcano.colocation.rollout_outlook:
+  volcano.colocation.rollout_preview:
     kubeconfig: ~/.kube/config
     nodes: "{{ ansible_play_hosts_all }}"
     batches: [1, "10%", "25%"]
