@@ -24,7 +24,7 @@ OWNER = "owner-will-overwrite"
 REFUSED = "cannot-be-aligned"
 PROVISION = "Provision the node: ansible-playbook volcano.colocation.provision."
 WRITE_IMAGE = "Write the image's files: the modules kubelet_config and containerd_config, with its root."
-NOT_OURS = ("runtime-unsupported", "kubelet-inside", "kubelet-arguments-only")
+NOT_OURS = ("runtime-unsupported", "kubelet-inside-other-process", "kubelet-arguments-only")
 """Refusals that say nothing of the node, only that its kind is not changed by this release."""
 
 

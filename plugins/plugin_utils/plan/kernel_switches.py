@@ -45,7 +45,7 @@ def switches_refusals(captured: Mapping[str, Any], switches: Sequence[str]) -> t
     if captured["kind"] == "missing" or (captured["kind"] == "regular" and "text" in captured):
         return ()
     reason = captured.get("error", f"is a {captured['kind']}, not a regular file")
-    return (Refusal("switches-file", reason, "Move it away; the file is made again.", file=SWITCHES_FILE),)
+    return (Refusal("sysctl-file-unusable", reason, "Move it away; the file is made again.", file=SWITCHES_FILE),)
 
 
 def switches_document(edit: SwitchesEdit) -> dict[str, Any]:

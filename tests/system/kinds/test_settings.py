@@ -138,7 +138,7 @@ def test_what_is_in_force_is_named(odd: Node, before: dict[str, str], tmp_path: 
         (f"{FOLDER}/memory_manager_state", "None"),
     ]
     codes = {finding["code"] for finding in facts["findings"]}
-    assert {"cgroup-root-elsewhere", "kubelet-folder-elsewhere", "read-only-port-open"} <= codes
+    assert {"cgroup-root-not-default", "kubelet-root-dir-not-default", "read-only-port-open"} <= codes
     assert '"kind":"PodList"' in read_only_port(odd)
 
 

@@ -63,8 +63,8 @@ def test_a_folder_is_reported_without_an_inventory(replayed: Answer) -> None:
 
 
 def test_filters_are_for_the_eye_and_reports_are_whole(replayed: Answer) -> None:
-    assert "[second-tree]" not in replayed.output
-    assert "second-tree" in {each["code"] for each in replayed.report(DIFFERING)["findings"]}
+    assert "[second-kubepods-tree]" not in replayed.output
+    assert "second-kubepods-tree" in {each["code"] for each in replayed.report(DIFFERING)["findings"]}
     assert replayed.report(DIFFERING)["kubelet"] == golden("facts", DIFFERING)["kubelet"]
 
 

@@ -216,7 +216,9 @@ def test_contact_that_is_lost_counts_as_a_failure_without_a_drain_too(tmp_path: 
     reach = {"name": "Align", "ansible.builtin.command": "true", "register": "node_aligned"}
     hosts: dict[str, Any] = {name: {"node_observed": {"observation": "x"}} for name in ("n1", "n2", "n3")}
     hosts["n2"].update(nobody)
-    status, output = run(tmp_path, ApiServer(), reach, hosts=hosts, colocation_drain=False, colocation_rollout_batches=[2, 1])
+    status, output = run(
+        tmp_path, ApiServer(), reach, hosts=hosts, colocation_drain=False, colocation_rollout_batches=[2, 1]
+    )
     assert status == 2, output
     assert "n2  lost contact  what was begun there ends by itself; run again" in output
     assert "1 not touched" in output
@@ -241,7 +243,9 @@ def test_what_ansible_would_take_for_all_nodes_at_once_is_refused_before_anythin
     assert "[Change" not in output
 
 
-@pytest.mark.parametrize("given", [{"colocation_rollout_batches": [1, "10%", "100%"]}, {"colocation_rollout_batches": "3"}])
+@pytest.mark.parametrize(
+    "given", [{"colocation_rollout_batches": [1, "10%", "100%"]}, {"colocation_rollout_batches": "3"}]
+)
 def test_sizes_that_are_taken(tmp_path: Path, given: dict[str, Any]) -> None:
     status, output = rolled(tmp_path, hosts=three(), **given)
     assert status == 0, output

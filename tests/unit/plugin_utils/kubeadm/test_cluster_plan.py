@@ -81,7 +81,7 @@ def test_what_depends_on_the_node_is_left_out_and_named() -> None:
     plan = make_cluster_plan([host("a"), other], seen("a", "b"), AUTO)
     assert [each.keys for each in plan.changes] == [DRIVER]
     assert [(each.code, each.evidence) for each in plan.findings] == [
-        ("kubeadm-config-uneven", ("systemReserved.cpu", "reservedSystemCPUs"))
+        ("kubeadm-config-conflicting", ("systemReserved.cpu", "reservedSystemCPUs"))
     ]
 
 

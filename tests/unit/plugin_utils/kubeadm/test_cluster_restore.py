@@ -133,7 +133,7 @@ def test_nodes_that_are_not_put_back_keep_it(hosts: list[Host], permission: Perm
     found = make_return(hosts, seen("a", "b", found=config_map(WRITTEN, "2"), journal=first()), permission)
     assert (found.after, found.forget) == (None, False)
     assert reason in found.reasons
-    assert [each.code for each in found.findings] == ["kubeadm-config-kept"]
+    assert [each.code for each in found.findings] == ["kubeadm-config-not-restored"]
 
 
 def test_true_puts_it_back_all_the_same() -> None:

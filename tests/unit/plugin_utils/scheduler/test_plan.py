@@ -284,8 +284,8 @@ def test_a_schema_that_says_nothing_keeps_all_fields() -> None:
     ("image", "codes"),
     [
         ("volcanosh/vc-scheduler:v1.11.2", []),
-        ("registry:5000/vc-scheduler:latest", ["scheduler-release"]),
-        ("vc-scheduler@sha256:1.14", ["scheduler-release"]),
+        ("registry:5000/vc-scheduler:latest", ["scheduler-release-unknown"]),
+        ("vc-scheduler@sha256:1.14", ["scheduler-release-unknown"]),
     ],
 )
 def test_the_release_is_read_off_the_image(image: str, codes: list[str]) -> None:
@@ -337,7 +337,7 @@ def test_findings_are_those_of_the_text_as_it_will_be() -> None:
         "scheduler-enqueue-blocks-preempt",
         "scheduler-usage-without-metrics",
         "scheduler-threshold-above-watermark",
-        "scheduler-queue-field-unheard",
+        "scheduler-queue-field-ignored",
     ]
 
 
