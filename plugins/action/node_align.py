@@ -43,7 +43,7 @@ def described(facts: NodeFacts, plan: Plan, judged: JudgedProfile) -> dict[str, 
     document = published(facts, found, judge(found), asdict(judged))
     return {
         "plan": published_plan(plan),
-        "owner_variables": owner_variables(plan.owners),
+        "owner_instructions": owner_variables(plan.owners),
         "verdict": document["verdict"],
         "facts": document,
     }
@@ -64,9 +64,9 @@ class ActionModule(ColocationAction):
         edits = file_edits(snapshot, plan.changes) if plan.changes else ()
         result = {"changed": bool(plan.changes or recovered), "diff": diffs(edits), **described(facts, plan, judged)}
         result["kubeadm"] = of_the_cluster(facts, snapshot, profile)
-        if arguments["slices_promised"] and self._task.check_mode:
+        if arguments["assume_slices"] and self._task.check_mode:
             driver = promise.driver.value if promise.driver else None
-            result["promised"] = {"slices": list(promise.slices), "cgroup_driver": driver}
+            result["assumptions"] = {"slices": list(promise.slices), "cgroup_driver": driver}
         if recovered:
             result["recovered"] = recovered
         node.usage.planning_seconds += time.process_time() - began
@@ -87,13 +87,13 @@ class ActionModule(ColocationAction):
     def _evidence(self, node: Node, profile: Profile, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """What was seen earlier in this run; a new look where slices were promised then, which now have to be there."""
         taken = observation.take(constants.DEFAULT_LOCAL_TMP, arguments["observation"])
-        waits = taken is not None and arguments["slices_promised"] and not self._task.check_mode
+        waits = taken is not None and arguments["assume_slices"] and not self._task.check_mode
         if taken is None or (waits and promised(interpreted(node.name, taken), profile).slices):
             return node.snapshot()
         return taken
 
     def _promise(self, facts: NodeFacts, profile: Profile, arguments: Mapping[str, Any]) -> Promised:
-        if arguments["slices_promised"] and self._task.check_mode:
+        if arguments["assume_slices"] and self._task.check_mode:
             return promised(facts, profile)
         return Promised(facts)
 

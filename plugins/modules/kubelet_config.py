@@ -57,7 +57,7 @@ paths:
   returned: success
   type: list
   elements: str
-owner_variables:
+owner_instructions:
   description:
     - What the tools that own kubelet's configuration on this node have to be told, so that their next run agrees with
       the profile. By the name of each owner, inventory variables, texts by the place they belong to, and a note.

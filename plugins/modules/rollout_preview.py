@@ -53,7 +53,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-marked:
+abandoned_cordons:
   description: Hosts whose Nodes are still cordoned by a rollout that was cut off, save where a change was.
   returned: success
   type: list
@@ -75,7 +75,7 @@ nodes:
     node:
       description: The name of its Node.
       type: str
-    needed:
+    drain_required:
       description: Whether pods have to leave.
       type: bool
     ready:

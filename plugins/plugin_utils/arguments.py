@@ -69,7 +69,7 @@ NODE_ALIGN: Spec = {
     **RECOVER,
     **DISRUPTION,
     "observation": {"type": "str"},
-    "slices_promised": {"type": "bool", "default": False},
+    "assume_slices": {"type": "bool", "default": False, "aliases": ["slices_promised"]},
     "preflight": {"type": "bool", "default": True},
 }
 

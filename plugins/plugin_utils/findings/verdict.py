@@ -64,7 +64,7 @@ def _owner(handout: Handout, paths: tuple[str, ...]) -> Finding:
         Effect.NONE,
         f"{handout.owner} makes files anew that the profile changes.",
         paths,
-        f"Tell it too, owner_variables has the texts: {told}." if told else handout.note,
+        f"Tell it too, owner_instructions has the texts: {told}." if told else handout.note,
     )
 
 
