@@ -25,7 +25,7 @@ class ActionModule(AgentAction):
             owners(self.known_hosts(arguments["nodes"]), nodes)
             steps = tuple(ended(cluster.pods(TRIAL)))
             cluster.carry_out(steps)
-            return {"changed": bool(steps), "changes": [str(step) for step in steps], "trials": []}
+            return {"changed": bool(steps), "changes": [str(step) for step in steps], "tests": []}
         hosts = {each.name: each for each in self.agent_hosts(arguments["nodes"], "")}
         found = owners([each.identity for each in hosts.values()], nodes)
         agents = Agents(cluster.daemon_sets(), cluster.pods(), oversubscribed=False)
@@ -39,5 +39,5 @@ class ActionModule(AgentAction):
         return {
             "changed": bool(steps),
             "changes": [str(step) for step in steps],
-            "trials": [each.published() for each in readings(tried, pods)],
+            "tests": [each.published() for each in readings(tried, pods)],
         }

@@ -70,7 +70,7 @@ archive:
     image:
       description: The whole name of the image.
       type: str
-    holds:
+    images:
       description: The images under that name, each with its C(architecture), its C(id) and all its C(digests).
       type: list
       elements: dict

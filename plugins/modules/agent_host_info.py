@@ -44,9 +44,9 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-probe:
+host:
   description:
-    - Names and hashed ids of the node, C(selinux) (C(enforcing), C(permissive), C(off)), C(os), C(switches) of
+    - Names and hashed ids of the node, C(selinux) (C(enforcing), C(permissive), C(off)), C(os), C(sysctls) of
       the kernel that the agent wants to be 1, and C(paths) with the kind of each.
   returned: success
   type: dict
@@ -71,7 +71,7 @@ def main() -> None:
         found = probe(Host.below(module.params["root"]), module.params["paths"])
     except ColocationError as error:
         module.fail_json(msg=printable(str(error)))
-    module.exit_json(**printable_result({"changed": False, "probe": found}))
+    module.exit_json(**printable_result({"changed": False, "host": found}))
 
 
 if __name__ == "__main__":

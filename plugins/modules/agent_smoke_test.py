@@ -60,7 +60,7 @@ EXAMPLES = r"""
   become: false
   run_once: true
   register: agent_tried
-  until: agent_tried.trials | rejectattr('ready') | length == 0
+  until: agent_tried.tests | rejectattr('ready') | length == 0
 """
 
 RETURN = r"""
@@ -69,7 +69,7 @@ changes:
   returned: success
   type: list
   elements: str
-trials:
+tests:
   description: What is tried.
   returned: success
   type: list
@@ -93,11 +93,11 @@ trials:
     reason:
       description: Why there is not.
       type: str
-    unproven:
+    unverified:
       description: Features of its agent that such a pod cannot show, each with the reason.
       type: list
       elements: dict
-    read:
-      description: The arguments of M(volcano.colocation.agent_pod_cgroups) on that host.
+    options:
+      description: The options for M(volcano.colocation.agent_pod_cgroups) on that host.
       type: dict
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: agent_sysctls
-short_description: Keep kernel switches for the Volcano agent on at each boot
+short_description: Set sysctls for the Volcano agent at each boot
 version_added: 0.1.0
 description:
   - Writes C(/etc/sysctl.d/90-volcano-colocation-agent.conf), or removes it, by a transaction. The ledger of the node
@@ -22,11 +22,12 @@ extends_documentation_fragment:
   - volcano.colocation.profile.root
   - volcano.colocation.recovery
 options:
-  switches:
+  sysctls:
     description: Names of the sysctls that are 1 from now on. An empty list removes the file.
     type: list
     elements: str
     required: true
+    aliases: [switches]
 attributes:
   check_mode:
     support: full
@@ -37,11 +38,11 @@ attributes:
 EXAMPLES = r"""
 - name: Keep the QoS level of memory on
   volcano.colocation.agent_sysctls:
-    switches: [vm.memcg_qos_enable]
+    sysctls: [vm.memcg_qos_enable]
 
 - name: Remove the file, so that none is switched on at boot
   volcano.colocation.agent_sysctls:
-    switches: []
+    sysctls: []
 """
 
 RETURN = r"""

@@ -39,9 +39,9 @@ options:
     description:
       - The slices that O(system_reserved_cgroup) and O(kube_reserved_cgroup) name are made before the node is aligned,
         as the entry C(reserve) of the role C(volcano.colocation.qos) does it.
-      - In check mode the plan and the verdict then take them for there, and RV(assumptions) names those that are not yet.
-        Without check mode nothing is believed. A node that lacked one in its O(observation) is looked at again, and
-        refused if it still does.
+      - In check mode the plan and the verdict then take them for there, and RV(assumptions) names those that are not
+        there yet. Without check mode nothing is assumed. A node that lacked one in its O(observation) is looked at
+        again, and refused if it still does.
     type: bool
     default: false
     aliases: [slices_promised]

@@ -30,7 +30,8 @@ options:
     required: true
   state:
     description:
-      - V(drained) drains the Node. V(uncordoned) waits until it is Ready, and opens it if it was cordoned by V(drained).
+      - V(drained) drains the Node. V(uncordoned) waits until it is Ready, and uncordons it if it was cordoned by
+        V(drained).
     type: str
     choices: [drained, uncordoned]
     required: true
@@ -98,8 +99,8 @@ pods:
       type: str
     action:
       description:
-        - What the drain does with it. V(ignore) leaves it, V(evict) evicts it, V(wait) waits for one that is being deleted,
-          and V(refuse) keeps the node from being drained.
+        - What the drain does with it. V(ignore) leaves it, V(evict) evicts it, V(wait) waits for one that is being
+          deleted, and V(refuse) keeps the node from being drained.
       type: str
     reason:
       description: Why.

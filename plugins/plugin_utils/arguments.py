@@ -84,7 +84,11 @@ NODE_RESTORE: Spec = {
     },
 }
 
-KERNEL_SWITCHES: Spec = {**ROOT, **RECOVER, "switches": {"type": "list", "elements": "str", "required": True}}
+KERNEL_SWITCHES: Spec = {
+    **ROOT,
+    **RECOVER,
+    "sysctls": {"type": "list", "elements": "str", "required": True, "aliases": ["switches"]},
+}
 
 KUBEADM_CONFIG: Spec = {
     "kubeconfig": {"type": "path"},

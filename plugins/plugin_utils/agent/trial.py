@@ -68,12 +68,12 @@ class Reading:
             "pod": self.trial.name,
             "ready": not self.reason,
             "reason": self.reason,
-            "unproven": [{"feature": each.feature.value, "reason": each.reason} for each in self.unproven],
-            "read": {
+            "unverified": [{"feature": each.feature.value, "reason": each.reason} for each in self.unproven],
+            "options": {
                 "uid": self.uid,
                 "container": self.container,
                 "runtime": host.runtime or "",
-                "driver": host.driver.value if host.driver else "",
+                "cgroup_driver": host.driver.value if host.driver else "",
                 "cgroup_root": f"/{host.cgroup_root.strip('/')}",
                 "expected": [each.published() for each in self.expected],
             },

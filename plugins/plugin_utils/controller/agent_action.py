@@ -41,7 +41,7 @@ class HostsAction(HostvarsAction):
         known = self.known(name)
         facts = (known.get("ansible_facts") or {}).get("colocation")
         probed = known.get("agent_host_info") or {}
-        return untagged(facts), untagged(probed.get("probe"))
+        return untagged(facts), untagged(probed.get("host"))
 
 
 class AgentAction(ClusterAction, HostsAction):

@@ -23,7 +23,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Run:
     archive = folder / "agent.tar"
     archive.write_bytes(single()[0])
     holds = [{"architecture": "pdp11", "id": "sha256:1"}]
-    given = {"nodes": ["localhost"], "kubeconfig": str(kubeconfig), "label": False}
+    given = {"nodes": ["localhost"], "kubeconfig": str(kubeconfig), "label_nodes": False}
     facts = task("looked", "node_facts", snapshot=str(SNAPSHOTS / "trixie-v2-static.json"))
     return run(
         folder,
@@ -46,14 +46,14 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Run:
             task("verify", "agent_verify", nodes=["localhost"], kubeconfig=str(kubeconfig)),
             task("trial", "agent_smoke_test", nodes=["localhost"], kubeconfig=str(kubeconfig)),
             task("archive", "agent_archive_info", path=str(archive), image=NAME),
-            task("image", "agent_image", archive=str(archive), image=NAME, sha256="0", holds=holds),
+            task("image", "agent_image", archive=str(archive), image=NAME, sha256="0", images=holds),
             task(
                 "pod",
                 "agent_pod_cgroups",
                 uid="0/1",
                 container="c",
                 runtime="containerd",
-                driver="systemd",
+                cgroup_driver="systemd",
                 expected=[],
             ),
         ],
@@ -61,7 +61,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_the_probe_tells_of_this_machine(lived: Run) -> None:
-    probe = lived.results["agent_host_info"]["probe"]
+    probe = lived.results["agent_host_info"]["host"]
     assert probe["paths"] == {"/proc": "directory", "/nowhere": "missing"}
     assert probe["selinux"] in ("off", "permissive", "enforcing")
     assert probe["hostname"]

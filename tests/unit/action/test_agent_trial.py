@@ -68,7 +68,7 @@ class Hosts:
     @staticmethod
     def raw_get(name: str) -> dict[str, Any]:
         probe = {**agents.probe(name), "machine_id_sha256": agents.sha256(f"machine-{name}")}
-        return {"ansible_facts": {"colocation": agents.facts(agents.V2)}, "agent_host_info": {"probe": probe}}
+        return {"ansible_facts": {"colocation": agents.facts(agents.V2)}, "agent_host_info": {"host": probe}}
 
 
 @pytest.fixture(name="kubeconfig")
@@ -98,12 +98,12 @@ def test_a_pod_lives_as_long_as_it_is_read(kubeconfig: str) -> None:
     server = cluster()
     made = run(server, kubeconfig)
     assert made["changes"] == [f"create Pod volcano-system/{NAME}"]
-    assert [each["reason"] for each in made["trials"]] == ["the pod is not there yet"]
+    assert [each["reason"] for each in made["tests"]] == ["the pod is not there yet"]
     waiting = run(server, kubeconfig)
-    assert (waiting["changed"], waiting["trials"][0]["ready"]) == (False, False)
+    assert (waiting["changed"], waiting["tests"][0]["ready"]) == (False, False)
     start(server)
-    (ready,) = run(server, kubeconfig)["trials"]
-    assert (ready["ready"], ready["host"], ready["read"]["uid"]) == (True, "n1", "5d0e")
+    (ready,) = run(server, kubeconfig)["tests"]
+    assert (ready["ready"], ready["host"], ready["options"]["uid"]) == (True, "n1", "5d0e")
     assert run(server, kubeconfig, state="absent")["changes"] == [f"delete Pod volcano-system/{NAME}"]
     assert [each["metadata"]["labels"][APP_LABEL] for each in pods(server)] == ["volcano-agent"]
     assert not run(server, kubeconfig, state="absent")["changed"]

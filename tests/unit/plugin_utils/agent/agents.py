@@ -49,7 +49,7 @@ def probe(name: str, **different: Any) -> dict[str, Any]:
         "boot_id": f"boot-{name}",
         "selinux": "off",
         "os": {"name": "Debian GNU/Linux", "version": "13 (trixie)"},
-        "switches": [],
+        "sysctls": [],
         "paths": {CNI: "missing"},
         **different,
     }
