@@ -35,7 +35,7 @@ class ActionModule(ClusterAction):
 
     def on_cluster(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         cluster = KubeadmCluster(self.client(arguments))
-        permission = Permission(arguments["configmap"])
+        permission = Permission(arguments["edit_configmap"])
         seen = cluster.seen()
         found: ClusterPlan | Return
         if arguments["state"] == "restored":

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from ansible import constants
@@ -40,7 +39,7 @@ from ..plugin_utils.profile import Profile
 def described(facts: NodeFacts, plan: Plan, judged: JudgedProfile) -> dict[str, Any]:
     """The facts and the verdict a plan leads to, as results carry them."""
     found = all_findings(facts, plan)
-    document = published(facts, found, judge(found), asdict(judged))
+    document = published(facts, found, judge(found), judged.published())
     return {
         "plan": published_plan(plan),
         "owner_instructions": owner_variables(plan.owners),
@@ -53,7 +52,7 @@ class ActionModule(ColocationAction):
     ARGUMENTS = NODE_ALIGN
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        profile, judged = judged_profile({**arguments, "judge_defaults": True})
+        profile, judged = judged_profile({**arguments, "compare_defaults": True})
         seconds("health_timeout", arguments["health_timeout"])
         snapshot = self._evidence(node, profile, arguments)
         snapshot, recovered = self.settled(node, snapshot, arguments["recover"])

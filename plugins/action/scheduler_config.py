@@ -38,7 +38,7 @@ class ActionModule(ClusterAction):
         plan = make_plan(wanted, seen, arguments["cluster_uid"])
         self._write(cluster, plan, wanted.namespace, seen.journal_version)
         told = _told(plan.objects, plan.text, changed=plan.changes)
-        return {**told, "findings": published(plan.findings), "left_out": list(plan.left_out)}
+        return {**told, "findings": published(plan.findings), "unsupported": list(plan.left_out)}
 
     def _write(self, cluster: SchedulerCluster, plan: SchedulerPlan, namespace: str, version: str | None) -> None:
         if not plan.changes:
@@ -71,4 +71,4 @@ def _told(objects: tuple[ObjectChange, ...], text: TextChange | None, *, changed
     changes += [{"object": text.ref.place, "action": Deed.CHANGE.value}] if text else []
     edits = [*(each.diff() for each in objects), *([text.diff()] if text else [])]
     edits = [{name: redact_text(each) for name, each in edit.items()} for edit in edits]
-    return dict(plain({"changed": changed, "diff": edits, "changes": changes, "findings": [], "left_out": []}))
+    return dict(plain({"changed": changed, "diff": edits, "changes": changes, "findings": [], "unsupported": []}))

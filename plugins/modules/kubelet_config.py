@@ -64,7 +64,7 @@ owner_instructions:
     - Empty where no owner is known.
   returned: success
   type: dict
-left_out:
+unsupported:
   description: What was asked for and is not written on this node, such as a patch for a kubeadm that reads none.
   returned: when there is something
   type: list

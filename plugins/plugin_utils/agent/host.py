@@ -74,7 +74,7 @@ def read_host(
         runtime_driver=facts["runtime"]["cgroup_driver"],
         features=node.features,
         probed=node.probed,
-        agents=_others(facts["writers"]["seen"]),
+        agents=_others(facts["writers"]["evidence"]),
         selinux=probe["selinux"],
         os_name=probe["os"]["name"],
         os_version=probe["os"]["version"],

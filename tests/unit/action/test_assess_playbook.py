@@ -98,7 +98,7 @@ def test_a_profile_is_told_with_what_was_set_and_what_is_the_roles_default(snaps
     assert f"{CGROUPFS}: MISALIGNED" in answer.output
     assert "  profile    set: nri.enabled true\n" in answer.output
     assert "             defaults of the role: cgroup_driver systemd, cpu_manager_policy static\n" in answer.output
-    assert answer.report(CGROUPFS)["profile"]["judged"] is True
+    assert answer.report(CGROUPFS)["profile"]["specified"] is True
 
 
 def test_verify_holds_nodes_against_the_defaults_that_provision_applies(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return run(
         folder,
         [
-            task("unnamed", "kubeadm_config", nodes=nodes, configmap=True),
+            task("unnamed", "kubeadm_config", nodes=nodes, edit_configmap=True),
             task("gone", "kubeadm_config", nodes=nodes, kubeconfig=str(folder / "nowhere.conf")),
             task("bare", "kubeadm_config", nodes=nodes, kubeconfig=str(kubeconfig)),
             checked(task("bare_checked", "kubeadm_config", nodes=nodes, kubeconfig=str(kubeconfig))),

@@ -99,6 +99,7 @@ def promised(options: Mapping[str, Any]) -> dict[str, Any]:
             "required": option.get("required", False),
             "default": option.get("default"),
             "choices": option.get("choices"),
+            "aliases": option.get("aliases", []),
             "options": promised(option.get("suboptions") or {}),
         }
         for name, option in options.items()
@@ -112,6 +113,7 @@ def taken(spec: Mapping[str, Any]) -> dict[str, Any]:
             "required": option.get("required", False),
             "default": option.get("default"),
             "choices": option.get("choices"),
+            "aliases": option.get("aliases", []),
             "options": taken(option.get("options") or {}),
         }
         for name, option in spec.items()
