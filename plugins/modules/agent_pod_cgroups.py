@@ -101,8 +101,8 @@ EXAMPLES = r"""
 RETURN = r"""
 settings:
   description:
-    - Each of O(expected) with its C(path), the text that is there in C(actual), whether both are the same in
-      C(verified), and in C(reason) why that cannot be told.
+    - Each of O(expected) with its C(value), its C(path), the text that is there in C(actual), whether both are the same
+      in C(verified), and in C(reason) why that cannot be told.
   returned: success
   type: list
   elements: dict
