@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: agent_archive_info
-short_description: Tell what an archive holds of the Volcano agent's image
+short_description: Read which images of the Volcano agent an archive has
 version_added: 0.1.0
 description:
   - Reads an OCI layout or what C(docker save) writes, as one tar that is not compressed, on the controller.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: agent_host_info
-short_description: Tell what the Volcano agent's pod will find on a node (internal)
+short_description: Read facts of a node for the Volcano agent (internal)
 version_added: 0.1.0
 description:
   - Reads who the node is, SELinux's mode, the distribution, and whether the folders that a pod of the agent mounts

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: agent_pod_cgroups
-short_description: Read back from a node what the Volcano agent wrote for a pod (internal)
+short_description: Read what the Volcano agent wrote for a pod (internal)
 version_added: 0.1.0
 description:
   - Finds the cgroups of a pod and its container by their ids, and holds what stands in their files against what should.

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: agent_smoke_test
-short_description: Have a short-lived offline pod where the Volcano agent works
+short_description: Run a short-lived offline pod to test the Volcano agent
 version_added: 0.1.0
 description:
   - Makes one pod for each pool of the play's hosts, on one of its Nodes, of the agent's own image and with the
     annotation C(volcano.sh/qos-level) V(BE), and tells what the agent should write for it, for
     M(volcano.colocation.agent_pod_cgroups) to read.
   - It tells of the pods as they were before it changed anything. Call it until all are ready.
-  - Works on the facts and the probe of the hosts, as M(volcano.colocation.agent_deploy) does.
+  - Works on the facts of the hosts, as M(volcano.colocation.agent_deploy) does.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:

@@ -14,7 +14,7 @@ description:
   - Holds what the API server has against what facts say of each host, that a pod of its DaemonSet's present
     template is there and Ready, that the cgroup in which this pod looks for others is the one they are in, and that the
     Node reports C(kubernetes.io/batch-cpu).
-  - Works on the facts and the probe of the hosts, as M(volcano.colocation.agent_deploy) does. It never changes
+  - Works on the facts of the hosts, as M(volcano.colocation.agent_deploy) does. It never changes
     anything, and does not fail for what is not verified; RV(verified) and RV(problems) tell.
 author:
   - The volcano.colocation authors (@volcano-sh)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: rollout_preview
-short_description: Tell what draining the hosts of a play would come to (internal)
+short_description: Preview draining the nodes of a play (internal)
 version_added: 0.1.0
 description:
   - Looks at the Node of every host, and at the pods of those whose plan needs a drain. Prints the batches of the

@@ -220,7 +220,7 @@ options:
         elements: str
         default: [kubernetes.io/batch-cpu, kubernetes.io/batch-memory]
       excluded_namespaces:
-        description: Namespaces whose pods are left alone, beside O(namespace), where the agent's trial pods are.
+        description: Namespaces whose pods are left alone, beside O(namespace), where the agent's test pods are.
         type: list
         elements: str
         default: [kube-system]

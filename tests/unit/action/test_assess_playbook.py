@@ -106,7 +106,7 @@ def test_verify_holds_nodes_against_the_defaults_that_provision_applies(tmp_path
     given = {"ansible_python_interpreter": sys.executable, "ansible_connection": "local", "ansible_become": False}
     playbook(tmp_path, "volcano.colocation.verify", "-i", "one,", "-e", json.dumps(given))
     profile = Answer(0, "", tmp_path).report("one")["profile"]
-    assert {each["option"]: (each["value"], each["source"]) for each in profile["values"]} == {
+    assert {each["option"]: (each["value"], each["source"]) for each in profile["options"]} == {
         "cgroup_driver": ("systemd", "role-default"),
         "cpu_manager_policy": ("static", "role-default"),
         "nri.enabled": (True, "role-default"),
