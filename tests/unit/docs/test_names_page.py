@@ -49,7 +49,7 @@ TABLE = table()
 MODULE_NAMES = {row.new: row.old for row in TABLE["Modules"]}
 
 
-def each_row(heading: str) -> Any:
+def each_row(heading: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("row", TABLE[heading], ids=lambda row: row.old)
 
 
