@@ -41,7 +41,7 @@ class ActionModule(AgentAction):
         return published(Plan(), pools, values)
 
     def with_cluster(self, cluster: AgentCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        permission = Permission(arguments["label"])
+        permission = Permission(arguments["label_nodes"])
         if arguments["state"] == "absent":
             pools: Sequence[Pool] = ()
             values, (plan, later) = Helm(), self._way_back(cluster, arguments, permission)
@@ -72,7 +72,7 @@ class ActionModule(AgentAction):
         found = owners(identities, seen.nodes)
         plan = make_plan(options, pools, found, seen, permission)
         labels = label_plan(seen, node_pools(pools, found), pools, permission, options.namespace)
-        proof = proof_needs(options.namespace, trial=arguments["probe"])
+        proof = proof_needs(options.namespace, trial=arguments["smoke_test"])
         return pools, values, (plan, (*needs(labels.steps), *proof))
 
     def _way_back(self, cluster: AgentCluster, arguments: Mapping[str, Any], permission: Permission) -> Ahead:

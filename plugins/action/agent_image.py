@@ -16,7 +16,7 @@ from ..plugin_utils.controller.node import ConnectionLost, Node
 from ..plugin_utils.profile_error import ProfileError
 
 MODULE = "volcano.colocation.agent_image"
-NEEDED = ("image", "archive", "sha256", "holds")
+NEEDED = ("image", "archive", "sha256", "images")
 
 
 class ActionModule(ColocationAction):
@@ -24,12 +24,12 @@ class ActionModule(ColocationAction):
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if arguments["state"] == "absent":
-            return node.execute(MODULE, {"state": "absent", "leaving": arguments["leaving"]})
+            return node.execute(MODULE, {"state": "absent", "ignore_containers": arguments["ignore_containers"]})
         missing = [name for name in NEEDED if not arguments[name]]
         if missing:
-            raise ProfileError(ARCHIVE, f"agent_image needs {', '.join(missing)}, as agent_archive tells them")
+            raise ProfileError(ARCHIVE, f"agent_image needs {', '.join(missing)}, as agent_archive_info tells them")
         looked = node.execute(MODULE, {**arguments, "archive": None})
-        if looked.get("failed") or not looked.get("needed") or self._task.check_mode:
+        if looked.get("failed") or not looked.get("import_required") or self._task.check_mode:
             return looked
         try:
             return node.execute(MODULE, {**arguments, "archive": self._sent(arguments["archive"])})

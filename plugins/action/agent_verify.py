@@ -25,7 +25,7 @@ class ActionModule(AgentAction):
         lacking = [f"{each.node}: {'; '.join(each.reasons)}" for each in proofs if each.reasons]
         return {
             "changed": False,
-            "proven": not lacking,
-            "nodes_proven": [each.published() for each in proofs],
-            "lacking": lacking,
+            "verified": not lacking,
+            "nodes": [each.published() for each in proofs],
+            "problems": lacking,
         }

@@ -36,5 +36,5 @@ class ActionModule(FilesAction):
         return {
             "path": how.place if how else place(draft.runtime, wanted, cri_table).path,
             "strategy": how.strategy if how else strategy(draft.runtime, wanted),
-            "left_out": [asdict(skip) for skip in skips(draft.facts, draft.profile)],
+            "unsupported": [asdict(skip) for skip in skips(draft.facts, draft.profile)],
         }

@@ -30,5 +30,5 @@ class ActionModule(FilesAction):
 
     @staticmethod
     def remarks(draft: PlanDraft) -> dict[str, Any]:
-        left_out = [asdict(skip) for skip in skips(draft.facts, draft.profile)]
-        return {"path": drop_in(draft.runtime), "strategy": "drop-in", "left_out": left_out}
+        unsupported = [asdict(skip) for skip in skips(draft.facts, draft.profile)]
+        return {"path": drop_in(draft.runtime), "strategy": "drop-in", "unsupported": unsupported}

@@ -28,13 +28,13 @@ REGISTERED = ("node_observed", "node_aligned", "node_restore_planned", "node_res
 class ActionModule(ClusterAction):
     ARGUMENTS = KUBEADM_CONFIG
 
-    UNNAMED = "colocation_kubeadm_configmap is true, and colocation_kubeconfig names no kubeconfig"
+    UNNAMED = "colocation_kubeadm_edit_configmap is true, and colocation_kubeconfig names no kubeconfig"
     PAGE = "docs/kubeadm.md"
-    ALTERNATIVE = ", or set colocation_kubeadm_configmap to false to write nothing to the cluster"
+    ALTERNATIVE = ", or set colocation_kubeadm_edit_configmap to false to write nothing to the cluster"
 
     def on_cluster(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         cluster = KubeadmCluster(self.client(arguments))
-        permission = Permission(arguments["configmap"])
+        permission = Permission(arguments["edit_configmap"])
         seen = cluster.seen()
         found: ClusterPlan | Return
         if arguments["state"] == "restored":

@@ -33,12 +33,12 @@ class ActionModule(FilesAction):
     @staticmethod
     def remarks(draft: PlanDraft) -> dict[str, Any]:
         place = draft.kubelet_place
-        result: dict[str, Any] = {"owner_variables": owner_variables(owners(draft))}
+        result: dict[str, Any] = {"owner_instructions": owner_variables(owners(draft))}
         if isinstance(place, Place):
             result.update(path=place.path, paths=list(place.paths), strategy=place.strategy.value)
-        left_out = patch_skip(draft)
-        if left_out:
-            result["left_out"] = [asdict(each) for each in left_out]
+        unsupported = patch_skip(draft)
+        if unsupported:
+            result["unsupported"] = [asdict(each) for each in unsupported]
         return result
 
     @staticmethod

@@ -57,7 +57,12 @@ class ActionModule(ClusterAction):
             if jobs != seen.inventory.jobs:
                 require_cluster(seen.uid, arguments["cluster_uid"], changing=True)
                 cluster.note(name, replace(plan.inventory, jobs=jobs), version)
-        return {**_told(plan), "changed": changed, "images": list(document.images), "left_out": list(document.left_out)}
+        return {
+            **_told(plan),
+            "changed": changed,
+            "images": list(document.images),
+            "unsupported": list(document.left_out),
+        }
 
     def _begin(self, cluster: ManifestCluster, name: str, plan: ManifestPlan, seen: Seen) -> str | None:
         """The inventory is there before the first object, so that a run that is cut off loses nothing."""
@@ -86,7 +91,7 @@ class ActionModule(ClusterAction):
                 cluster.take_away(name)
             elif plan.inventory != seen.inventory:
                 cluster.note(name, plan.inventory, seen.version)
-        return {**_told(plan), "changed": changes, "images": [], "left_out": []}
+        return {**_told(plan), "changed": changes, "images": [], "unsupported": []}
 
     def _show(self, message: str) -> None:
         display.display(f"{self.host}: {message}")
@@ -129,5 +134,5 @@ def _redacted(change: ObjectChange) -> dict[str, str]:
 def _told(plan: ManifestPlan) -> dict[str, Any]:
     changes = [each.to_result() for each in plan.changes]
     edits = [_redacted(each) for each in plan.changes]
-    told = {"diff": edits, "changes": changes, "kept": plan.kept, "left": plan.left}
+    told = {"diff": edits, "changes": changes, "preserved_fields": plan.kept, "remaining": plan.left}
     return dict(plain(told))

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from ansible import constants
@@ -40,10 +39,10 @@ from ..plugin_utils.profile import Profile
 def described(facts: NodeFacts, plan: Plan, judged: JudgedProfile) -> dict[str, Any]:
     """The facts and the verdict a plan leads to, as results carry them."""
     found = all_findings(facts, plan)
-    document = published(facts, found, judge(found), asdict(judged))
+    document = published(facts, found, judge(found), judged.published())
     return {
         "plan": published_plan(plan),
-        "owner_variables": owner_variables(plan.owners),
+        "owner_instructions": owner_variables(plan.owners),
         "verdict": document["verdict"],
         "facts": document,
     }
@@ -53,7 +52,7 @@ class ActionModule(ColocationAction):
     ARGUMENTS = NODE_ALIGN
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        profile, judged = judged_profile({**arguments, "judge_defaults": True})
+        profile, judged = judged_profile({**arguments, "compare_defaults": True})
         seconds("health_timeout", arguments["health_timeout"])
         snapshot = self._evidence(node, profile, arguments)
         snapshot, recovered = self.settled(node, snapshot, arguments["recover"])
@@ -64,9 +63,9 @@ class ActionModule(ColocationAction):
         edits = file_edits(snapshot, plan.changes) if plan.changes else ()
         result = {"changed": bool(plan.changes or recovered), "diff": diffs(edits), **described(facts, plan, judged)}
         result["kubeadm"] = of_the_cluster(facts, snapshot, profile)
-        if arguments["slices_promised"] and self._task.check_mode:
+        if arguments["assume_slices"] and self._task.check_mode:
             driver = promise.driver.value if promise.driver else None
-            result["promised"] = {"slices": list(promise.slices), "cgroup_driver": driver}
+            result["assumptions"] = {"slices": list(promise.slices), "cgroup_driver": driver}
         if recovered:
             result["recovered"] = recovered
         node.usage.planning_seconds += time.process_time() - began
@@ -87,13 +86,13 @@ class ActionModule(ColocationAction):
     def _evidence(self, node: Node, profile: Profile, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """What was seen earlier in this run; a new look where slices were promised then, which now have to be there."""
         taken = observation.take(constants.DEFAULT_LOCAL_TMP, arguments["observation"])
-        waits = taken is not None and arguments["slices_promised"] and not self._task.check_mode
+        waits = taken is not None and arguments["assume_slices"] and not self._task.check_mode
         if taken is None or (waits and promised(interpreted(node.name, taken), profile).slices):
             return node.snapshot()
         return taken
 
     def _promise(self, facts: NodeFacts, profile: Profile, arguments: Mapping[str, Any]) -> Promised:
-        if arguments["slices_promised"] and self._task.check_mode:
+        if arguments["assume_slices"] and self._task.check_mode:
             return promised(facts, profile)
         return Promised(facts)
 

@@ -61,7 +61,7 @@ class ActionModule(RolloutAction):
 
     def _was_ready(self, node: str) -> bool:
         """Before the rollout; a Node that was not is not waited for, since the change is not what keeps it."""
-        outlook = self.registered(self.host)["rollout_outlook"] or {}
+        outlook = self.registered(self.host)["rollout_preview"] or {}
         found = next((each["ready"] for each in outlook.get("nodes", ()) if each["node"] == node), True)
         if not found:
             display.warning(f"The Node {node} was not Ready before the rollout: that it is now was not waited for.")

@@ -23,8 +23,8 @@ class ActionModule(ColocationAction):
         snapshot = read_snapshot(kept) if kept else node.snapshot()
         facts = assess_recorded(kept or node.name, snapshot, arguments)
         result: dict[str, Any] = {"changed": False, "ansible_facts": {"colocation": facts}}
-        if arguments["snapshot_folder"]:
-            result["path"] = str(save_snapshot(Path(arguments["snapshot_folder"]), self.host, snapshot))
+        if arguments["snapshot_directory"]:
+            result["path"] = str(save_snapshot(Path(arguments["snapshot_directory"]), self.host, snapshot))
         if arguments["return_snapshot"]:
             result["snapshot"] = redact_snapshot(snapshot)
         return result

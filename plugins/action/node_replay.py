@@ -46,8 +46,8 @@ class ActionModule(ColocationAction):
         facts = assess_recorded(path, read_snapshot(path), arguments)
         wanted = Filter(arguments["finding_codes"], arguments["finding_severities"])
         display.display(node_block(name, facts, wanted))
-        if arguments["report_folder"]:
-            write_report(Path(arguments["report_folder"]), name, facts)
+        if arguments["report_directory"]:
+            write_report(Path(arguments["report_directory"]), name, facts)
         codes = failing(facts, arguments["fail_severities"])
         if codes:
             bad[name] = codes

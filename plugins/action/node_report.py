@@ -24,6 +24,6 @@ class ActionModule(ColocationAction):
         display.display(block)
         found = failing(facts, arguments["fail_severities"])
         result: dict[str, Any] = {"changed": False, "report": block, "failing": found}
-        if arguments["folder"]:
-            result["path"] = str(write_report(Path(arguments["folder"]), name, facts))
+        if arguments["directory"]:
+            result["path"] = str(write_report(Path(arguments["directory"]), name, facts))
         return result

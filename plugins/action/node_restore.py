@@ -31,7 +31,7 @@ def cut_off(evidence: Evidence) -> dict[str, Any]:
         "target": listed,
         "action": "finish",
         "reason": "it was cut off; it is brought to its end first, then the node is looked at again",
-        "needs": [],
+        "impact": [],
     }
     return {
         "changed": True,

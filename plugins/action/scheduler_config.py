@@ -36,10 +36,10 @@ class ActionModule(ClusterAction):
         plan = make_plan(wanted, seen, arguments["cluster_uid"])
         apply_permitted(cluster.client, written_changes(plan, wanted.namespace, seen.journal_version))
         told = _told(plan.objects, plan.text, changed=plan.changes)
-        return {**told, "findings": published(plan.findings), "left_out": list(plan.left_out)}
+        return {**told, "findings": published(plan.findings), "unsupported": list(plan.left_out)}
 
 
 def _told(objects: tuple[ObjectChange, ...], text: ObjectChange | None, *, changed: bool) -> dict[str, Any]:
     found = (*objects, *((text,) if text else ()))
     result = {"diff": list(map(redacted_diff, found)), "changes": [each.to_result() for each in found]}
-    return dict(plain({"changed": changed, **result, "findings": [], "left_out": []}))
+    return dict(plain({"changed": changed, **result, "findings": [], "unsupported": []}))

@@ -19,12 +19,13 @@ options:
 
     JUDGEMENT = r"""
 options:
-  judge_defaults:
+  compare_defaults:
     description:
-      - Whether the node is judged against the values of O(profile_defaults) when no other option of the profile is set.
+      - Whether the node is compared with the values of O(profile_defaults) when no other option of the profile is set.
       - With V(false) such a node is compared with itself only, as without any option of the profile.
     type: bool
     default: false
+    aliases: [judge_defaults]
 """
 
     KUBELET = r"""

@@ -12,7 +12,7 @@ short_description: Bring the Volcano agent to the nodes of a cluster, or take it
 version_added: 0.1.0
 description:
   - Sorts the hosts of a play into pools of equal nodes, by what M(volcano.colocation.node_facts) and
-    M(volcano.colocation.agent_probe) found on them, and has one DaemonSet for each pool, which is told the
+    M(volcano.colocation.agent_host_info) found on them, and has one DaemonSet for each pool, which is told the
     cgroup driver and root, the paths and the features of its nodes.
   - Writes the agent's ConfigMap, its account and what it may do, and ColocationConfiguration objects. What others have
     written into the ConfigMap stays.
@@ -54,19 +54,21 @@ options:
     type: str
     choices: [objects, labels, values]
     default: objects
-  label:
+  label_nodes:
     description:
       - Whether these labels may change. Once a Node has them the agent evicts offline pods there when watermarks are
         passed; when it loses them the agent evicts the pods that use oversubscribed resources.
       - Not set, a change that is needed is refused before the first one. V(false) leaves the labels and reports them as
         pending.
     type: bool
-  probe:
+    aliases: [label]
+  smoke_test:
     description:
-      - Whether M(volcano.colocation.agent_trial) is to follow. The verbs that it takes are asked for too then, so that
-        one that is missing is named before the first change.
+      - Whether M(volcano.colocation.agent_smoke_test) is to follow. The verbs that it takes are asked for too then, so
+        that one that is missing is named before the first change.
     type: bool
     default: false
+    aliases: [probe]
   image:
     description: The agent's image. Its tag tells the release, which decides what a node can have.
     type: str
@@ -252,7 +254,7 @@ EXAMPLES = r"""
   volcano.colocation.agent_deploy:
     kubeconfig: ~/.kube/config
     nodes: "{{ ansible_play_hosts_all }}"
-    label: false
+    label_nodes: false
     features: [OverSubscription, Eviction, Resources, CPUBurst]
     watermarks:
       cpu_high: 70
@@ -266,7 +268,7 @@ EXAMPLES = r"""
     kubeconfig: ~/.kube/config
     nodes: "{{ ansible_play_hosts_all }}"
     step: labels
-    label: true
+    label_nodes: true
   delegate_to: localhost
   become: false
   run_once: true
@@ -303,8 +305,8 @@ pools:
     pods_cgroup:
       description: Where its agent looks for pods.
       type: str
-    kubelet_folder:
-      description: kubelet's folder there.
+    kubelet_root_dir:
+      description: kubelet's C(--root-dir) there.
       type: str
     selinux:
       description: Whether SELinux enforces there.
@@ -313,16 +315,16 @@ pools:
       description: The features that its agent has.
       type: list
       elements: str
-    left_off:
+    unsupported:
       description: Features that were wanted and that it does not have, each with the reason.
       type: list
       elements: dict
 helm:
-  description: Values for upstream's chart in C(values), or in C(reason) why it will not do for these hosts.
+  description: Values for upstream's chart in C(chart_values), or in C(reason) why it will not do for these hosts.
   returned: success
   type: dict
 pending:
-  description: Labels that wait for O(label).
+  description: Labels that wait for O(label_nodes).
   returned: success
   type: list
   elements: str

@@ -14,7 +14,7 @@ description:
   - Asks the container runtime that kubelet uses whether it has an image under its name and with the id that an
     archive says. Only where it has not, the archive is sent to the node and imported with containerd's own C(ctr),
     after which the runtime is asked again.
-  - Works on what M(volcano.colocation.agent_archive) tells of the archive.
+  - Works on what M(volcano.colocation.agent_archive_info) tells of the archive.
   - Notes in C(/var/lib/volcano-colocation/images.json) what it imported, and takes nothing else away.
 author:
   - The volcano.colocation authors (@volcano-sh)
@@ -39,11 +39,12 @@ options:
   sha256:
     description: The SHA-256 of that file, without which it is not imported.
     type: str
-  holds:
+  images:
     description: The images in it, by architecture.
     type: list
     elements: dict
     default: []
+    aliases: [holds]
     suboptions:
       architecture:
         description: As images name it, such as V(amd64).
@@ -58,13 +59,14 @@ options:
         type: list
         elements: str
         default: []
-  leaving:
+  ignore_containers:
     description:
       - Names of containers that will have ended before the image goes. With O(state=absent) they do not count in check
         mode.
     type: list
     elements: str
     default: []
+    aliases: [leaving]
 attributes:
   check_mode:
     support: full
@@ -74,7 +76,7 @@ attributes:
 
 EXAMPLES = r"""
 - name: Read the archive
-  volcano.colocation.agent_archive:
+  volcano.colocation.agent_archive_info:
     path: /srv/images/vc-agent.tar
     image: docker.io/volcanosh/vc-agent:v1.14.0
   delegate_to: localhost
@@ -87,7 +89,7 @@ EXAMPLES = r"""
     image: "{{ agent_archived.archive.image }}"
     archive: "{{ agent_archived.archive.path }}"
     sha256: "{{ agent_archived.archive.sha256 }}"
-    holds: "{{ agent_archived.archive.holds }}"
+    images: "{{ agent_archived.archive.images }}"
 """
 
 RETURN = r"""
@@ -97,7 +99,7 @@ image:
       under this name.
   returned: with O(state=present)
   type: dict
-needed:
+import_required:
   description: Whether the archive had, or in check mode has, to be imported.
   returned: with O(state=present)
   type: bool
@@ -110,7 +112,7 @@ removed:
   returned: with O(state=absent)
   type: list
   elements: str
-kept:
+remaining:
   description: What was imported and stays, each with C(name), C(id), C(reason), and C(container) that uses it.
   returned: with O(state=absent)
   type: list
@@ -136,8 +138,8 @@ ARGUMENTS = {
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "archive": {"type": "path"},
     "sha256": {"type": "str"},
-    "holds": {"type": "list", "elements": "dict", "default": [], "options": HELD},
-    "leaving": {"type": "list", "elements": "str", "default": []},
+    "images": {"type": "list", "elements": "dict", "default": [], "aliases": ["holds"], "options": HELD},
+    "ignore_containers": {"type": "list", "elements": "str", "default": [], "aliases": ["leaving"]},
 }
 
 
@@ -146,7 +148,7 @@ def main() -> None:
     host = Host()
     try:
         if module.params["state"] == "absent":
-            answer = absent(host, module.params["leaving"], check=module.check_mode)
+            answer = absent(host, module.params["ignore_containers"], check=module.check_mode)
         else:
             answer = present(host, module.params, os.uname().machine, Clock())
     except ColocationError as error:

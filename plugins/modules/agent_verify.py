@@ -14,8 +14,8 @@ description:
   - Holds what the API server has against what facts say of each host, that a pod of its DaemonSet's present
     template is there and Ready, that the cgroup in which this pod looks for others is the one they are in, and that the
     Node reports C(kubernetes.io/batch-cpu).
-  - Works on the facts and the probe of the hosts, as M(volcano.colocation.agent_deploy) does. It never changes
-    anything, and does not fail for what is not proven; RV(proven) and RV(lacking) tell.
+  - Works on the facts of the hosts, as M(volcano.colocation.agent_deploy) does. It never changes
+    anything, and does not fail for what is not verified; RV(verified) and RV(problems) tell.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -60,16 +60,16 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-proven:
-  description: Whether nothing is lacking.
+verified:
+  description: Whether there is no problem.
   returned: success
   type: bool
-lacking:
-  description: Each Node on which something is, with all reasons.
+problems:
+  description: Each Node that has one, with all reasons.
   returned: success
   type: list
   elements: str
-nodes_proven:
+nodes:
   description: What is true of each Node of the play's hosts.
   returned: success
   type: list
@@ -81,7 +81,7 @@ nodes_proven:
     pool:
       description: Its pool.
       type: str
-    agent:
+    agent_reason:
       description: Why no agent works there, empty where one does.
       type: str
     cgroup:
@@ -96,7 +96,7 @@ nodes_proven:
     batch_cpu_reason:
       description: Why it has none.
       type: str
-    proven:
+    verified:
       description: Whether all is as it should be.
       type: bool
 """

@@ -81,7 +81,7 @@ options:
     choices: [present, absent]
     default: present
   unsupported:
-    description: Whether a knob that this node cannot have is an error or left out, with the reason in RV(left_out).
+    description: Whether a knob that this node cannot have is an error or skipped, with the reason in RV(unsupported).
     type: str
     choices: [fail, skip]
     default: fail
@@ -106,10 +106,11 @@ options:
     description: The C(cgroupRoot) of kubelet's configuration.
     type: str
     default: /
-  kubelet_root:
+  kubelet_root_dir:
     description: Kubelet's C(--root-dir); its C(cpu_manager_state) tells whether pods are pinned to CPUs.
     type: path
     default: /var/lib/kubelet
+    aliases: [kubelet_root]
   kubelet_version:
     description:
       - Kubelet's version, such as V(1.31). It decides what kubelet writes itself.
@@ -199,8 +200,8 @@ settings:
     cause:
       description: Why a setting of ours was not as we left it, as far as that shows; empty otherwise.
       type: str
-left_out:
-  description: The knobs that were left out, because O(unsupported=skip) says so.
+unsupported:
+  description: The knobs that this node cannot have and that were skipped, because O(unsupported=skip) says so.
   returned: success
   type: list
   elements: dict
@@ -244,7 +245,7 @@ ARGUMENTS = {
     "memory": {"type": "str"},
     "cgroup_driver": {"type": "str", "choices": ["auto", "systemd", "cgroupfs"], "default": "auto"},
     "kubelet_cgroup_root": {"type": "str", "default": "/"},
-    "kubelet_root": {"type": "path", "default": "/var/lib/kubelet"},
+    "kubelet_root_dir": {"type": "path", "default": "/var/lib/kubelet", "aliases": ["kubelet_root"]},
     "kubelet_version": {"type": "str"},
     "memory_qos": {"type": "bool"},
     "cgroup_root": {"type": "path", "default": "/sys/fs/cgroup"},

@@ -73,14 +73,14 @@ checkpoints_to_reset:
   returned: success
   type: list
   elements: str
-left_out:
-  description: What was asked for and this node cannot have, left out because O(nri.unsupported) says so.
+unsupported:
+  description: What was asked for and this node cannot have, skipped because O(nri.unsupported) says so.
   returned: success
   type: list
   elements: dict
   contains:
     setting:
-      description: The setting that was left out.
+      description: The setting that was skipped.
       type: str
     reason:
       description: Why.

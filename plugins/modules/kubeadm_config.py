@@ -29,12 +29,13 @@ options:
   kubeconfig:
     description: Path of a kubeconfig on the controller. Its user needs the verbs that docs/kubeadm.md lists.
     type: path
-  configmap:
+  edit_configmap:
     description:
       - Not set, the ConfigMap is written only if every Node of the cluster is one of O(nodes) and is as the profile
         wants. Otherwise the result has a finding that names the Nodes that are not.
       - V(true) writes it whatever other nodes have, V(false) never does, and only tells.
     type: bool
+    aliases: [configmap]
   state:
     description:
       - V(present) sets the fields.

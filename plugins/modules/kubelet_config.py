@@ -57,14 +57,14 @@ paths:
   returned: success
   type: list
   elements: str
-owner_variables:
+owner_instructions:
   description:
     - What the tools that own kubelet's configuration on this node have to be told, so that their next run agrees with
       the profile. By the name of each owner, inventory variables, texts by the place they belong to, and a note.
     - Empty where no owner is known.
   returned: success
   type: dict
-left_out:
+unsupported:
   description: What was asked for and is not written on this node, such as a patch for a kubeadm that reads none.
   returned: when there is something
   type: list

@@ -157,17 +157,17 @@ changes:
     action:
       description: One of V(create), V(patch) and V(delete).
       type: str
-kept:
+preserved_fields:
   description: Fields that the manifest says as before and that somebody else has set since, by object and path.
   returned: success
   type: list
   elements: str
-left:
+remaining:
   description: Objects that stay although the manifest has them no longer, or all was to go, each with the reason.
   returned: success
   type: list
   elements: str
-left_out:
+unsupported:
   description: Objects of the manifest that are not made, each with the reason.
   returned: success
   type: list

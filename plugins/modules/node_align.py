@@ -35,15 +35,16 @@ options:
       - The RV(observation) of an earlier run in check mode in the same run of C(ansible-playbook). It saves looking at
         the node again; the transaction checks that no file has changed since.
     type: str
-  slices_promised:
+  assume_slices:
     description:
       - The slices that O(system_reserved_cgroup) and O(kube_reserved_cgroup) name are made before the node is aligned,
         as the entry C(reserve) of the role C(volcano.colocation.qos) does it.
-      - In check mode the plan and the verdict then take them for there, and RV(promised) names those that are not yet.
-        Without check mode nothing is believed. A node that lacked one in its O(observation) is looked at again, and
-        refused if it still does.
+      - In check mode the plan and the verdict then take them for there, and RV(assumptions) names those that are not
+        there yet. Without check mode nothing is assumed. A node that lacked one in its O(observation) is looked at
+        again, and refused if it still does.
     type: bool
     default: false
+    aliases: [slices_promised]
   preflight:
     description:
       - Whether check mode has the node make the checks with which the transaction begins, so that it fails where the
@@ -73,12 +74,13 @@ EXAMPLES = r"""
 RETURN = r"""
 plan:
   description:
-    - What changes, what is left pending, what was skipped and why, what all that needs, and with which strategy and in
-      which files kubelet's settings are kept.
+    - What changes in C(changes), what is left in C(pending), what this node cannot have and why in C(unsupported), what
+      the changes do to services and pods in C(impact), why the node is refused in C(refusals), and with which strategy
+      and in which files kubelet's settings are kept in C(kubelet).
     - C(permission) says why the changes are not applied yet and which option allows them; null if all are allowed.
   returned: always
   type: dict
-owner_variables:
+owner_instructions:
   description:
     - What the tools that own kubelet's configuration on this node have to be told, so that their next run agrees with
       the profile. By the name of each owner, inventory variables, texts by the place they belong to, and a note.
@@ -97,10 +99,10 @@ transaction:
   description: State, steps with their times, checks of the health gate, and the error if there was one.
   returned: when the node was changed or should have been
   type: dict
-promised:
+assumptions:
   description:
     - C(slices) are the names of those that have to be made first, C(cgroup_driver) is the driver that kubelet then has.
-  returned: in check mode, with O(slices_promised)
+  returned: in check mode, with O(assume_slices)
   type: dict
 observation:
   description: For O(observation) of a later run.

@@ -30,9 +30,10 @@ options:
     required: true
   state:
     description:
-      - V(drained) drains the Node. V(released) waits until it is Ready, and opens it if it was cordoned by V(drained).
+      - V(drained) drains the Node. V(uncordoned) waits until it is Ready, and uncordons it if it was cordoned by
+        V(drained).
     type: str
-    choices: [drained, released]
+    choices: [drained, uncordoned]
     required: true
   timeout:
     description:
@@ -60,7 +61,7 @@ EXAMPLES = r"""
   volcano.colocation.node_drain:
     kubeconfig: ~/.kube/config
     name: "{{ inventory_hostname }}"
-    state: released
+    state: uncordoned
   delegate_to: localhost
   become: false
 """
@@ -96,13 +97,15 @@ pods:
     pod:
       description: Its namespace and name.
       type: str
-    fate:
-      description: One of C(stay), C(evict), C(leaving), and C(stuck), which keeps the node from being drained.
+    action:
+      description:
+        - What the drain does with it. V(ignore) leaves it, V(evict) evicts it, V(wait) waits for one that is being
+          deleted, and V(refuse) keeps the node from being drained.
       type: str
     reason:
       description: Why.
       type: str
-    waits_for:
+    blocking_pdb:
       description: The PodDisruptionBudget that allowed no disruption when it was looked at, else empty.
       type: str
 """

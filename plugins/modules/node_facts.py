@@ -34,11 +34,12 @@ options:
   snapshot:
     description: Replay the snapshot in this file on the controller, and do not look at the node.
     type: path
-  snapshot_folder:
+  snapshot_directory:
     description:
-      - Keep the evidence in this folder on the controller as C(NAME.snapshot.json), with what looks secret redacted,
-        for its owner alone. The folder is made if it is missing.
+      - Keep the evidence in this directory on the controller as C(NAME.snapshot.json), with what looks secret redacted,
+        for its owner alone. The directory is made if it is missing.
     type: path
+    aliases: [snapshot_folder]
   return_snapshot:
     description: Return the evidence too, with what looks secret redacted.
     type: bool
@@ -90,8 +91,8 @@ ansible_facts:
           type: str
         profile:
           description:
-            - What the node was judged against. C(judged) is V(false) if no profile was given.
-            - Each of C(values) has C(option), C(value) and C(source), V(set) or V(role-default). Where a variable was
+            - What the node was compared with. C(specified) is V(false) if no profile was given.
+            - Each of C(options) has C(option), C(value) and C(source), V(set) or V(role-default). Where a variable was
               set is not known, because Ansible hands over its value only.
           type: dict
         cgroup:
@@ -125,7 +126,7 @@ ansible_facts:
           elements: dict
 path:
   description: The file that the evidence was kept in.
-  returned: when O(snapshot_folder) is set
+  returned: when O(snapshot_directory) is set
   type: str
 snapshot:
   description: The evidence, redacted. It can be replayed with O(snapshot).

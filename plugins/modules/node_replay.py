@@ -31,14 +31,16 @@ extends_documentation_fragment:
   - volcano.colocation.report.failure
   - volcano.colocation.targets
 options:
-  report_folder:
+  report_directory:
     description:
-      - The folder for the JSON reports (mode 0600), made with mode 0700 if it is missing.
+      - The directory for the JSON reports (mode 0600), made with mode 0700 if it is missing.
       - Without it none is written.
     type: path
+    aliases: [report_folder]
   snapshots:
     description:
-      - A folder of snapshots as O(volcano.colocation.node_facts#module:snapshot_folder) writes them, or one such file.
+      - A directory of snapshots as O(volcano.colocation.node_facts#module:snapshot_directory) writes them, or one such
+        file.
       - Every file whose name ends with C(.json) is read; a node is called what its file is called before
         C(.snapshot.json).
     type: path

@@ -24,13 +24,14 @@ options:
     description: The facts document of M(volcano.colocation.node_facts).
     type: dict
     required: true
-  folder:
+  directory:
     description:
-      - The folder on the controller for the file (mode 0600), made with mode 0700 if it is missing.
+      - The directory on the controller for the file (mode 0600), made with mode 0700 if it is missing.
       - Without it nothing is written.
     type: path
+    aliases: [folder]
   name:
-    description: Name of the file in O(folder), without C(.json).
+    description: Name of the file in O(directory), without C(.json).
     type: str
     required: true
 attributes:
@@ -46,7 +47,7 @@ EXAMPLES = r"""
   volcano.colocation.node_report:
     facts: "{{ colocation }}"
     name: "{{ inventory_hostname }}"
-    folder: ./reports
+    directory: ./reports
 """
 
 RETURN = r"""
@@ -57,7 +58,7 @@ failing:
   elements: str
 path:
   description: The file that was written.
-  returned: when O(folder) is set
+  returned: when O(directory) is set
   type: str
 report:
   description: The readable block.

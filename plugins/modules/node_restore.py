@@ -78,7 +78,7 @@ changes:
     reason:
       description: Why.
       type: str
-    needs:
+    impact:
       description: What that takes, such as V(restart kubelet) and V(drain).
       type: list
       elements: str
@@ -87,7 +87,7 @@ changes:
       target: /var/lib/kubelet/config.yaml
       action: put back
       reason: it was another before the collection
-      needs: [drain, restart kubelet]
+      impact: [drain, restart kubelet]
 pending:
   description: What is left because it would disturb pods, as O(allow_disruption=false) says.
   returned: always

@@ -143,8 +143,8 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-cannot:
-  description: What this node does not get, each with C(level), C(thing) and C(reason).
+unsupported:
+  description: What this node does not get, each with C(level), C(setting) and C(reason).
   returned: success
   type: list
   elements: dict
@@ -177,7 +177,7 @@ levels:
   description: By level of the Volcano agent, what a pod of that level is given on this node.
   returned: success
   type: dict
-reserved:
+reserved_slices:
   description: Those of the slices that have to exist before kubelet is told of them.
   returned: success
   type: list

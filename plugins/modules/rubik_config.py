@@ -14,8 +14,8 @@ description:
   - rubik takes the cgroup driver from its own configuration only, C(cgroupfs) where that does not say, and knows no
     cgroup v2. This module renders the configuration with the driver that kubelet has on the hosts.
   - Hosts with cgroup v2, with an unknown driver, or with different drivers are refused by name.
-  - Works on what M(volcano.colocation.node_facts) and M(volcano.colocation.agent_probe) found, the latter registered as
-    C(agent_probed). It writes nothing; RV(config) is the text.
+  - Works on what M(volcano.colocation.node_facts) and M(volcano.colocation.agent_host_info) found, the latter
+    registered as C(agent_host_info). It writes nothing; RV(config) is the text.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:

@@ -85,10 +85,13 @@ options:
         description: The same for memory.
         type: int
         default: 60
-      keep_off:
-        description: V(false) gives nodes above a threshold fewer points, but pods all the same (C(enablePredicate)).
+      enable_predicate:
+        description:
+          - Sets C(enablePredicate) of the plugin. V(false) gives nodes above a threshold fewer points, but pods all the
+            same.
         type: bool
         default: true
+        aliases: [keep_off]
   metrics:
     description: Where the scheduler reads the nodes' usage. Not given, what the configuration says is left.
     type: dict
@@ -217,7 +220,7 @@ options:
         elements: str
         default: [kubernetes.io/batch-cpu, kubernetes.io/batch-memory]
       excluded_namespaces:
-        description: Namespaces whose pods are left alone, beside O(namespace), where the agent's trial pods are.
+        description: Namespaces whose pods are left alone, beside O(namespace), where the agent's test pods are.
         type: list
         elements: str
         default: [kube-system]
@@ -306,7 +309,7 @@ changes:
     action:
       description: One of V(create), V(patch) and V(delete).
       type: str
-left_out:
+unsupported:
   description: What this API server cannot have, each with the reason.
   returned: success
   type: list

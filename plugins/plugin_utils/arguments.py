@@ -50,7 +50,10 @@ PROFILE: Spec = {**KUBELET, **RUNTIME, **CONTAINERD}
 
 PROFILE_DEFAULTS: Spec = {"profile_defaults": {"type": "list", "elements": "str", "default": []}}
 
-JUDGEMENT: Spec = {**PROFILE_DEFAULTS, "judge_defaults": {"type": "bool", "default": False}}
+JUDGEMENT: Spec = {
+    **PROFILE_DEFAULTS,
+    "compare_defaults": {"type": "bool", "default": False, "aliases": ["judge_defaults"]},
+}
 
 KUBELET_CONFIG: Spec = {**ROOT, **KUBELET, **RECOVER}
 
@@ -69,7 +72,7 @@ NODE_ALIGN: Spec = {
     **RECOVER,
     **DISRUPTION,
     "observation": {"type": "str"},
-    "slices_promised": {"type": "bool", "default": False},
+    "assume_slices": {"type": "bool", "default": False, "aliases": ["slices_promised"]},
     "preflight": {"type": "bool", "default": True},
 }
 
@@ -84,11 +87,15 @@ NODE_RESTORE: Spec = {
     },
 }
 
-KERNEL_SWITCHES: Spec = {**ROOT, **RECOVER, "switches": {"type": "list", "elements": "str", "required": True}}
+KERNEL_SWITCHES: Spec = {
+    **ROOT,
+    **RECOVER,
+    "sysctls": {"type": "list", "elements": "str", "required": True, "aliases": ["switches"]},
+}
 
 KUBEADM_CONFIG: Spec = {
     "kubeconfig": {"type": "path"},
-    "configmap": {"type": "bool"},
+    "edit_configmap": {"type": "bool", "aliases": ["configmap"]},
     "state": {"type": "str", "choices": ["present", "restored"], "default": "present"},
     "nodes": {"type": "list", "elements": "str", "required": True},
 }
@@ -110,7 +117,7 @@ SCHEDULER_CONFIG: Spec = {
         "options": {
             "cpu": {"type": "int", "default": 60},
             "memory": {"type": "int", "default": 60},
-            "keep_off": {"type": "bool", "default": True},
+            "enable_predicate": {"type": "bool", "default": True, "aliases": ["keep_off"]},
         },
     },
     "metrics": {
@@ -202,7 +209,7 @@ NODE_FACTS: Spec = {
     **JUDGEMENT,
     **TARGETS,
     "snapshot": {"type": "path"},
-    "snapshot_folder": {"type": "path"},
+    "snapshot_directory": {"type": "path", "aliases": ["snapshot_folder"]},
     "return_snapshot": {"type": "bool", "default": False},
 }
 
@@ -219,7 +226,7 @@ NODE_REPORT: Spec = {
     **FILTER,
     **FAILURE,
     "facts": {"type": "dict", "required": True},
-    "folder": {"type": "path"},
+    "directory": {"type": "path", "aliases": ["folder"]},
     "name": {"type": "str", "required": True},
 }
 
@@ -279,7 +286,7 @@ QOS_PLAN: Spec = {
     "cgroup_driver": KUBELET["cgroup_driver"],
 }
 
-RECORDED = ("root", "snapshot", "snapshot_folder", "return_snapshot")
+RECORDED = ("root", "snapshot", "snapshot_directory", "return_snapshot")
 """Options of node_facts about one node, which a folder of nodes has no use for."""
 
 NODE_REPLAY: Spec = {
@@ -287,5 +294,5 @@ NODE_REPLAY: Spec = {
     **FILTER,
     **FAILURE,
     "snapshots": {"type": "path", "required": True},
-    "report_folder": {"type": "path"},
+    "report_directory": {"type": "path", "aliases": ["report_folder"]},
 }

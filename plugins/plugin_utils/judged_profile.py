@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import Any
 
@@ -39,15 +39,19 @@ class JudgedProfile:
     judged: bool = False
     values: tuple[JudgedValue, ...] = ()
 
+    def published(self) -> dict[str, Any]:
+        """The section ``profile`` of the facts document."""
+        return {"specified": self.judged, "options": [asdict(each) for each in self.values]}
+
 
 def judged_profile(options: Mapping[str, Any]) -> tuple[Profile, JudgedProfile]:
     """The profile to judge by, and what a report says of it. ProfileError names a wrong option.
 
-    Defaults of the role are a profile only beside a value that was set, or with ``judge_defaults``.
+    Defaults of the role are a profile only beside a value that was set, or with ``compare_defaults``.
     """
     profile = parse_profile(options)
     values = tuple(_values(profile, frozenset(options.get("profile_defaults") or ())))
-    if options.get("judge_defaults") or any(each.source is Source.SET for each in values):
+    if options.get("compare_defaults") or any(each.source is Source.SET for each in values):
         return profile, JudgedProfile(bool(values), values)
     return parse_profile({name: options.get(name) for name in PLACES}), JudgedProfile()
 

@@ -71,12 +71,12 @@ def _row(name: str, text: str) -> str:
 
 def _profile(profile: Mapping[str, Any]) -> Iterator[str]:
     """What the node was judged against, by where the values came from; with many values more than one line each."""
-    if not profile["judged"]:
+    if not profile["specified"]:
         yield _row("profile", "none given; the node is compared with itself, now and after a restart")
         return
     title = "profile"
     for source, word in _SOURCES.items():
-        values = [each for each in profile["values"] if each["source"] == source]
+        values = [each for each in profile["options"] if each["source"] == source]
         told = ", ".join(f"{each['option']} {_value(each['value'])}" for each in values)
         if told:
             lines = textwrap.wrap(one_line(f"{word}: {told}"), WIDTH - _INDENT, break_on_hyphens=False)

@@ -26,7 +26,7 @@ SNAPSHOTS = Path(__file__).parents[1] / "unit" / "fixtures" / "snapshots"
 KINDS = {"a": "bookworm-v1-aligned", "b": "trixie-v2-cgroupfs-aligned"}
 DRIVERS = ["cgroupfs", "systemd"]
 CNI = "/etc/cni/net.d/cni.conflist"
-WANTED: dict[str, Any] = {"image": "localhost/lab/agent:v1.14.0", "label": True}
+WANTED: dict[str, Any] = {"image": "localhost/lab/agent:v1.14.0", "label_nodes": True}
 OBJECTS = "daemonsets,configmaps,serviceaccounts,clusterroles,clusterrolebindings,nodes"
 
 
@@ -37,10 +37,10 @@ def host(name: str) -> dict[str, Any]:
         **identity(name),
         "selinux": "off",
         "os": {"name": "Debian GNU/Linux", "version": "13 (trixie)"},
-        "switches": [],
+        "sysctls": [],
         "paths": {CNI: "missing"},
     }
-    return {"agent_probed": {"probe": probe}, "snapshot": str(SNAPSHOTS / f"{KINDS[name]}.json")}
+    return {"agent_host_info": {"host": probe}, "snapshot": str(SNAPSHOTS / f"{KINDS[name]}.json")}
 
 
 @pytest.fixture(scope="module", name="server")

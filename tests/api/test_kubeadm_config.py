@@ -106,13 +106,13 @@ def _old(config: KubeletConfig) -> Iterator[str]:
 
 
 def test_before_1_24_the_name_of_the_config_map_has_the_version_of_kubelet(config: KubeletConfig, old: str) -> None:
-    done = config.play("kubeadm", {"c": observed("c")}, colocation_kubeadm_configmap=True)
+    done = config.play("kubeadm", {"c": observed("c")}, colocation_kubeadm_edit_configmap=True)
     assert done.module["changed"]
     written = config.map(old)
     assert written
     assert written["data"] == {KEY: config.written}
     assert config.map() is None
-    config.play("kubeadm_restore", {"c": restored("c")}, colocation_kubeadm_configmap=True)
+    config.play("kubeadm_restore", {"c": restored("c")}, colocation_kubeadm_edit_configmap=True)
     back = config.map(old)
     assert back
     assert back["data"] == {KEY: config.original}
@@ -132,8 +132,8 @@ def test_a_node_that_is_not_a_host_of_the_run_is_named_unless_the_option_is_set(
     assert (found.module["changed"], config.text) == (False, config.original)
     assert "not written, b: not a host of this run" in found.run.output
     assert [each["code"] for each in found.module["findings"]] == ["kubeadm-config-differs"]
-    assert not config.play("kubeadm", BOTH, colocation_kubeadm_configmap=False).module["changed"]
-    assert config.play("kubeadm", alone, colocation_kubeadm_configmap=True).module["changed"]
+    assert not config.play("kubeadm", BOTH, colocation_kubeadm_edit_configmap=False).module["changed"]
+    assert config.play("kubeadm", alone, colocation_kubeadm_edit_configmap=True).module["changed"]
     assert config.text == config.written
 
 
@@ -157,7 +157,7 @@ def test_the_preflight_of_restore_writes_nothing_and_knows_the_cluster(config: K
 
 def test_the_kubeconfig_of_another_cluster_is_refused(config: KubeletConfig) -> None:
     other = {"a": observed("a"), "b": observed("b", boot_id="another", machine_id_sha256="another")}
-    found = config.play("kubeadm_preflight", other, colocation_kubeadm_configmap=True)
+    found = config.play("kubeadm_preflight", other, colocation_kubeadm_edit_configmap=True)
     assert found.run.code != 0
     assert "This cluster is not that of the play's hosts: b: the Node b has another machine id" in found.run.output
     assert config.state() == (config.original, None)

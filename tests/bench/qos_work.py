@@ -34,7 +34,7 @@ OPTIONS: Mapping[str, Any] = {
     "memory": None,
     "cgroup_driver": "auto",
     "kubelet_cgroup_root": "/",
-    "kubelet_root": "/var/lib/kubelet",
+    "kubelet_root_dir": "/var/lib/kubelet",
     "kubelet_version": None,
     "memory_qos": None,
     "cgroup_root": "/sys/fs/cgroup",

@@ -31,7 +31,7 @@ PROFILE = {
     "colocation_cgroup_driver": "systemd",
     "colocation_system_reserved": {"cpu": "500m"},
     "colocation_allow_disruption": True,
-    "colocation_report_folder": "",
+    "colocation_report_directory": "",
 }
 SPEC = ("--suite", "trixie", "--cgroup", "v2", "--driver-kubelet", "systemd", "--driver-runtime", "systemd")
 """The lab's options for the node of tests that do not need another kind."""

@@ -54,7 +54,7 @@ def _taken(origin: Origin, folder: Path) -> dict[str, Any]:
                 node.shell(command)
         if origin.profile is not None:
             _played(node, "provision", **origin.profile)
-        _played(node, "assess", colocation_snapshot_folder=str(folder))
+        _played(node, "assess", colocation_snapshot_directory=str(folder))
         return load(folder / f"{origin.node}{SUFFIX}")
     finally:
         lab("down", origin.node)
@@ -62,7 +62,7 @@ def _taken(origin: Origin, folder: Path) -> dict[str, Any]:
 
 def _played(node: Node, playbook: str, **variables: Any) -> Run:
     run = ansible(
-        f"volcano.colocation.{playbook}", node.folder, "-i", node.inventory, colocation_report_folder="", **variables
+        f"volcano.colocation.{playbook}", node.folder, "-i", node.inventory, colocation_report_directory="", **variables
     )
     if run.code:
         raise NotRecorded(f"{playbook} of {node.name}:\n{run.output[-4000:]}")

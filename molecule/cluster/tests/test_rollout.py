@@ -19,7 +19,7 @@ from ansible_collections.volcano.colocation.tests.system.pods import QOS_CLASSES
 
 LEAST, REPLICAS = 1, 2
 SECONDS = 300.0
-DRAINING = {"colocation_drain": True, "colocation_drain_timeout": 240, "colocation_rollout": [1, "100%"]}
+DRAINING = {"colocation_drain": True, "colocation_drain_timeout": 240, "colocation_rollout_batches": [1, "100%"]}
 CONFIG = "/var/lib/kubelet/config.yaml"
 REFUSING = "/etc/systemd/system/kubelet.service.d/90-refuses.conf"
 

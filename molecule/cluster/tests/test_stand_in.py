@@ -31,7 +31,7 @@ def _given(cluster: Cluster) -> dict[str, Any]:
         "colocation_agent_image": stand_in.IMAGE,
         "colocation_agent_image_archive": str(path),
         "colocation_agent_features": ["Resources", "CPUQoS", "CPUBurst", "MemoryQoSV2"],
-        "colocation_agent_label": True,
+        "colocation_agent_label_nodes": True,
     }
 
 
@@ -165,7 +165,7 @@ def test_the_scheduler_is_set_up_in_the_same_run(cluster: Cluster, whole: dict[s
 
 def test_an_agent_that_writes_nothing_is_found_out(cluster: Cluster, given: dict[str, Any]) -> None:
     """The probe pod's values are read back, and the stand-in has written none."""
-    run = deploy(cluster, given, colocation_agent_probe=True)
+    run = deploy(cluster, given, colocation_agent_smoke_test=True)
     assert run.code != 0, run.output
     assert "the agent did not write " in run.output
     assert kubectl("get", "pods", "-n", "volcano-system", "-l", LABELLED, "-o", "name").count("pod/") == 2

@@ -17,7 +17,7 @@ from .runtime import architecture, runtime
 
 def present(host: Host, given: dict[str, Any], machine: str, clock: Clock) -> dict[str, Any]:
     """Look, and import ``archive``, a file of this node, if there is one and it is needed."""
-    wanted = image.wanted(given["image"], given["holds"], architecture(machine))
+    wanted = image.wanted(given["image"], given["images"], architecture(machine))
     used = runtime(host)
     found = image.present(host, used, wanted)
     needed = not wanted.fits(found)
@@ -31,7 +31,7 @@ def present(host: Host, given: dict[str, Any], machine: str, clock: Clock) -> di
         after = image.load(host, used, wanted, given["archive"], given["sha256"], clock).id
     return {
         "changed": needed,
-        "needed": needed,
+        "import_required": needed,
         "runtime": used.name,
         "image": {"name": wanted.name, "id": after, "before": before},
         "diff": _diff(wanted.name, before, after),
@@ -42,14 +42,14 @@ def absent(host: Host, leaving: list[str], *, check: bool) -> dict[str, Any]:
     """Take away what is noted, or tell what would go once the containers that are ``leaving`` have ended."""
     entries = image_record.load(host)
     if not entries:
-        return {"changed": False, "removed": [], "kept": []}
+        return {"changed": False, "removed": [], "remaining": []}
     used = runtime(host)
     gone, kept = image.absent(host, used, entries, leaving) if check else image.remove(host, used)
     names = "".join(f"{each.name} {each.id}\n" for each in gone)
     return {
         "changed": bool(gone),
         "removed": [each.name for each in gone],
-        "kept": [asdict(each) for each in kept],
+        "remaining": [asdict(each) for each in kept],
         "diff": {"before_header": "images", "after_header": "images", "before": names, "after": ""},
     }
 

@@ -38,7 +38,7 @@ class Place:
 def held_against(
     host: Host, place: Place, expected: Sequence[Mapping[str, str]], cgroup_root: str = ROOT
 ) -> list[dict[str, Any]]:
-    """Each expectation with ``path``, what was ``found``, and why that cannot be told, if it cannot: ``reason``."""
+    """Each expectation with ``path``, the ``actual`` text, and why that cannot be told, if it cannot: ``reason``."""
     known = hierarchies(host, cgroup_root)
     cgroups = place.cgroups()
     return [{**each, **_found(host, known, cgroups[each["level"]], each)} for each in expected]
@@ -57,4 +57,4 @@ def _found(host: Host, known: Hierarchies, cgroup: str, each: Mapping[str, str])
         reason = f"cannot be read: {error.strerror}"
     except ColocationError as error:
         reason = error.message
-    return {"path": path, "found": text, "reason": reason, "proven": not reason and text == each["wanted"]}
+    return {"path": path, "actual": text, "reason": reason, "verified": not reason and text == each["value"]}

@@ -20,12 +20,12 @@ SWITCHES = {
 
 
 def probe(host: Host, paths: Iterable[str]) -> dict[str, Any]:
-    """Who the node is, with ``selinux``, ``os``, ``switches`` of its kernel, and what lies at ``paths``."""
+    """Who the node is, with ``selinux``, ``os``, ``sysctls`` of its kernel, and what lies at ``paths``."""
     return {
         **identity(host),
         "selinux": selinux(kernel_text(host, ENFORCE)),
         "os": distribution(kernel_text(host, OS_RELEASE)),
-        "switches": [name for name, path in SWITCHES.items() if kernel_text(host, path) is not None],
+        "sysctls": [name for name, path in SWITCHES.items() if kernel_text(host, path) is not None],
         "paths": {path: describe(host, path)["kind"] for path in paths},
     }
 

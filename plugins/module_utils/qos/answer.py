@@ -13,7 +13,7 @@ from .shown import shown
 
 
 def answer(plan: Plan) -> dict[str, Any]:
-    """``changed``, ``diff``, ``settings``, ``left_out`` and ``control_group``.
+    """``changed``, ``diff``, ``settings``, ``unsupported`` and ``control_group``.
 
     Not ``skipped``: Ansible takes a result with that key for that of a task that was not run.
     """
@@ -21,7 +21,7 @@ def answer(plan: Plan) -> dict[str, Any]:
         "changed": plan.changed,
         "control_group": _control_group(plan),
         "settings": [_setting(step) for step in plan.steps],
-        "left_out": [{"knob": each.knob, "reason": each.reason} for each in plan.left_out],
+        "unsupported": [{"knob": each.knob, "reason": each.reason} for each in plan.left_out],
         "diff": {"before": _lines(plan, "before"), "after": _lines(plan, "expected")},
     }
 

@@ -85,7 +85,9 @@ def refuse(knobs: Sequence[Knob], target: Target, kubelet: Kubelet) -> None:
 
 def _guess(reason: str, kubelet: Kubelet) -> str:
     if kubelet.static_cpu is None and "static" in reason:
-        return " (cpu_manager_state was not found, so that the policy is unknown: say with kubelet_root where it is)"
+        return (
+            " (cpu_manager_state was not found, so that the policy is unknown: say with kubelet_root_dir where it is)"
+        )
     return ""
 
 

@@ -42,7 +42,9 @@ def request(host: Host, options: Mapping[str, Any]) -> Request:
         options["unsupported"],
         options["persistent"],
         Limits(_cpus(options["cpus"]), _memory(options["memory"])),
-        Kubelet(version(options["kubelet_version"]), static_cpu(host, options["kubelet_root"]), options["memory_qos"]),
+        Kubelet(
+            version(options["kubelet_version"]), static_cpu(host, options["kubelet_root_dir"]), options["memory_qos"]
+        ),
         options["cgroup_root"].rstrip("/"),
     )
 

@@ -57,7 +57,7 @@ class Archive:
             "sha256": self.sha256,
             "size": self.size,
             "image": self.image,
-            "holds": [each.published() for each in self.held],
+            "images": [each.published() for each in self.held],
         }
 
 

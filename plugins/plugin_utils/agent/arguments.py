@@ -50,8 +50,8 @@ AGENT_DEPLOY: Spec = {
     **CLUSTER,
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "step": {"type": "str", "choices": ["objects", "labels", "values"], "default": "objects"},
-    "label": {"type": "bool"},
-    "probe": {"type": "bool", "default": False},
+    "label_nodes": {"type": "bool", "aliases": ["label"]},
+    "smoke_test": {"type": "bool", "default": False, "aliases": ["probe"]},
     "image": {"type": "str", "default": "docker.io/volcanosh/vc-agent:v1.14.0"},
     "version": {"type": "str"},
     "pull_policy": {"type": "str", "choices": ["Always", "IfNotPresent", "Never"], "default": "IfNotPresent"},
@@ -103,17 +103,18 @@ AGENT_IMAGE: Spec = {
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "archive": {"type": "path"},
     "sha256": {"type": "str"},
-    "holds": {
+    "images": {
         "type": "list",
         "elements": "dict",
         "default": [],
+        "aliases": ["holds"],
         "options": {
             "architecture": {"type": "str", "required": True},
             "id": {"type": "str", "required": True},
             "digests": {"type": "list", "elements": "str", "default": []},
         },
     },
-    "leaving": {"type": "list", "elements": "str", "default": []},
+    "ignore_containers": {"type": "list", "elements": "str", "default": [], "aliases": ["leaving"]},
 }
 
 RUBIK_CONFIG: Spec = {

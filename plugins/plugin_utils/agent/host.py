@@ -54,9 +54,9 @@ class AgentHost:
 def read_host(
     name: str, facts: Mapping[str, Any] | None, probe: Mapping[str, Any] | None, cni_config: str
 ) -> AgentHost:
-    """The host of what node_facts and agent_probe told of it; ProfileError where one of them did not run."""
+    """The host of what node_facts and agent_host_info told of it; ProfileError where one of them did not run."""
     if facts is None or probe is None:
-        missing = "node_facts" if facts is None else "agent_probe"
+        missing = "node_facts" if facts is None else "agent_host_info"
         raise ProfileError(name, f"{missing} told nothing of this host in this run, so that its pool is not known")
     node = read(facts)
     return AgentHost(
@@ -74,7 +74,7 @@ def read_host(
         runtime_driver=facts["runtime"]["cgroup_driver"],
         features=node.features,
         probed=node.probed,
-        agents=_others(facts["writers"]["seen"]),
+        agents=_others(facts["writers"]["evidence"]),
         selinux=probe["selinux"],
         os_name=probe["os"]["name"],
         os_version=probe["os"]["version"],
@@ -88,7 +88,7 @@ def known_host(name: str, facts: Mapping[str, Any] | None, probe: Mapping[str, A
     """Only who it is, for what needs no pool; ProfileError where it was not looked at."""
     if probe is None:
         raise ProfileError(
-            name, "agent_probe told nothing of this host in this run, so that it is not known which Node it is"
+            name, "agent_host_info told nothing of this host in this run, so that it is not known which Node it is"
         )
     return _identity(name, facts or {}, probe)
 

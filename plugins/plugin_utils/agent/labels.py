@@ -66,7 +66,7 @@ def _stop(permission: Permission, told: Sequence[str], why: str) -> None:
     if permission is Permission.UNSAID:
         raise ClusterError(
             f"Labels of Nodes have to change, and {why}: {'; '.join(told)}",
-            f"{NOTHING_DONE} Set colocation_agent_label to true to do it, or to false to do everything else.",
+            f"{NOTHING_DONE} Set colocation_agent_label_nodes to true to do it, or to false to do everything else.",
         )
 
 

@@ -38,7 +38,8 @@ class NodeProof:
         return tuple(filter(None, (self.agent, self.cgroup_reason, self.batch_cpu_reason)))
 
     def published(self) -> dict[str, Any]:
-        return {**asdict(self), "proven": not self.reasons}
+        told = asdict(self)
+        return {"agent_reason": told.pop("agent"), **told, "verified": not self.reasons}
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ def published(plan: Plan, pools: Sequence[Pool], helm: Helm) -> dict[str, Any]:
         "changes": [str(step) for step in plan.steps],
         "diff": [step.diff() for step in plan.steps],
         "pools": [shown(pool) for pool in pools],
-        "helm": {"values": helm.values, "reason": helm.reason},
+        "helm": {"chart_values": helm.values, "reason": helm.reason},
         "pending": list(plan.pending),
         "warnings": list(plan.notes),
     }
@@ -35,8 +35,8 @@ def shown(pool: Pool) -> dict[str, Any]:
         "cgroup_driver": kind.driver.value,
         "kube_cgroup_root": kind.cgroup_root,
         "pods_cgroup": kind.pods,
-        "kubelet_folder": kind.kubelet_folder,
+        "kubelet_root_dir": kind.kubelet_folder,
         "selinux": kind.selinux,
         "features": [each.value for each in kind.features],
-        "left_off": [{"feature": each.feature.value, "reason": each.reason} for each in pool.left_off],
+        "unsupported": [{"feature": each.feature.value, "reason": each.reason} for each in pool.left_off],
     }

@@ -52,7 +52,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Reading:
-    """What agent_pod is to read on a host, once ``reason`` is empty."""
+    """What agent_pod_cgroups is to read on a host, once ``reason`` is empty."""
 
     trial: Trial
     reason: str
@@ -70,12 +70,12 @@ class Reading:
             "pod": self.trial.name,
             "ready": not self.reason,
             "reason": self.reason,
-            "unproven": [{"feature": each.feature.value, "reason": each.reason} for each in self.unproven],
-            "read": {
+            "unverified": [{"feature": each.feature.value, "reason": each.reason} for each in self.unproven],
+            "options": {
                 "uid": self.uid,
                 "container": self.container,
                 "runtime": host.runtime or "",
-                "driver": host.driver.value if host.driver else "",
+                "cgroup_driver": host.driver.value if host.driver else "",
                 "cgroup_root": f"/{host.cgroup_root.strip('/')}",
                 "expected": [each.published() for each in self.expected],
             },

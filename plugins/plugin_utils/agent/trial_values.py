@@ -42,7 +42,8 @@ class Expected:
     wanted: str
 
     def published(self) -> dict[str, str]:
-        return asdict(self)
+        told = asdict(self)
+        return {"value": told.pop("wanted"), **told}
 
 
 def expected(features: Iterable[Feature], node: LiveNode, *, v2: bool, batch: bool) -> tuple[Expected, ...]:

@@ -73,7 +73,9 @@ class ColocationAction(ActionBase):
         except UnknownVariable as error:
             return {**result, "failed": True, "msg": str(error)}
         self._told_of_boots: set[str] = set()
-        _checked, arguments = self.validate_argument_spec(self.ARGUMENTS)
+        _checked, given = self.validate_argument_spec(self.ARGUMENTS)
+        # Without aliases: their values are under the option's name too.
+        arguments = {name: given[name] for name in self.ARGUMENTS if name in given}
         node = Node(
             lambda name, given: self._on_node(name, given, task_vars or {}),
             arguments.get("root", "/"),

@@ -30,7 +30,7 @@ class HostsAction(HostvarsAction):
         return found
 
     def agent_hosts(self, names: Iterable[str], cni_config: str) -> list[AgentHost]:
-        """The hosts as node_facts and agent_probe told of them; ProfileError for one that was not looked at."""
+        """The hosts as node_facts and agent_host_info told of them; ProfileError for one that was not looked at."""
         return [read_host(name, *self._told(name), cni_config) for name in names]
 
     def known_hosts(self, names: Iterable[str]) -> list[HostIdentity]:
@@ -40,8 +40,8 @@ class HostsAction(HostvarsAction):
     def _told(self, name: str) -> tuple[Any, Any]:
         known = self.known(name)
         facts = (known.get("ansible_facts") or {}).get("colocation")
-        probed = known.get("agent_probed") or {}
-        return untagged(facts), untagged(probed.get("probe"))
+        probed = known.get("agent_host_info") or {}
+        return untagged(facts), untagged(probed.get("host"))
 
 
 class AgentAction(ClusterAction, HostsAction):

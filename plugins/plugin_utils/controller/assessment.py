@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from ..facts.node import interpret
@@ -27,4 +26,4 @@ def assess(snapshot: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[st
     plan = make_plan(facts, profile, allow_disruption=True)
     found = all_findings(facts, plan) if judged.judged else own_findings(facts, plan)
     found += upgrade_findings(facts, targets)
-    return published(facts, found, judge(found), asdict(judged))
+    return published(facts, found, judge(found), judged.published())

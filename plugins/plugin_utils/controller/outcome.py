@@ -35,7 +35,7 @@ def _change(change: Change) -> dict[str, Any]:
         "after": change.after,
         "file": change.path,
         "reason": change.reason,
-        "needs": sorted(need.value for need in change.needs),
+        "impact": sorted(need.value for need in change.needs),
     }
 
 
@@ -45,10 +45,10 @@ def published_plan(plan: Plan) -> dict[str, Any]:
         {
             "changes": [_change(change) for change in plan.changes],
             "pending": [_change(change) for change in plan.pending],
-            "skipped": [asdict(skip) for skip in plan.skipped],
+            "unsupported": [asdict(skip) for skip in plan.skipped],
             "refusals": [asdict(refusal) for refusal in plan.refusals],
             "permission": asdict(plan.permission) if plan.permission else None,
-            "needs": sorted(need.value for need in plan.needs),
+            "impact": sorted(need.value for need in plan.needs),
             "kubelet": {"strategy": plan.strategy, "paths": list(plan.paths)},
         }
     )

@@ -16,7 +16,7 @@ from .builtins import untagged
 from .cluster_action import ClusterAction, HostvarsAction
 from .node import Node
 
-REGISTERED = ("node_observed", "node_aligned", "rollout_outlook", "rollout_drained", "rollout_opened")
+REGISTERED = ("node_observed", "node_aligned", "rollout_preview", "rollout_drained", "rollout_opened")
 """What the roles' tasks register."""
 
 

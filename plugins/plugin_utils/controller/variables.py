@@ -11,6 +11,17 @@ from ..variable_names import VARIABLES
 
 PREFIX = "colocation_"
 COLLECTION = "volcano.colocation."
+RENAMED = {
+    "colocation_agent_label": "colocation_agent_label_nodes",
+    "colocation_agent_probe": "colocation_agent_smoke_test",
+    "colocation_kubeadm_configmap": "colocation_kubeadm_edit_configmap",
+    "colocation_report_folder": "colocation_report_directory",
+    "colocation_rollout": "colocation_rollout_batches",
+    "colocation_scheduler_edit": "colocation_scheduler_edit_configmap",
+    "colocation_scheduler_key": "colocation_scheduler_configmap_key",
+    "colocation_snapshot_folder": "colocation_snapshot_directory",
+}
+"""Variables by their names of before the first release: docs/names.md."""
 
 
 class UnknownVariable(ValueError):
@@ -29,6 +40,8 @@ def require_known(names: Iterable[object], known: Collection[str] = VARIABLES) -
 
 
 def _sentence(name: str, known: Collection[str]) -> str:
+    if name in RENAMED:
+        return f"Variable {name} has a new name: {RENAMED[name]}."
     endings = [variable.removeprefix(PREFIX) for variable in known]
     nearest = get_close_matches(name.removeprefix(PREFIX), endings, n=1)
     return f"Unknown variable {name}: did you mean {PREFIX}{nearest[0]}?" if nearest else f"Unknown variable {name}."

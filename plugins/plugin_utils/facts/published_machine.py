@@ -9,7 +9,7 @@ from typing import Any
 
 from ...module_utils.cgroup.mounts import Hierarchy
 from ...module_utils.quantity import format_cpu_list
-from .model import CgroupFacts, NodeFacts, SystemdFacts
+from .model import CgroupFacts, NodeFacts, SystemdFacts, WriterFacts
 
 UNIT_PROPERTIES = ("ActiveState", "UnitFileState", "KillMode", "Delegate", "NeedDaemonReload", "ControlGroup")
 
@@ -51,6 +51,11 @@ def _systemd(systemd: SystemdFacts, pid1: str | None) -> dict[str, Any]:
     }
 
 
+def _writers(writers: WriterFacts) -> dict[str, Any]:
+    found = asdict(writers)
+    return {"evidence": found.pop("seen"), **found}
+
+
 def machine_sections(facts: NodeFacts) -> dict[str, Any]:
     """The sections by name; not plain yet."""
     kernel = facts.kernel_facts
@@ -65,7 +70,7 @@ def machine_sections(facts: NodeFacts) -> dict[str, Any]:
             "sysctls": kernel.sysctls,
             "boot": kernel.boot,
         },
-        "swap": {"on": None if kernel.swaps is None else bool(kernel.swaps), "places": kernel.swaps},
+        "swap": {"on": None if kernel.swaps is None else bool(kernel.swaps), "areas": kernel.swaps},
         "systemd": _systemd(facts.systemd, facts.pid1),
-        "writers": asdict(facts.writers),
+        "writers": _writers(facts.writers),
     }

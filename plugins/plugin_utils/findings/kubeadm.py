@@ -11,8 +11,8 @@ from typing import Any
 from .model import Effect, Finding, Severity
 
 WRITE = (
-    "Let the play have every node of the cluster with the same profile, or set colocation_kubeadm_configmap to true to"
-    " write it all the same, or colocation_kubeadm_patches for patches of each node's own."
+    "Let the play have every node of the cluster with the same profile, or set colocation_kubeadm_edit_configmap to"
+    " true to write it all the same, or colocation_kubeadm_patches for patches of each node's own."
 )
 
 
@@ -39,7 +39,7 @@ def uneven(place: str, keys: Sequence[Sequence[str]]) -> tuple[Finding, ...]:
         return ()
     return (
         Finding(
-            "kubeadm-config-uneven",
+            "kubeadm-config-conflicting",
             Severity.INFO,
             Effect.NONE,
             f"The hosts want different values of some fields, which {place} has no place for.",
@@ -65,12 +65,12 @@ def missing() -> tuple[Finding, ...]:
 def kept(place: str, values: Sequence[str], reasons: Sequence[str]) -> tuple[Finding, ...]:
     return (
         Finding(
-            "kubeadm-config-kept",
+            "kubeadm-config-not-restored",
             Severity.WARNING,
             Effect.NONE,
             f"{place} still has what the collection wrote; the next kubeadm upgrade of a node brings it back.",
             (*values, *(f"not put back, {each}" for each in reasons)),
-            "Restore every node of the cluster in one run, or set colocation_kubeadm_configmap to true to put it back"
-            " all the same.",
+            "Restore every node of the cluster in one run, or set colocation_kubeadm_edit_configmap to true"
+            " to put it back all the same.",
         ),
     )

@@ -108,7 +108,7 @@ def _usage(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
         wrong = {name: value for name, value in known.items() if not _percentage(value)}
         if wrong:
             yield Finding(
-                "scheduler-usage-threshold",
+                "scheduler-usage-threshold-invalid",
                 Severity.ERROR,
                 Effect.NONE,
                 f"{place} has a threshold of the plugin usage that is no whole percentage; it is read as 0.",
@@ -144,7 +144,7 @@ def _reclaim(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
     """Only these two say what a queue has too much of (plugins/capacity, plugins/proportion: ReclaimableFn)."""
     if "reclaim" in read_actions(document.get("actions")) and not any(named(document, name) for name in QUEUE_PLUGINS):
         yield Finding(
-            "scheduler-reclaim-without-queues",
+            "scheduler-reclaim-without-queue-plugin",
             Severity.WARNING,
             Effect.NONE,
             f"{place} has the action reclaim and no plugin that says what a queue has too much of.",
@@ -161,7 +161,7 @@ def release(found: tuple[int, int] | None, image: str) -> tuple[Finding, ...]:
     told = f"is older than {first}, the first with an agent" if found else "cannot be told from its image's tag"
     return (
         Finding(
-            "scheduler-release",
+            "scheduler-release-unknown",
             Severity.WARNING,
             Effect.NONE,
             f"The scheduler's release {told}; what is said here of its configuration may not hold for it.",
@@ -212,7 +212,7 @@ def unheard_queues(document: Mapping[str, Any], fields: Mapping[str, tuple[str, 
         return ()
     return (
         Finding(
-            "scheduler-queue-field-unheard",
+            "scheduler-queue-field-ignored",
             Severity.WARNING,
             Effect.NONE,
             "Queues have fields that this scheduler does not look at.",

@@ -24,7 +24,7 @@ OWNER = "owner-will-overwrite"
 REFUSED = "cannot-be-aligned"
 PROVISION = "Provision the node: ansible-playbook volcano.colocation.provision."
 WRITE_IMAGE = "Write the image's files: the modules kubelet_config and containerd_config, with its root."
-NOT_OURS = ("runtime-unsupported", "kubelet-inside", "kubelet-arguments-only")
+NOT_OURS = ("runtime-unsupported", "kubelet-inside-other-process", "kubelet-arguments-only")
 """Refusals that say nothing of the node, only that its kind is not changed by this release."""
 
 
@@ -64,7 +64,7 @@ def _owner(handout: Handout, paths: tuple[str, ...]) -> Finding:
         Effect.NONE,
         f"{handout.owner} makes files anew that the profile changes.",
         paths,
-        f"Tell it too, owner_variables has the texts: {told}." if told else handout.note,
+        f"Tell it too, owner_instructions has the texts: {told}." if told else handout.note,
     )
 
 

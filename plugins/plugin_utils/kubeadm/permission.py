@@ -22,6 +22,6 @@ class Permission(Enum):
         if self is Permission.GIVEN:
             return ()
         if self is Permission.DENIED:
-            return ("colocation_kubeadm_configmap is false",)
+            return ("colocation_kubeadm_edit_configmap is false",)
         strangers = tuple(f"{name}: not a host of this run" for name in others)
         return strangers + tuple(f"{host.name}: {host.lacks}" for host in hosts if host.lacks)

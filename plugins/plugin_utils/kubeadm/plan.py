@@ -82,7 +82,7 @@ def make_cluster_plan(hosts: Sequence[Host], seen: Seen, permission: Permission)
 def _nowhere(permission: Permission) -> ClusterPlan:
     if permission is Permission.GIVEN:
         raise ClusterError(
-            "colocation_kubeadm_configmap is true, and the cluster has no kubelet-config in kube-system",
+            "colocation_kubeadm_edit_configmap is true, and the cluster has no kubelet-config in kube-system",
             "Nothing was changed. Set it to false where kubeadm did not make the cluster.",
         )
     return ClusterPlan(reasons=("the cluster has none",), findings=missing())

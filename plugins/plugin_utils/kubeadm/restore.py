@@ -74,7 +74,7 @@ def _changes(config_map: ConfigMap, document: Mapping[str, Any], journal: Journa
         raise ClusterError(
             f"{config_map.place} was changed by somebody else since: {'; '.join(foreign)}",
             "Nothing of it was put back. Undo that change and run this again, or leave it as it is with"
-            " colocation_kubeadm_configmap: false.",
+            " colocation_kubeadm_edit_configmap: false.",
         )
     return tuple(change for change in changes if change.before != change.after)
 

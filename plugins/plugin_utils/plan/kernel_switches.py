@@ -34,7 +34,7 @@ def switches_edit(captured: Mapping[str, Any], switches: Sequence[str]) -> Switc
     """What has to change so that these switches are 1 at each boot; None for nothing. ProfileError for a wrong name."""
     for name in switches:
         if not _NAME.fullmatch(name):
-            raise ProfileError("switches", f"{name!r} is not the name of a sysctl such as vm.memcg_qos_enable")
+            raise ProfileError("sysctls", f"{name!r} is not the name of a sysctl such as vm.memcg_qos_enable")
     before = None if captured["kind"] == "missing" else captured.get("text")
     after = HEADER + "".join(f"{name} = 1\n" for name in switches) if switches else None
     return None if before == after else SwitchesEdit(before, after)
@@ -45,7 +45,7 @@ def switches_refusals(captured: Mapping[str, Any], switches: Sequence[str]) -> t
     if captured["kind"] == "missing" or (captured["kind"] == "regular" and "text" in captured):
         return ()
     reason = captured.get("error", f"is a {captured['kind']}, not a regular file")
-    return (Refusal("switches-file", reason, "Move it away; the file is made again.", file=SWITCHES_FILE),)
+    return (Refusal("sysctl-file-unusable", reason, "Move it away; the file is made again.", file=SWITCHES_FILE),)
 
 
 def switches_document(edit: SwitchesEdit) -> dict[str, Any]:

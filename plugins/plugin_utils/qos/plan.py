@@ -99,8 +99,8 @@ def published(plan: QosPlan) -> dict[str, Any]:
     return {
         "cgroups": [asdict(each) for each in plan.cgroups],
         "slices": [_slice(each) for each in plan.slices],
-        "reserved": [_slice(each) for each in plan.reserved],
-        "cannot": [asdict(each) for each in plan.cannot],
+        "reserved_slices": [_slice(each) for each in plan.reserved],
+        "unsupported": [{"level": each.level, "setting": each.thing, "reason": each.reason} for each in plan.cannot],
         "levels": {level: dict(settings) for level, settings in plan.levels.items()},
         "kubelet": dict(plan.kubelet),
     }

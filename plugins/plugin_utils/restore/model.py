@@ -125,7 +125,7 @@ class Change:
             "target": self.target,
             "action": self.action,
             "reason": self.reason,
-            "needs": needs,
+            "impact": needs,
         }
 
     def __str__(self) -> str:

@@ -15,7 +15,7 @@ API_SERVER: Spec = {
 NODE_DRAIN: Spec = {
     **API_SERVER,
     "name": {"type": "str", "required": True},
-    "state": {"type": "str", "choices": ["drained", "released"], "required": True},
+    "state": {"type": "str", "choices": ["drained", "uncordoned"], "required": True},
     "timeout": {"type": "int", "default": 600},
 }
 

@@ -35,6 +35,7 @@ def _size(given: Size) -> tuple[int, bool]:
     digits = text.removesuffix("%")
     if not digits.isascii() or not digits.isdecimal() or int(digits) < 1 or (text != digits and int(digits) > 100):
         raise ProfileError(
-            "colocation_rollout", f"{given!r} is neither a number of nodes from 1 nor a percentage such as '10%'"
+            "colocation_rollout_batches",
+            f"{given!r} is neither a number of nodes from 1 nor a percentage such as '10%'",
         )
     return int(digits), text != digits

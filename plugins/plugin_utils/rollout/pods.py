@@ -18,10 +18,10 @@ FINISHED = ("Succeeded", "Failed")
 class Fate(str, Enum):
     """STUCK: it may not be evicted. LEAVING: it is about to end already."""
 
-    STAY = "stay"
+    STAY = "ignore"
     EVICT = "evict"
-    LEAVING = "leaving"
-    STUCK = "stuck"
+    LEAVING = "wait"
+    STUCK = "refuse"
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ def published(found: Drained) -> dict[str, Any]:
         "cordoned": found.cordoned,
         "evicted": list(found.evicted),
         "pods": [
-            {"pod": str(pod), "fate": pod.fate.value, "reason": pod.why, "waits_for": pod.waits_for}
+            {"pod": str(pod), "action": pod.fate.value, "reason": pod.why, "blocking_pdb": pod.waits_for}
             for pod in found.pods
         ],
     }

@@ -77,7 +77,9 @@ def _text(wanted: Wanted, seen: Seen) -> tuple[ObjectChange | None, Object | Non
         return None, None
     place = f"ConfigMap {wanted.namespace}/{wanted.configmap}"
     if wanted.key not in seen.conf.data:
-        raise ClusterError(f"{place} has no key {wanted.key}", "Nothing was changed. Give colocation_scheduler_key.")
+        raise ClusterError(
+            f"{place} has no key {wanted.key}", "Nothing was changed. Give colocation_scheduler_configmap_key."
+        )
     before = seen.conf.data[wanted.key]
     try:
         after = edit_conf(before, wanted.conf) if wanted.conf else before

@@ -78,7 +78,7 @@ def check_release(seen: Seen) -> None:
             f"The scheduler is of Volcano {found} (image {seen.image}); a configuration for colocation needs {first},"
             " the first release with the agent whose resources BE pods are scheduled by",
             "Nothing was changed. Install a newer Volcano (colocation_volcano_manifest does), or leave its"
-            " configuration alone with colocation_scheduler_edit: false.",
+            " configuration alone with colocation_scheduler_edit_configmap: false.",
         )
 
 

@@ -62,7 +62,7 @@ def _conf(options: Mapping[str, Any]) -> WantedConf:
     usage, metrics = options["usage"], options["metrics"]
     return WantedConf(
         dropped,
-        read_usage("usage", usage["cpu"], usage["memory"], keep_off=usage["keep_off"]) if usage else None,
+        read_usage("usage", usage["cpu"], usage["memory"], keep_off=usage["enable_predicate"]) if usage else None,
         read_metrics("metrics", metrics["type"], metrics["address"], metrics["interval"]) if metrics else None,
     )
 

@@ -67,7 +67,7 @@ def memory(node: Node, cgroup: str, *names: str) -> list[str]:
 
 def assessed(node: Node, folder: Path) -> dict[str, Any]:
     """The facts that `assess` writes."""
-    run = node.ansible("assess", colocation_report_folder=str(folder))
+    run = node.ansible("assess", colocation_report_directory=str(folder))
     assert run.code == 0, run.output
     facts: dict[str, Any] = json.loads((folder / f"{NAME}.json").read_text())
     return facts

@@ -48,7 +48,7 @@ def test_both_hierarchies_are_named(hybrid: Node, before: dict[str, str], tmp_pa
     mounts = {line.split()[1]: line.split()[2] for line in hybrid.shell("cat /proc/mounts").splitlines()}
     assert mounts["/sys/fs/cgroup/unified"] == "cgroup2"
     assert mounts["/sys/fs/cgroup/memory"] == "cgroup"
-    run = hybrid.ansible("assess", colocation_report_folder=str(tmp_path))
+    run = hybrid.ansible("assess", colocation_report_directory=str(tmp_path))
     assert run.code == 0, run.output
     facts = json.loads((tmp_path / f"{NAME}.json").read_text())
     assert facts["cgroup"]["mode"] == "hybrid"

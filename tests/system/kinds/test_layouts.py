@@ -97,7 +97,7 @@ def draining(node: Node, *arguments: str, seconds: int) -> Run:
         *arguments,
         colocation_nri_unsupported="skip",
         colocation_kubeconfig=kubeconfig,
-        colocation_kubeadm_configmap=False,
+        colocation_kubeadm_edit_configmap=False,
         colocation_drain=True,
         colocation_drain_timeout=seconds,
     )

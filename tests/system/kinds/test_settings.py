@@ -118,7 +118,7 @@ def read_only_port(node: Node) -> str:
 
 
 def assessed(node: Node, folder: Path) -> dict[str, Any]:
-    run = node.ansible("assess", colocation_report_folder=str(folder))
+    run = node.ansible("assess", colocation_report_directory=str(folder))
     assert run.code == 0, run.output
     facts: dict[str, Any] = json.loads((folder / f"{NAME}.json").read_text())
     return facts
@@ -138,7 +138,7 @@ def test_what_is_in_force_is_named(odd: Node, before: dict[str, str], tmp_path: 
         (f"{FOLDER}/memory_manager_state", "None"),
     ]
     codes = {finding["code"] for finding in facts["findings"]}
-    assert {"cgroup-root-elsewhere", "kubelet-folder-elsewhere", "read-only-port-open"} <= codes
+    assert {"cgroup-root-not-default", "kubelet-root-dir-not-default", "read-only-port-open"} <= codes
     assert '"kind":"PodList"' in read_only_port(odd)
 
 

@@ -76,8 +76,8 @@ def play(folder: Path, *steps: Step | Look, probe: Mapping[str, Any] | None = No
     """The steps one after the other, for n1 as the snapshot and the probe have it."""
     recorded = (SNAPSHOTS / f"{ALIGNED}.json").read_text(encoding="utf-8")
     (folder / "node.json").write_text(recorded.replace(REMARK, ""), encoding="utf-8")
-    probed = {"probe": {**agents.probe("n1"), **(probe or {})}}
-    host = {"ansible_connection": "local", "agent_probed": probed}
+    probed = {"host": {**agents.probe("n1"), **(probe or {})}}
+    host = {"ansible_connection": "local", "agent_host_info": probed}
     (folder / "hosts.json").write_text(json.dumps({"all": {"hosts": {"n1": host}}}), encoding="utf-8")
     look = {"name": "Look", "volcano.colocation.node_facts": {"snapshot": str(folder / "node.json")}}
     tasks = [{"hosts": "all", "gather_facts": False, "tasks": [look, *(each.task() for each in steps)]}]

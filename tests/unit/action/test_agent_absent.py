@@ -47,7 +47,7 @@ def absent(folder: Path, server: AgentServer) -> Played:
             folder,
             Step("back", "absent"),
             colocation_agent_state="absent",
-            colocation_agent_label=True,
+            colocation_agent_label_nodes=True,
             colocation_agent_timeout=10,
             colocation_kubeconfig=str(path),
             agent_switches_root=str(folder / "image"),

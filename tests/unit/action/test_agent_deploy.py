@@ -23,7 +23,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Run:
     archive = folder / "agent.tar"
     archive.write_bytes(single()[0])
     holds = [{"architecture": "pdp11", "id": "sha256:1"}]
-    given = {"nodes": ["localhost"], "kubeconfig": str(kubeconfig), "label": False}
+    given = {"nodes": ["localhost"], "kubeconfig": str(kubeconfig), "label_nodes": False}
     facts = task("looked", "node_facts", snapshot=str(SNAPSHOTS / "trixie-v2-static.json"))
     return run(
         folder,
@@ -31,7 +31,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Run:
             task("unseen", "agent_deploy", **given),
             {**facts, "register": "looked"},
             task("unprobed", "agent_deploy", **given),
-            task("agent_probed", "agent_probe", paths=["/proc", "/nowhere"]),
+            task("agent_host_info", "agent_host_info", paths=["/proc", "/nowhere"]),
             task("unnamed", "agent_deploy", nodes=["localhost"]),
             task("gone", "agent_verify", nodes=["localhost"], kubeconfig=str(folder / "nowhere.conf")),
             task("reversed", "agent_deploy", **given, watermarks={"cpu_high": 20, "cpu_low": 90}),
@@ -44,16 +44,24 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Run:
             task("absent", "agent_deploy", **given, state="absent"),
             task("labels", "agent_deploy", **given, step="labels"),
             task("verify", "agent_verify", nodes=["localhost"], kubeconfig=str(kubeconfig)),
-            task("trial", "agent_trial", nodes=["localhost"], kubeconfig=str(kubeconfig)),
-            task("archive", "agent_archive", path=str(archive), image=NAME),
-            task("image", "agent_image", archive=str(archive), image=NAME, sha256="0", holds=holds),
-            task("pod", "agent_pod", uid="0/1", container="c", runtime="containerd", driver="systemd", expected=[]),
+            task("trial", "agent_smoke_test", nodes=["localhost"], kubeconfig=str(kubeconfig)),
+            task("archive", "agent_archive_info", path=str(archive), image=NAME),
+            task("image", "agent_image", archive=str(archive), image=NAME, sha256="0", images=holds),
+            task(
+                "pod",
+                "agent_pod_cgroups",
+                uid="0/1",
+                container="c",
+                runtime="containerd",
+                cgroup_driver="systemd",
+                expected=[],
+            ),
         ],
     )
 
 
 def test_the_probe_tells_of_this_machine(lived: Run) -> None:
-    probe = lived.results["agent_probed"]["probe"]
+    probe = lived.results["agent_host_info"]["host"]
     assert probe["paths"] == {"/proc": "directory", "/nowhere": "missing"}
     assert probe["selinux"] in ("off", "permissive", "enforcing")
     assert probe["hostname"]
@@ -67,7 +75,7 @@ def test_an_archive_is_read_here(lived: Run) -> None:
     ("name", "message"),
     [
         ("unseen", "localhost: node_facts told nothing of this host in this run"),
-        ("unprobed", "localhost: agent_probe told nothing of this host in this run"),
+        ("unprobed", "localhost: agent_host_info told nothing of this host in this run"),
         ("unnamed", "colocation_kubeconfig names no kubeconfig"),
         ("gone", "/nowhere.conf is not a file. Nothing was changed."),
         ("reversed", "evictingCPULowWatermark 90 has to be less than evictingCPUHighWatermark 20"),

@@ -70,7 +70,7 @@ class Sent:
             self.folders.append(path.parent)
 
 
-NEEDED, THERE = {"changed": True, "needed": True}, {"changed": False, "needed": False}
+NEEDED, THERE = {"changed": True, "import_required": True}, {"changed": False, "import_required": False}
 
 
 @pytest.fixture(name="archive")
@@ -82,12 +82,12 @@ def _archive(tmp_path: Path) -> Path:
 
 @pytest.fixture(name="wanted")
 def _wanted(archive: Path) -> dict[str, Any]:
-    told = action("agent_archive", {"path": str(archive), "image": "volcanosh/vc-agent:v1.14.0"})["archive"]
-    return {"image": told["image"], "archive": told["path"], "sha256": told["sha256"], "holds": told["holds"]}
+    told = action("agent_archive_info", {"path": str(archive), "image": "volcanosh/vc-agent:v1.14.0"})["archive"]
+    return {"image": told["image"], "archive": told["path"], "sha256": told["sha256"], "images": told["images"]}
 
 
 def test_the_archive_is_sent_where_it_is_needed_and_then_gone(tmp_path: Path, wanted: dict[str, Any]) -> None:
-    sent = Sent(NEEDED, {"changed": True, "needed": True, "image": {"name": NAME}})
+    sent = Sent(NEEDED, {"changed": True, "import_required": True, "image": {"name": NAME}})
     result = sent.run(tmp_path / "remote", wanted)
     assert result["image"] == {"name": NAME}
     assert [bool(each["archive"]) for each in sent.arguments] == [False, True]
@@ -116,14 +116,14 @@ def test_nothing_is_sent_where_it_is_not_needed(
 
 
 def test_the_way_back_sends_nothing(tmp_path: Path) -> None:
-    sent = Sent({"changed": False, "removed": [], "kept": []})
-    sent.run(tmp_path / "remote", {"state": "absent", "leaving": ["volcano-agent"]})
-    assert sent.arguments == [{"state": "absent", "leaving": ["volcano-agent"]}]
+    sent = Sent({"changed": False, "removed": [], "remaining": []})
+    sent.run(tmp_path / "remote", {"state": "absent", "ignore_containers": ["volcano-agent"]})
+    assert sent.arguments == [{"state": "absent", "ignore_containers": ["volcano-agent"]}]
 
 
 def test_what_the_archive_tells_is_needed(tmp_path: Path) -> None:
     result = Sent().run(tmp_path / "remote", {"image": NAME})
-    assert "agent_image needs archive, sha256, holds, as agent_archive tells them" in result["msg"]
+    assert "agent_image needs archive, sha256, images, as agent_archive_info tells them" in result["msg"]
 
 
 @pytest.mark.parametrize(
@@ -136,6 +136,6 @@ def test_what_the_archive_tells_is_needed(tmp_path: Path) -> None:
     ],
 )
 def test_what_does_not_fit_is_refused(archive: Path, given: dict[str, Any], said: str) -> None:
-    result = action("agent_archive", {"path": str(archive), "image": NAME, **given})
+    result = action("agent_archive_info", {"path": str(archive), "image": NAME, **given})
     assert result["failed"]
     assert said in result["msg"]

@@ -30,7 +30,7 @@ class Hosts:
 
     @staticmethod
     def raw_get(name: str) -> dict[str, Any]:
-        probe = {"agent_probed": {"probe": agents.probe(name)}}
+        probe = {"agent_host_info": {"host": agents.probe(name)}}
         return {"ansible_facts": {"colocation": agents.facts(agents.V2)}, **probe}
 
 
@@ -51,7 +51,7 @@ def _kubeconfig(server: AgentServer, tmp_path: Path) -> Iterator[str]:
 def deploy(kubeconfig: str, *, check: bool = False, **given: Any) -> dict[str, Any]:
     task = Task()
     task.action, task.check_mode = "volcano.colocation.agent_deploy", check
-    task.args = {"kubeconfig": kubeconfig, "nodes": ["n1"], "label": True, **given}
+    task.args = {"kubeconfig": kubeconfig, "nodes": ["n1"], "label_nodes": True, **given}
     loader = DataLoader()
     connection = connection_loader.get("local", PlayContext(), os.devnull)
     one = ActionModule(task, connection, PlayContext(), loader, Templar(loader=loader, variables={}), None)
@@ -83,7 +83,7 @@ def test_all_verbs_of_the_plan_the_labels_and_the_proof_that_are_missing_are_nam
     server: AgentServer, kubeconfig: str
 ) -> None:
     server.denied = {"create daemonsets", "patch nodes", "create pods", "list pods", "delete pods"}
-    assert refused(deploy(kubeconfig, probe=True), kubeconfig) == (
+    assert refused(deploy(kubeconfig, smoke_test=True), kubeconfig) == (
         f"patch nodes n1; create daemonsets.apps in {SPACE}; list pods in {SPACE}; create pods in {SPACE};"
         f" delete pods in {SPACE}"
     )

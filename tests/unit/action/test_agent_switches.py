@@ -48,7 +48,7 @@ def run(folder: Path, *steps: Step | Look, switches: Sequence[str] = SWITCHES) -
     return play(
         folder,
         *steps,
-        probe={"switches": list(switches)},
+        probe={"sysctls": list(switches)},
         colocation_agent_features=["CPUQoS", "MemoryQoS"],
         agent_switches_root=str(folder / ROOT),
     )
@@ -116,13 +116,13 @@ def test_they_are_in_the_ledger_and_a_restore_puts_back_what_was_there(tmp_path:
     file.parent.mkdir()
     file.write_text("# of the site\n", encoding="utf-8")
     before = contents(tmp_path / ROOT)
-    arguments = {"root": str(tmp_path / ROOT), "switches": list(SWITCHES)}
-    checked = action("kernel_switches", arguments, check=True)
+    arguments = {"root": str(tmp_path / ROOT), "sysctls": list(SWITCHES)}
+    checked = action("agent_sysctls", arguments, check=True)
     assert contents(tmp_path / ROOT) == before
-    real = action("kernel_switches", arguments)
+    real = action("agent_sysctls", arguments)
     assert (real["changed"], real["diff"]) == (True, checked["diff"])
     assert file.read_text(encoding="utf-8") == TEXT
-    assert action("kernel_switches", arguments)["changed"] is False
+    assert action("agent_sysctls", arguments)["changed"] is False
     back = {"root": str(tmp_path / ROOT)}
     told = action("node_restore", back, check=True)
     restored = action("node_restore", back)
@@ -140,7 +140,7 @@ def test_a_link_in_the_place_of_the_file_is_refused(tmp_path: Path) -> None:
     file.symlink_to("/etc/site.conf")
     before = contents(root)
     for check in (True, False):
-        refused = action("kernel_switches", {"root": str(root), "switches": list(SWITCHES)}, check=check)
+        refused = action("agent_sysctls", {"root": str(root), "sysctls": list(SWITCHES)}, check=check)
         assert refused["failed"]
         assert "90-volcano-colocation-agent.conf: " in refused["msg"]
     assert contents(root) == before
@@ -148,6 +148,6 @@ def test_a_link_in_the_place_of_the_file_is_refused(tmp_path: Path) -> None:
 
 def test_a_name_that_is_none_is_refused(tmp_path: Path) -> None:
     root = grow(tmp_path / ROOT, {})
-    refused = action("kernel_switches", {"root": str(root), "switches": ["vm.x = 1\nkernel.panic"]})
+    refused = action("agent_sysctls", {"root": str(root), "sysctls": ["vm.x = 1\nkernel.panic"]})
     assert refused["failed"]
     assert "is not the name of a sysctl" in refused["msg"]

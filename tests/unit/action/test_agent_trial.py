@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""agent_trial against an API server in memory: a pod is made once, read when it is Ready, and taken away."""
+"""agent_smoke_test against an API server in memory: a pod is made once, read when it is Ready, and taken away."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible.playbook.task import Task
 from ansible.plugins.loader import connection_loader
 from ansible.template import Templar
 
-from ansible_collections.volcano.colocation.plugins.action import agent_trial
+from ansible_collections.volcano.colocation.plugins.action import agent_smoke_test
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.daemon_set import daemon_set
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import APP_LABEL, COLOCATION, POOL
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.client import Client
@@ -68,7 +68,7 @@ class Hosts:
     @staticmethod
     def raw_get(name: str) -> dict[str, Any]:
         probe = {**agents.probe(name), "machine_id_sha256": agents.sha256(f"machine-{name}")}
-        return {"ansible_facts": {"colocation": agents.facts(agents.V2)}, "agent_probed": {"probe": probe}}
+        return {"ansible_facts": {"colocation": agents.facts(agents.V2)}, "agent_host_info": {"host": probe}}
 
 
 @pytest.fixture(name="kubeconfig")
@@ -79,17 +79,17 @@ def _kubeconfig(tmp_path: Path) -> str:
 
 
 def run(server: Server, kubeconfig: str, **given: Any) -> dict[str, Any]:
-    class InProcess(agent_trial.ActionModule):
+    class InProcess(agent_smoke_test.ActionModule):
         def connect(self, context: ErrorContext) -> Client:
             return server.client(context)
 
     task = Task()
-    task.action = "volcano.colocation.agent_trial"
+    task.action = "volcano.colocation.agent_smoke_test"
     task.args = {"kubeconfig": kubeconfig, "nodes": ["n1"], **given}
     loader = DataLoader()
     connection = connection_loader.get("local", PlayContext(), os.devnull)
     one = InProcess(task, connection, PlayContext(), loader, Templar(loader=loader, variables={}), None)
-    one._load_name = "agent_trial"
+    one._load_name = "agent_smoke_test"
     result: dict[str, Any] = one.run(task_vars={"inventory_hostname": "n1", "hostvars": Hosts()})
     return result
 
@@ -98,12 +98,12 @@ def test_a_pod_lives_as_long_as_it_is_read(kubeconfig: str) -> None:
     server = cluster()
     made = run(server, kubeconfig)
     assert made["changes"] == [f"create Pod volcano-system/{NAME}"]
-    assert [each["reason"] for each in made["trials"]] == ["the pod is not there yet"]
+    assert [each["reason"] for each in made["tests"]] == ["the pod is not there yet"]
     waiting = run(server, kubeconfig)
-    assert (waiting["changed"], waiting["trials"][0]["ready"]) == (False, False)
+    assert (waiting["changed"], waiting["tests"][0]["ready"]) == (False, False)
     start(server)
-    (ready,) = run(server, kubeconfig)["trials"]
-    assert (ready["ready"], ready["host"], ready["read"]["uid"]) == (True, "n1", "5d0e")
+    (ready,) = run(server, kubeconfig)["tests"]
+    assert (ready["ready"], ready["host"], ready["options"]["uid"]) == (True, "n1", "5d0e")
     assert run(server, kubeconfig, state="absent")["changes"] == [f"delete Pod volcano-system/{NAME}"]
     assert [each["metadata"]["labels"][APP_LABEL] for each in pods(server)] == ["volcano-agent"]
     assert not run(server, kubeconfig, state="absent")["changed"]

@@ -41,7 +41,7 @@ def test_with_the_charts_own_agent_there_the_values_are_rendered_again(tmp_path:
             Step("again", "present", wanted),
             Step("fewer", "present", fewer),
             Step("proof", "verify", wanted),
-            Step("own", "present", {"colocation_agent_label": False, "colocation_kubeconfig": str(path)}),
+            Step("own", "present", {"colocation_agent_label_nodes": False, "colocation_kubeconfig": str(path)}),
         )
     assert (done.changed("shown"), "gone" in done.said("then")) == ([WRITE], True)
     assert (done.changed("first"), done.changed("again"), done.changed("fewer")) == ([WRITE], [], [WRITE])

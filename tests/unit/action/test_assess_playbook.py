@@ -63,8 +63,8 @@ def test_a_folder_is_reported_without_an_inventory(replayed: Answer) -> None:
 
 
 def test_filters_are_for_the_eye_and_reports_are_whole(replayed: Answer) -> None:
-    assert "[second-tree]" not in replayed.output
-    assert "second-tree" in {each["code"] for each in replayed.report(DIFFERING)["findings"]}
+    assert "[second-kubepods-tree]" not in replayed.output
+    assert "second-kubepods-tree" in {each["code"] for each in replayed.report(DIFFERING)["findings"]}
     assert replayed.report(DIFFERING)["kubelet"] == golden("facts", DIFFERING)["kubelet"]
 
 
@@ -98,7 +98,7 @@ def test_a_profile_is_told_with_what_was_set_and_what_is_the_roles_default(snaps
     assert f"{CGROUPFS}: MISALIGNED" in answer.output
     assert "  profile    set: nri.enabled true\n" in answer.output
     assert "             defaults of the role: cgroup_driver systemd, cpu_manager_policy static\n" in answer.output
-    assert answer.report(CGROUPFS)["profile"]["judged"] is True
+    assert answer.report(CGROUPFS)["profile"]["specified"] is True
 
 
 def test_verify_holds_nodes_against_the_defaults_that_provision_applies(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_verify_holds_nodes_against_the_defaults_that_provision_applies(tmp_path
     given = {"ansible_python_interpreter": sys.executable, "ansible_connection": "local", "ansible_become": False}
     playbook(tmp_path, "volcano.colocation.verify", "-i", "one,", "-e", json.dumps(given))
     profile = Answer(0, "", tmp_path).report("one")["profile"]
-    assert {each["option"]: (each["value"], each["source"]) for each in profile["values"]} == {
+    assert {each["option"]: (each["value"], each["source"]) for each in profile["options"]} == {
         "cgroup_driver": ("systemd", "role-default"),
         "cpu_manager_policy": ("static", "role-default"),
         "nri.enabled": (True, "role-default"),
@@ -140,7 +140,7 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Answer:
     gone = {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 1, "ansible_become": False}
     inventory = {"all": {"hosts": {"one": local, "two": local, "gone": gone}}}
     (folder / "inventory.json").write_text(json.dumps(inventory), encoding="utf-8")
-    return assess(folder, "-i", "inventory.json", playbook=started_playbook, colocation_snapshot_folder="kept")
+    return assess(folder, "-i", "inventory.json", playbook=started_playbook, colocation_snapshot_directory="kept")
 
 
 def test_every_host_is_in_the_table_once(hosts: Answer) -> None:

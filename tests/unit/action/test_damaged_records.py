@@ -129,11 +129,11 @@ def test_what_needs_the_record_is_refused_and_the_node_stays(root: Path, name: s
     assert f"/{path.relative_to(root)}: " in refused(root, *NEEDED_BY[record])
 
 
-@pytest.mark.parametrize("module", ["kubelet_config", "containerd_config", "kernel_switches"])
+@pytest.mark.parametrize("module", ["kubelet_config", "containerd_config", "agent_sysctls"])
 def test_a_change_that_may_be_half_done_stops_every_change_of_services(root: Path, module: str) -> None:
     """Also where nothing is to be changed: what is cut off would have to be undone first."""
     DAMAGES["cut off"](place(root, RECORDS["journal"]))
-    options: dict[str, Any] = {"switches": []} if module == "kernel_switches" else {}
+    options: dict[str, Any] = {"sysctls": []} if module == "agent_sysctls" else {}
     assert "/journal.json: it is damaged. Compare the files" in refused(root, module, options)
 
 

@@ -22,12 +22,12 @@ MODULES: dict[str, dict[str, Any]] = {
     "kubelet_config": {"cpu_manager_policy": "static", "system_reserved": {"cpu": "500m"}},
     "containerd_config": {"cgroup_driver": "cgroupfs"},
     "crio_config": {"cgroup_driver": "cgroupfs"},
-    "kernel_switches": {"switches": ["vm.memcg_qos_enable"]},
+    "agent_sysctls": {"sysctls": ["vm.memcg_qos_enable"]},
     "systemd_slice": {"name": "a.slice", "properties": {"CPUWeight": 5}},
     "cgroup_qos": {"slice": "system.slice", "settings": {"pids_max": 10}, "cgroup_root": ROOT},
 }
 ABSENT: dict[str, dict[str, Any]] = {
-    "kernel_switches": {"switches": []},
+    "agent_sysctls": {"sysctls": []},
     "systemd_slice": {"name": "a.slice", "state": "absent"},
     "cgroup_qos": {"slice": "system.slice", "state": "absent", "cgroup_root": ROOT},
     "node_restore": {},

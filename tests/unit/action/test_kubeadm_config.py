@@ -21,7 +21,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return run(
         folder,
         [
-            task("unnamed", "kubeadm_config", nodes=nodes, configmap=True),
+            task("unnamed", "kubeadm_config", nodes=nodes, edit_configmap=True),
             task("gone", "kubeadm_config", nodes=nodes, kubeconfig=str(folder / "nowhere.conf")),
             task("bare", "kubeadm_config", nodes=nodes, kubeconfig=str(kubeconfig)),
             checked(task("bare_checked", "kubeadm_config", nodes=nodes, kubeconfig=str(kubeconfig))),
@@ -32,7 +32,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def test_true_without_a_kubeconfig_says_what_is_missing(lived: Run) -> None:
     assert lived.results["unnamed"]["failed"]
     assert lived.results["unnamed"]["msg"] == (
-        "colocation_kubeadm_configmap is true, and colocation_kubeconfig names no kubeconfig."
+        "colocation_kubeadm_edit_configmap is true, and colocation_kubeconfig names no kubeconfig."
         " Nothing was changed. Give the path of one on the controller."
     )
 

@@ -101,7 +101,7 @@ def test_check_mode_then_the_run_then_nothing_then_away_then_nothing(apply: Task
     assert (cluster.state(), cluster.writes) == (before, [])
     first = apply()
     assert "failed" not in first, first
-    same = ("changed", "diff", "changes", "kept", "left", "images", "left_out")
+    same = ("changed", "diff", "changes", "preserved_fields", "remaining", "images", "unsupported")
     assert {key: checked[key] for key in same} == {key: first[key] for key in same}
     assert cluster.writes[0] == INVENTORY
     assert objects(first) == [
@@ -120,8 +120,8 @@ def test_check_mode_then_the_run_then_nothing_then_away_then_nothing(apply: Task
         "create Queue offline",
         "create ValidatingWebhookConfiguration volcano-admission-service-queues-validate",
     ]
-    assert first["left_out"] == [f"Pod volcano-test ({apply.folder}/volcano.yaml:226): Helm's hook for test"]
-    assert first["kept"] == first["left"] == []
+    assert first["unsupported"] == [f"Pod volcano-test ({apply.folder}/volcano.yaml:226): Helm's hook for test"]
+    assert first["preserved_fields"] == first["remaining"] == []
 
     written = len(cluster.writes)
     again = apply()
@@ -144,7 +144,7 @@ def test_what_the_schedulers_role_wrote_since_stays(apply: Task_) -> None:
     assert found
     apply.cluster.add({**found, "data": {KEY: "edited\n", "other": "x"}})
     again = apply()
-    assert (again["changed"], again["kept"]) == (False, [f"ConfigMap {SPACE}/{CONF}: data.{KEY}"])
+    assert (again["changed"], again["preserved_fields"]) == (False, [f"ConfigMap {SPACE}/{CONF}: data.{KEY}"])
     assert conf(apply.cluster) == "edited\n"
 
     apply.text = TEXT.replace("- name: gang", "- name: conformance")
@@ -178,7 +178,7 @@ def test_an_object_that_the_manifest_drops_is_named_and_goes_with_the_rest(apply
     before = apply.cluster.state()
     apply()
     apply.text = TEXT[: TEXT.index("# Source: volcano/templates/default-queue.yaml")]
-    assert apply()["left"] == ["Queue offline: the manifest has it no longer"]
+    assert apply()["remaining"] == ["Queue offline: the manifest has it no longer"]
     apply.remove(remove_crds=True)
     assert apply.cluster.state() == before
 
@@ -227,7 +227,7 @@ def test_what_others_made_is_refused_or_taken_over_and_stays_when_all_goes(apply
     assert f"patch Deployment {SPACE}/volcano-scheduler" in objects(taken)
     assert not apply()["changed"]
     away = apply.remove(remove_crds=True)
-    assert away["left"] == [f"Deployment {SPACE}/volcano-scheduler: it was there before"]
+    assert away["remaining"] == [f"Deployment {SPACE}/volcano-scheduler: it was there before"]
     assert {"Deployment volcano-scheduler", f"Namespace {SPACE}"} <= apply.cluster.names()
     found = apply.cluster.get("Deployment", "volcano-scheduler", SPACE)
     assert found
@@ -360,7 +360,7 @@ def test_an_object_that_lost_our_mark_is_not_taken_away(apply: Task_) -> None:
     found = apply.cluster.get("Service", "volcano-admission-service", SPACE)
     assert found
     apply.cluster.add({**found, "metadata": {"name": "volcano-admission-service", "namespace": SPACE}})
-    left = apply.remove(remove_crds=True)["left"]
+    left = apply.remove(remove_crds=True)["remaining"]
     assert left == [
         f"Service {SPACE}/volcano-admission-service: it is not ours any more",
         f"Namespace {SPACE}: it also has Service volcano-admission-service",
@@ -378,7 +378,7 @@ def test_crds_stay_and_can_go_later(apply: Task_) -> None:
         f"{kind} queues.scheduling.volcano.sh",
         f"{kind} podgroups.scheduling.volcano.sh",
     }
-    assert [each.partition(":")[0] for each in away["left"]] == [
+    assert [each.partition(":")[0] for each in away["remaining"]] == [
         f"{kind} queues.scheduling.volcano.sh",
         f"{kind} podgroups.scheduling.volcano.sh",
     ]
@@ -402,7 +402,7 @@ def test_a_namespace_with_somebody_elses_things_stays(apply: Task_) -> None:
     apply()
     apply.cluster.add({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "mine", "namespace": SPACE}})
     away = apply.remove(remove_crds=True)
-    assert away["left"] == [f"Namespace {SPACE}: it also has ConfigMap mine"]
+    assert away["remaining"] == [f"Namespace {SPACE}: it also has ConfigMap mine"]
     assert {"ConfigMap mine", f"Secret {SECRET}"} <= apply.cluster.names()
     assert "Deployment volcano-scheduler" not in apply.cluster.names()
     assert not apply.remove(remove_crds=True)["changed"]

@@ -52,7 +52,7 @@ def test_defaults_of_the_profile_come_from_the_specification(answers: Run) -> No
     assert not found["changed"]
     assert besteffort(found) == {"cpu_quota": 0.9, "memory_high": "80%", "memory_max": None, "pids_max": 32768}
     assert found["slices"] == [{"name": "system.slice", "state": "present", "properties": {"CPUWeight": 20}}]
-    assert {"level": "HLS", "thing": "no CPU quota"}.items() <= found["cannot"][0].items()
+    assert {"level": "HLS", "setting": "no CPU quota"}.items() <= found["unsupported"][0].items()
 
 
 def test_numbers_are_as_good_as_texts_and_the_rest_is_default(answers: Run) -> None:
@@ -62,7 +62,7 @@ def test_numbers_are_as_good_as_texts_and_the_rest_is_default(answers: Run) -> N
 
 def test_a_slice_that_is_only_wanted_is_made_and_weighed(answers: Run) -> None:
     found = answers.results["named"]
-    assert [each["name"] for each in found["reserved"]] == ["runtime.slice"]
+    assert [each["name"] for each in found["reserved_slices"]] == ["runtime.slice"]
     assert {each["name"]: each["properties"] for each in found["slices"]} == {
         "system.slice": {"CPUWeight": 20},
         "runtime.slice": {"CPUWeight": 39},
@@ -71,8 +71,8 @@ def test_a_slice_that_is_only_wanted_is_made_and_weighed(answers: Run) -> None:
 
 def test_the_driver_that_kubelet_will_have_says_what_is_a_slice(answers: Run) -> None:
     found = answers.results["other_driver"]
-    assert found["reserved"] == []
-    assert "kubelet is no slice's path" in str(found["cannot"])
+    assert found["reserved_slices"] == []
+    assert "kubelet is no slice's path" in str(found["unsupported"])
 
 
 @pytest.mark.parametrize(

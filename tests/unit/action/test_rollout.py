@@ -192,7 +192,7 @@ def rolled(folder: Path, **given: Any) -> tuple[int, str]:
 
 def test_one_that_fails_stops_the_batches_after_its_own_and_one_table_tells_of_all(tmp_path: Path) -> None:
     hosts = three(n1=FAILED, n2={"failed": True, "msg": "No."})
-    status, output = rolled(tmp_path, hosts=hosts, colocation_rollout=[2, 1])
+    status, output = rolled(tmp_path, hosts=hosts, colocation_rollout_batches=[2, 1])
     assert status == 2, output
     assert output.count("3 nodes in the rollout: 1 failed, 1 put back, 1 not touched") == 1, output
     assert "n1  put back  It was put back." in output
@@ -200,7 +200,7 @@ def test_one_that_fails_stops_the_batches_after_its_own_and_one_table_tells_of_a
 
 def test_below_the_threshold_the_rollout_goes_on_and_its_summary_tells_who_failed(tmp_path: Path) -> None:
     status, output = rolled(
-        tmp_path, hosts=three(n1=FAILED), colocation_rollout=[2, 1], colocation_max_fail_percentage=50
+        tmp_path, hosts=three(n1=FAILED), colocation_rollout_batches=[2, 1], colocation_max_fail_percentage=50
     )
     assert status == 2, output
     assert output.rpartition("3 nodes in the rollout: ")[2].startswith("1 put back, 2 changed"), output
@@ -216,7 +216,9 @@ def test_contact_that_is_lost_counts_as_a_failure_without_a_drain_too(tmp_path: 
     reach = {"name": "Align", "ansible.builtin.command": "true", "register": "node_aligned"}
     hosts: dict[str, Any] = {name: {"node_observed": {"observation": "x"}} for name in ("n1", "n2", "n3")}
     hosts["n2"].update(nobody)
-    status, output = run(tmp_path, ApiServer(), reach, hosts=hosts, colocation_drain=False, colocation_rollout=[2, 1])
+    status, output = run(
+        tmp_path, ApiServer(), reach, hosts=hosts, colocation_drain=False, colocation_rollout_batches=[2, 1]
+    )
     assert status == 2, output
     assert "n2  lost contact  what was begun there ends by itself; run again" in output
     assert "1 not touched" in output
@@ -226,8 +228,8 @@ def test_contact_that_is_lost_counts_as_a_failure_without_a_drain_too(tmp_path: 
 @pytest.mark.parametrize(
     "given",
     [
-        {"colocation_rollout": [1, 0]},
-        {"colocation_rollout": ["half"]},
+        {"colocation_rollout_batches": [1, 0]},
+        {"colocation_rollout_batches": ["half"]},
         {"colocation_serial": -1},
         {"colocation_max_fail_percentage": "101"},
     ],
@@ -237,11 +239,13 @@ def test_what_ansible_would_take_for_all_nodes_at_once_is_refused_before_anythin
 ) -> None:
     status, output = rolled(tmp_path, hosts=three(), **given)
     assert status == 2, output
-    assert "Nothing was changed. colocation_rollout" in output
+    assert "Nothing was changed. colocation_rollout_batches" in output
     assert "[Change" not in output
 
 
-@pytest.mark.parametrize("given", [{"colocation_rollout": [1, "10%", "100%"]}, {"colocation_rollout": "3"}])
+@pytest.mark.parametrize(
+    "given", [{"colocation_rollout_batches": [1, "10%", "100%"]}, {"colocation_rollout_batches": "3"}]
+)
 def test_sizes_that_are_taken(tmp_path: Path, given: dict[str, Any]) -> None:
     status, output = rolled(tmp_path, hosts=three(), **given)
     assert status == 0, output

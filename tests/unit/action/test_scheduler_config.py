@@ -91,8 +91,8 @@ def test_check_mode_then_the_run_then_nothing_then_back_then_nothing(kubeconfig:
     assert (found.state(), found.writes) == (before, [])
     first = run(found, given)
     assert first["changed"]
-    assert {key: checked[key] for key in ("changed", "diff", "changes", "findings", "left_out")} == {
-        key: first[key] for key in ("changed", "diff", "changes", "findings", "left_out")
+    assert {key: checked[key] for key in ("changed", "diff", "changes", "findings", "unsupported")} == {
+        key: first[key] for key in ("changed", "diff", "changes", "findings", "unsupported")
     }
     assert text(found) == WRITTEN
     assert found.writes[0] == f"create ConfigMap {SPACE}/volcano-colocation-scheduler"
@@ -125,7 +125,7 @@ def test_a_server_without_policies_gets_the_rest_and_the_reason(kubeconfig: str)
     result = run(found, {**WANTED, "kubeconfig": kubeconfig})
     # Ansible takes a result with one of these keys for something else than a change.
     assert not result.keys() & {"skipped", "failed", "unreachable", "exception"}
-    assert [each.partition(":")[0] for each in result["left_out"]] == [
+    assert [each.partition(":")[0] for each in result["unsupported"]] == [
         "ValidatingAdmissionPolicy",
         "MutatingAdmissionPolicy",
     ]
@@ -143,7 +143,7 @@ def test_the_examples_do_what_they_say(kubeconfig: str) -> None:
     for example, told in zip(EXAMPLES, (13, 13), strict=True):
         given = {**example["volcano.colocation.scheduler_config"], "kubeconfig": kubeconfig}
         result = run(found, given)
-        assert (len(result["changes"]), result["findings"], result["left_out"]) == (told - 1, [], [])
+        assert (len(result["changes"]), result["findings"], result["unsupported"]) == (told - 1, [], [])
         assert not run(found, given)["changed"]
     assert found.state() == before
 

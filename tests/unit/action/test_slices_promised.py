@@ -27,7 +27,7 @@ PROFILE: dict[str, Any] = {
     "kube_reserved_cgroup": "/runtime.slice",
     "kube_reserved": {"cpu": "500m"},
     "allow_disruption": True,
-    "slices_promised": True,
+    "assume_slices": True,
 }
 LACKING = with_slice(node("1.30.14"), [], path="runtime.slice")
 FREE = {"id": "t", "state": "none"}
@@ -59,12 +59,12 @@ def _private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_in_check_mode_the_plan_takes_the_slices_for_there() -> None:
     result, started = align(LACKING, check=True)
     assert result["plan"]["refusals"] == []
-    assert result["promised"] == {"slices": ["runtime.slice"], "cgroup_driver": "systemd"}
+    assert result["assumptions"] == {"slices": ["runtime.slice"], "cgroup_driver": "systemd"}
     assert result["observation"]
     assert started == ["node_snapshot", "node_transaction"]
-    without, _started = align(LACKING, check=True, slices_promised=False)
+    without, _started = align(LACKING, check=True, assume_slices=False)
     assert [each["code"] for each in without["plan"]["refusals"]] == ["reserved-cgroup-missing"]
-    assert "promised" not in without
+    assert "assumptions" not in without
 
 
 def test_kubelet_is_told_once_the_slice_was_seen() -> None:
@@ -84,7 +84,7 @@ def test_a_slice_that_was_not_made_stops_it_before_kubelet_is_told() -> None:
 
 def test_where_it_was_there_nobody_looks_again() -> None:
     observed, _started = align(MADE, check=True)
-    assert observed["promised"]["slices"] == []
+    assert observed["assumptions"]["slices"] == []
     _result, started = align(MADE, observation=observed["observation"])
     assert started == ["node_transaction"]
 

@@ -38,7 +38,7 @@ def test_every_playbook_refuses_it_and_names_the_nearest(tmp_path: Path, name: s
 
 
 def test_known_variables_and_names_of_others_pass(tmp_path: Path) -> None:
-    done = run(tmp_path, "assess", colocation_report_folder="", site_colocation_drian=True)
+    done = run(tmp_path, "assess", colocation_report_directory="", site_colocation_drian=True)
     assert "Unknown variable" not in done.output
     assert "UNREACHABLE" in done.output
 

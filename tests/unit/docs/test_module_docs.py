@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.modules import (
+    agent_host_info,
     agent_image,
-    agent_pod,
-    agent_probe,
+    agent_pod_cgroups,
     cgroup_qos,
     node_ledger,
     node_transaction,
@@ -32,18 +32,18 @@ MODULES = tuple(sorted(path.stem for path in (COLLECTION / "plugins" / "modules"
 ACTIONS = tuple(sorted(path.stem for path in (COLLECTION / "plugins" / "action").glob("*.py")))
 
 SPECS: dict[str, Mapping[str, Any]] = {
-    "agent_archive": agent_arguments.AGENT_ARCHIVE,
+    "agent_archive_info": agent_arguments.AGENT_ARCHIVE,
     "agent_deploy": agent_arguments.AGENT_DEPLOY,
     "agent_image": agent_arguments.AGENT_IMAGE,
-    "agent_pod": agent_pod.ARGUMENTS,
-    "agent_probe": agent_probe.ARGUMENTS,
-    "agent_trial": agent_arguments.AGENT_TRIAL,
+    "agent_pod_cgroups": agent_pod_cgroups.ARGUMENTS,
+    "agent_host_info": agent_host_info.ARGUMENTS,
+    "agent_smoke_test": agent_arguments.AGENT_TRIAL,
     "agent_verify": agent_arguments.AGENT_VERIFY,
     "cgroup_qos": cgroup_qos.ARGUMENTS,
     "containerd_config": arguments.CONTAINERD_CONFIG,
     "crio_config": arguments.CRIO_CONFIG,
-    "kernel_switches": arguments.KERNEL_SWITCHES,
-    "known_variables": {},
+    "agent_sysctls": arguments.KERNEL_SWITCHES,
+    "validate_variables": {},
     "kubeadm_config": arguments.KUBEADM_CONFIG,
     "kubelet_config": arguments.KUBELET_CONFIG,
     "manifest_apply": MANIFEST_APPLY,
@@ -58,7 +58,7 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "node_table": arguments.NODE_TABLE,
     "node_transaction": node_transaction.ARGUMENTS,
     "qos_plan": arguments.QOS_PLAN,
-    "rollout_outlook": rollout_arguments.ROLLOUT_OUTLOOK,
+    "rollout_preview": rollout_arguments.ROLLOUT_OUTLOOK,
     "rollout_table": rollout_arguments.ROLLOUT_TABLE,
     "rubik_config": agent_arguments.RUBIK_CONFIG,
     "scheduler_config": arguments.SCHEDULER_CONFIG,
@@ -99,6 +99,7 @@ def promised(options: Mapping[str, Any]) -> dict[str, Any]:
             "required": option.get("required", False),
             "default": option.get("default"),
             "choices": option.get("choices"),
+            "aliases": option.get("aliases", []),
             "options": promised(option.get("suboptions") or {}),
         }
         for name, option in options.items()
@@ -112,6 +113,7 @@ def taken(spec: Mapping[str, Any]) -> dict[str, Any]:
             "required": option.get("required", False),
             "default": option.get("default"),
             "choices": option.get("choices"),
+            "aliases": option.get("aliases", []),
             "options": taken(option.get("options") or {}),
         }
         for name, option in spec.items()

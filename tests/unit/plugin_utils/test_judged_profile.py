@@ -45,7 +45,7 @@ def test_one_value_that_is_set_brings_the_defaults_with_it() -> None:
 
 
 def test_they_are_judged_where_that_is_asked_for() -> None:
-    profile, judged = judged_profile({**DEFAULTS, "judge_defaults": True})
+    profile, judged = judged_profile({**DEFAULTS, "compare_defaults": True})
     assert profile.cgroup_driver is not None
     assert {each.source.value for each in judged.values} == {"role-default"}
     assert judged.judged
@@ -61,7 +61,7 @@ def test_a_healthy_cgroupfs_node_is_aligned_without_a_profile() -> None:
     document = assess(captured(CGROUPFS), DEFAULTS)
     assert document["verdict"] == "aligned"
     assert codes(document).isdisjoint({"differs-from-profile", "cannot-be-aligned"})
-    assert document["profile"] == {"judged": False, "values": []}
+    assert document["profile"] == {"specified": False, "options": []}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -72,7 +72,7 @@ def test_without_a_profile_a_node_is_judged_as_without_options(name: str) -> Non
 def test_with_one_it_is_held_against_that_and_the_defaults() -> None:
     document = assess(captured(CGROUPFS), {**DEFAULTS, "cgroup_driver": "systemd", "profile_defaults": ["nri.enabled"]})
     assert document["verdict"] == "misaligned"
-    assert {"option": "cgroup_driver", "value": "systemd", "source": "set"} in document["profile"]["values"]
+    assert {"option": "cgroup_driver", "value": "systemd", "source": "set"} in document["profile"]["options"]
 
 
 def test_what_a_plan_would_refuse_is_noted_and_leaves_the_verdict() -> None:

@@ -53,7 +53,7 @@ def test_a_healthy_node_takes_six_lines() -> None:
 
 def judged(*values: tuple[str, Any, str]) -> dict[str, Any]:
     listed = [{"option": option, "value": value, "source": source} for option, value, source in values]
-    return put(golden("facts", ALIGNED), {"judged": True, "values": listed}, "profile")
+    return put(golden("facts", ALIGNED), {"specified": True, "options": listed}, "profile")
 
 
 def profile_lines(facts: dict[str, Any]) -> list[str]:

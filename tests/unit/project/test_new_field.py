@@ -176,7 +176,7 @@ def test_its_flag_is_known(proof: dict[str, Any]) -> None:
 def test_it_is_reported_for_the_variable_of_the_role(copy: Copy) -> None:
     """From the variable through the argument specification, the module's options and the rules."""
     recorded = copy.root / "tests" / "unit" / "fixtures" / "snapshots" / "trixie-v2-aligned.json"
-    given = {"colocation_snapshots": str(recorded), "colocation_report_folder": "", "colocation_api_port": 10260}
+    given = {"colocation_snapshots": str(recorded), "colocation_report_directory": "", "colocation_api_port": 10260}
     said = copy.python("-m", "ansible", "playbook", "volcano.colocation.assess", "-e", json.dumps(given))
     assert "set: api_port 10260" in said
     assert "kubelet port: unset -> 10260" in said

@@ -62,7 +62,7 @@ def tasks(tree: Tree) -> Iterator[tuple[str, dict[str, Any]]]:
     if tree.number % 3 == 0:
         yield "systemd_slice", random.choice(SLICES)
     if tree.number % 3 == 1:
-        yield "kernel_switches", {"switches": random.choice(SWITCHES)}
+        yield "agent_sysctls", {"sysctls": random.choice(SWITCHES)}
     if tree.number % 2 == 0:
         yield "node_restore", {}
 

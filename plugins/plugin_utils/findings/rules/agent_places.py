@@ -27,7 +27,7 @@ def cgroup_root(facts: NodeFacts) -> Iterator[Finding]:
     deep = _deep_trees(facts)
     if named or deep:
         yield Finding(
-            "cgroup-root-elsewhere",
+            "cgroup-root-not-default",
             Severity.INFO,
             Effect.NONE,
             "kubelet keeps its pods below a cgroup root of its own; agents look at the top unless they are told.",
@@ -41,7 +41,7 @@ def kubelet_folder(facts: NodeFacts) -> Iterator[Finding]:
     folder = facts.kubelet.checkpoint.path.rpartition("/")[0]
     if facts.kubelet.installed and folder != KUBELET_FOLDER:
         yield Finding(
-            "kubelet-folder-elsewhere",
+            "kubelet-root-dir-not-default",
             Severity.INFO,
             Effect.NONE,
             f"kubelet's folder is not {KUBELET_FOLDER}, where agents look for its checkpoints.",

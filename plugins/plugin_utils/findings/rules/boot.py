@@ -34,7 +34,7 @@ def next_line_differs(facts: NodeFacts) -> Iterator[Finding]:
     ]
     if found:
         yield Finding(
-            "next-command-line-differs",
+            "next-boot-command-line-differs",
             Severity.WARNING,
             Effect.LATENT,
             "The boot loader's files say other things of cgroups than the kernel command line in force.",

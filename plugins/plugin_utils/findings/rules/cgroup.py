@@ -159,7 +159,7 @@ def second_tree(facts: NodeFacts) -> Iterator[Finding]:
     stale = tuple(tree for tree in facts.cgroup.trees if tree.endswith("/" + KubeletTree(other).pods()))
     if stale:
         yield Finding(
-            "second-tree",
+            "second-kubepods-tree",
             Severity.INFO,
             Effect.NONE,
             f"A cgroup tree of the {other.value} driver lies beside kubelet's own.",

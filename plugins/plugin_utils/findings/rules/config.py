@@ -71,7 +71,7 @@ def next_restart_of_kubelet(facts: NodeFacts) -> Iterator[Finding]:
     newer = [each.path for each in (facts.kubelet.config, *facts.kubelet.dropins) if each.changed_after_start]
     if facts.kubelet.running and newer:
         yield Finding(
-            "kubelet-older-than-config",
+            "kubelet-config-changed-after-start",
             Severity.WARNING,
             Effect.LATENT,
             "kubelet's file changed after kubelet started.",

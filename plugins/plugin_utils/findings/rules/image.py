@@ -26,7 +26,7 @@ def image(facts: NodeFacts) -> Iterator[Finding]:
     mode = f"cgroup {systemd.next_mode.value}" if systemd.next_mode else "a cgroup version that files do not tell"
     why = (systemd.next_mode_reason,) if systemd.next_mode_reason else ()
     yield Finding(
-        "image",
+        "offline-image",
         Severity.INFO,
         Effect.NONE,
         f"These are the files of a node that does not run. Its first boot gives {mode}.",

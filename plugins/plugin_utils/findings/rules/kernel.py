@@ -42,7 +42,7 @@ def v1_asked_in_vain(facts: NodeFacts) -> Iterator[Finding]:
     asked = switch(facts.kernel_facts.parameters.get(UNIFIED)) is False
     if asked and version is not None and version >= 256 and facts.cgroup.mode is CgroupMode.V2:
         yield Finding(
-            "v1-asked-in-vain",
+            "cgroup-v1-request-ignored",
             Severity.WARNING,
             Effect.NONE,
             "The kernel command line asks for cgroup v1, and the node has v2.",

@@ -171,7 +171,7 @@ def runs_otherwise(facts: NodeFacts) -> Iterator[Finding]:
     differing = tuple(_disagreements(kubelet, kubelet.configz)) if kubelet.configz else ()
     if differing:
         yield Finding(
-            "kubelet-runs-otherwise",
+            "kubelet-configz-differs",
             Severity.WARNING,
             Effect.LATENT,
             "kubelet runs with other values than its files and flags give; the next restart takes those.",

@@ -50,7 +50,7 @@ def file_refused(facts: NodeFacts) -> Iterator[Finding]:
     problems += _wrong_in_dropins(dropins, version)
     if problems:
         yield refused(
-            "kubelet-file-refused",
+            "kubelet-config-refused",
             f"kubelet does not start: it cannot decode {len(problems)} value(s) of its files.",
             tuple(map(place, problems)),
             "Correct each value or delete its line; the file begins with its apiVersion and kind.",
@@ -68,7 +68,7 @@ def file_ignored(facts: NodeFacts) -> Iterator[Finding]:
     ignored = [config.ignored for config in decoded_files(facts) if config.ignored]
     if ignored:
         yield Finding(
-            "kubelet-file-ignored-part",
+            "kubelet-config-part-ignored",
             Severity.WARNING,
             Effect.LATENT,
             "kubelet ignores a part of its files: of a repeated key it uses the last, of documents the first.",

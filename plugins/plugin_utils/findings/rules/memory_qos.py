@@ -92,7 +92,7 @@ def fights_agent(facts: NodeFacts) -> Iterator[Finding]:
     written = _written(facts)
     if agents and written:
         yield Finding(
-            "memory-qos-and-agent",
+            "memory-qos-agent-conflict",
             Severity.WARNING,
             Effect.NONE,
             f"kubelet sets {' and '.join(written)} of pods, and so may an agent that runs here.",

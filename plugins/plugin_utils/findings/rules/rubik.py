@@ -50,7 +50,7 @@ def without_kernel(facts: NodeFacts) -> Iterator[Finding]:
         # Preemption is what rubik is there for; whether others are on, only a configuration on the node tells.
         certain = config is not None or any(name == "preemption" for name, _what in lacking)
         yield Finding(
-            "rubik-lacks-kernel",
+            "rubik-kernel-features-missing",
             Severity.WARNING if certain else Severity.INFO,
             Effect.NONE,
             "rubik runs here, and some of its features, if they are on, do nothing on this kernel.",

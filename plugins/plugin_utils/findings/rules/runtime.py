@@ -161,7 +161,7 @@ def runtime_older_than_config(facts: NodeFacts) -> Iterator[Finding]:
     changed = tuple(each.path for each in facts.runtime.layers if each.changed_after_start)
     if facts.runtime.running and changed and facts.runtime.running_cgroup_driver is None:
         yield Finding(
-            "runtime-older-than-config",
+            "runtime-config-changed-after-start",
             WARNING,
             Effect.LATENT,
             f"{facts.runtime.name}'s files changed after it started, and it does not tell what it runs with.",

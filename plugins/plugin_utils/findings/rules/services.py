@@ -13,7 +13,7 @@ from ..model import Effect, Finding, Rule, Severity
 def runtime_silent(facts: NodeFacts) -> Iterator[Finding]:
     if facts.runtime.installed and not facts.runtime.running and not facts.image:
         yield Finding(
-            "runtime-silent",
+            "runtime-not-answering",
             Severity.ERROR,
             Effect.UNKNOWN,
             f"{facts.runtime.name} does not answer over CRI.",

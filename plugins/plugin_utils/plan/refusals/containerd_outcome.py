@@ -115,7 +115,7 @@ def _handlers(runtime: RuntimeFacts, after: Layers, driver: Driver) -> Iterator[
 
 def _outranked(setting: str, file: str) -> Refusal:
     return Refusal(
-        "containerd-outranked",
+        "containerd-overridden",
         f"{setting} would not count: this file is read later and says otherwise",
         "Take the setting out of it, or set it there.",
         file=file,

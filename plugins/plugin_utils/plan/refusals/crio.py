@@ -35,7 +35,7 @@ def _files(draft: PlanDraft) -> Iterator[Refusal]:
             yield from unsafe_file(each)
         elif each.kind == "directory":
             yield Refusal(
-                "crio-nested-folder",
+                "crio-nested-directory",
                 "is a folder, whose files CRI-O reads too (filepath.Walk in cri-o pkg/config/config.go)",
                 "Move its files up; this release reads one folder only.",
                 file=each.path,
@@ -72,7 +72,7 @@ def _outranked(draft: PlanDraft) -> Iterator[Refusal]:
         outranked = parent == folder and name > DROP_IN and not same(found.value, setting.wanted)
         if outranked and on_command_line(draft.runtime, setting) is None:
             yield Refusal(
-                "crio-drop-in-outranked",
+                "crio-drop-in-overridden",
                 f"sets {setting.keys[-1]} = {found.value!r} and sorts behind {DROP_IN}, so that it would win",
                 f"Take {setting.keys[-1]} out of it, or rename it to sort before.",
                 file=found.path,
@@ -91,7 +91,7 @@ def _nri(draft: PlanDraft) -> Iterator[Refusal]:
     closed = connections_refused_by(draft.runtime)
     if draft.profile.nri.enabled and closed and not skip:
         yield Refusal(
-            "crio-nri-closed",
+            "crio-nri-connections-disabled",
             "has nri_disable_connections = true: CRI-O opens no socket, and no plugin can connect",
             "Take it out, or leave nri.enabled (colocation_nri_enabled) unset.",
             file=closed,

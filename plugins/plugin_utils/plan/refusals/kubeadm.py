@@ -18,7 +18,7 @@ def _folder(draft: PlanDraft) -> Iterator[Refusal]:
         return
     if found.kind not in ("missing", "directory"):
         yield Refusal(
-            "kubeadm-patches-no-folder",
+            "kubeadm-patches-not-a-directory",
             f"is a {found.kind}; kubeadm takes only a folder itself for --patches",
             "Name the real folder in kubeadm_patches (colocation_kubeadm_patches) and to kubeadm.",
             file=found.folder,
@@ -26,7 +26,7 @@ def _folder(draft: PlanDraft) -> Iterator[Refusal]:
         )
     elif found.unseen:
         yield Refusal(
-            "kubeadm-patches-unseen",
+            "kubeadm-patches-not-read",
             f"not all patches are known: {found.unseen}",
             "Keep at most 64 readable patches of kubeletconfiguration there; one that is not known could beat all.",
             file=found.folder,

@@ -32,7 +32,7 @@ def _installed(draft: PlanDraft) -> Iterator[Refusal]:
     inside = draft.facts.layout.kubelet_inside
     if inside and why_no_folder(draft.facts):
         yield Refusal(
-            "kubelet-inside",
+            "kubelet-inside-other-process",
             f"{inside} runs kubelet inside its own process and gives it flags, no file",
             f"Upgrade {inside} to 1.32 or later, which reads drop-ins, or set in its own configuration, kubelet-arg:"
             f" {kubelet_arguments(draft.desired) or 'NAME=VALUE'}.",
@@ -79,7 +79,7 @@ def _folder(draft: PlanDraft) -> Iterator[Refusal]:
         )
     if start.unseen and reads_folder(draft.kubelet):
         yield Refusal(
-            "dropins-unseen",
+            "dropins-not-read",
             f"not all drop-ins are known: {start.unseen}",
             "Keep at most 64 readable drop-ins in this folder; one that is not known could beat every setting.",
             file=start.config_dir,
@@ -111,7 +111,7 @@ def _outranked(draft: PlanDraft) -> Iterator[Refusal]:
             )
         else:
             yield Refusal(
-                "dropin-cannot-empty",
+                "dropin-cannot-clear-value",
                 f"kubelet {draft.kubelet.version} lets no drop-in set {'.'.join(keys)} to {wanted!r}: an empty value"
                 " overrides nothing before 1.29",
                 "Set kubelet_strategy (colocation_kubelet_strategy) to main-file.",
@@ -170,7 +170,7 @@ def _flags_that_hold_more(draft: PlanDraft, found: tuple[Override, ...]) -> Iter
         more = left_behind(field, flags, whole.get(field.key), paths) if flags else ""
         if more:
             yield Refusal(
-                "flag-holds-more",
+                "flag-has-other-entries",
                 f"{members[-1].flag.name} gives entries of {field.key} that the profile does not name and that would"
                 f" change without the flag: {more}",
                 "Name them in the profile too, or write them to kubelet's file yourself.",

@@ -38,7 +38,7 @@ HOLDS = [{"architecture": "amd64", "id": ID, "digests": [ID]}]
 def bring(on: ImageNode, *, look: bool = False, machine: str = "x86_64", **given: Any) -> dict[str, Any]:
     """What the module does on the node; with ``look`` what it does first, and in check mode."""
     archive = None if look else str(on.write("/home/ansible/image.tar", ARCHIVE))
-    arguments = {"image": NAME, "holds": HOLDS, "archive": archive, "sha256": hashlib.sha256(ARCHIVE).hexdigest()}
+    arguments = {"image": NAME, "images": HOLDS, "archive": archive, "sha256": hashlib.sha256(ARCHIVE).hexdigest()}
     return present(on.host, {**arguments, **given}, machine, on.clock)
 
 
@@ -87,7 +87,7 @@ def test_what_was_imported_is_noted_for_root_only(tmp_path: Path) -> None:
 def test_an_image_that_was_there_is_not_ours(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime(images=[Image(ID, [NAME])])) as on:
         assert not bring(on)["changed"]
-        assert absent(on.host, [], check=False) == {"changed": False, "removed": [], "kept": []}
+        assert absent(on.host, [], check=False) == {"changed": False, "removed": [], "remaining": []}
         assert on.runtime.images
     assert not Path(on.host.path("/var")).exists()
 
@@ -105,8 +105,8 @@ def test_name_and_id_both_count(tmp_path: Path, there: Image) -> None:
 def test_the_ids_of_this_architecture_count(tmp_path: Path) -> None:
     holds = [{"architecture": "arm64", "id": OTHER_ID, "digests": []}, *HOLDS]
     with node(tmp_path, ImageRuntime(images=[Image(OTHER_ID, [NAME])])) as on:
-        assert bring(on, look=True, holds=holds, machine="x86_64")["needed"]
-        assert not bring(on, look=True, holds=holds, machine="aarch64")["needed"]
+        assert bring(on, look=True, images=holds, machine="x86_64")["import_required"]
+        assert not bring(on, look=True, images=holds, machine="aarch64")["import_required"]
         with pytest.raises(ColocationError, match=r"this node is arm64, and the archive holds .* for amd64\. Nothing"):
             bring(on, look=True, machine="aarch64")
     assert architecture("riscv64") == "riscv64"
@@ -157,7 +157,7 @@ def test_other_runtimes_are_refused_before_anything_is_sent(tmp_path: Path, name
 
 def test_what_was_loaded_by_hand_into_another_runtime_is_enough(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime(name="cri-o", images=[Image(ID, [NAME])], bare_ids=True)) as on:
-        assert not bring(on, look=True)["needed"]
+        assert not bring(on, look=True)["import_required"]
 
 
 def test_a_node_without_ctr_is_refused_and_k3s_has_its_own(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_an_image_that_a_container_uses_stays(tmp_path: Path, use: Made) -> None
         bring(on)
         on.runtime.containers = [use]
         kept = absent(on.host, [], check=False)
-        assert [each["reason"] for each in kept["kept"]] == ["the container main (cccccccccccc) uses it"]
+        assert [each["reason"] for each in kept["remaining"]] == ["the container main (cccccccccccc) uses it"]
         assert not kept["changed"]
         assert absent(on.host, ["main"], check=True)["removed"] == [NAME]
         on.runtime.containers = [container(asked="docker.io/library/x:1", reference=OTHER_ID)]
@@ -204,7 +204,7 @@ def test_an_image_with_another_name_stays(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime()) as on:
         bring(on)
         on.runtime.images[0].digests.append("docker.io/volcanosh/vc-agent@" + OTHER_ID)
-        (kept,) = absent(on.host, [], check=False)["kept"]
+        (kept,) = absent(on.host, [], check=False)["remaining"]
         assert kept["reason"].startswith("somebody gave it another name, docker.io/volcanosh/vc-agent@sha256:")
         assert on.runtime.images
     assert record(on)

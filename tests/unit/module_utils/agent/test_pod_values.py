@@ -23,7 +23,7 @@ def place(driver: str, root: str = "/") -> Place:
 
 
 def wanted(file: str, value: str, level: str = "container") -> dict[str, str]:
-    return {"feature": "Resources", "level": level, "controller": "cpu", "file": file, "wanted": value}
+    return {"feature": "Resources", "level": level, "controller": "cpu", "file": file, "value": value}
 
 
 @pytest.mark.parametrize("mode", ["v1", "v2"])
@@ -37,9 +37,9 @@ def test_values_of_pod_and_container_are_read(tmp_path: Path, mode: str, driver:
     before = tree.snapshot()
     expected = [wanted(file, value, "pod"), wanted(file, value)]
     of_pod, of_container = held_against(tree.host, place(driver), expected, ROOT)
-    assert of_pod["proven"]
+    assert of_pod["verified"]
     assert of_pod["path"].endswith(f"/{pod}/{file}")
-    assert (of_container["found"], of_container["proven"]) == ({"v1": "1024", "v2": "100"}[mode], False)
+    assert (of_container["actual"], of_container["verified"]) == ({"v1": "1024", "v2": "100"}[mode], False)
     assert of_container["path"].endswith(f"/{pod}/{SCOPES[driver]}/{file}")
     assert tree.snapshot() == before
 
@@ -48,15 +48,15 @@ def test_blanks_of_the_kernel_do_not_count(tmp_path: Path) -> None:
     tree = Tree(tmp_path, "v2", "systemd")
     tree.file(PODS["systemd"]["burstable"], "cpu.max").write_text("20000 100000\n")
     (found,) = held_against(tree.host, place("systemd"), [wanted("cpu.max", "20000 100000", "pod")], ROOT)
-    assert found["proven"]
+    assert found["verified"]
 
 
 def test_what_is_not_there_has_its_reason(tmp_path: Path) -> None:
     tree = Tree(tmp_path, "v2", "systemd")
     expected = [wanted("cpu.weight", "20"), wanted("cpu.qos_level", "-1", "pod")]
     container, level = held_against(tree.host, place("systemd"), expected, ROOT)
-    assert (container["reason"], container["proven"]) == ("there is no such cgroup", False)
-    assert (level["reason"], level["proven"]) == ("cannot be read: No such file or directory", False)
+    assert (container["reason"], container["verified"]) == ("there is no such cgroup", False)
+    assert (level["reason"], level["verified"]) == ("cannot be read: No such file or directory", False)
 
 
 def test_a_link_in_the_tree_is_not_followed(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def test_a_tree_is_told(tmp_path: Path) -> None:
         "boot_id": "b",
         "selinux": "enforcing",
         "os": {"name": "openEuler", "version": "22.03 (LTS-SP2)"},
-        "switches": ["vm.memcg_qos_enable"],
+        "sysctls": ["vm.memcg_qos_enable"],
         "paths": {"/etc": "directory", "/etc/machine-id": "regular", "/opt/cni/bin": "missing"},
     }
 

@@ -190,7 +190,7 @@ def test_a_knob_that_the_kernel_lacks_fails_or_is_left_out(v2: Tree) -> None:
     assert "cpu_burst: this kernel has no cpu.max.burst in /cgroups/system.slice" in message
     assert "memory_qos_level: cgroup v2 has no such setting" in message
     result = v2.run(slice="system.slice", settings=settings, unsupported="skip")
-    assert [each["knob"] for each in result["left_out"]] == ["cpu_burst", "cpu_bvt_warp_ns", "memory_qos_level"]
+    assert [each["knob"] for each in result["unsupported"]] == ["cpu_burst", "cpu_bvt_warp_ns", "memory_qos_level"]
     assert [each["knob"] for each in result["settings"]] == ["pids_max"]
     assert not v2.run(slice="system.slice", settings=settings, unsupported="skip")["changed"]
 

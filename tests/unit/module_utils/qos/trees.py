@@ -103,7 +103,7 @@ OPTIONS: dict[str, Any] = {
     "memory": None,
     "cgroup_driver": "auto",
     "kubelet_cgroup_root": "/",
-    "kubelet_root": "/var/lib/kubelet",
+    "kubelet_root_dir": "/var/lib/kubelet",
     "kubelet_version": "1.31",
     "memory_qos": None,
     "cgroup_root": ROOT,

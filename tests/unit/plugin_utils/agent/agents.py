@@ -43,14 +43,14 @@ def sha256(text: str) -> str:
 
 
 def probe(name: str, **different: Any) -> dict[str, Any]:
-    """What agent_probe tells of a Debian node without SELinux."""
+    """What agent_host_info tells of a Debian node without SELinux."""
     return {
         "hostname": name,
         "machine_id_sha256": sha256(f"machine-{name}"),
         "boot_id": f"boot-{name}",
         "selinux": "off",
         "os": {"name": "Debian GNU/Linux", "version": "13 (trixie)"},
-        "switches": [],
+        "sysctls": [],
         "paths": {CNI: "missing"},
         **different,
     }

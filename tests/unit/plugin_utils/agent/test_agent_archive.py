@@ -49,7 +49,7 @@ def test_an_oci_archive_tells_its_image() -> None:
         "sha256": hashlib.sha256(data).hexdigest(),
         "size": len(data),
         "image": NAME,
-        "holds": [{"architecture": "amd64", "id": config, "digests": [manifest, config]}],
+        "images": [{"architecture": "amd64", "id": config, "digests": [manifest, config]}],
     }
 
 

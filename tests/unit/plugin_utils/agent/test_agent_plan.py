@@ -338,7 +338,7 @@ def test_labels_that_nobody_spoke_of_stop_the_run_before_its_first_change() -> N
             act(cluster(), permission=UNSAID)
         assert f"Node n1: {COLOCATION}=true, {OVERSUBSCRIPTION}=true" in str(refused.value)
         assert "evicts offline pods" in str(refused.value)
-        assert "Nothing was changed. Set colocation_agent_label to true" in str(refused.value)
+        assert "Nothing was changed. Set colocation_agent_label_nodes to true" in str(refused.value)
 
 
 def test_labels_that_are_denied_are_pending_and_all_else_is_done() -> None:

@@ -54,12 +54,12 @@ def test_all_as_it_should_be() -> None:
     assert found.published() == {
         "node": "n1",
         "pool": POOLED.name,
-        "agent": "",
+        "agent_reason": "",
         "cgroup": "kubepods.slice",
         "cgroup_reason": "",
         "batch_cpu": "900",
         "batch_cpu_reason": "",
-        "proven": True,
+        "verified": True,
     }
 
 

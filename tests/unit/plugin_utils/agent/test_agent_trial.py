@@ -134,26 +134,26 @@ def test_all_of_them_go() -> None:
 def test_what_is_to_be_read_of_a_ready_pod() -> None:
     (found,) = readings([tried()], [live(tried())])
     told = found.published()
-    read = told["read"]
+    read = told["options"]
     assert (told["ready"], told["reason"], told["host"], told["pod"]) == (
         True,
         "",
         "n1",
         f"volcano-agent-probe-{POOLED.name}",
     )
-    assert (read["uid"], read["container"], read["runtime"], read["driver"]) == (
+    assert (read["uid"], read["container"], read["runtime"], read["cgroup_driver"]) == (
         "5d0e",
         "c" * 64,
         "containerd",
         "systemd",
     )
     assert read["cgroup_root"] == "/"
-    assert {(each["level"], each["file"], each["wanted"]) for each in read["expected"]} == {
+    assert {(each["level"], each["file"], each["value"]) for each in read["expected"]} == {
         (level, *each)
         for level in ("pod", "container")
         for each in (("cpu.weight", "20"), ("cpu.max", "20000 100000"), ("cpu.max.burst", "5000"))
     }
-    assert [each["feature"] for each in told["unproven"]] == ["OverSubscription", "Eviction"]
+    assert [each["feature"] for each in told["unverified"]] == ["OverSubscription", "Eviction"]
 
 
 @pytest.mark.parametrize(
@@ -231,6 +231,6 @@ def test_of_every_feature_it_is_known_whether_the_pod_shows_it() -> None:
 
 def test_the_version_of_the_host_decides() -> None:
     trial = replace(tried(), host=replace(host("n1"), mode=CgroupMode.V1, cgroup_root="/kubelet", driver=None))
-    told = readings([trial], [live(trial)])[0].published()["read"]
+    told = readings([trial], [live(trial)])[0].published()["options"]
     assert {each["file"] for each in told["expected"]} == {"cpu.shares", "cpu.cfs_quota_us", "cpu.cfs_burst_us"}
-    assert (told["cgroup_root"], told["driver"]) == ("/kubelet", "")
+    assert (told["cgroup_root"], told["cgroup_driver"]) == ("/kubelet", "")

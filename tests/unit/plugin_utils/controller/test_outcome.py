@@ -48,9 +48,9 @@ def test_the_published_plan() -> None:
         "after": False,
         "file": "/etc/containerd/config.toml",
         "reason": "differs from the profile",
-        "needs": ["restart runtime"],
+        "impact": ["restart runtime"],
     }
-    assert found["needs"] == ["restart runtime"]
+    assert found["impact"] == ["restart runtime"]
 
 
 def test_one_refusal_is_one_sentence() -> None:

@@ -87,10 +87,13 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
         lambda node: put(kernel(gated(node), OLD), None, "kubelet", "version"),
     ),
     "an agent and a kubelet that writes nothing": (
-        "memory-qos-and-agent",
+        "memory-qos-agent-conflict",
         lambda node: commands(gated(node, "1.37.0", ""), koordlet=1),
     ),
-    "an agent that leaves memory alone": ("memory-qos-and-agent", lambda node: commands(gated(node), crane_agent=1)),
+    "an agent that leaves memory alone": (
+        "memory-qos-agent-conflict",
+        lambda node: commands(gated(node), crane_agent=1),
+    ),
     "v1 without the gate": ("memory-qos-needs-v2", lambda node: gated(v1_252(node), lines="")),
     "v2 with the gate": ("memory-qos-needs-v2", gated),
     "a reservation with its gate": (
@@ -103,10 +106,10 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
         "memory-reservation-refused",
         lambda node: gated(node, "1.36.0", "memoryReservationPolicy: None\n"),
     ),
-    "the default root, written out": ("cgroup-root-elsewhere", lambda node: kubelet_adds(node, "cgroupRoot: /\n")),
+    "the default root, written out": ("cgroup-root-not-default", lambda node: kubelet_adds(node, "cgroupRoot: /\n")),
     "a port that is closed": ("read-only-port-open", lambda node: kubelet_adds(node, "readOnlyPort: 0\n")),
     "kubelet's default port": ("read-only-port-open", lambda node: node),
-    "kubelet's default folder": ("kubelet-folder-elsewhere", lambda node: node),
+    "kubelet's default folder": ("kubelet-root-dir-not-default", lambda node: node),
     "static pods": ("static-pod-backup-is-run", lambda node: manifests(node, "etcd.yaml", ".etcd.yaml.bak")),
     "a backup in a folder that is not in force": (
         "static-pod-backup-is-run",
@@ -118,17 +121,17 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
         lambda node: unit(node, "kubelet.service", NeedDaemonReload="no"),
     ),
     "a unit of somebody else": ("unit-not-reloaded", lambda node: unit(node, "k3s.service", NeedDaemonReload="yes")),
-    "a line as in force": ("next-command-line-differs", lambda node: boot(node, grub=[V2_WORD])),
-    "no files of a boot loader": ("next-command-line-differs", lambda node: put(node, {}, "boot")),
+    "a line as in force": ("next-boot-command-line-differs", lambda node: boot(node, grub=[V2_WORD])),
+    "no files of a boot loader": ("next-boot-command-line-differs", lambda node: put(node, {}, "boot")),
     "grub's defaults where entries are booted": (
-        "next-command-line-differs",
+        "next-boot-command-line-differs",
         lambda node: boot(node, grub=[], entry=[V2_WORD]),
     ),
     "a container, which does not boot": (
-        "next-command-line-differs",
+        "next-boot-command-line-differs",
         lambda node: put(boot(node, grub=[]), {ROOT: {"files": ["cgroup.type"], "folders": []}}, "cgroups", "tops"),
     ),
-    "an image, whose line is not in force": ("next-command-line-differs", lambda node: image(boot(node, grub=[]))),
+    "an image, whose line is not in force": ("next-boot-command-line-differs", lambda node: image(boot(node, grub=[]))),
     "rubik with kubelet's driver": ("rubik-driver-differs", lambda node: rubik_service(node, "systemd")),
     "rubik in a pod, which has a file of its own": (
         "rubik-driver-differs",
@@ -161,14 +164,14 @@ FACTOR = "memoryThrottlingFactor: 0.8\n"
     ],
 )
 def test_what_kubelet_writes_depends_on_its_version(number: str, lines: str, files: str) -> None:
-    finding = found(commands(gated(captured(ALIGNED), number, lines), vc_agent=1))["memory-qos-and-agent"]
+    finding = found(commands(gated(captured(ALIGNED), number, lines), vc_agent=1))["memory-qos-agent-conflict"]
     assert finding.summary.startswith(f"kubelet sets {files} of pods")
     assert finding.evidence[0] == "volcano-agent: 1 process(es) vc-agent"
 
 
 def test_a_tree_below_another_cgroup_tells_the_root() -> None:
     node = put(captured(ALIGNED), [f"{ROOT}/pods.slice/pods-kubepods.slice"], "cgroups", "trees")
-    assert found(node)["cgroup-root-elsewhere"].evidence == (f"{ROOT}/pods.slice/pods-kubepods.slice",)
+    assert found(node)["cgroup-root-not-default"].evidence == (f"{ROOT}/pods.slice/pods-kubepods.slice",)
 
 
 def test_a_backup_of_a_dropin_that_kubelet_reads() -> None:
@@ -186,7 +189,7 @@ def test_names_of_backups(name: str) -> None:
 
 def test_an_edit_that_was_not_applied_and_a_parameter_that_will_go() -> None:
     node = boot(captured(ALIGNED), grub=["cgroup_disable=memory"], entry=[])
-    assert found(node)["next-command-line-differs"].evidence == (
+    assert found(node)["next-boot-command-line-differs"].evidence == (
         f"{GRUB}: cgroup_disable=memory; in force: nothing",
         f"{ENTRY}: nothing; in force: {V2_WORD}",
     )
@@ -201,25 +204,25 @@ def test_an_old_runtime_is_below_the_minimum_of_v2(name: str, version: str, leas
 
 
 def test_features_of_rubik_that_may_be_on() -> None:
-    finding = found(commands(v1_252(captured(ALIGNED)), rubik=1))["rubik-lacks-kernel"]
+    finding = found(commands(v1_252(captured(ALIGNED)), rubik=1))["rubik-kernel-features-missing"]
     assert finding.severity is Severity.INFO
     assert [line.partition(":")[0] for line in finding.evidence] == ["psi", "ioCost"]
 
 
 def test_features_of_rubik_that_are_on() -> None:
-    finding = found(rubik_service(captured(ALIGNED), "systemd", "psi"))["rubik-lacks-kernel"]
+    finding = found(rubik_service(captured(ALIGNED), "systemd", "psi"))["rubik-kernel-features-missing"]
     assert finding.severity is Severity.WARNING
     assert finding.evidence == ("psi: the kernel command line lacks psi=1 psi_v1=1",)
 
 
 @pytest.mark.parametrize("features", [(), ("preemption",), ("quotaTurbo",)])
 def test_features_of_rubik_that_are_off_lack_nothing(features: tuple[str, ...]) -> None:
-    assert "rubik-lacks-kernel" not in found(rubik_service(captured(ALIGNED), "systemd", *features))
+    assert "rubik-kernel-features-missing" not in found(rubik_service(captured(ALIGNED), "systemd", *features))
 
 
 def test_a_kernel_with_all_that_rubik_needs() -> None:
     node = cpu_files(commands(command_line(v1_252(captured(ALIGNED)), RUBIK_LINE), rubik=1), "cpu.qos_level")
-    assert "rubik-lacks-kernel" not in found(node)
+    assert "rubik-kernel-features-missing" not in found(node)
 
 
 LEGACY = "systemd.unified_cgroup_hierarchy=0"
@@ -237,12 +240,12 @@ LEGACY = "systemd.unified_cgroup_hierarchy=0"
 )
 def test_what_the_first_boot_of_an_image_gives(installed: str, files: dict[str, list[str]], said: str) -> None:
     node = image(boot(systemd(captured(ALIGNED), "252", installed), **files))
-    assert found(node)["image"].summary.endswith(f"Its first boot gives {said}.")
+    assert found(node)["offline-image"].summary.endswith(f"Its first boot gives {said}.")
 
 
 def test_entries_that_do_not_agree_tell_no_line() -> None:
     entries = {ENTRY: [LEGACY], ENTRY.replace("6.12", "6.1"): []}
-    evidence = found(image(put(captured(ALIGNED), entries, "boot")))["image"].evidence
+    evidence = found(image(put(captured(ALIGNED), entries, "boot")))["offline-image"].evidence
     assert evidence[1] == "kernel command line: no file in the image tells"
 
 

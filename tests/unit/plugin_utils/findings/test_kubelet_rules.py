@@ -54,7 +54,7 @@ def node() -> Snapshot:
 
 
 def codes(snapshot: Snapshot) -> list[str]:
-    return [found.code for found in findings(facts_of(snapshot)) if found.code != "second-tree"]
+    return [found.code for found in findings(facts_of(snapshot)) if found.code != "second-kubepods-tree"]
 
 
 def one(snapshot: Snapshot, code: str) -> Finding:
@@ -165,7 +165,7 @@ def test_configz_that_agrees_is_no_finding(node: Snapshot) -> None:
 
 def test_configz_with_what_no_file_gives(node: Snapshot) -> None:
     finding = one(
-        configz(node, kubeReserved={"cpu": "1"}, topologyManagerPolicy="restricted"), "kubelet-runs-otherwise"
+        configz(node, kubeReserved={"cpu": "1"}, topologyManagerPolicy="restricted"), "kubelet-configz-differs"
     )
     assert finding.evidence == (
         "topologyManagerPolicy: restricted by /configz, none by its files and flags",
@@ -182,7 +182,7 @@ def test_named_cpus_move_into_system_reserved(node: Snapshot) -> None:
 def test_configz_has_the_driver_in_force_from_1_35(node: Snapshot, number: str, differs: bool) -> None:
     """Before, it has the configured one, which is what the file says."""
     snapshot = configz(cri_driver(without_old_flag(node, number), "cgroupfs"), cgroupDriver="systemd")
-    assert ("kubelet-runs-otherwise" in codes(snapshot)) is differs
+    assert ("kubelet-configz-differs" in codes(snapshot)) is differs
 
 
 def test_a_driver_that_the_cri_confirms_is_not_ignored(node: Snapshot) -> None:
@@ -245,8 +245,8 @@ def test_reservations(node: Snapshot, lines: str, code: str | None) -> None:
 
 def test_a_reservation_of_another_type_is_told_with_its_line(node: Snapshot) -> None:
     snapshot = kubelet_adds(node, "kubeReserved: much\n")
-    assert codes(snapshot) == ["kubelet-file-refused", "reservation-unreadable"]
-    (evidence,) = one(snapshot, "kubelet-file-refused").evidence
+    assert codes(snapshot) == ["kubelet-config-refused", "reservation-unreadable"]
+    (evidence,) = one(snapshot, "kubelet-config-refused").evidence
     lines = snapshot["kubelet"]["files"][KUBELET_FILE]["text"].count("\n")
     assert evidence.startswith(f"{KUBELET_FILE}:{lines}: kubeReserved is not a mapping")
 
@@ -264,14 +264,14 @@ def test_a_reservation_of_another_type_is_told_with_its_line(node: Snapshot) -> 
     ],
 )
 def test_a_file_of_another_kind_is_told_with_its_line(node: Snapshot, text: str, said: list[str]) -> None:
-    evidence = one(kubelet_text(node, text), "kubelet-file-refused").evidence
+    evidence = one(kubelet_text(node, text), "kubelet-config-refused").evidence
     assert evidence == tuple(f"{KUBELET_FILE}:{each}" for each in said)
 
 
 def test_a_quoted_switch_is_told_with_its_line(node: Snapshot) -> None:
     snapshot = kubelet_adds(node, 'cgroupsPerQOS: "true"\n')
     lines = snapshot["kubelet"]["files"][KUBELET_FILE]["text"].count("\n")
-    finding = one(snapshot, "kubelet-file-refused")
+    finding = one(snapshot, "kubelet-config-refused")
     assert finding.evidence == (f"{KUBELET_FILE}:{lines}: cgroupsPerQOS is not true or false",)
 
 

@@ -166,7 +166,7 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
     "one QoS agent": ("two-qos-agents", lambda node: commands(node, koordlet=3)),
     "rubik on v1": ("rubik-needs-v1", lambda node: commands(v1(node), rubik=1)),
     "rubik on openEuler's kernel": (
-        "rubik-lacks-kernel",
+        "rubik-kernel-features-missing",
         lambda node: cpu_files(
             commands(command_line(v1(node), "psi=1 psi_v1=1 cgroup1_writeback"), rubik=1), "cpu.shares", "cpu.qos_level"
         ),
@@ -280,4 +280,4 @@ def test_an_old_systemd_is_below_the_minimum_of_v2() -> None:
 
 def test_what_lives_in_the_second_tree_is_told() -> None:
     node = put(captured(ALIGNED), {f"{ROOT}/kubepods": 2, f"{ROOT}/kubepods.slice": 3}, "cgroups", "pods")
-    assert found(node)["second-tree"].evidence == (f"{ROOT}/kubepods: 2 folder(s) of pods",)
+    assert found(node)["second-kubepods-tree"].evidence == (f"{ROOT}/kubepods: 2 folder(s) of pods",)

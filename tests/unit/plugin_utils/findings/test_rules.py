@@ -60,7 +60,7 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
         lambda node: put(node, ["20261121T013455-1a2b3c4d"], "unfinished_transactions"),
     ),
     "record-unreadable": (Verdict.UNKNOWN, lambda node: put(node, RECORDS, "record_problems")),
-    "runtime-silent": (
+    "runtime-not-answering": (
         Verdict.UNKNOWN,
         lambda node: put(node, {"endpoint": "unix:///x.sock", "error": "refused"}, "runtime", "cri"),
     ),
@@ -82,7 +82,7 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
         Verdict.LATENT,
         lambda node: runtime_edit(node, "SystemdCgroup = true", "SystemdCgroup = false"),
     ),
-    "kubelet-older-than-config": (
+    "kubelet-config-changed-after-start": (
         Verdict.LATENT,
         lambda node: put(node, 4e9, "kubelet", "files", KUBELET_FILE, "ctime"),
     ),
@@ -104,7 +104,7 @@ def test_the_aligned_node_has_nothing_but_its_commented_driver_and_kubelets_own_
     found = findings(facts_of(captured(ALIGNED)))
     assert [(finding.code, finding.effect) for finding in found] == [
         ("driver-hidden-from-agents", Effect.NONE),
-        ("second-tree", Effect.NONE),
+        ("second-kubepods-tree", Effect.NONE),
     ]
     assert judge(found) is Verdict.ALIGNED
 
@@ -172,11 +172,13 @@ def test_containers_in_the_other_tree_are_seen_from_either_driver() -> None:
 
 def test_the_other_tree_is_named_from_either_driver() -> None:
     node = kubelet_edit(captured(ALIGNED), "cgroupDriver: systemd", "cgroupDriver: cgroupfs")
-    assert one(node, "second-tree").evidence == ("/sys/fs/cgroup/kubepods.slice",)
+    assert one(node, "second-kubepods-tree").evidence == ("/sys/fs/cgroup/kubepods.slice",)
 
 
 def test_without_a_known_driver_no_tree_is_the_second() -> None:
-    assert "second-tree" not in codes(kubelet_edit(captured(ALIGNED), "cgroupDriver: systemd", "cgroupDriver: x"))
+    assert "second-kubepods-tree" not in codes(
+        kubelet_edit(captured(ALIGNED), "cgroupDriver: systemd", "cgroupDriver: x")
+    )
 
 
 def test_both_sides_missing_are_one_finding() -> None:
@@ -190,10 +192,10 @@ def test_an_unknown_pid1_is_not_called_foreign() -> None:
 
 def test_a_stopped_kubelet_is_not_older_than_its_file() -> None:
     node = stopped_kubelet(put(captured(ALIGNED), 4e9, "kubelet", "files", KUBELET_FILE, "ctime"))
-    assert "kubelet-older-than-config" not in codes(node)
+    assert "kubelet-config-changed-after-start" not in codes(node)
 
 
-@pytest.mark.parametrize("code", ["runtime-silent", "kubelet-unhealthy"])
+@pytest.mark.parametrize("code", ["runtime-not-answering", "kubelet-unhealthy"])
 def test_nothing_need_answer_in_an_image(code: str) -> None:
     node = VARIANTS[code][1](captured(ALIGNED))
     assert code in codes(node)

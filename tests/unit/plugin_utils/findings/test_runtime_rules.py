@@ -69,7 +69,7 @@ def test_nri_that_only_a_changed_file_switches_on_takes_nothing_from_anybody() -
 
 def test_a_crio_node_is_judged_like_any_other() -> None:
     node = crio(captured(ALIGNED))
-    assert set(found(node)) == {"driver-hidden-from-agents", "second-tree"}
+    assert set(found(node)) == {"driver-hidden-from-agents", "second-kubepods-tree"}
     wrong = put(node, {"cgroup_driver": "cgroupfs"}, "runtime", "cri", "runtime_config")
     assert found(wrong)["driver-mismatch"].summary == "kubelet uses systemd, cri-o uses cgroupfs."
     assert "runtime-restart-changes-driver" in found(wrong)

@@ -48,7 +48,7 @@ def test_an_aligned_node_has_no_finding_of_the_profile() -> None:
     facts = facts_of(captured(ALIGNED))
     assert [each.code for each in all_findings(facts, make_plan(facts, wanted(), allow_disruption=True))] == [
         "driver-hidden-from-agents",
-        "second-tree",
+        "second-kubepods-tree",
     ]
 
 

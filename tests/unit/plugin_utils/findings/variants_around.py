@@ -68,11 +68,11 @@ def image(snapshot: Snapshot) -> Snapshot:
 VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
     "memory-qos-stalls-pods": (Verdict.ALIGNED, lambda node: kernel(gated(node), "5.8.0-63-generic")),
     "memory-reservation-refused": (Verdict.LATENT, lambda node: gated(node, "1.36.0", RESERVATION)),
-    "memory-qos-and-agent": (Verdict.ALIGNED, lambda node: commands(gated(node), koordlet=1)),
+    "memory-qos-agent-conflict": (Verdict.ALIGNED, lambda node: commands(gated(node), koordlet=1)),
     "memory-qos-needs-v2": (Verdict.ALIGNED, lambda node: gated(v1_252(node))),
-    "cgroup-root-elsewhere": (Verdict.ALIGNED, lambda node: kubelet_adds(node, "cgroupRoot: /pods\n")),
+    "cgroup-root-not-default": (Verdict.ALIGNED, lambda node: kubelet_adds(node, "cgroupRoot: /pods\n")),
     "read-only-port-open": (Verdict.ALIGNED, lambda node: kubelet_adds(node, "readOnlyPort: 10255\n")),
-    "kubelet-folder-elsewhere": (
+    "kubelet-root-dir-not-default": (
         Verdict.ALIGNED,
         lambda node: put(moved(node), "/data/kubelet/cpu_manager_state", "kubelet", "checkpoint_path"),
     ),
@@ -82,12 +82,12 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
         lambda node: crio(node, **{"10-crio.conf": "", "10-crio.conf.rpmsave": ""}),
     ),
     "unit-not-reloaded": (Verdict.LATENT, lambda node: unit(node, "kubelet.service", NeedDaemonReload="yes")),
-    "next-command-line-differs": (
+    "next-boot-command-line-differs": (
         Verdict.LATENT,
         lambda node: boot(node, grub=["systemd.unified_cgroup_hierarchy=0"]),
     ),
     "rubik-driver-differs": (Verdict.MISALIGNED, lambda node: rubik_service(node, None)),
-    "image": (Verdict.ALIGNED, image),
+    "offline-image": (Verdict.ALIGNED, image),
 }
 
 

@@ -103,7 +103,7 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
     ),
     "flag-removed": (Verdict.LATENT, lambda node: version(node, "1.27.0")),
     "flag-quoted": (Verdict.LATENT, lambda node: kubelet_flags(node, "--topology-manager-scope='pod'")),
-    "kubelet-runs-otherwise": (Verdict.LATENT, lambda node: configz(node, cpuManagerPolicy="none")),
+    "kubelet-configz-differs": (Verdict.LATENT, lambda node: configz(node, cpuManagerPolicy="none")),
     "driver-setting-ignored": (
         Verdict.LATENT,
         lambda node: cri_driver(
@@ -114,8 +114,8 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
         Verdict.LATENT,
         lambda node: on_v1(version(node, "1.35.0")),
     ),
-    "kubelet-file-refused": (Verdict.LATENT, lambda node: kubelet_adds(node, 'maxPods: "110"\n')),
-    "kubelet-file-ignored-part": (Verdict.LATENT, lambda node: kubelet_adds(node, "---\nkind: Other\n")),
+    "kubelet-config-refused": (Verdict.LATENT, lambda node: kubelet_adds(node, 'maxPods: "110"\n')),
+    "kubelet-config-part-ignored": (Verdict.LATENT, lambda node: kubelet_adds(node, "---\nkind: Other\n")),
     "flag-refused": (Verdict.LATENT, lambda node: kubelet_flags(version(node, "1.35.0"), "--no-such-flag")),
     "kubelet-value-refused": (Verdict.LATENT, lambda node: kubelet_adds(node, "maxPods: -1\n")),
     "value-out-of-range": (Verdict.LATENT, lambda node: kubelet_adds(node, "readOnlyPort: -1\n")),

@@ -179,7 +179,10 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
         Verdict.LATENT,
         lambda node: command_line(systemd(v1(node), "255", "258"), "quiet systemd.unified_cgroup_hierarchy=0"),
     ),
-    "v1-asked-in-vain": (Verdict.ALIGNED, lambda node: command_line(node, "systemd.unified_cgroup_hierarchy=0")),
+    "cgroup-v1-request-ignored": (
+        Verdict.ALIGNED,
+        lambda node: command_line(node, "systemd.unified_cgroup_hierarchy=0"),
+    ),
     "too-many-numa-nodes": (
         Verdict.LATENT,
         lambda node: kubelet_adds(numa(node, 9), "topologyManagerPolicy: restricted\n"),
@@ -193,7 +196,10 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
     "reserved-cgroup-missing": (Verdict.LATENT, reserved),
     "below-v2-minimum": (Verdict.ALIGNED, lambda node: put(node, "5.4.0-216-generic", "system", "kernel_release")),
     "single-process-oom-kill-on-v1": (Verdict.LATENT, lambda node: kubelet_adds(v1_252(node), SINGLE)),
-    "rubik-lacks-kernel": (Verdict.ALIGNED, lambda node: cpu_files(commands(v1_252(node), rubik=1), "cpu.shares")),
+    "rubik-kernel-features-missing": (
+        Verdict.ALIGNED,
+        lambda node: cpu_files(commands(v1_252(node), rubik=1), "cpu.shares"),
+    ),
     "two-qos-agents": (Verdict.MISALIGNED, lambda node: commands(node, koordlet=1, vc_agent=1)),
     "rubik-needs-v1": (Verdict.MISALIGNED, lambda node: commands(node, rubik=1)),
     "oomd-kills-pods": (Verdict.ALIGNED, lambda node: oomd(node, "kill")),

@@ -193,7 +193,7 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
             **{"10.conf": '[crio.runtime]\ncgroup_manager = "cgroupfs"\nconmon_cgroup = "system.slice"\n'},
         ),
     ),
-    "runtime-older-than-config": (Verdict.LATENT, silent),
+    "runtime-config-changed-after-start": (Verdict.LATENT, silent),
     "nri-socket-stale": (Verdict.ALIGNED, lambda node: put(node, 4e9, "runtime", "processes", 0, "started_at")),
     "nri-socket-relative": (
         Verdict.ALIGNED,

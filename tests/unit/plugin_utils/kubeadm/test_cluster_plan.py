@@ -67,7 +67,7 @@ def test_a_node_that_may_have_other_values_keeps_it_and_is_named(
         assert reason in plan.reasons
         assert f"not written, {reason}" in plan.findings[0].evidence
     else:
-        assert plan.reasons == ("colocation_kubeadm_configmap is false",)
+        assert plan.reasons == ("colocation_kubeadm_edit_configmap is false",)
     assert "cgroupDriver: cgroupfs -> systemd" in plan.findings[0].evidence
 
 
@@ -81,7 +81,7 @@ def test_what_depends_on_the_node_is_left_out_and_named() -> None:
     plan = make_cluster_plan([host("a"), other], seen("a", "b"), AUTO)
     assert [each.keys for each in plan.changes] == [DRIVER]
     assert [(each.code, each.evidence) for each in plan.findings] == [
-        ("kubeadm-config-uneven", ("systemReserved.cpu", "reservedSystemCPUs"))
+        ("kubeadm-config-conflicting", ("systemReserved.cpu", "reservedSystemCPUs"))
     ]
 
 

@@ -126,14 +126,14 @@ def test_a_config_map_that_is_gone_is_forgotten() -> None:
     [
         ([host("a")], AUTO, "b: not a host of this run"),
         ([host("a"), Host("b", lacks="it was not put back in this run")], AUTO, "b: it was not put back in this run"),
-        ([host("a"), host("b")], FALSE, "colocation_kubeadm_configmap is false"),
+        ([host("a"), host("b")], FALSE, "colocation_kubeadm_edit_configmap is false"),
     ],
 )
 def test_nodes_that_are_not_put_back_keep_it(hosts: list[Host], permission: Permission, reason: str) -> None:
     found = make_return(hosts, seen("a", "b", found=config_map(WRITTEN, "2"), journal=first()), permission)
     assert (found.after, found.forget) == (None, False)
     assert reason in found.reasons
-    assert [each.code for each in found.findings] == ["kubeadm-config-kept"]
+    assert [each.code for each in found.findings] == ["kubeadm-config-not-restored"]
 
 
 def test_true_puts_it_back_all_the_same() -> None:

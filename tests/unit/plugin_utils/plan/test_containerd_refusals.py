@@ -106,14 +106,14 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         ("1.7.24", {MAIN: f'version = 2\nimports = ["{KATA}"]\n' + OFF2, KATA: f"[{NRI}]\ndisable = false\n"}),
     ),
     "a later file says otherwise": (
-        "containerd-outranked",
+        "containerd-overridden",
         "2.1.9",
         {MAIN: "version = 3\n" + ALL, LATER: "version = 3\n" + OFF3},
         (f"{LATER}: ", "SystemdCgroup of runc would not count"),
         ("2.1.9", {MAIN: "version = 3\n" + ALL, NVIDIA: "version = 3\n" + OFF3}),
     ),
     "an import of an import says otherwise": (
-        "containerd-outranked",
+        "containerd-overridden",
         "2.1.9",
         {
             MAIN: 'version = 3\nimports = ["a.toml"]\n',
@@ -230,7 +230,7 @@ def test_a_drop_in_is_refused_where_it_would_replace_a_table() -> None:
 def test_the_main_file_is_refused_where_another_outranks_it() -> None:
     wanted = {**DRIVER, "containerd_strategy": "main-file"}
     files = {MAIN: "version = 3\n" + ALL + OFF3, NVIDIA: "version = 3\n" + OFF3}
-    assert f"{NVIDIA}: SystemdCgroup of runc" in refused("2.1.9", files, wanted)["containerd-outranked"]
+    assert f"{NVIDIA}: SystemdCgroup of runc" in refused("2.1.9", files, wanted)["containerd-overridden"]
     assert refused("2.1.9", {**files, NVIDIA: "version = 3\n"}, wanted) == {}
 
 
@@ -243,7 +243,7 @@ def test_the_main_file_without_a_version_is_refused_from_2_0_on() -> None:
 def test_nri_that_another_file_outranks() -> None:
     files = {MAIN: "version = 3\n" + ALL, LATER: f'version = 3\n[{NRI}]\ndisable = true\nsocket_path = "/x"\n'}
     wanted = {"nri": {"enabled": True, "socket_path": "/run/x.sock"}}
-    found = refused("2.1.9", files, wanted)["containerd-outranked"]
+    found = refused("2.1.9", files, wanted)["containerd-overridden"]
     assert found.startswith(f"{LATER}: NRI's socket_path, disable would not count")
     assert refused("2.1.9", {**files, LATER: "version = 3\n"}, wanted) == {}
 

@@ -55,13 +55,13 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, tuple[str, ...]]] = 
     "later file": (
         {"files": {f"{FOLDER}/99-zz.conf": '[crio.runtime]\ncgroup_manager = "cgroupfs"\n'}},
         DRIVER,
-        "crio-drop-in-outranked",
+        "crio-drop-in-overridden",
         (f"{FOLDER}/99-zz.conf: ", "cgroup_manager = 'cgroupfs'", "99-volcano-colocation.conf", "rename it"),
     ),
     "later NRI": (
         {"files": {f"{FOLDER}/zz.conf": "[crio.nri]\nenable_nri = false\n"}},
         NRI,
-        "crio-drop-in-outranked",
+        "crio-drop-in-overridden",
         (f"{FOLDER}/zz.conf: ", "enable_nri = False"),
     ),
     "broken": (
@@ -73,7 +73,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, tuple[str, ...]]] = 
     "folder": (
         {"files": {f"{FOLDER}/50.d/x.conf": ""}},
         DRIVER,
-        "crio-nested-folder",
+        "crio-nested-directory",
         (f"{FOLDER}/50.d: is a folder", "Move its files up"),
     ),
     "our own as a link": (
@@ -92,7 +92,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, tuple[str, ...]]] = 
     "closed NRI": (
         {"files": {f"{FOLDER}/50.conf": "[crio.nri]\nnri_disable_connections = true\n"}},
         NRI,
-        "crio-nri-closed",
+        "crio-nri-connections-disabled",
         (f"{FOLDER}/50.conf (nri.enabled): has nri_disable_connections = true",),
     ),
     "silent": (

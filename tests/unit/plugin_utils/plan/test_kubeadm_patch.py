@@ -166,12 +166,12 @@ def test_files_that_kubeadm_passes_over_are_passed_over(name: str, text: str, tm
 
 def test_a_link_is_no_folder_to_kubeadm(tmp_path: Path) -> None:
     node = kubeadm_node(tmp_path, links={FOLDER: "/srv/patches"})
-    assert refused(node) == [("kubeadm-patches-no-folder", FOLDER)]
+    assert refused(node) == [("kubeadm-patches-not-a-directory", FOLDER)]
 
 
 def test_more_patches_than_are_read_are_refused(tmp_path: Path) -> None:
     files = {f"kubeletconfiguration{number:02}.yaml": "maxPods: 5\n" for number in range(65)}
-    assert refused(kubeadm_node(tmp_path, files)) == [("kubeadm-patches-unseen", FOLDER)]
+    assert refused(kubeadm_node(tmp_path, files)) == [("kubeadm-patches-not-read", FOLDER)]
 
 
 def test_without_a_folder_there_is_no_patch(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_where_no_unit_was_seen_the_flag_is_refused(tmp_path: Path) -> None:
     [
         ("cpu=1", {"cpu": "500m"}, []),
         ("cpu=1,memory=1Gi", {"cpu": "500m", "memory": "1Gi"}, []),
-        ("cpu=1,memory=1Gi", {"cpu": "500m"}, ["flag-holds-more"]),
+        ("cpu=1,memory=1Gi", {"cpu": "500m"}, ["flag-has-other-entries"]),
     ],
 )
 def test_a_flag_that_holds_more_than_the_profile_names_is_not_dropped(
@@ -140,7 +140,7 @@ def test_a_flag_that_holds_more_than_the_profile_names_is_not_dropped(
 def test_entries_of_the_file_that_the_flag_hides_are_not_let_loose(tmp_path: Path) -> None:
     node = Node(tmp_path, HOST, files={DEFAULT: "KUBELET_EXTRA_ARGS=--system-reserved=cpu=1\n"})
     node.changed(files={MAIN: node.file(MAIN) + "systemReserved: {memory: 8Gi}\n"})
-    assert node.refused({"system_reserved": {"cpu": "1"}}) == [("flag-holds-more", DEFAULT)]
+    assert node.refused({"system_reserved": {"cpu": "1"}}) == [("flag-has-other-entries", DEFAULT)]
 
 
 def test_a_restart_that_drops_a_flag_disturbs_pods_whoever_asks_for_it(tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ def test_an_earlier_drop_in_is_beaten_by_ours(tmp_path: Path) -> None:
     assert node.facts.kubelet.settings["topologyManagerPolicy"].value == "restricted"
 
 
-@pytest.mark.parametrize(("port", "codes"), [(0, ["dropin-cannot-empty"]), (10256, [])])
+@pytest.mark.parametrize(("port", "codes"), [(0, ["dropin-cannot-clear-value"]), (10256, [])])
 def test_before_1_29_an_empty_value_in_a_drop_in_overrides_nothing(port: int, codes: list[str], tmp_path: Path) -> None:
     node = Node(tmp_path, "kubelet-1.28-dropin-by-variable", files={MAIN: HEAD + "readOnlyPort: 10255\n"})
     assert [code for code, _file in node.refused({"read_only_port": port})] == codes
@@ -237,7 +237,7 @@ def test_a_profile_without_kubelet_is_not_refused_for_kubelets_layout(tmp_path: 
 def test_a_folder_that_is_not_known_whole_is_refused(tmp_path: Path) -> None:
     many = {f"{FOLDER}/{number:03}.conf": HEAD for number in range(70)}
     node = Node(tmp_path, "kubeadm-1.30-config-dir", files=many)
-    assert node.refused({"read_only_port": 0}) == [("dropins-unseen", FOLDER)]
+    assert node.refused({"read_only_port": 0}) == [("dropins-not-read", FOLDER)]
 
 
 def test_a_folder_that_is_gone_is_not_in_force(tmp_path: Path) -> None:
@@ -299,7 +299,9 @@ def test_k3s_gives_its_kubelet_the_port_as_a_flag(tmp_path: Path) -> None:
     assert node.refused({"read_only_port": 10255}) == [("flag-overrides-config", "/etc/rancher/k3s/config.yaml")]
 
 
-@pytest.mark.parametrize(("host", "code"), [("k3s", "kubelet-inside"), ("rke2", "kubelet-arguments-only")])
+@pytest.mark.parametrize(
+    ("host", "code"), [("k3s", "kubelet-inside-other-process"), ("rke2", "kubelet-arguments-only")]
+)
 def test_an_older_one_is_refused_with_what_its_owner_can_set(host: str, code: str, tmp_path: Path) -> None:
     units = {"k3s.service": {"ActiveState": "active"}, "rke2-agent.service": {"ActiveState": "active"}}
     node = Node(tmp_path, host, live={"services": {"units": units}})

@@ -179,7 +179,7 @@ def test_nri_is_skipped_with_the_reason() -> None:
 def test_what_is_left_out_stands_in_the_result_of_containerd_config() -> None:
     facts = facts_of(old_containerd(captured(DIFFERING)))
     asked = {"enabled": True, "unsupported": "skip"}
-    assert ActionModule.remarks(PlanDraft(facts, profile_of(nri=asked)))["left_out"] == [
+    assert ActionModule.remarks(PlanDraft(facts, profile_of(nri=asked)))["unsupported"] == [
         {"setting": "nri", "reason": "containerd 1.6.20~ds1 has no NRI; it came with 1.7"}
     ]
-    assert ActionModule.remarks(PlanDraft(facts, profile_of(nri={"enabled": True})))["left_out"] == []
+    assert ActionModule.remarks(PlanDraft(facts, profile_of(nri={"enabled": True})))["unsupported"] == []

@@ -37,7 +37,7 @@ def test_a_crio_node_that_is_as_wanted_is_not_refused() -> None:
     assert (plan.changes, plan.refusals) == ((), ())
     found = all_findings(facts, plan)
     assert judge(found) is Verdict.ALIGNED
-    assert [each.code for each in found] == ["driver-hidden-from-agents", "second-tree"]
+    assert [each.code for each in found] == ["driver-hidden-from-agents", "second-kubepods-tree"]
 
 
 def test_a_runtime_that_nobody_here_knows() -> None:
@@ -90,7 +90,7 @@ def test_docker_that_has_the_driver_is_left_alone_all_the_same() -> None:
 def test_k3s_is_not_called_a_missing_kubelet() -> None:
     found = refused(k3s(captured(ALIGNED)))
     assert "kubelet-missing" not in found
-    assert found["kubelet-inside"].startswith("k3s runs kubelet inside its own process")
+    assert found["kubelet-inside-other-process"].startswith("k3s runs kubelet inside its own process")
 
 
 def test_files_of_newer_schemas_are_read_and_not_edited() -> None:

@@ -28,7 +28,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.qos.cases im
 
 def test_a_captured_node_of_v2() -> None:
     found = published(plan(V2))
-    assert {key: found[key] for key in ("cgroups", "slices", "reserved", "levels", "kubelet")} == {
+    assert {key: found[key] for key in ("cgroups", "slices", "reserved_slices", "levels", "kubelet")} == {
         "cgroups": [
             {"target": {"qos_class": "guaranteed"}, "settings": {"memory_low": "50%", "memory_min": None}},
             {"target": {"qos_class": "burstable"}, "settings": {"memory_low": "50%", "memory_min": None}},
@@ -38,7 +38,7 @@ def test_a_captured_node_of_v2() -> None:
             },
         ],
         "slices": [{"name": "system.slice", "state": "present", "properties": {"CPUWeight": 20}}],
-        "reserved": [],
+        "reserved_slices": [],
         "levels": {"LC": {}, "HLS": {}, "LS": {}, "BE": {"cpu_idle": True}},
         "kubelet": {
             "cgroup_driver": "systemd",
@@ -47,7 +47,7 @@ def test_a_captured_node_of_v2() -> None:
             "version": "1.20",
         },
     }
-    assert [(each["level"], each["thing"]) for each in found["cannot"]] == [
+    assert [(each["level"], each["setting"]) for each in found["unsupported"]] == [
         ("HLS", "no CPU quota"),
         ("HLS", "cpu.qos_level 2"),
         ("LS", "cpu.qos_level 1"),
@@ -67,7 +67,7 @@ def test_a_described_node_of_openeuler() -> None:
         }
     ]
     assert found["slices"] == [{"name": "system.slice", "state": "absent"}]
-    assert [(each["level"], each["thing"]) for each in found["cannot"]] == [
+    assert [(each["level"], each["setting"]) for each in found["unsupported"]] == [
         ("HLS", "pinned CPUs"),
         ("HLS", "cpu.qos_level 2"),
         ("LS", "memory_low"),

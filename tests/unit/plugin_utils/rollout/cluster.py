@@ -37,7 +37,7 @@ def observed(
     known = {"names": ["n1"], "machine_id_sha256": None, "boot_id": "boot", "kubeadm": True, "main_file": True}
     return {
         "observation": "x",
-        "plan": {"needs": list(needs), "pending": [], "refusals": []},
+        "plan": {"impact": list(needs), "pending": [], "refusals": []},
         "facts": {"unfinished_transactions": list(cut_off)},
         "kubeadm": {**known, "fields": [], **identity},
     }

@@ -287,8 +287,8 @@ def test_a_schema_that_says_nothing_keeps_all_fields() -> None:
     ("image", "codes"),
     [
         ("volcanosh/vc-scheduler:v1.11.2", []),
-        ("registry:5000/vc-scheduler:latest", ["scheduler-release"]),
-        ("vc-scheduler@sha256:1.14", ["scheduler-release"]),
+        ("registry:5000/vc-scheduler:latest", ["scheduler-release-unknown"]),
+        ("vc-scheduler@sha256:1.14", ["scheduler-release-unknown"]),
     ],
 )
 def test_the_release_is_read_off_the_image(image: str, codes: list[str]) -> None:
@@ -301,7 +301,7 @@ def test_a_release_that_is_known_to_be_too_old_is_refused_where_its_configuratio
     told = r"The scheduler is of Volcano 1\.10 \(image registry:5000/vc-scheduler:v1\.10\.0\); .* needs 1\.11, "
     with pytest.raises(ClusterError, match=told) as error:
         plan(options(usage=filled("usage")), old)
-    assert "colocation_scheduler_edit: false" in str(error.value)
+    assert "colocation_scheduler_edit_configmap: false" in str(error.value)
     alone = options(edit_configmap=False, queues=[{"name": "q", "weight": 2}], priority_classes=[BE])
     assert len(plan(alone, old).objects) == 2
 
@@ -340,7 +340,7 @@ def test_findings_are_those_of_the_text_as_it_will_be() -> None:
         "scheduler-enqueue-blocks-preempt",
         "scheduler-usage-without-metrics",
         "scheduler-threshold-above-watermark",
-        "scheduler-queue-field-unheard",
+        "scheduler-queue-field-ignored",
     ]
 
 

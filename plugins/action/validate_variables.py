@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of known_variables, and all of it: what every action of ours checks, and nothing else."""
+"""Controller half of validate_variables, and all of it: what every action of ours checks, and nothing else."""
 
 from __future__ import annotations
 

@@ -2,12 +2,12 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of known_variables; its work is done by the action plugin of the same name."""
+"""Documentation of validate_variables; its work is done by the action plugin of the same name."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: known_variables
+module: validate_variables
 short_description: Refuse unknown variables of the collection (internal)
 version_added: 0.1.0
 description:
@@ -32,7 +32,7 @@ attributes:
 
 EXAMPLES = r"""
 - name: Require known variables
-  volcano.colocation.known_variables:
+  volcano.colocation.validate_variables:
 """
 
 RETURN = r""" # """

@@ -2,20 +2,20 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of agent_trial; the action plugin does the work."""
+"""Documentation of agent_smoke_test; the action plugin does the work."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: agent_trial
-short_description: Have a short-lived offline pod where the Volcano agent works
+module: agent_smoke_test
+short_description: Run a short-lived offline pod to test the Volcano agent
 version_added: 0.1.0
 description:
   - Makes one pod for each pool of the play's hosts, on one of its Nodes, of the agent's own image and with the
     annotation C(volcano.sh/qos-level) V(BE), and tells what the agent should write for it, for
-    M(volcano.colocation.agent_pod) to read.
+    M(volcano.colocation.agent_pod_cgroups) to read.
   - It tells of the pods as they were before it changed anything. Call it until all are ready.
-  - Works on the facts and the probe of the hosts, as M(volcano.colocation.agent_deploy) does.
+  - Works on the facts of the hosts, as M(volcano.colocation.agent_deploy) does.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -53,14 +53,14 @@ attributes:
 
 EXAMPLES = r"""
 - name: Have a pod in each pool
-  volcano.colocation.agent_trial:
+  volcano.colocation.agent_smoke_test:
     kubeconfig: ~/.kube/config
     nodes: "{{ ansible_play_hosts_all }}"
   delegate_to: localhost
   become: false
   run_once: true
   register: agent_tried
-  until: agent_tried.trials | rejectattr('ready') | length == 0
+  until: agent_tried.tests | rejectattr('ready') | length == 0
 """
 
 RETURN = r"""
@@ -69,7 +69,7 @@ changes:
   returned: success
   type: list
   elements: str
-trials:
+tests:
   description: What is tried.
   returned: success
   type: list
@@ -93,11 +93,11 @@ trials:
     reason:
       description: Why there is not.
       type: str
-    unproven:
+    unverified:
       description: Features of its agent that such a pod cannot show, each with the reason.
       type: list
       elements: dict
-    read:
-      description: The arguments of M(volcano.colocation.agent_pod) on that host.
+    options:
+      description: The options for M(volcano.colocation.agent_pod_cgroups) on that host.
       type: dict
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of agent_archive, and all of it: what an archive of images holds."""
+"""Controller half of agent_archive_info, and all of it: what an archive of images holds."""
 
 from __future__ import annotations
 

@@ -2,13 +2,13 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of agent_archive; the action plugin does the work."""
+"""Documentation of agent_archive_info; the action plugin does the work."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: agent_archive
-short_description: Tell what an archive holds of the Volcano agent's image
+module: agent_archive_info
+short_description: Read which images of the Volcano agent an archive has
 version_added: 0.1.0
 description:
   - Reads an OCI layout or what C(docker save) writes, as one tar that is not compressed, on the controller.
@@ -43,7 +43,7 @@ attributes:
 
 EXAMPLES = r"""
 - name: Read the archive
-  volcano.colocation.agent_archive:
+  volcano.colocation.agent_archive_info:
     path: /srv/images/vc-agent.tar
     image: docker.io/volcanosh/vc-agent:v1.14.0
   delegate_to: localhost
@@ -70,7 +70,7 @@ archive:
     image:
       description: The whole name of the image.
       type: str
-    holds:
+    images:
       description: The images under that name, each with its C(architecture), its C(id) and all its C(digests).
       type: list
       elements: dict

@@ -2,13 +2,13 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of rollout_outlook; its work is done by the action plugin of the same name."""
+"""Documentation of rollout_preview; its work is done by the action plugin of the same name."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: rollout_outlook
-short_description: Tell what draining the hosts of a play would come to (internal)
+module: rollout_preview
+short_description: Preview draining the nodes of a play (internal)
 version_added: 0.1.0
 description:
   - Looks at the Node of every host, and at the pods of those whose plan needs a drain. Prints the batches of the
@@ -43,7 +43,7 @@ attributes:
 
 EXAMPLES = r"""
 - name: Look at what draining the nodes would come to
-  volcano.colocation.rollout_outlook:
+  volcano.colocation.rollout_preview:
     kubeconfig: ~/.kube/config
     nodes: "{{ ansible_play_hosts_all }}"
     batches: [1, "10%", "25%"]
@@ -53,7 +53,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-marked:
+abandoned_cordons:
   description: Hosts whose Nodes are still cordoned by a rollout that was cut off, save where a change was.
   returned: success
   type: list
@@ -75,7 +75,7 @@ nodes:
     node:
       description: The name of its Node.
       type: str
-    needed:
+    drain_required:
       description: Whether pods have to leave.
       type: bool
     ready:

@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: agent_probe
-short_description: Tell what the Volcano agent's pod will find on a node (internal)
+module: agent_host_info
+short_description: Read facts of a node for the Volcano agent (internal)
 version_added: 0.1.0
 description:
   - Reads who the node is, SELinux's mode, the distribution, and whether the folders that a pod of the agent mounts
@@ -38,15 +38,15 @@ attributes:
 
 EXAMPLES = r"""
 - name: Look at the node
-  volcano.colocation.agent_probe:
+  volcano.colocation.agent_host_info:
     paths: [/opt/cni/bin]
-  register: agent_probed
+  register: agent_host_info
 """
 
 RETURN = r"""
-probe:
+host:
   description:
-    - Names and hashed ids of the node, C(selinux) (C(enforcing), C(permissive), C(off)), C(os), C(switches) of
+    - Names and hashed ids of the node, C(selinux) (C(enforcing), C(permissive), C(off)), C(os), C(sysctls) of
       the kernel that the agent wants to be 1, and C(paths) with the kind of each.
   returned: success
   type: dict
@@ -71,7 +71,7 @@ def main() -> None:
         found = probe(Host.below(module.params["root"]), module.params["paths"])
     except ColocationError as error:
         module.fail_json(msg=printable(str(error)))
-    module.exit_json(**printable_result({"changed": False, "probe": found}))
+    module.exit_json(**printable_result({"changed": False, "host": found}))
 
 
 if __name__ == "__main__":

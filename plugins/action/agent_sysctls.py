@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of kernel_switches: a file of sysctl.d, written by a transaction that the ledger remembers."""
+"""Controller half of agent_sysctls: a file of sysctl.d, written by a transaction that the ledger remembers."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class ActionModule(ColocationAction):
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         snapshot, recovered = self.settled(node, node.snapshot(), arguments["recover"])
         captured = snapshot["kernel"]["switches_file"]
-        edit = switches_edit(captured, arguments["switches"])
+        edit = switches_edit(captured, arguments["sysctls"])
         facts = interpreted(node.name, snapshot)
-        refused = immutable_refusals(facts) if edit or arguments["switches"] else ()
-        refused = journal_refusals(facts) or refused or switches_refusals(captured, arguments["switches"])
+        refused = immutable_refusals(facts) if edit or arguments["sysctls"] else ()
+        refused = journal_refusals(facts) or refused or switches_refusals(captured, arguments["sysctls"])
         if edit and not refused:
             refused = ledger_refusals(facts)
         if refused:

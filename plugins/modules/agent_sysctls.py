@@ -2,13 +2,13 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of kernel_switches; its work is done by the action plugin of the same name."""
+"""Documentation of agent_sysctls; its work is done by the action plugin of the same name."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: kernel_switches
-short_description: Keep kernel switches for the Volcano agent on at each boot
+module: agent_sysctls
+short_description: Set sysctls for the Volcano agent at each boot
 version_added: 0.1.0
 description:
   - Writes C(/etc/sysctl.d/90-volcano-colocation-agent.conf), or removes it, by a transaction. The ledger of the node
@@ -22,11 +22,12 @@ extends_documentation_fragment:
   - volcano.colocation.profile.root
   - volcano.colocation.recovery
 options:
-  switches:
+  sysctls:
     description: Names of the sysctls that are 1 from now on. An empty list removes the file.
     type: list
     elements: str
     required: true
+    aliases: [switches]
 attributes:
   check_mode:
     support: full
@@ -36,12 +37,12 @@ attributes:
 
 EXAMPLES = r"""
 - name: Keep the QoS level of memory on
-  volcano.colocation.kernel_switches:
-    switches: [vm.memcg_qos_enable]
+  volcano.colocation.agent_sysctls:
+    sysctls: [vm.memcg_qos_enable]
 
 - name: Remove the file, so that none is switched on at boot
-  volcano.colocation.kernel_switches:
-    switches: []
+  volcano.colocation.agent_sysctls:
+    sysctls: []
 """
 
 RETURN = r"""

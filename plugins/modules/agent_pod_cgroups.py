@@ -7,13 +7,13 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: agent_pod
-short_description: Read back from a node what the Volcano agent wrote for a pod (internal)
+module: agent_pod_cgroups
+short_description: Read what the Volcano agent wrote for a pod (internal)
 version_added: 0.1.0
 description:
   - Finds the cgroups of a pod and its container by their ids, and holds what stands in their files against what should.
-  - Internal to the collection; M(volcano.colocation.agent_trial) tells what to read. It does not fail for a value that
-    differs; RV(proven) tells.
+  - Internal to the collection; M(volcano.colocation.agent_smoke_test) tells what to read. It does not fail for a value
+    that differs; RV(verified) tells.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -36,9 +36,10 @@ options:
     type: str
     choices: [containerd, cri-o, docker]
     required: true
-  driver:
+  cgroup_driver:
     description: kubelet's cgroup driver.
     type: str
+    aliases: [driver]
     choices: [systemd, cgroupfs]
     required: true
   cgroup_root:
@@ -73,10 +74,11 @@ options:
         description: The file.
         type: str
         required: true
-      wanted:
+      value:
         description: Its text.
         type: str
         required: true
+        aliases: [wanted]
 attributes:
   check_mode:
     support: full
@@ -87,25 +89,25 @@ attributes:
 
 EXAMPLES = r"""
 - name: Read a pod's weight
-  volcano.colocation.agent_pod:
+  volcano.colocation.agent_pod_cgroups:
     uid: 66666666-7777-8888-9999-aaaaaaaaaaaa
     container: 2b1f6c1f1d0a1d3f4e5c6b7a8d9e0f1a2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e
     runtime: containerd
-    driver: systemd
+    cgroup_driver: systemd
     expected:
-      - {feature: Resources, level: pod, controller: cpu, file: cpu.weight, wanted: "20"}
+      - {feature: Resources, level: pod, controller: cpu, file: cpu.weight, value: "20"}
 """
 
 RETURN = r"""
-values:
+settings:
   description:
-    - Each of O(expected) with its C(path), what was C(found), whether it is C(proven), and in C(reason) why that cannot
-      be told.
+    - Each of O(expected) with its C(value), its C(path), the text that is there in C(actual), whether both are the same
+      in C(verified), and in C(reason) why that cannot be told.
   returned: success
   type: list
   elements: dict
-proven:
-  description: Whether all of them are.
+verified:
+  description: Whether all of them are verified.
   returned: success
   type: bool
 """
@@ -123,14 +125,19 @@ EXPECTED = {
     "level": {"type": "str", "choices": ["pod", "container"], "required": True},
     "controller": {"type": "str", "required": True},
     "file": {"type": "str", "required": True},
-    "wanted": {"type": "str", "required": True},
+    "value": {"type": "str", "required": True, "aliases": ["wanted"]},
 }
 ARGUMENTS = {
     "root": {"type": "path", "default": "/"},
     "uid": {"type": "str", "required": True},
     "container": {"type": "str", "required": True},
     "runtime": {"type": "str", "choices": ["containerd", "cri-o", "docker"], "required": True},
-    "driver": {"type": "str", "choices": ["systemd", "cgroupfs"], "required": True},
+    "cgroup_driver": {
+        "type": "str",
+        "choices": ["systemd", "cgroupfs"],
+        "required": True,
+        "aliases": ["driver"],
+    },
     "cgroup_root": {"type": "str", "default": "/"},
     "qos_class": {"type": "str", "choices": ["guaranteed", "burstable", "besteffort"], "default": "burstable"},
     "expected": {"type": "list", "elements": "dict", "required": True, "options": EXPECTED},
@@ -144,7 +151,7 @@ def main() -> None:
         given["uid"],
         given["container"],
         given["runtime"],
-        Driver(given["driver"]),
+        Driver(given["cgroup_driver"]),
         given["cgroup_root"],
         QosClass(given["qos_class"]),
     )
@@ -152,7 +159,7 @@ def main() -> None:
         values = held_against(Host.below(given["root"]), place, given["expected"])
     except ColocationError as error:
         module.fail_json(msg=printable(str(error)))
-    result = {"changed": False, "values": values, "proven": all(each["proven"] for each in values)}
+    result = {"changed": False, "settings": values, "verified": all(each["verified"] for each in values)}
     module.exit_json(**printable_result(result))
 
 

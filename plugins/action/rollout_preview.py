@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of rollout_outlook, and all of it: what draining the play's hosts would come to."""
+"""Controller half of rollout_preview, and all of it: what draining the play's hosts would come to."""
 
 from __future__ import annotations
 
@@ -43,13 +43,15 @@ class ActionModule(RolloutAction):
             display.display("\n" + "\n".join(outlook_lines(together, found)))
         return {
             "changed": False,
-            "marked": [name for node, name in owners.items() if is_ours(nodes[node]) and not _was_cut_off(seen[name])],
+            "abandoned_cordons": [
+                name for node, name in owners.items() if is_ours(nodes[node]) and not _was_cut_off(seen[name])
+            ],
             "to_drain": [each.host for each in found.values() if each.needed],
             "nodes": [
                 {
                     "host": each.host,
                     "node": each.node,
-                    "needed": each.needed,
+                    "drain_required": each.needed,
                     "ready": is_ready(nodes[each.node]),
                     **published(each.drained),
                 }
@@ -58,7 +60,7 @@ class ActionModule(RolloutAction):
         }
 
     def _outlook(self, name: str, node: Object, observed: Mapping[str, Any], cluster: DrainCluster) -> Outlook:
-        needed = _was_cut_off(observed) or "drain" in observed["plan"]["needs"]
+        needed = _was_cut_off(observed) or "drain" in observed["plan"]["impact"]
         if needed and self._budgets is None:
             self._budgets = cluster.budgets()
         where = node["metadata"]["name"]

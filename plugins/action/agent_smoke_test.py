@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of agent_trial, and all of it: short-lived offline pods, and what to read of them."""
+"""Controller half of agent_smoke_test, and all of it: short-lived offline pods, and what to read of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ActionModule(AgentAction):
             owners(self.known_hosts(arguments["nodes"]), nodes)
             steps = tuple(ended(cluster.pods(TRIAL)))
             cluster.apply(steps)
-            return {"changed": bool(steps), "changes": [str(step) for step in steps], "trials": []}
+            return {"changed": bool(steps), "changes": [str(step) for step in steps], "tests": []}
         hosts = {each.name: each for each in self.agent_hosts(arguments["nodes"], "")}
         found = owners([each.identity for each in hosts.values()], nodes)
         agents = Agents(cluster.daemon_sets(), cluster.pods(), oversubscribed=False)
@@ -39,5 +39,5 @@ class ActionModule(AgentAction):
         return {
             "changed": bool(steps),
             "changes": [str(step) for step in steps],
-            "trials": [each.published() for each in readings(tried, pods)],
+            "tests": [each.published() for each in readings(tried, pods)],
         }

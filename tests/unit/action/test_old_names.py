@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Old names of modules and options still work; an old variable ends the run with the new name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.variables import RENAMED
+from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import Run, run, task
+from ansible_collections.volcano.colocation.tests.unit.action.playbook import playbook
+from ansible_collections.volcano.colocation.tests.unit.docs.test_names_page import MODULE_NAMES
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import ALIGNED, FIXTURES
+
+FACTS: dict[str, Any] = json.loads((FIXTURES / "facts" / f"{ALIGNED}.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module", name="old")
+def _old(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("old")
+    (folder / "image").mkdir()
+    return run(
+        folder,
+        [
+            task("variables", MODULE_NAMES["validate_variables"]),
+            task("host", MODULE_NAMES["agent_host_info"], paths=["/proc"]),
+            task("sysctls", MODULE_NAMES["agent_sysctls"], switches=[], root=str(folder / "image")),
+            task("report", "node_report", facts=FACTS, name="n1", folder=str(folder / "reports")),
+        ],
+    )
+
+
+def test_an_action_is_found(old: Run) -> None:
+    assert not old.results["variables"].get("failed")
+
+
+def test_a_module_without_an_action_is_found(old: Run) -> None:
+    assert old.results["host"]["host"]["paths"] == {"/proc": "directory"}
+
+
+def test_an_action_takes_the_old_option(old: Run) -> None:
+    assert (old.results["sysctls"]["changed"], old.results["sysctls"].get("failed", False)) == (False, False)
+    assert Path(old.results["report"]["path"]).name == "n1.json"
+
+
+def test_an_old_variable_ends_the_run_with_the_new_name(tmp_path: Path) -> None:
+    old, new = next(iter(RENAMED.items()))
+    given = json.dumps({old: "x"})
+    done = playbook(tmp_path, "volcano.colocation.assess", "-i", "n1,", "-e", given, "-e", "ansible_connection=local")
+    assert done.status != 0
+    assert f"Variable {old} has a new name: {new}." in done.output

@@ -1,0 +1,205 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""docs/names.md is true: new names exist, and old ones are only where they lead to the new ones."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.variables import (
+    RENAMED,
+    UnknownVariable,
+    require_known,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.variable_names import VARIABLES
+from ansible_collections.volcano.colocation.tests.unit.docs.test_findings_page import ON_PAGE, REFUSALS
+from ansible_collections.volcano.colocation.tests.unit.docs.test_module_docs import ACTIONS, MODULES, SPECS, texts
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import ALIGNED, FIXTURES
+from ansible_collections.volcano.colocation.tests.unit.project.tree import CHECKOUT, sources
+
+PAGE = Path("docs/names.md")
+OLD_NAMES_LEAD_ON = {PAGE, Path("meta/runtime.yml"), Path("plugins/plugin_utils/controller/variables.py")}
+WORDS = {"image"}
+"""Old names that are words too."""
+
+
+class Row(NamedTuple):
+    old: str
+    new: str
+    reason: str
+
+
+def table() -> dict[str, list[Row]]:
+    """The rows of the page by the heading above them."""
+    found: dict[str, list[Row]] = {}
+    for part in re.split(r"^## ", (CHECKOUT / PAGE).read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        rows = re.findall(r"^\| `(\S+)` \| `(\S+)` \| (\S.*) \|$", part, re.MULTILINE)
+        found[part.partition("\n")[0]] = [Row(*row) for row in rows]
+    return found
+
+
+TABLE = table()
+MODULE_NAMES = {row.new: row.old for row in TABLE["Modules"]}
+
+
+def each_row(heading: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("row", TABLE[heading], ids=lambda row: row.old)
+
+
+def test_the_tables_are_these() -> None:
+    assert list(TABLE) == [
+        "Modules",
+        "Options",
+        "Values of options",
+        "Results",
+        "Facts document",
+        "Registered variables",
+        "Variables of roles and playbooks",
+        "Findings",
+        "Refusals",
+    ]
+    lines = (CHECKOUT / PAGE).read_text(encoding="utf-8").splitlines()
+    assert sum(line.startswith("| `") for line in lines) == sum(map(len, TABLE.values()))
+
+
+def test_each_table_is_sorted_and_names_nothing_twice() -> None:
+    for rows in TABLE.values():
+        assert [row.old for row in rows] == sorted({row.old for row in rows})
+        assert not {row.old for row in rows} & {row.new for row in rows}
+
+
+def test_the_page_is_linked() -> None:
+    assert f"]({PAGE.name})" in (CHECKOUT / "docs/contributing.md").read_text(encoding="utf-8")
+
+
+def test_modules_lead_to_those_that_are_there() -> None:
+    wanted = {row.old: {"redirect": f"volcano.colocation.{row.new}"} for row in TABLE["Modules"]}
+    routing = read_yaml((CHECKOUT / "meta/runtime.yml").read_text(encoding="utf-8"))["plugin_routing"]
+    assert routing["modules"] == wanted
+    assert routing["action"] == {old: to for old, to in wanted.items() if to["redirect"].rpartition(".")[2] in ACTIONS}
+    assert MODULE_NAMES.keys() <= set(MODULES)
+
+
+def option(path: str) -> tuple[Mapping[str, Any], str]:
+    """The specification that has an option, by its path, and the option's name."""
+    module, *above, name = path.split(".")
+    spec = SPECS[module]
+    for part in above:
+        spec = spec[part]["options"]
+    return spec, name
+
+
+@each_row("Options")
+def test_the_old_name_of_an_option_is_an_alias(row: Row) -> None:
+    spec, name = option(row.new)
+    assert spec[name]["aliases"] == [row.old.rpartition(".")[2]]
+    assert row.old.rpartition(".")[2] not in spec
+
+
+def test_no_option_has_another_alias() -> None:
+    assert sorted(_aliased(SPECS)) == sorted(row.new for row in TABLE["Options"])
+
+
+def _aliased(specs: Mapping[str, Any]) -> Iterator[str]:
+    for module, spec in specs.items():
+        for name, one in spec.items():
+            if "aliases" in one:
+                yield f"{module}.{name}"
+            yield from _aliased({f"{module}.{name}": one.get("options") or {}})
+
+
+@each_row("Values of options")
+def test_an_option_takes_the_new_value_only(row: Row) -> None:
+    (path, old), new = row.old.split("="), row.new.partition("=")[2]
+    spec, name = option(path)
+    assert new in spec[name]["choices"]
+    assert old not in spec[name]["choices"]
+
+
+def documented(path: str) -> bool:
+    """Whether RETURN of a module has a key, by its path; where it has no ``contains``, in the description above."""
+    path, _equals, value = path.partition("=")
+    module, *parts = path.split(".")
+    if module not in MODULES:
+        return False
+    keys: dict[str, Any] = read_yaml(texts(module).RETURN)
+    told = ""
+    for part in parts:
+        if part in keys:
+            told, keys = str(keys[part]["description"]), keys[part].get("contains") or {}
+        elif keys or f"C({part})" not in told:
+            return False
+    return not value or f"V({value})" in told
+
+
+@each_row("Results")
+def test_a_result_has_the_new_key_only(row: Row) -> None:
+    assert documented(row.new)
+    assert not documented(row.old)
+
+
+def test_roles_and_playbooks_read_the_new_keys() -> None:
+    old = {row.old.split(".")[1] for row in TABLE["Results"] if row.old.count(".") == 1}
+    pattern = re.compile(rf"\b(?:agent|node|qos|rollout|scheduler)_\w+\.(?:plan\.)?({'|'.join(old)})\b(?!\.)")
+    files = [path for path in sources() if path.parts[0] in ("roles", "playbooks", "molecule")]
+    assert {str(path): found for path in files if (found := set(pattern.findall(read(path))) - NEW_KEYS)} == {}
+
+
+NEW_KEYS = {row.new.split(".")[1] for row in TABLE["Results"]}
+
+
+@each_row("Facts document")
+def test_the_facts_have_the_new_key_only(row: Row) -> None:
+    facts = json.loads((FIXTURES / "facts" / f"{ALIGNED}.json").read_text(encoding="utf-8"))
+    section, name = row.new.split(".")
+    assert name in facts[section]
+    assert row.old.split(".")[1] not in facts[section]
+
+
+@each_row("Registered variables")
+def test_roles_register_the_new_name(row: Row) -> None:
+    assert any(f"register: {row.new}\n" in read(path) for path in sources() if path.parts[0] == "roles")
+
+
+def test_variables_are_known_by_their_new_names_and_the_message_has_it() -> None:
+    renamed = {row.old: row.new for row in TABLE["Variables of roles and playbooks"]}
+    assert renamed == RENAMED
+    assert set(renamed.values()) <= VARIABLES
+    assert not renamed.keys() & VARIABLES
+    for old, new in renamed.items():
+        with pytest.raises(UnknownVariable, match=f"^Variable {old} has a new name: {new}. The node was not read"):
+            require_known([old])
+
+
+def test_findings_and_refusals_have_the_new_codes_only() -> None:
+    for heading, codes in (("Findings", set(ON_PAGE)), ("Refusals", set(REFUSALS))):
+        assert {row.new for row in TABLE[heading]} <= codes
+        assert not {row.old for row in TABLE[heading]} & codes
+
+
+def read(path: Path) -> str:
+    return (CHECKOUT / path).read_text(encoding="utf-8", errors="replace")
+
+
+def old_names() -> re.Pattern[str]:
+    """Names that stand nowhere else. One of a module may name a file too: behind a dot only the full name counts."""
+    modules = "|".join(row.old for row in TABLE["Modules"])
+    others = [row.old for name in ("Registered variables", "Variables of roles and playbooks") for row in TABLE[name]]
+    codes = [row.old for name in ("Findings", "Refusals") for row in TABLE[name] if row.old not in WORDS]
+    return re.compile(
+        rf"(?<![\w./])(?:{modules})(?!\w)|volcano\.colocation\.(?:{modules})(?!\w)"
+        rf"|(?<!\w)(?:{'|'.join(others)})(?!\w)|(?<![\w-])(?:{'|'.join(codes)})(?![\w-])"
+    )
+
+
+def test_the_old_names_stand_nowhere_else() -> None:
+    pattern = old_names()
+    others = [path for path in sources() if path not in OLD_NAMES_LEAD_ON]
+    assert {str(path): sorted(found) for path in others if (found := set(pattern.findall(read(path))))} == {}
