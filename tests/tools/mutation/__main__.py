@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import hashlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,8 +35,8 @@ TESTS = "tests/unit"
 def main(arguments: Sequence[str]) -> int:
     """1 when too few mutants were found; UNAVAILABLE where mutated code cannot be kept from changing the machine."""
     options = _parser().parse_args(arguments)
-    if not sandbox.is_available():
-        print(sandbox.MISSING)
+    if missing := sandbox.missing():
+        print(missing)
         return UNAVAILABLE
     FOLDER.mkdir(parents=True, exist_ok=True)
     pool = Pool([_workplace(number) for number in range(1, options.processes + 1)])
@@ -76,7 +77,8 @@ def recorded(paths: Sequence[str], pool: Pool) -> list[Record]:
     """A record of each file of tests; those that have none yet, or whose code has changed, run."""
     files = [name for path in paths for name in test_files(CHECKOUT, path)]
     records: list[Record] = []
-    for number, (file, record) in enumerate(pool.map(functools.partial(observe, CHECKOUT, FOLDER), files), 1):
+    observed = pool.map(functools.partial(observe, functools.cache(digest), FOLDER), files)
+    for number, (file, record) in enumerate(observed, 1):
         if record is None:
             print(f"record {number} of {len(files)}: {file} could not be run, and finds no mutants", flush=True)
             continue
@@ -84,6 +86,12 @@ def recorded(paths: Sequence[str], pool: Pool) -> list[Record]:
         print(f"record {number} of {len(files)}: {file}: {len(record.observed.tests)} tests{failed}", flush=True)
         records.append(record)
     return records
+
+
+def digest(name: str) -> str:
+    """Of the content of a file of the checkout, '' where there is none."""
+    path = CHECKOUT / name
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else ""
 
 
 def test_files(checkout: Path, path: str) -> list[str]:

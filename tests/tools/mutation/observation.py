@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 
 from . import recording
@@ -15,11 +16,11 @@ from .trial import PACKAGE, PYTEST
 LIMIT = Limit(cpu=1800, wall=3600)
 
 
-def observe(checkout: Path, folder: Path, file: str, sandbox: Sandbox) -> Record | None:
-    """The record of a file of tests, made again where what it imports has changed; None when it cannot be run."""
+def observe(digest_of: Callable[[str], str], folder: Path, file: str, sandbox: Sandbox) -> Record | None:
+    """The record of a file of tests, made again where what it reads has changed; None when it cannot be run."""
     stored = folder / "records" / f"{hashlib.sha256(file.encode()).hexdigest()[:16]}.json"
     record = read(file, stored)
-    if record is not None and record.is_current(checkout):
+    if record is not None and record.is_current(digest_of):
         return record
     stored.unlink(missing_ok=True)
     output = sandbox.copy / ".cache" / "record.json"

@@ -22,6 +22,7 @@ import pytest
 
 VARIABLE = "MUTATION_RECORD"
 MEASURED = "plugins"
+CACHE = ".cache"
 
 CHILD_CONFIGURATION = """\
 [run]
@@ -49,7 +50,7 @@ class Observed:
     """What is written. Sets of lines are integers, bit n stands for line n, as hexadecimal texts.
 
     ``imported``: lines that ran outside of tests, or in a child process, by file. ``run``: by file, the tests that ran
-    each set of lines, as indices into ``tests``. ``inputs``: digests of the checkout's files that were imported.
+    each set of lines, as indices into ``tests``. ``inputs``: digests of the checkout's files that were read.
     ``overhead``: CPU seconds outside of tests.
     """
 
@@ -65,6 +66,7 @@ class Recorder:
         self._checkout = checkout
         self._output = output
         self._observed = Observed()
+        self._opened: set[str] = set()
         self._coverage = coverage.Coverage(data_file=None, config_file=False, source=[str(checkout / MEASURED)])
 
     def start(self) -> None:
@@ -72,6 +74,7 @@ class Recorder:
         text = CHILD_CONFIGURATION.format(source=self._checkout / MEASURED, data=self._children)
         configuration.write_text(text, encoding="utf-8")
         os.environ["COVERAGE_PROCESS_START"] = str(configuration)
+        sys.addaudithook(self._audit)
         self._coverage.start()
 
     @property
@@ -118,12 +121,17 @@ class Recorder:
             for context, bits in lines.items():
                 tests.setdefault(f"{bits:x}", []).append(numbers[context])
 
+    def _audit(self, event: str, arguments: tuple[object, ...]) -> None:
+        if event == "open" and isinstance(arguments[0], str):
+            self._opened.add(os.path.abspath(arguments[0]))
+
     def _add_inputs(self) -> None:
-        loaded = [module.__file__ for module in list(sys.modules.values()) if getattr(module, "__file__", None)]
-        for path in {Path(str(name)).resolve() for name in loaded}:
-            if path.is_relative_to(self._checkout) and path.is_file():
-                digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-                self._observed.inputs[path.relative_to(self._checkout).as_posix()] = digest
+        """What was opened; and modules, since that is not seen of those that were compiled before."""
+        modules = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+        for path in {Path(name).resolve() for name in {*self._opened, *filter(None, modules)}}:
+            name = path.relative_to(self._checkout).as_posix() if path.is_relative_to(self._checkout) else CACHE
+            if not name.startswith((CACHE, ".git/")) and path.is_file():
+                self._observed.inputs[name] = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +23,7 @@ class Record:
 
     @property
     def digest(self) -> str:
-        """Of everything that the tests import: with the same one they find the same mutants."""
+        """Of everything that the tests read: with the same one they find the same mutants."""
         return hashlib.sha256(json.dumps(self.observed.inputs, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
@@ -31,10 +31,10 @@ class Record:
         """Tests that fail without a mutation prove nothing."""
         return [name for name, test in self.observed.tests.items() if not test.passed]
 
-    def is_current(self, checkout: Path) -> bool:
-        return bool(self.observed.inputs) and all(
-            digest_of(checkout / path) == digest for path, digest in self.observed.inputs.items()
-        )
+    def is_current(self, digest_of: Callable[[str], str]) -> bool:
+        """Whether all files that the tests read still have the same content, by their digests."""
+        inputs = self.observed.inputs
+        return bool(inputs) and all(digest_of(path) == digest for path, digest in inputs.items())
 
     def running(self, path: str, statement: Statement) -> Candidate | None:
         """The tests that run the statement; for one that runs when it is imported, all tests of the file.
@@ -91,8 +91,3 @@ def read(file: str, path: Path) -> Record | None:
     except (OSError, ValueError, TypeError):
         return None
     return Record(file, observed)
-
-
-def digest_of(path: Path) -> str:
-    """Of the content of a file, '' where there is none."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else ""

@@ -18,7 +18,6 @@ from pathlib import Path
 from ...run import places
 
 PROGRAM = "bwrap"
-MISSING = "bwrap is not installed: apt-get install bubblewrap"
 
 MEMORY = 8 * 1024 * 1024
 """KiB of address space of each process: a mutant may collect without end."""
@@ -81,8 +80,13 @@ def isolated(copy: Path) -> Sandbox:
     return Sandbox(copy, (PROGRAM, *files, *apart, "--chdir", str(copy), "--"))
 
 
-def is_available() -> bool:
-    return shutil.which(PROGRAM) is not None
+def missing() -> str:
+    """What a machine lacks on which mutated code cannot be kept from changing it, '' where nothing."""
+    if shutil.which(PROGRAM) is None:
+        return f"{PROGRAM} is not installed: apt-get install bubblewrap"
+    command = [*isolated(Path.home()).isolation, "true"]
+    tried = subprocess.run(command, capture_output=True, text=True, check=False)
+    return f"{PROGRAM} cannot make namespaces: {tried.stderr.strip()}" if tried.returncode else ""
 
 
 def environment(copy: Path, base: Mapping[str, str]) -> dict[str, str]:

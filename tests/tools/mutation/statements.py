@@ -45,5 +45,5 @@ def _first(node: Any) -> int:
 
 
 def _last(node: Any) -> int:
-    body = getattr(node, "body", None)
+    body = getattr(node, "body", None) or getattr(node, "cases", None)
     return _first(body[0]) - 1 if body else int(node.end_lineno)
