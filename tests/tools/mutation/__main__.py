@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import hashlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +18,7 @@ from ...run.execution import UNAVAILABLE
 from ...run.places import CACHE, CHECKOUT
 from ...run.stages import CPUS
 from . import copies, cosmic, report, sandbox
-from .observation import observe
+from .observation import digest, observe
 from .pool import Pool
 from .records import Record
 from .results import Results
@@ -77,7 +76,8 @@ def recorded(paths: Sequence[str], pool: Pool) -> list[Record]:
     """A record of each file of tests; those that have none yet, or whose code has changed, run."""
     files = [name for path in paths for name in test_files(CHECKOUT, path)]
     records: list[Record] = []
-    observed = pool.map(functools.partial(observe, functools.cache(digest), FOLDER), files)
+    digest_of = functools.cache(functools.partial(digest, CHECKOUT))
+    observed = pool.map(functools.partial(observe, digest_of, FOLDER), files)
     for number, (file, record) in enumerate(observed, 1):
         if record is None:
             print(f"record {number} of {len(files)}: {file} could not be run, and finds no mutants", flush=True)
@@ -86,12 +86,6 @@ def recorded(paths: Sequence[str], pool: Pool) -> list[Record]:
         print(f"record {number} of {len(files)}: {file}: {len(record.observed.tests)} tests{failed}", flush=True)
         records.append(record)
     return records
-
-
-def digest(name: str) -> str:
-    """Of the content of a file of the checkout, '' where there is none."""
-    path = CHECKOUT / name
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else ""
 
 
 def test_files(checkout: Path, path: str) -> list[str]:

@@ -18,6 +18,10 @@ from .sample import Mutation
 PROGRAM = Path(__file__).with_name("operators.py")
 
 
+class CosmicError(Exception):
+    """The process has ended."""
+
+
 class Cosmic:
     """One process of operators.py."""
 
@@ -32,8 +36,8 @@ class Cosmic:
 
     def apply(self, mutation: Mutation, source: str) -> str | None:
         """The text with the change, None where nothing changes."""
-        request = {"source": source, "operator": mutation.operator, "occurrence": mutation.occurrence}
-        mutated: str | None = self._ask(**request)["mutated"]
+        response = self._ask(source=source, operator=mutation.operator, occurrence=mutation.occurrence)
+        mutated: str | None = response["mutated"]
         return mutated
 
     def _ask(self, **request: str | int) -> dict[str, Any]:
@@ -41,13 +45,14 @@ class Cosmic:
         assert self._process.stdout
         self._process.stdin.write(f"{json.dumps(request)}\n")
         self._process.stdin.flush()
-        response: dict[str, Any] = json.loads(self._process.stdout.readline())
+        line = self._process.stdout.readline()
+        if not line:
+            raise CosmicError(f"{PROGRAM.name} ended; what it wrote to standard error says why")
+        response: dict[str, Any] = json.loads(line)
         return response
 
     def close(self) -> None:
-        assert self._process.stdin
-        self._process.stdin.close()
-        self._process.wait()
+        self._process.communicate()
 
 
 def provide() -> Path:

@@ -13,6 +13,9 @@ from .records import Record, read
 from .sandbox import Limit, Sandbox
 from .trial import PACKAGE, PYTEST
 
+RAN = (0, 1, 5)
+"""Exit statuses of pytest: all passed, some failed, there are none."""
+
 LIMIT = Limit(cpu=1800, wall=3600)
 
 
@@ -27,9 +30,15 @@ def observe(digest_of: Callable[[str], str], folder: Path, file: str, sandbox: S
     output.unlink(missing_ok=True)
     log = sandbox.copy / ".cache" / "pytest.log"
     arguments = [*PYTEST, f"{PACKAGE}.recording", file]
-    sandbox.run(arguments, LIMIT, log, {recording.VARIABLE: str(output)})
-    if not output.is_file():
+    status = sandbox.run(arguments, LIMIT, log, {recording.VARIABLE: str(output)})
+    if status not in RAN or not output.is_file():
         return None
     stored.parent.mkdir(parents=True, exist_ok=True)
     output.replace(stored)
     return read(file, stored)
+
+
+def digest(checkout: Path, name: str) -> str:
+    """Of the content of a file of the checkout, '' where there is none."""
+    path = checkout / name
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else ""

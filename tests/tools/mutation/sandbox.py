@@ -19,10 +19,13 @@ from ...run import places
 
 PROGRAM = "bwrap"
 
+PROGRAMS = Path(sys.prefix).resolve() / "bin"
+"""Those of the virtual environment, to which `.cache/venv` of a checkout is a link."""
+
 MEMORY = 8 * 1024 * 1024
 """KiB of address space of each process: a mutant may collect without end."""
 
-LIMITS = 'ulimit -t "$1" -v "$2"; shift 2; exec "$@"'
+LIMITS = 'ulimit -t "$1" && ulimit -v "$2" && shift 2 && exec "$@"'
 
 
 @dataclass(frozen=True)
@@ -41,12 +44,14 @@ class Sandbox:
     isolation: tuple[str, ...]
 
     def run(self, arguments: list[str], limit: Limit, log: Path, variables: Mapping[str, str]) -> int | None:
-        """Run Python with these arguments; its exit status, None when it took too long. Its output goes to ``log``."""
-        python = str(Path(sys.prefix).resolve() / "bin" / "python")
-        limited = ["sh", "-c", LIMITS, "sh", f"{limit.cpu:.0f}", str(MEMORY), python, *arguments]
+        """Run Python with these arguments; its output goes to ``log``.
+
+        The exit status is that of a shell, 128 and its number for a signal; None when it took too long.
+        """
+        limited = ["sh", "-c", LIMITS, "sh", f"{limit.cpu:.0f}", str(MEMORY), str(PROGRAMS / "python"), *arguments]
         with log.open("wb") as output:
             try:
-                return subprocess.run(
+                status = subprocess.run(
                     [*self.isolation, *limited],
                     cwd=self.copy,
                     env={**environment(self.copy, os.environ), **variables},
@@ -58,6 +63,7 @@ class Sandbox:
                 ).returncode
             except subprocess.TimeoutExpired:
                 return None
+        return status if status >= 0 else 128 - status
 
 
 def isolated(copy: Path) -> Sandbox:
@@ -91,8 +97,7 @@ def missing() -> str:
 
 def environment(copy: Path, base: Mapping[str, str]) -> dict[str, str]:
     """That of the stages, for a copy; property tests try the same examples each time."""
-    inside = {
-        name: value.replace(str(places.CACHE), str(copy / places.CACHE.name))
-        for name, value in places.tool_environment(base).items()
-    }
-    return {**inside, "CI": "true", "HOME": "/tmp"}
+    cache, own = str(places.CACHE), str(copy / places.CACHE.name)
+    inside = {name: value.replace(cache, own) for name, value in places.tool_environment(base).items()}
+    path = os.pathsep.join([str(PROGRAMS), base.get("PATH", os.defpath)])
+    return {**inside, "CI": "true", "HOME": "/tmp", "PATH": path}
