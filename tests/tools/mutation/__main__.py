@@ -29,6 +29,8 @@ from .trial import judge
 FOLDER = CACHE / "mutation"
 PARTS = ("plugins/plugin_utils", "plugins/module_utils")
 TESTS = "tests/unit"
+GENERATED = "_generated"
+"""The end of the names of modules whose tables a program writes."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -107,9 +109,11 @@ def sampled(options: argparse.Namespace) -> dict[str, list[Mutant]]:
 
 
 def python_files(checkout: Path, path: str) -> list[str]:
+    """The file, or those of the folder that somebody wrote."""
     if (checkout / path).is_file():
         return [path]
-    return sorted(file.relative_to(checkout).as_posix() for file in (checkout / path).rglob("*.py"))
+    files = [file for file in (checkout / path).rglob("*.py") if not file.stem.endswith(GENERATED)]
+    return sorted(file.relative_to(checkout).as_posix() for file in files)
 
 
 if __name__ == "__main__":

@@ -99,6 +99,16 @@ def test_one_file_of_tests(capsys: pytest.CaptureFixture[str]) -> None:
     assert "record 1 of 1: tests/unit/test_far.py: 1 tests" in capsys.readouterr().out
 
 
+def test_generated_tables_are_left_out(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    generated = small / "plugins" / "module_utils" / "limits_generated.py"
+    generated.write_text("LIMITS = [1, 2, 3]\n")
+    arguments = ["--sample", "1", "--tests", "tests/unit/test_far.py"]
+    main(["plugins/module_utils", str(generated.relative_to(small)), *arguments])
+    output = capsys.readouterr().out
+    assert "plugins/module_utils: 4 mutations" in output
+    assert "limits_generated.py: 3 mutations" in output
+
+
 def test_a_sample_of_nothing_fails() -> None:
     assert main(["plugins/module_utils", "--sample", "0", "--tests", "tests/unit/test_far.py"]) == 1
 
