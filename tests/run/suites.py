@@ -49,7 +49,7 @@ SUITES = (
     Suite("test", "every stage that continuous integration runs", STAGES),
     Suite("test-matrix", "the further versions: older and newer releases of each program, kubelet 1.20", MATRIX),
     Suite("test-faults", "every row of the fault suite, on both cgroup versions", seconds=10800),
-    Suite("test-long", "what takes hours: the fault suite, repeated scenarios, exhaustive unit tests", LONG),
+    Suite("test-long", "what takes hours: the fault suite, repeated scenarios, exhaustive unit tests, mutants", LONG),
 )
 
 

@@ -29,9 +29,10 @@ def test_every_requirement_says_why(path: Path) -> None:
     assert [line for line in requirements(path) if not LINE.match(line)] == []
 
 
-def test_tools_are_pinned_exactly_and_as_in_the_lock() -> None:
+@pytest.mark.parametrize("name", ["dev.txt", "mutation.txt"])
+def test_tools_are_pinned_exactly_and_as_in_the_lock(name: str) -> None:
     locked = set(requirements(LOCK))
-    pins = [line.partition(" ")[0] for line in requirements(FOLDER / "dev.txt")]
+    pins = [line.partition(" ")[0] for line in requirements(FOLDER / name)]
     assert pins
     assert [pin for pin in pins if "==" not in pin or pin not in locked] == []
 

@@ -17,6 +17,7 @@ from ansible_collections.volcano.colocation.tests.run.venvs import STAMP
 
 LAB = "import sys; print('no-such-package'); sys.exit(1)\n"
 PROGRAMS = {
+    "bwrap": "exit 1",
     "apt-get": 'echo "$@" >>"$CALLS"; echo \'E: no network\' >&2; exit 1',
     "id": "echo 1000",
     "sudo": 'if [ "$1" = -n ]; then shift; fi; exec "$@"',

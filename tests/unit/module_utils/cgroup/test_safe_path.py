@@ -62,6 +62,12 @@ def test_a_folder_its_root_and_their_files(host: Host) -> None:
     assert open_files() == before
 
 
+def test_the_root_itself_may_be_a_symlink(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("cg")
+    with folder(host, "a/b", "/link") as opened:
+        assert os.listdir(opened) == ["cpu.weight"]
+
+
 @pytest.mark.parametrize(
     ("relative", "reason"),
     [
@@ -105,7 +111,7 @@ def test_a_walk_ends_up_where_each_path_leads(host: Host, tmp_path: Path) -> Non
     (tmp_path / "cg/a/l").symlink_to("b")
     before = open_files()
     walk = Walk(host, "/cg")
-    for path in ("a/b", "a/c", "a/c", "a", "d/b", "", "a/b"):
+    for path in ("a/b", "a/c", "a/c", "a", "d/b", "a/b", "", "a/b"):
         assert os.path.samestat(os.fstat(walk.to(path)), os.stat(str(tmp_path / "cg" / path)))
     for wrong in ("a/l", "a/none/b", "../outside"):
         with pytest.raises(ColocationError):

@@ -41,6 +41,11 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
         "[p]\n\n  [p.a]\n    x = 1\n\n    [p.a.b]\n      y = 1\n\n      [p.a.d.e]\n        k = 1\n"
         "\n  [p.c]\n    z = 1\n\n  [p.f]\n    k = 2\n\n[q]\n",
     ),
+    "a new table is indented as its siblings are": (
+        "[a]\n    [a.x]\n    k = 1\n\n[b]\n  [b.y]\n  k = 1\n",
+        {("b", "z", "k"): 2},
+        "[a]\n    [a.x]\n    k = 1\n\n[b]\n  [b.y]\n  k = 1\n\n  [b.z]\n  k = 2\n",
+    ),
     "a new table at the end": ("version = 2\n", {("a", "b.c", "d"): ["x"]}, 'version = 2\n\n[a."b.c"]\nd = ["x"]\n'),
     "a new table behind the comments of the last one": (
         "[a]\nx = 1\n# y = 2\n\n# end\n",

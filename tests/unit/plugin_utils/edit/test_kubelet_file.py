@@ -77,6 +77,7 @@ def test_what_kubelet_takes_for_json_and_is_none_is_refused(text: str, line: int
     [
         ('cgroupDriver: "systemd"\na: 1\n', {("a",): 2}, 'cgroupDriver: "systemd"\na: 2\n'),
         ("readOnlyPort: 1 # x\n", {("readOnlyPort",): 0}, "readOnlyPort: 0 # x\n"),
+        ("clusterDomain: a # x\n", {("clusterDomain",): "b"}, "clusterDomain: b # x\n"),
         (
             'cgroupDriver: "systemd"\ncpuManagerPolicy: "none" # x\n',
             {("cpuManagerPolicy",): "static"},
