@@ -15,7 +15,7 @@ from typing import Any
 from ..edit.errors import EditError
 from ..edit.read import read_yaml
 from ..kube.errors import ClusterError
-from ..kube.objects import Object, Ref
+from ..kube.objects import Key, Object, Ref
 from .images import images, mirrored, too_old, unpinned
 from .order import is_built_in, is_cluster_wide, rank
 
@@ -229,7 +229,7 @@ def _encoded(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def _duplicates(path: str, items: Iterable[Item]) -> Iterator[str]:
-    first: dict[tuple[str, str, str, str | None], int] = {}
+    first: dict[Key, int] = {}
     for each in items:
         ref = each.ref
         key = ref.key
