@@ -27,7 +27,7 @@ class ActionModule(ColocationAction):
             return node.execute(MODULE, {"state": "absent", "ignore_containers": arguments["ignore_containers"]})
         missing = [name for name in NEEDED if not arguments[name]]
         if missing:
-            raise ProfileError(ARCHIVE, f"agent_image needs {', '.join(missing)}, as agent_archive_info tells them")
+            raise ProfileError(ARCHIVE, f"agent_image needs {', '.join(missing)}, which agent_archive_info returns")
         looked = node.execute(MODULE, {**arguments, "archive": None})
         if looked.get("failed") or not looked.get("import_required") or self._task.check_mode:
             return looked

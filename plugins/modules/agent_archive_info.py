@@ -31,7 +31,7 @@ options:
   digest:
     description:
       - The digest that the image has to have, with C(sha256:) before it. That of the index, of the manifest or of the
-        configuration, which is the image's id; an archive in Docker's own format tells the last one only.
+        configuration, which is the image's id; an archive in Docker's own format has only the last one.
     type: str
 attributes:
   check_mode:

@@ -12,7 +12,7 @@ short_description: Bring the Volcano agent to the nodes of a cluster, or take it
 version_added: 0.1.0
 description:
   - Sorts the hosts of a play into pools of equal nodes, by what M(volcano.colocation.node_facts) and
-    M(volcano.colocation.agent_host_info) found on them, and has one DaemonSet for each pool, which is told the
+    M(volcano.colocation.agent_host_info) found on them, and has one DaemonSet for each pool, configured with the
     cgroup driver and root, the paths and the features of its nodes.
   - Writes the agent's ConfigMap, its account and what it may do, and ColocationConfiguration objects. What others have
     written into the ConfigMap stays.
@@ -49,7 +49,7 @@ options:
     description:
       - V(objects) is everything but the labels that turn the agent on.
       - V(labels) sets C(volcano.sh/colocation) and C(volcano.sh/oversubscription), or takes away those that it set.
-      - V(values) only tells the pools, and the values for upstream's chart. No API server is asked, so that it does not
+      - V(values) only returns the pools, and the values for upstream's chart. No API server is asked, so it does not
         matter whether the chart was installed already.
     type: str
     choices: [objects, labels, values]
@@ -70,7 +70,7 @@ options:
     default: false
     aliases: [probe]
   image:
-    description: The agent's image. Its tag tells the release, which decides what a node can have.
+    description: The agent's image. Its tag is the release, which decides what a node can have.
     type: str
     default: docker.io/volcanosh/vc-agent:v1.14.0
   version:
@@ -297,10 +297,10 @@ pools:
       description: V(v1) or V(v2).
       type: str
     cgroup_driver:
-      description: The driver that its agent is told.
+      description: The cgroup driver that its agent is configured with.
       type: str
     kube_cgroup_root:
-      description: The cgroup root that its agent is told, empty for the top.
+      description: The cgroup root that its agent is configured with, empty for the top.
       type: str
     pods_cgroup:
       description: Where its agent looks for pods.

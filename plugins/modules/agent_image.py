@@ -14,7 +14,7 @@ description:
   - Asks the container runtime that kubelet uses whether it has an image under its name and with the id that an
     archive says. Only where it has not, the archive is sent to the node and imported with containerd's own C(ctr),
     after which the runtime is asked again.
-  - Works on what M(volcano.colocation.agent_archive_info) tells of the archive.
+  - Uses the results of M(volcano.colocation.agent_archive_info).
   - Notes in C(/var/lib/volcano-colocation/images.json) what it imported, and takes nothing else away.
 author:
   - The volcano.colocation authors (@volcano-sh)

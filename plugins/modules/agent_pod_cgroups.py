@@ -12,8 +12,8 @@ short_description: Read what the Volcano agent wrote for a pod (internal)
 version_added: 0.1.0
 description:
   - Finds the cgroups of a pod and its container by their ids, and holds what stands in their files against what should.
-  - Internal to the collection; M(volcano.colocation.agent_smoke_test) tells what to read. It does not fail for a value
-    that differs; RV(verified) tells.
+  - Internal to the collection; M(volcano.colocation.agent_smoke_test) returns its options. It does not fail for a value
+    that differs; RV(verified) is then V(false).
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -102,7 +102,7 @@ RETURN = r"""
 settings:
   description:
     - Each of O(expected) with its C(value), its C(path), the text that is there in C(actual), whether both are the same
-      in C(verified), and in C(reason) why that cannot be told.
+      in C(verified), and in C(reason) why that is unknown.
   returned: success
   type: list
   elements: dict

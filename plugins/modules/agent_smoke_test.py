@@ -12,9 +12,9 @@ short_description: Run a short-lived offline pod to test the Volcano agent
 version_added: 0.1.0
 description:
   - Makes one pod for each pool of the play's hosts, on one of its Nodes, of the agent's own image and with the
-    annotation C(volcano.sh/qos-level) V(BE), and tells what the agent should write for it, for
-    M(volcano.colocation.agent_pod_cgroups) to read.
-  - It tells of the pods as they were before it changed anything. Call it until all are ready.
+    annotation C(volcano.sh/qos-level) V(BE), and returns the cgroup values that the agent should
+    set for it, as options of M(volcano.colocation.agent_pod_cgroups).
+  - The results describe the pods before any change. Call it until all are ready.
   - Works on the facts of the hosts, as M(volcano.colocation.agent_deploy) does.
 author:
   - The volcano.colocation authors (@volcano-sh)

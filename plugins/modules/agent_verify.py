@@ -35,7 +35,8 @@ options:
     elements: str
     required: true
   oversubscribed:
-    description: Whether C(kubernetes.io/batch-cpu) is expected. V(false) tells it and does not miss it.
+    description:
+      - Whether C(kubernetes.io/batch-cpu) is expected. With V(false) it is reported, and no problem if missing.
     type: bool
     default: true
 requirements:
@@ -61,7 +62,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 verified:
-  description: Whether there is no problem.
+  description: Whether no problem was found.
   returned: success
   type: bool
 problems:

@@ -82,8 +82,8 @@ plan:
   type: dict
 owner_instructions:
   description:
-    - What the tools that own kubelet's configuration on this node have to be told, so that their next run agrees with
-      the profile. By the name of each owner, inventory variables, texts by the place they belong to, and a note.
+    - The settings to give to the tools that own kubelet's configuration on this node, so that their next run agrees
+      with the profile. By the name of each owner, inventory variables, texts by the place they belong to, and a note.
     - Empty where no owner is known.
   returned: always
   type: dict

@@ -57,7 +57,7 @@ def read_host(
     """The host of what node_facts and agent_host_info told of it; ProfileError where one of them did not run."""
     if facts is None or probe is None:
         missing = "node_facts" if facts is None else "agent_host_info"
-        raise ProfileError(name, f"{missing} told nothing of this host in this run, so that its pool is not known")
+        raise ProfileError(name, f"{missing} has no result for this host in this run, so its pool is unknown")
     node = read(facts)
     return AgentHost(
         name=name,
@@ -87,9 +87,7 @@ def read_host(
 def known_host(name: str, facts: Mapping[str, Any] | None, probe: Mapping[str, Any] | None) -> HostIdentity:
     """Only who it is, for what needs no pool; ProfileError where it was not looked at."""
     if probe is None:
-        raise ProfileError(
-            name, "agent_host_info told nothing of this host in this run, so that it is not known which Node it is"
-        )
+        raise ProfileError(name, "agent_host_info has no result for this host in this run, so its Node is unknown")
     return _identity(name, facts or {}, probe)
 
 

@@ -74,8 +74,8 @@ def test_an_archive_is_read_here(lived: Run) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("unseen", "localhost: node_facts told nothing of this host in this run"),
-        ("unprobed", "localhost: agent_host_info told nothing of this host in this run"),
+        ("unseen", "localhost: node_facts has no result for this host in this run"),
+        ("unprobed", "localhost: agent_host_info has no result for this host in this run"),
         ("unnamed", "colocation_kubeconfig names no kubeconfig"),
         ("gone", "/nowhere.conf is not a file. Nothing was changed."),
         ("reversed", "evictingCPULowWatermark 90 has to be less than evictingCPUHighWatermark 20"),

@@ -123,7 +123,7 @@ def test_the_way_back_sends_nothing(tmp_path: Path) -> None:
 
 def test_what_the_archive_tells_is_needed(tmp_path: Path) -> None:
     result = Sent().run(tmp_path / "remote", {"image": NAME})
-    assert "agent_image needs archive, sha256, images, as agent_archive_info tells them" in result["msg"]
+    assert "agent_image needs archive, sha256, images, which agent_archive_info returns" in result["msg"]
 
 
 @pytest.mark.parametrize(

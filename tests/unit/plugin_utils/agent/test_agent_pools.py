@@ -193,11 +193,11 @@ def test_containers_of_crio_under_cgroupfs_are_not_found() -> None:
 
 
 def test_a_host_that_was_not_looked_at_is_named() -> None:
-    with pytest.raises(ProfileError, match=r"^n1: node_facts told nothing"):
+    with pytest.raises(ProfileError, match=r"^n1: node_facts has no result"):
         read_host("n1", None, probe("n1"), CNI)
-    with pytest.raises(ProfileError, match=r"^n1: agent_host_info told nothing"):
+    with pytest.raises(ProfileError, match=r"^n1: agent_host_info has no result"):
         read_host("n1", facts(V2), None, CNI)
-    with pytest.raises(ProfileError, match=r"^n1: agent_host_info told nothing"):
+    with pytest.raises(ProfileError, match=r"^n1: agent_host_info has no result"):
         known_host("n1", facts(V2), None)
 
 
