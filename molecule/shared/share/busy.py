@@ -33,6 +33,9 @@ WEIGHTS = ("cpu.weight", "cpu.shares")
 SETTLE = 1.0
 """Seconds until the kernel's averages, and quotas of the first periods, do not count any more."""
 
+TIME = 32
+"""Bytes of the text of a time."""
+
 
 def container(pod: str) -> str | None:
     """Process id of a process of the pod's container; None when it does not run."""
@@ -58,12 +61,13 @@ def folders(process: str) -> list[str]:
     return [folder for folder in found if os.path.exists(folder + "/cgroup.procs")]
 
 
-def loop(where: list[str], seconds: float, answer: int) -> None:
-    """In a process of its own: CPU seconds used after it has settled in."""
+def loop(where: list[str], seconds: float, ready: int, go: int, answer: int) -> None:
+    """In a process of its own: CPU seconds used between two times that are the same for every loop."""
     for folder in where:
         with open(folder + "/cgroup.procs", "w", encoding="utf-8") as file:
             file.write(str(os.getpid()))
-    begin = time.monotonic() + SETTLE
+    os.write(ready, b".")
+    begin = float(os.read(go, TIME))
     while time.monotonic() < begin:
         pass
     used, end = time.process_time(), begin + seconds
@@ -117,19 +121,31 @@ def throttled(where: list[str]) -> int:
 
 
 def shares(seconds: float, where: dict[str, list[str]]) -> dict[str, float]:
-    """{pod: CPUs that it got} while all of them were busy."""
-    answers = {}
+    """{pod: CPUs that it got} while all of them were busy.
+
+    The loops begin once the last of them is in its cgroup: a node that is slow itself may need half a second for each.
+    """
+    (arrived, ready), (start, go), answers = os.pipe(), os.pipe(), {}
+    cpus = os.cpu_count() or 1
     for pod, below in where.items():
         read, write = os.pipe()
-        for _cpu in range(os.cpu_count() or 1):
+        for _cpu in range(cpus):
             if os.fork() == 0:
-                loop(below, seconds, write)
+                os.close(arrived)
+                loop(below, seconds, ready, start, write)
         os.close(write)
         answers[pod] = read
+    os.close(ready)
+    loops = cpus * len(where)
+    if sum(len(os.read(arrived, 1)) for _loop in range(loops)) < loops:
+        raise SystemExit("A loop could not be put into the container's cgroup.")
+    os.write(go, f"{time.monotonic() + SETTLE:<{TIME}}".encode() * loops)
     found = {}
     for pod, read in answers.items():
         with os.fdopen(read, encoding="utf-8") as file:
             found[pod] = round(sum(float(line) for line in file) / seconds, 2)
+    for end in (arrived, start, go):
+        os.close(end)
     return found
 
 
