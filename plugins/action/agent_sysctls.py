@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..module_utils.snapshot.kernel import SWITCHES_FILE
+from ..module_utils.snapshot.machine_evidence import SYSCTLS_FILE
 from ..plugin_utils.arguments import KERNEL_SWITCHES
 from ..plugin_utils.controller.action import SUCCEEDED, ColocationAction
 from ..plugin_utils.controller.evidence import interpreted
@@ -33,7 +33,7 @@ class ActionModule(ColocationAction):
             refused = ledger_refusals(facts)
         if refused:
             return {"failed": True, "msg": refusal_message(Plan(refusals=refused))}
-        result: dict[str, Any] = {"changed": bool(edit or recovered), "path": SWITCHES_FILE, "diff": _diff(edit)}
+        result: dict[str, Any] = {"changed": bool(edit or recovered), "path": SYSCTLS_FILE, "diff": _diff(edit)}
         if recovered:
             result["recovered"] = recovered
         if edit:
@@ -46,5 +46,5 @@ class ActionModule(ColocationAction):
 def _diff(edit: SwitchesEdit | None) -> list[dict[str, str]]:
     if edit is None:
         return []
-    header = {"before_header": SWITCHES_FILE, "after_header": SWITCHES_FILE}
+    header = {"before_header": SYSCTLS_FILE, "after_header": SYSCTLS_FILE}
     return [{**header, "before": edit.before or "", "after": edit.after or ""}]

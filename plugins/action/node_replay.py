@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..module_utils.printable import one_line
+from ..module_utils.safe_text import one_line
 from ..plugin_utils.arguments import NODE_REPLAY
 from ..plugin_utils.controller.action import ColocationAction, display
 from ..plugin_utils.controller.node import Node

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..module_utils.cgroup.names import Driver
+from ..module_utils.cgroup.kubelet_names import Driver
 from ..plugin_utils.arguments import QOS_PLAN
 from ..plugin_utils.controller.action import ColocationAction
 from ..plugin_utils.controller.node import Node

@@ -46,7 +46,7 @@ def key_of(keys: Iterable[str], field: str, case: LetterCase) -> str | None:
     return next((each for each in spellings if each in found), None)
 
 
-def option(options: Mapping[str, Any], field: str, version: str | None) -> Any:
+def handler_option(options: Mapping[str, Any], field: str, version: str | None) -> Any:
     """A runtime handler's option; None where it says nothing.
 
     2.x writes the table with its keys in order before it decodes it (internal/cri/config, GenerateRuntimeOptions).

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The one door to a node: every file read and every command run goes through a Host."""
+"""Access to a node: every file read, every command run and every time asked goes through these classes."""
 
 from __future__ import annotations
 
@@ -115,14 +115,14 @@ class Host:
         except OSError:
             return False
 
-    def is_folder(self, path: str) -> bool:
+    def is_directory(self, path: str) -> bool:
         """Whether ``path`` is a folder or leads to one."""
         try:
             return os.path.isdir(self.real_path(path))
         except OSError:
             return False
 
-    def is_link(self, path: str) -> bool:
+    def is_symlink(self, path: str) -> bool:
         """Whether ``path`` itself is a link."""
         try:
             return os.path.islink(self.path(path))
@@ -175,3 +175,18 @@ class Host:
 def _require_absolute(path: str) -> None:
     if not os.path.isabs(path):
         raise ValueError(f"not an absolute path: {path!r}")
+
+
+class Clock:
+    """The machine's clocks."""
+
+    def monotonic(self) -> float:
+        """Seconds for measuring how long something takes."""
+        return time.monotonic()
+
+    def wall(self) -> float:
+        """Seconds since 1970, the clock of file times and log lines."""
+        return time.time()
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)

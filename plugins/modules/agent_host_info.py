@@ -54,10 +54,10 @@ host:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils.agent.probe import probe
+from ..module_utils.agent.pod_probe import probe
 from ..module_utils.errors import ColocationError
 from ..module_utils.host import Host
-from ..module_utils.printable import printable, printable_result
+from ..module_utils.safe_text import printable, printable_result
 
 ARGUMENTS = {
     "root": {"type": "path", "default": "/"},

@@ -123,10 +123,9 @@ import os
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils.agent.image_answer import absent, present
+from ..module_utils.agent.image_import import ensure_absent, ensure_present
 from ..module_utils.errors import ColocationError
-from ..module_utils.host import Host
-from ..module_utils.transaction.clock import Clock
+from ..module_utils.host import Clock, Host
 
 HELD = {
     "architecture": {"type": "str", "required": True},
@@ -148,9 +147,9 @@ def main() -> None:
     host = Host()
     try:
         if module.params["state"] == "absent":
-            answer = absent(host, module.params["ignore_containers"], check=module.check_mode)
+            answer = ensure_absent(host, module.params["ignore_containers"], check=module.check_mode)
         else:
-            answer = present(host, module.params, os.uname().machine, Clock())
+            answer = ensure_present(host, module.params, os.uname().machine, Clock())
     except ColocationError as error:
         module.fail_json(msg=str(error))
     module.exit_json(**answer)

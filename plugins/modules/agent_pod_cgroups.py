@@ -114,11 +114,11 @@ verified:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils.agent.pod_values import Place, held_against
-from ..module_utils.cgroup.names import Driver, QosClass
+from ..module_utils.agent.pod_probe import PodCgroups, compare_cgroup_values
+from ..module_utils.cgroup.kubelet_names import Driver, QosClass
 from ..module_utils.errors import ColocationError
 from ..module_utils.host import Host
-from ..module_utils.printable import printable, printable_result
+from ..module_utils.safe_text import printable, printable_result
 
 EXPECTED = {
     "feature": {"type": "str", "required": True},
@@ -147,7 +147,7 @@ ARGUMENTS = {
 def main() -> None:
     module = AnsibleModule(ARGUMENTS, supports_check_mode=True)
     given = module.params
-    place = Place(
+    place = PodCgroups(
         given["uid"],
         given["container"],
         given["runtime"],
@@ -156,7 +156,7 @@ def main() -> None:
         QosClass(given["qos_class"]),
     )
     try:
-        values = held_against(Host.below(given["root"]), place, given["expected"])
+        values = compare_cgroup_values(Host.below(given["root"]), place, given["expected"])
     except ColocationError as error:
         module.fail_json(msg=printable(str(error)))
     result = {"changed": False, "settings": values, "verified": all(each["verified"] for each in values)}

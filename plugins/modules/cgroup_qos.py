@@ -216,14 +216,14 @@ unsupported:
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ..module_utils.cgroup_qos import setting_run
+from ..module_utils.cgroup_qos.setting_request import to_result, warnings
 from ..module_utils.errors import ColocationError
-from ..module_utils.host import Host
-from ..module_utils.immutable import SERVICES, UNTIL_BOOT, require_changeable
-from ..module_utils.printable import one_line, printable, printable_result
-from ..module_utils.qos import reapply, work
-from ..module_utils.qos.answer import answer, warnings
-from ..module_utils.transaction import entry
-from ..module_utils.transaction.clock import Clock
+from ..module_utils.host import Clock, Host
+from ..module_utils.safe_text import one_line, printable, printable_result
+from ..module_utils.settings import reapply
+from ..module_utils.snapshot.immutable_systems import SERVICES, UNTIL_BOOT, require_changeable
+from ..module_utils.transaction import cli
 
 ARGUMENTS = {
     "qos_class": {"type": "str", "choices": ["guaranteed", "burstable", "besteffort"]},
@@ -252,7 +252,7 @@ ARGUMENTS = {
 }
 TARGETS = ("qos_class", "slice", "pod", "path")
 # The engine that applies the record again begins there; naming it makes Ansible ship it.
-ENGINE = (entry.main, reapply.main)
+ENGINE = (cli.main, reapply.main)
 
 
 def main() -> None:
@@ -267,12 +267,16 @@ def main() -> None:
     try:
         if module.params["state"] == "present":
             require_changeable(host, SERVICES if module.params["persistent"] else UNTIL_BOOT)
-        plan = work.predicted(host, module.params) if module.check_mode else work.done(host, module.params, Clock())
+        plan = (
+            setting_run.predict(host, module.params)
+            if module.check_mode
+            else setting_run.execute(host, module.params, Clock())
+        )
     except ColocationError as error:
         module.fail_json(msg=printable(str(error)))
     for warning in warnings(plan):
         module.warn(one_line(warning))
-    module.exit_json(**printable_result(answer(plan)))
+    module.exit_json(**printable_result(to_result(plan)))
 
 
 if __name__ == "__main__":

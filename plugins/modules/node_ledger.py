@@ -71,13 +71,12 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils.errors import ColocationError
-from ..module_utils.host import Host
-from ..module_utils.qos import reapply
-from ..module_utils.restore import qos, remains, slices
-from ..module_utils.restore.evidence import evidence
+from ..module_utils.host import Clock, Host
+from ..module_utils.restore import cleanup, managed_slices, recorded_settings
+from ..module_utils.restore.restorable import restore_evidence
+from ..module_utils.settings import reapply
 from ..module_utils.snapshot.packing import pack
-from ..module_utils.transaction import entry
-from ..module_utils.transaction.clock import Clock
+from ..module_utils.transaction import cli
 
 ARGUMENTS = {
     "action": {"type": "str", "choices": ["show", "restore"], "default": "show"},
@@ -86,19 +85,19 @@ ARGUMENTS = {
     "root": {"type": "path", "default": "/"},
 }
 # Whether the unit of QoS is as it should be is told from the engine's sources; naming it makes Ansible ship it.
-ENGINE = (entry.main, reapply.main)
+ENGINE = (cli.main, reapply.main)
 
 
 def restore(host: Host, parameters: dict[str, Any]) -> dict[str, Any]:
     """What was done."""
     changed = False
     if "qos" in parameters["sections"]:
-        changed = any(each.plan.changed for each in qos.carry_out(host, Clock()))
+        changed = any(each.plan.changed for each in recorded_settings.restore_settings(host, Clock()))
     if "slices" in parameters["sections"]:
-        wanted = slices.found(host)
-        slices.carry_out(host, wanted)
+        wanted = managed_slices.find_slices(host)
+        managed_slices.restore_slices(host, wanted)
         changed = changed or bool(wanted.slices or wanted.strays)
-    removed = remains.clean(host) if parameters["clean"] else []
+    removed = cleanup.clean_up(host) if parameters["clean"] else []
     return {"changed": changed or bool(removed), "removed": removed}
 
 
@@ -107,7 +106,7 @@ def main() -> None:
     try:
         host = Host.below(module.params["root"])
         if module.params["action"] == "show":
-            answer = {"changed": False, "evidence": pack(evidence(host))}
+            answer = {"changed": False, "evidence": pack(restore_evidence(host))}
         elif module.check_mode:
             answer = {"changed": False, "removed": []}
         else:

@@ -134,14 +134,14 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils.errors import ColocationError
 from ..module_utils.host import Host
-from ..module_utils.qos import reapply
-from ..module_utils.transaction import entry, launch
-from ..module_utils.transaction.plan import parse
-from ..module_utils.transaction.recovery import Way
+from ..module_utils.settings import reapply
+from ..module_utils.state.plan_document import parse_plan
+from ..module_utils.transaction import cli, launcher
+from ..module_utils.transaction.recovery import RecoveryMode
 
 ARGUMENTS = {
     "action": {"type": "str", "choices": ["start", "check", "wait", "recover"], "default": "start"},
-    "recover": {"type": "str", "choices": [way.value for way in Way], "default": Way.UNDO.value},
+    "recover": {"type": "str", "choices": [way.value for way in RecoveryMode], "default": RecoveryMode.UNDO.value},
     "plan": {"type": "str", "no_log": True},
     "id": {"type": "str"},
     "wait": {"type": "float", "default": 20.0},
@@ -149,7 +149,7 @@ ARGUMENTS = {
 }
 REQUIRED = [("action", "start", ["plan"]), ("action", "check", ["plan"]), ("action", "wait", ["id"])]
 # The engine that is installed from this module's files begins there; naming it makes Ansible ship it.
-ENGINE = (entry.main, reapply.main)
+ENGINE = (cli.main, reapply.main)
 UNCHANGED = ("refused", "none")
 
 
@@ -157,19 +157,19 @@ def answer(parameters: dict[str, Any]) -> dict[str, Any]:
     """The transaction's answer for the module's parameters."""
     host = Host.below(parameters["root"])
     if parameters["action"] == "wait":
-        return launch.wait(host, parameters["id"], parameters["wait"])
+        return launcher.wait(host, parameters["id"], parameters["wait"])
     if parameters["action"] == "check":
-        return launch.check(host, parse(parameters["plan"]))
+        return launcher.check(host, parse_plan(parameters["plan"]))
     if parameters["action"] == "recover":
-        return launch.recover(host, Way(parameters["recover"]), parameters["wait"]) or {"state": "none"}
-    return launch.start(host, parse(parameters["plan"]), parameters["plan"], parameters["wait"])
+        return launcher.recover(host, RecoveryMode(parameters["recover"]), parameters["wait"]) or {"state": "none"}
+    return launcher.start(host, parse_plan(parameters["plan"]), parameters["plan"], parameters["wait"])
 
 
 def only_looks(parameters: dict[str, Any]) -> bool:
     """Whether nothing is changed by it."""
     return parameters["action"] == "check" or (parameters["action"], parameters["recover"]) == (
         "recover",
-        Way.STOP.value,
+        RecoveryMode.STOP.value,
     )
 
 
@@ -179,7 +179,7 @@ def main() -> None:
         module.exit_json(skipped=True, msg="a transaction is not carried out in check mode")
     try:
         transaction = answer(module.params)
-    except launch.NotBegun as error:
+    except launcher.NoSuchTransaction as error:
         module.fail_json(msg=str(error), begun=False)
     except ColocationError as error:
         module.fail_json(msg=str(error))

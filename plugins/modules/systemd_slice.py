@@ -195,9 +195,9 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils.errors import ColocationError
 from ..module_utils.host import Host
-from ..module_utils.immutable import UNIT_FILES, UNTIL_BOOT, require_changeable
-from ..module_utils.printable import one_line, printable, printable_result
-from ..module_utils.systemd import slice_plan, slice_work
+from ..module_utils.safe_text import one_line, printable, printable_result
+from ..module_utils.slices import unit_plan, unit_result
+from ..module_utils.snapshot.immutable_systems import UNIT_FILES, UNTIL_BOOT, require_changeable
 
 ARGUMENTS = {
     "name": {"type": "str", "required": True},
@@ -218,16 +218,16 @@ def main() -> None:
         if module.params["state"] == "present":
             require_changeable(host, UNIT_FILES if module.params["persistent"] else UNTIL_BOOT)
         if module.check_mode:
-            work = slice_work.prepared(host, module.params)
+            work = unit_result.prepare(host, module.params)
             unit = work.state.unit
         else:
-            work, unit = slice_work.done(host, module.params)
-        answer = slice_work.answer(host, work, unit)
+            work, unit = unit_result.execute(host, module.params)
+        answer = unit_result.to_result(host, work, unit)
     except ColocationError as error:
         module.fail_json(msg=printable(str(error)))
-    for warning in slice_work.warnings(work):
+    for warning in unit_result.warnings(work):
         module.warn(one_line(warning))
-    difference = slice_plan.diff(work.request, work.state, work.plan)
+    difference = unit_plan.render_diff(work.request, work.state, work.plan)
     module.exit_json(**printable_result({"changed": work.plan.changed, "diff": difference, **answer}))
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import difflib
 
-from ..module_utils.printable import printable
+from ..module_utils.safe_text import printable
 from .redact import redact_text
 
 SHOWN_LINES = 60

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..module_utils.cgroup.names import Driver, slice_stem
+from ..module_utils.cgroup.kubelet_names import Driver, slice_stem
 from ..module_utils.quantity import parse_cpu_list, parse_quantity
 from .kubelet_policy_options import switched_on
 from .profile_error import ProfileError

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..module_utils.cgroup.names import Driver
+from ..module_utils.cgroup.kubelet_names import Driver
 from .kubelet_fields import (
     CGROUP_DRIVER,
     CGROUP_ROOT,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..module_utils.printable import one_line
+from ..module_utils.safe_text import one_line
 
 Facts = Mapping[str, Any]
 

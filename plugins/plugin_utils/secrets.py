@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from typing import cast
 
-from ..module_utils.token_shapes import SIGNATURES, VENDORS
+from ..module_utils.safe_text import SIGNATURES, VENDORS
 
 MARK = "REDACTED"
 

@@ -20,11 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.hierarchy import hierarchies
-from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.qos import engine
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.observe import Node
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Clock, Host
+from ansible_collections.volcano.colocation.plugins.module_utils.settings import workflow
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.cgroup_state import Node
 from ansible_collections.volcano.colocation.plugins.module_utils.systemd.bus import Bus
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.clock import Clock
 from ansible_collections.volcano.colocation.tests.bench.qos_work import Pods, one_round, planned, report
 
 PODS, ROUNDS = 120, 5
@@ -134,7 +133,7 @@ def calls(host: Host, audit: Audit) -> list[dict[str, int]]:
 
 def _set(node: Node, options: dict[str, Any], audit: Audit) -> int:
     """Calls of SetUnitProperties."""
-    audit.count(lambda: engine.execute(node, planned(node, options), Clock()))
+    audit.count(lambda: workflow.execute(node, planned(node, options), Clock()))
     return sum("SetUnitProperties" in command for command in audit.commands)
 
 

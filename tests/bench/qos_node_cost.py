@@ -9,9 +9,10 @@ import json
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from ...plugins.module_utils.transaction import install
+from ...plugins.module_utils.state import installed_engine
 from .node import BenchNode
 from .places import BENCH
 from .qos_cost import QosCost, combined, qos_reaches
@@ -21,6 +22,8 @@ PLACE = "on the node"
 COLLECTION = "ansible_collections/volcano/colocation"
 PACKAGES = ("ansible_collections", "ansible_collections/volcano", COLLECTION, f"{COLLECTION}/plugins")
 SCRIPTS = ("__init__.py", "qos_work.py", "qos_node.py")
+OPTIONS = ("__init__.py", "setting_request.py")
+MODULE_UTILS = Path(str(installed_engine.__file__)).parents[1]
 MAIN = """\
 import sys
 
@@ -54,8 +57,11 @@ def node_qos_cost(node: BenchNode) -> NodeQosCost:
 def program() -> bytes:
     """A zip that Python runs: what modules bring to a node, and the measurement."""
     code = {f"{package}/__init__.py": b"" for package in (*PACKAGES, f"{COLLECTION}/tests")}
-    for name, text in install.sources().items():
+    for name, text in installed_engine.sources().items():
         code[f"{COLLECTION}/plugins/module_utils/{name.partition('/')[2]}"] = text
+    for name in OPTIONS:
+        text = (MODULE_UTILS / "cgroup_qos" / name).read_bytes()
+        code[f"{COLLECTION}/plugins/module_utils/cgroup_qos/{name}"] = text
     for name in SCRIPTS:
         code[f"{COLLECTION}/tests/bench/{name}"] = (BENCH / name).read_bytes()
     code["__main__.py"] = MAIN.encode()

@@ -16,8 +16,8 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup_qos.setting_request import observe_node
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.request import node
 from ansible_collections.volcano.colocation.tests.bench.qos_work import SIDES, Count, Pods, bare, one_round, report
 
 PODS, ROUNDS = 500, 5
@@ -35,7 +35,7 @@ def made(folder: Path, count: int) -> Pods:
         (top / cgroup).mkdir(parents=True, exist_ok=True)
         (top / cgroup / "cgroup.controllers").write_text(CONTROLLERS + "\n")
     options = {"qos_class": "besteffort", "level": "pods", "cgroup_driver": "systemd", "cgroup_root": ROOT}
-    pods = Pods(node(Host(str(folder)), ROOT), top, names, options)
+    pods = Pods(observe_node(Host(str(folder)), ROOT), top, names, options)
     bare(pods.files, SIDES[1])
     return pods
 

@@ -14,11 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.module_utils.qos import engine
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.apply import carry_out
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.observe import Node
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.request import cgroups, request
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.clock import Clock
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup_qos.setting_request import (
+    kubelet_cgroups,
+    parse_request,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Clock
+from ansible_collections.volcano.colocation.plugins.module_utils.settings import workflow
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.apply import apply_steps
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.cgroup_state import Node
 
 OPTIONS: Mapping[str, Any] = {
     "qos_class": None,
@@ -91,11 +94,11 @@ SIDES = (
 """Every setting has another value on the other side, so that each is written."""
 
 
-def planned(node: Node, given: Mapping[str, Any]) -> engine.Plan:
+def planned(node: Node, given: Mapping[str, Any]) -> workflow.Plan:
     """What cgroup_qos would do with these options."""
     options = {**OPTIONS, **given}
-    found = cgroups(node.host, node.hierarchies, options)
-    return engine.plan(node, found, request(node.host, options), lambda _pod: None)
+    found = kubelet_cgroups(node.host, node.hierarchies, options)
+    return workflow.plan(node, found, parse_request(node.host, options), lambda _pod: None)
 
 
 @dataclass(frozen=True)
@@ -112,16 +115,16 @@ class Pods:
         """The path and the name of each file that a setting is in."""
         return [(str(self.top / name / file), file) for name in self.names for file in SIDES[0].texts]
 
-    def plan(self, side: Side) -> engine.Plan:
+    def plan(self, side: Side) -> workflow.Plan:
         return planned(self.node, {**self.options, "settings": side.settings})
 
-    def carry_out(self, plan: engine.Plan) -> None:
+    def carry_out(self, plan: workflow.Plan) -> None:
         """The raw backend: the writes of a plan in their order, and the proof that they show."""
-        carry_out(self.node, plan.steps, {cgroup: state.texts for cgroup, state in plan.states.items()}, Clock())
+        apply_steps(self.node, plan.steps, {cgroup: state.texts for cgroup, state in plan.states.items()}, Clock())
 
     def run(self, side: Side) -> None:
         """All that cgroup_qos does, without what Ansible does for every module."""
-        engine.execute(self.node, self.plan(side), Clock())
+        workflow.execute(self.node, self.plan(side), Clock())
 
     def wrong(self, side: Side) -> list[str]:
         """Files that do not say what they should."""

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.journal import State
+from ansible_collections.volcano.colocation.plugins.module_utils.state.journal import State
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import (
     HEALTH_GATE,
     START_KUBELET,

@@ -8,8 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup import names
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver, KubeletTree, QosClass
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup import kubelet_names
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import (
+    Driver,
+    KubeletTree,
+    QosClass,
+)
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
 from ansible_collections.volcano.colocation.tests.judges.chance import Chance
 
@@ -70,7 +74,7 @@ def said(pod: Pod) -> dict[str, str] | None:
     """Our names, in the words of the Go program; None where we say that kubelet makes no such cgroup."""
     try:
         path = KubeletTree(pod.driver, pod.root).pod(pod.qos, pod.uid)
-        container = names.container(path, pod.runtime, pod.container)
+        container = kubelet_names.container_cgroup(path, pod.runtime, pod.container)
     except ColocationError:
         return None
     found = {"Pod": path, "Container": container}

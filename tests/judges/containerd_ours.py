@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.containerd import containerd_files
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.runtime_files import containerd_files
 from ansible_collections.volcano.colocation.plugins.plugin_utils.containerd_schema import cri_plugins
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.containerd import interpret_containerd
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.containerd_defects import (

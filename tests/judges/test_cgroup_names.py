@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup import container_paths
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver, KubeletTree
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.knobs import KNOBS
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd import property_values
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver, KubeletTree
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.registry import KNOBS
+from ansible_collections.volcano.colocation.plugins.module_utils.slices import property_values
 from ansible_collections.volcano.colocation.tests.judges import go_sources
 from ansible_collections.volcano.colocation.tests.judges.cgroup_pods import PREFIXES, Pod, pods, said
 from ansible_collections.volcano.colocation.tests.lab.cache import Cache

@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.install import sources
+from ansible_collections.volcano.colocation.plugins.module_utils.state.installed_engine import sources
 
 for name, text in sources().items():
     path = Path(sys.argv[1]) / name

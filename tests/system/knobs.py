@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.knobs import SIZED, knob
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.registry import SIZED, knob
 from ansible_collections.volcano.colocation.tests.system.node import Node, ansible, lab
 
 HERE = Path(__file__).parent

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a cgroup in kubelet's tree is, by its path: the inverse of names.py.
+"""What a cgroup in kubelet's tree is, by its path: the inverse of kubelet_names.py.
 
-A path that names.py does not generate for some driver, root, class and pod is not recognized, whatever it looks like.
+What kubelet_names.py does not generate for some driver, root, class and pod is not recognized, whatever it looks like.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Iterator
 
 from ..errors import ColocationError
-from . import slices
-from .names import FOLDER_PREFIXES, Driver, KubeletTree, QosClass, child, qos_classes
+from . import slice_names
+from .kubelet_names import DIRECTORY_PREFIXES, Driver, KubeletTree, QosClass, child_cgroup, qos_classes
 
 PODS = "kubepods"
 _ID = "[0-9a-f]{64}"
 _SCOPE = re.compile(r"(.+-)(%s)\.scope" % _ID)
 """opencontainers/cgroups systemd/common.go getUnitName: any prefix, a dash, the id."""
-_FOLDER = re.compile("(%s)(%s)" % ("|".join(map(re.escape, FOLDER_PREFIXES)), _ID))
+_DIRECTORY = re.compile("(%s)(%s)" % ("|".join(map(re.escape, DIRECTORY_PREFIXES)), _ID))
 """A plain folder is named by the runtime alone; a prefix that no runtime has is not a container's."""
 _DECISIVE = ("memory", "cpu", "cpuacct", "", "name=systemd")
 """In this order: on cgroup v1 kubelet insists on memory and cpu (pkg/kubelet/cm/container_manager_linux.go
@@ -48,7 +48,7 @@ class KubeletCgroup:
     @property
     def pods(self) -> str:
         """The cgroup of all pods, from the top of the hierarchy."""
-        return _joined(self.above, self.tree.pods())
+        return _join(self.above, self.tree.pods())
 
 
 def decisive_path(text: str) -> str:
@@ -84,7 +84,7 @@ def classify(path: str) -> KubeletCgroup | None:
     return max(found, key=_rank) if found else None
 
 
-def within(cgroup: str, tree: KubeletTree) -> KubeletCgroup | None:
+def classify_in_tree(cgroup: str, tree: KubeletTree) -> KubeletCgroup | None:
     """What a cgroup is in a known tree; None when it is outside."""
     pods = tree.pods()
     inside = f"{cgroup}/".startswith(f"{pods}/")
@@ -96,15 +96,15 @@ def pod_uid(parent: str, name: str) -> str:
 
     kubernetes pkg/kubelet/cm/pod_container_manager_linux.go IsPodCgroup: whatever follows ``pod`` is the UID.
     """
-    suffix = slices.SUFFIX if parent.endswith(slices.SUFFIX) else ""
-    start = child(parent, "pod")[len(parent) + 1 :]
+    suffix = slice_names.SUFFIX if parent.endswith(slice_names.SUFFIX) else ""
+    start = child_cgroup(parent, "pod")[len(parent) + 1 :]
     start = start[: len(start) - len(suffix)]
     if not (name.startswith(start) and name.endswith(suffix)):
         return ""
     escaped = name[len(start) : len(name) - len(suffix)]
     uid = escaped.replace("_", "-") if suffix else escaped
-    generated = "_" not in uid and child(parent, "pod" + uid) == f"{parent}/{name}"
-    return uid if generated and not (suffix and slices.problem(name)) else ""
+    generated = "_" not in uid and child_cgroup(parent, "pod" + uid) == f"{parent}/{name}"
+    return uid if generated and not (suffix and slice_names.name_problem(name)) else ""
 
 
 def _trees(parts: tuple[str, ...]) -> Iterator[tuple[KubeletTree, str, int]]:
@@ -112,7 +112,7 @@ def _trees(parts: tuple[str, ...]) -> Iterator[tuple[KubeletTree, str, int]]:
     for count, name in enumerate(parts, 1):
         if name == PODS:
             found = _plain_tree(parts[: count - 1])
-        elif f"-{name}".endswith(f"-{PODS}{slices.SUFFIX}"):
+        elif f"-{name}".endswith(f"-{PODS}{slice_names.SUFFIX}"):
             found = _slice_tree(parts[:count])
         else:
             continue
@@ -132,7 +132,7 @@ def _plain_tree(parents: tuple[str, ...]) -> tuple[KubeletTree, str] | None:
 
 def _slice_tree(parts: tuple[str, ...]) -> tuple[KubeletTree, str] | None:
     """kubernetes pkg/kubelet/cm/cgroup_manager_linux.go ParseSystemdToCgroupName: _ stands for the dash in a name."""
-    names = parts[-1][: -len(slices.SUFFIX)].split("-")
+    names = parts[-1][: -len(slice_names.SUFFIX)].split("-")
     tree = KubeletTree(Driver.SYSTEMD, "/" + "/".join(names[:-1]).replace("_", "-"))
     below = parts[-len(names) :]
     return (tree, "/".join(parts[: -len(names)])) if _generates(tree, "/".join(below)) else None
@@ -153,7 +153,7 @@ def _in_tree(tree: KubeletTree, above: str, below: str) -> KubeletCgroup:
     if not uid:
         return found
     leaf, _slash, innermost = inner.partition("/")
-    match = (_SCOPE if tree.driver is Driver.SYSTEMD else _FOLDER).fullmatch(leaf)
+    match = (_SCOPE if tree.driver is Driver.SYSTEMD else _DIRECTORY).fullmatch(leaf)
     if match is None:
         return replace(found, pod_uid=uid, below=inner)
     return replace(found, pod_uid=uid, prefix=match[1], container_id=match[2], below=innermost)
@@ -175,5 +175,5 @@ def _rank(found: KubeletCgroup) -> int:
     return 1 if found.pod_uid or not found.below else 0
 
 
-def _joined(above: str, cgroup: str) -> str:
+def _join(above: str, cgroup: str) -> str:
     return f"{above}/{cgroup}" if above else cgroup

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where each controller of this node is mounted, and so which folders a cgroup has."""
+"""Where each controller of this node is mounted, and so which directories a cgroup has."""
 
 from __future__ import annotations
 
@@ -12,8 +12,65 @@ from typing import Iterable, Mapping, Sequence
 
 from ..errors import ColocationError
 from ..host import Host
-from .mounts import ROOT, Hierarchy, cgroup_mounts, visible
 from .safe_path import parts
+
+ROOT = "/sys/fs/cgroup"
+_CGROUP_MOUNT = re.compile(r" - cgroup2? | %s(/\S*)? .* - tmpfs " % re.escape(ROOT))
+_NOT_CONTROLLERS = frozenset({"rw", "ro", "xattr", "clone_children", "noprefix", "favordynmods", "seclabel"})
+"""Options of a v1 mount, kernel/cgroup/cgroup-v1.c; all others without a value are controllers."""
+_OCTAL = re.compile(r"\\([0-7]{3})")
+
+
+def cgroup_mounts(mountinfo: str) -> list[str]:
+    """The lines of mountinfo that say how cgroups are mounted, in mount order."""
+    return [line for line in mountinfo.splitlines() if _CGROUP_MOUNT.search(line)]
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """A mount of type cgroup, cgroup2 or tmpfs; ``root`` is the folder of the hierarchy that is mounted.
+
+    ``name`` is a v1 hierarchy's that has one, such as systemd's without a controller; empty for all others.
+    """
+
+    mountpoint: str
+    filesystem: str
+    controllers: tuple[str, ...]
+    root: str = "/"
+    read_only: bool = False
+    name: str = ""
+
+
+def parse_mount(line: str) -> Hierarchy | None:
+    """A line of /proc/PID/mountinfo, proc(5): fields, ' - ', type, source and super options; None for anything else."""
+    before, _separator, after = line.partition(" - ")
+    fields, tail = before.split(" "), after.split(" ", 2)
+    if len(fields) < 6 or len(tail) < 3:
+        return None
+    options = tail[2].split(",")
+    controllers = [each for each in options if each not in _NOT_CONTROLLERS and "=" not in each]
+    root, point = (_OCTAL.sub(lambda found: chr(int(found[1], 8)), field) for field in fields[3:5])
+    return Hierarchy(
+        mountpoint=point,
+        filesystem=tail[0],
+        controllers=tuple(controllers) if tail[0] == "cgroup" else (),
+        root=root,
+        read_only="ro" in fields[5].split(",") or "ro" in options,
+        name=next((each[len("name=") :] for each in options if each.startswith("name=")), ""),
+    )
+
+
+def visible_mounts(lines: Iterable[str]) -> dict[str, Hierarchy]:
+    """The mounts to be seen, by mountpoint: a later one hides the earlier ones on the same point and below it."""
+    found: dict[str, Hierarchy] = {}
+    for mount in filter(None, map(parse_mount, lines)):
+        point = mount.mountpoint
+        hidden = [other for other in found if other == point or other.startswith(point + "/")]
+        for other in hidden:
+            del found[other]
+        found[point] = mount
+    return found
+
 
 MOUNTINFO = "/proc/self/mountinfo"
 V1_CONTROLLER = re.compile(
@@ -57,7 +114,7 @@ def hierarchies(host: Host, cgroup_root: str = ROOT) -> Hierarchies:
     if not os.path.isabs(cgroup_root):
         raise ColocationError(f"the cgroup root {cgroup_root!r} is no absolute path", f"The usual one is {ROOT}.")
     root = cgroup_root.rstrip("/") or "/"
-    return _mounted(host) if root == ROOT else _recorded(host, root)
+    return _mounted_hierarchies(host) if root == ROOT else _hierarchies_of_tree(host, root)
 
 
 def mode_of(mounts: Mapping[str, Hierarchy]) -> tuple[str, str]:
@@ -69,15 +126,15 @@ def mode_of(mounts: Mapping[str, Hierarchy]) -> tuple[str, str]:
         return "unknown", f"nothing is mounted at {ROOT}{hint}"
     if root.filesystem == "cgroup2":
         return "v2", f"cgroup2 is mounted at {ROOT}"
-    if not any(each.controllers for each in below(mounts, "cgroup")):
+    if not any(each.controllers for each in mounts_below_root(mounts, "cgroup")):
         return "unknown", f"{ROOT} is {root.filesystem} and no controller is mounted below it"
-    unified = below(mounts, "cgroup2")
+    unified = mounts_below_root(mounts, "cgroup2")
     if unified:
         return "hybrid", f"controllers are mounted as v1, and {unified[0].mountpoint} is cgroup2 beside them"
     return "v1", f"controllers are mounted as v1 below {ROOT}"
 
 
-def below(mounts: Mapping[str, Hierarchy], filesystem: str) -> list[Hierarchy]:
+def mounts_below_root(mounts: Mapping[str, Hierarchy], filesystem: str) -> list[Hierarchy]:
     """The mounts of a type at the cgroup root and below it."""
     found = (each for each in mounts.values() if f"{each.mountpoint}/".startswith(ROOT + "/"))
     return [each for each in found if each.filesystem == filesystem]
@@ -91,25 +148,29 @@ def v1_points(mounts: Mapping[str, Hierarchy]) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def split(mode: str, v1: Mapping[str, str], v2: Mapping[str, str]) -> dict[str, str]:
+def controllers_elsewhere(mode: str, v1: Mapping[str, str], v2: Mapping[str, str]) -> dict[str, str]:
     """Needed controllers that are bound to the version which is not in force, with its mount point."""
     if mode == "v2":
         return {name: point for name, point in v1.items() if name in NEEDED_V2 | {"blkio"}}
     return {name: point for name, point in v2.items() if name in NEEDED_V2 and name not in v1}
 
 
-def _mounted(host: Host) -> Hierarchies:
+def _mounted_hierarchies(host: Host) -> Hierarchies:
     try:
         text = host.read_table(MOUNTINFO)
     except OSError as error:
         raise ColocationError(f"the mount table cannot be read: {error.strerror}", file=MOUNTINFO) from error
-    mounts = visible(cgroup_mounts(text))
+    mounts = visible_mounts(cgroup_mounts(text))
     mode, reason = mode_of(mounts)
     if mode == "unknown":
         raise ColocationError(f"which cgroup version is in force is unknown: {reason}", _REMEDY)
     v1 = v1_points(mounts)
-    v2 = {name: each.mountpoint for each in below(mounts, "cgroup2") for name in _offered(host, each.mountpoint)}
-    _refuse_mixture(split(mode, v1, v2), mode, ROOT)
+    v2 = {
+        name: each.mountpoint
+        for each in mounts_below_root(mounts, "cgroup2")
+        for name in _available_controllers(host, each.mountpoint)
+    }
+    _refuse_mixture(controllers_elsewhere(mode, v1, v2), mode, ROOT)
     return Hierarchies("v2", v2) if mode == "v2" else Hierarchies("v1", {**v1, **_systemd_point(mounts)})
 
 
@@ -125,7 +186,7 @@ def _refuse_mixture(elsewhere: Mapping[str, str], mode: str, root: str) -> None:
         raise ColocationError(f"cgroup {in_force} is in force at {root}, and of the other version are: {told}", _REMEDY)
 
 
-def _offered(host: Host, point: str) -> Sequence[str]:
+def _available_controllers(host: Host, point: str) -> Sequence[str]:
     file = point + "/cgroup.controllers"
     try:
         return host.read(file).split()
@@ -133,11 +194,11 @@ def _offered(host: Host, point: str) -> Sequence[str]:
         raise ColocationError(f"cannot be read: {error.strerror}", _REMEDY, file=file) from error
 
 
-def _recorded(host: Host, root: str) -> Hierarchies:
+def _hierarchies_of_tree(host: Host, root: str) -> Hierarchies:
     names = host.list(root)
     if "cgroup.controllers" in names:
-        return Hierarchies("v2", dict.fromkeys(_offered(host, root), root))
-    points = dict(_v1_folders(host, root, names))
+        return Hierarchies("v2", dict.fromkeys(_available_controllers(host, root), root))
+    points = dict(_v1_directories(host, root, names))
     if not points.keys() - {SYSTEMD}:
         raise ColocationError(
             "is no cgroup tree: neither cgroup.controllers nor a folder named after a controller is there",
@@ -145,12 +206,12 @@ def _recorded(host: Host, root: str) -> Hierarchies:
             file=root,
         )
     unified = f"{root}/unified"
-    other = _offered(host, unified) if "cgroup.controllers" in host.list(unified) else ()
-    _refuse_mixture(split("v1", points, dict.fromkeys(other, unified)), "v1", root)
+    other = _available_controllers(host, unified) if "cgroup.controllers" in host.list(unified) else ()
+    _refuse_mixture(controllers_elsewhere("v1", points, dict.fromkeys(other, unified)), "v1", root)
     return Hierarchies("v1", points)
 
 
-def _v1_folders(host: Host, root: str, names: Iterable[str]) -> Iterable[tuple[str, str]]:
+def _v1_directories(host: Host, root: str, names: Iterable[str]) -> Iterable[tuple[str, str]]:
     """By controller: its folder, the shortest last. A name is a list of them; a symlink is another name of one."""
     folders = [name for name in names if stat.S_ISDIR(host.lstat(f"{root}/{name}").st_mode)]
     for name in sorted(names, key=len, reverse=True):

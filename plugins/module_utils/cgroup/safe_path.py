@@ -11,7 +11,7 @@ from typing import Sequence
 from ..errors import ColocationError
 from ..host import READ_LIMIT, Host
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_NAMES = frozenset(("", ".", ".."))
 _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -34,7 +34,7 @@ def parts(relative: str) -> tuple[str, ...]:
     )
 
 
-def open_folder(host: Host, root: str, relative: str) -> int:
+def open_directory(host: Host, root: str, relative: str) -> int:
     """A descriptor of the folder, for ``dir_fd``; the caller closes it.
 
     ColocationError when the path would leave ``root``, passes a symlink, or is not there.
@@ -53,7 +53,7 @@ class Walk:
         self._place = root.rstrip("/")
         self._at = ""
         self._names: list[str] = []
-        self._open = [_opened(host.real_path(root), root)]
+        self._open = [_open_below(host.real_path(root), root)]
 
     def to(self, relative: str) -> int:
         """A descriptor of the folder, for ``dir_fd``, open until the next call; ColocationError as of open_folder."""
@@ -62,7 +62,7 @@ class Walk:
         names = parts(relative)
         self._leave(_common(self._names, names))
         for name in names[len(self._names) :]:
-            self._open.append(_opened(name, "/".join((self._place, *self._names, name)), self._open[-1]))
+            self._open.append(_open_below(name, "/".join((self._place, *self._names, name)), self._open[-1]))
             self._names.append(name)
         self._at = relative
         return self._open[-1]
@@ -89,8 +89,8 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
     return count
 
 
-def _opened(name: str, place: str, above: int | None = None) -> int:
-    flags = _FOLDER if above is not None else _FOLDER & ~os.O_NOFOLLOW
+def _open_below(name: str, place: str, above: int | None = None) -> int:
+    flags = _DIRECTORY if above is not None else _DIRECTORY & ~os.O_NOFOLLOW
     try:
         return os.open(name, flags, dir_fd=above)
     except FileNotFoundError:

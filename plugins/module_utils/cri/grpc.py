@@ -1,15 +1,270 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Unary gRPC calls (grpc/doc/PROTOCOL-HTTP2.md)."""
+"""Unary gRPC calls over one HTTP/2 connection to a unix socket, and the errors of a container runtime.
+
+Sources: grpc/doc/PROTOCOL-HTTP2.md, grpc/doc/statuscodes.md, RFC 9113.
+"""
 
 from __future__ import annotations
 
+import socket
 import struct
 import time
+from dataclasses import dataclass
 from urllib.parse import unquote
 
-from .errors import CriError, CriUnavailable
-from .http2 import Connection, Response
+from ..errors import ColocationError
+from . import hpack
+
+# grpc/doc/statuscodes.md
+UNIMPLEMENTED = 12
+NOT_FOUND = 5
+STATUS_NAMES = (
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+)
+
+
+class CriFailure(ColocationError):
+    """A call that gave no result."""
+
+
+class CriUnavailable(CriFailure):
+    """No answer: no socket, nobody listening, no HTTP/2 there, cut off, or out of time."""
+
+
+class CriError(CriFailure):
+    """The runtime answered with a gRPC status other than OK."""
+
+    def __init__(self, code: int, message: str, remedy: str = "") -> None:
+        name = STATUS_NAMES[code] if 0 <= code < len(STATUS_NAMES) else f"status {code}"
+        super().__init__(f"the container runtime answered {name}: {message}", remedy)
+        self.code = code
+
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+# Section 6.
+DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = range(10)
+END_STREAM = ACK = 0x1
+END_HEADERS = 0x4
+PADDED = 0x8
+HAS_PRIORITY = 0x20
+
+# Section 6.5.2.
+SETTINGS_HEADER_TABLE_SIZE = 1
+SETTINGS_ENABLE_PUSH = 2
+SETTINGS_INITIAL_WINDOW_SIZE = 4
+
+LARGEST_WINDOW = (1 << 31) - 1
+DEFAULT_WINDOW = (1 << 16) - 1
+FRAME_LIMIT = 1 << 14
+"""Both sides' SETTINGS_MAX_FRAME_SIZE as long as nobody raises it; we never do."""
+RESPONSE_LIMIT = 64 << 20
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame as section 4.1 has it."""
+
+    kind: int
+    flags: int
+    stream: int
+    payload: bytes
+
+
+@dataclass(frozen=True)
+class Response:
+    """Headers and trailers in one, and the body."""
+
+    headers: dict[str, str]
+    body: bytes
+
+
+def pack(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
+    """The bytes of one frame."""
+    return struct.pack(">I", len(payload))[1:] + struct.pack(">BBI", kind, flags, stream) + payload
+
+
+class Connection:
+    """A connection to the server that listens at the unix socket ``path``.
+
+    CriUnavailable whenever there is no complete answer. ``deadline`` is on the monotonic clock.
+    The flow-control windows are opened once to their largest, 2 GiB, which no use of a CRI comes near.
+    """
+
+    def __init__(self, path: str, deadline: float) -> None:
+        self._path = path
+        self._stream = -1
+        self._buffer = b""
+        self._decoder = hpack.Decoder()
+        self._socket = _connect(path, deadline)
+        settings = b"".join(
+            struct.pack(">HI", setting, value)
+            for setting, value in (
+                (SETTINGS_HEADER_TABLE_SIZE, 0),
+                (SETTINGS_ENABLE_PUSH, 0),
+                (SETTINGS_INITIAL_WINDOW_SIZE, LARGEST_WINDOW),
+            )
+        )
+        wider = pack(WINDOW_UPDATE, 0, 0, struct.pack(">I", LARGEST_WINDOW - DEFAULT_WINDOW))
+        try:
+            self._send(PREFACE + pack(SETTINGS, 0, 0, settings) + wider, deadline)
+            self._accept_settings(self._receive(deadline), deadline)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the connection."""
+        self._socket.close()
+
+    def request(self, headers: list[tuple[str, str]], body: bytes, deadline: float) -> Response:
+        """Send a request whose body fits one frame, wait for the end of its response."""
+        if len(body) > FRAME_LIMIT:
+            raise ValueError(f"a request of {len(body)} octets does not fit one frame")
+        self._stream += 2
+        block = hpack.encode(headers)
+        opening = pack(HEADERS, END_HEADERS, self._stream, block)
+        self._send(opening + pack(DATA, END_STREAM, self._stream, body), deadline)
+        return self._response(deadline)
+
+    def _response(self, deadline: float) -> Response:
+        headers: dict[str, str] = {}
+        body = bytearray()
+        while True:
+            frame = self._receive(deadline)
+            if frame.kind == HEADERS:
+                headers.update(self._decode(self._header_block(frame, deadline)))
+            elif frame.kind == DATA and frame.stream == self._stream:
+                body += _strip_padding(frame)
+                if len(body) > RESPONSE_LIMIT:
+                    raise self._broken(f"sent more than {RESPONSE_LIMIT >> 20} MiB")
+            else:
+                self._control(frame, deadline)
+                continue
+            if frame.flags & END_STREAM and frame.stream == self._stream:
+                return Response(headers, bytes(body))
+
+    def _header_block(self, frame: Frame, deadline: float) -> bytes:
+        block = _strip_padding(frame)
+        if frame.flags & HAS_PRIORITY:
+            block = block[5:]
+        flags = frame.flags
+        while not flags & END_HEADERS:
+            more = self._receive(deadline)
+            if more.kind != CONTINUATION or more.stream != frame.stream:
+                raise self._broken("broke off a header block")
+            block += more.payload
+            flags = more.flags
+        return block
+
+    def _decode(self, block: bytes) -> list[tuple[str, str]]:
+        try:
+            return self._decoder.decode(block)
+        except hpack.HpackError as error:
+            raise self._broken(f"sent headers that cannot be read: {error}") from error
+
+    def _control(self, frame: Frame, deadline: float) -> None:
+        """Frames that are not part of our response. Priorities, window updates and unknown kinds need nothing."""
+        if frame.kind == SETTINGS and not frame.flags & ACK:
+            self._send(pack(SETTINGS, ACK, 0), deadline)
+        elif frame.kind == PING and not frame.flags & ACK:
+            self._send(pack(PING, ACK, 0, frame.payload), deadline)
+        elif frame.kind == RST_STREAM and frame.stream == self._stream:
+            raise self._broken(f"reset the request (HTTP/2 error {_number(frame.payload)})")
+        elif frame.kind == GOAWAY and _number(frame.payload) & LARGEST_WINDOW < self._stream:
+            raise self._broken(f"closes the connection (HTTP/2 error {_number(frame.payload[4:])})")
+        elif frame.kind in (PUSH_PROMISE, CONTINUATION):
+            raise self._broken(f"sent a frame of kind {frame.kind} out of order")
+
+    def _accept_settings(self, frame: Frame, deadline: float) -> None:
+        # Section 3.4: the server's first frame is its SETTINGS.
+        if frame.kind != SETTINGS:
+            raise self._broken("does not speak HTTP/2")
+        self._send(pack(SETTINGS, ACK, 0), deadline)
+
+    def _receive(self, deadline: float) -> Frame:
+        head = self._read(9, deadline)
+        length = struct.unpack(">I", b"\0" + head[:3])[0]
+        kind, flags, stream = struct.unpack(">BBI", head[3:])
+        if length > FRAME_LIMIT:
+            raise self._broken("does not speak HTTP/2")
+        return Frame(kind, flags, stream & LARGEST_WINDOW, self._read(length, deadline))
+
+    def _read(self, length: int, deadline: float) -> bytes:
+        while len(self._buffer) < length:
+            try:
+                self._socket.settimeout(_remaining(deadline))
+                received = self._socket.recv(1 << 16)
+            except socket.timeout:
+                raise self._broken("gave no answer in time") from None
+            except OSError as error:
+                raise self._broken(f"ended the connection: {error.strerror}") from error
+            if not received:
+                raise self._broken("closed the connection")
+            self._buffer += received
+        data, self._buffer = self._buffer[:length], self._buffer[length:]
+        return data
+
+    def _send(self, data: bytes, deadline: float) -> None:
+        try:
+            self._socket.settimeout(_remaining(deadline))
+            self._socket.sendall(data)
+        except socket.timeout:
+            raise self._broken("took no request in time") from None
+        except OSError as error:
+            raise self._broken(f"ended the connection: {error.strerror}") from error
+
+    def _broken(self, what: str) -> CriUnavailable:
+        return CriUnavailable(f"the server at {self._path} {what}")
+
+
+def _connect(path: str, deadline: float) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.settimeout(_remaining(deadline))
+        connection.connect(path)
+    except (OSError, ValueError) as error:
+        connection.close()
+        reason = getattr(error, "strerror", None) or str(error)
+        raise CriUnavailable(
+            f"the container runtime's socket {path} cannot be reached: {reason}",
+            "Check that the runtime runs and that this is the socket it listens at",
+        ) from error
+    return connection
+
+
+def _remaining(deadline: float) -> float:
+    """Seconds left; never 0, which would make the socket non-blocking."""
+    return max(deadline - time.monotonic(), 0.001)
+
+
+def _strip_padding(frame: Frame) -> bytes:
+    if not frame.flags & PADDED:
+        return frame.payload
+    padding = frame.payload[0] if frame.payload else 0
+    return frame.payload[1 : len(frame.payload) - padding]
+
+
+def _number(data: bytes) -> int:
+    return int.from_bytes(data[:4], "big")
+
 
 OK = 0
 

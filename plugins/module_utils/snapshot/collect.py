@@ -9,22 +9,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..host import Host
-from .boot import boot
-from .cgroups import cgroups
-from .cpus import cpus
-from .distributions import distribution
-from .endpoint import kubelets_endpoint
-from .kernel import kernel
-from .kubeadm_patches import kubeadm_patches
-from .kubelet import kubelet
-from .processes import scan
-from .records import record_problems
-from .reserved import offered, reserved
-from .runtime import runtime
-from .services import services
-from .system import machine
-from .transactions import ledger_problem, unfinished_transactions
-from .writers import writers
+from .boot_evidence import boot
+from .cgroup_evidence import available_controllers, cgroups, reserved_cgroups
+from .installer_evidence import installer
+from .kubelet_evidence import kubeadm_patches, kubelet
+from .machine_evidence import cpus, kernel, machine
+from .process_evidence import scan_processes, writers
+from .record_evidence import ledger_problem, record_problems, unfinished_transactions
+from .runtime_evidence import kubelets_endpoint, runtime
+from .systemd_evidence import services
 
 SCHEMA = 1
 OTHER_RUNTIMES = ("cri-dockerd", "crio", "dockerd", "isulad")
@@ -37,7 +30,7 @@ def collect(host: Host, named_cgroups: Iterable[str] = (), patches: str | None =
     of kubeadm's.
     """
     system = machine(host)
-    seen = scan(host, system["booted_at"])
+    seen = scan_processes(host, system["booted_at"])
     agents = seen["agents"]
     kubelets = agents.get("kubelet", [])
     managed = services(host)
@@ -55,14 +48,14 @@ def collect(host: Host, named_cgroups: Iterable[str] = (), patches: str | None =
         "containers": seen["containers"],
         "kubelet": kubelet(host, kubelets, managed["units"]),
         "runtime": runtime(host, agents, kubelets_endpoint(host, agents)),
-        "distribution": distribution(host, agents),
+        "distribution": installer(host, agents),
         "unfinished_transactions": unfinished_transactions(host),
         "ledger_problem": ledger_problem(host),
         "record_problems": record_problems(host),
         "other_runtimes": [name for name in OTHER_RUNTIMES if name in agents],
     }
-    found = reserved(host, document["cgroups"]["tops"], document["kubelet"], named_cgroups)
-    document["cgroups"].update(reserved=found, reserved_controllers=offered(host, found))
+    found = reserved_cgroups(host, document["cgroups"]["tops"], document["kubelet"], named_cgroups)
+    document["cgroups"].update(reserved=found, reserved_controllers=available_controllers(host, found))
     if patches:
         document["kubelet"]["kubeadm_patches"] = kubeadm_patches(host, patches)
     return document

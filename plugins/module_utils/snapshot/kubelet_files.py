@@ -1,21 +1,59 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evidence about every file that can set kubelet's values: drop-ins, its unit, and the environment files of that."""
+"""Evidence about every file that can set kubelet's values: drop-ins, its unit, the environment files of that.
+
+What these files say of a field is a hint where to look on the node. They are read on the controller.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..host import Host
-from .files import capture
-from .path_pattern import expanded, is_pattern
-from .unit_file import environment, environment_files, settings, words
+from ..systemd.unit_syntax import (
+    environment_files,
+    expand_pattern,
+    is_pattern,
+    parse_environment,
+    section_settings,
+    split_words,
+)
+from .file_evidence import capture
+
+_VALUE = r"[ \t]*:[ \t]*[\"']?([^\"'#\s,}]+)"
+
+
+def hints(text: str, *names: str, indent: str = r"[ \t]*") -> list[tuple[str, str]]:
+    """(name, value) of each of these fields of the top level that has a plain value, in JSON or YAML.
+
+    A key of YAML is taken for a field wherever its line begins with ``indent``: a node has no YAML library.
+    """
+    document = _json(text)
+    if document is not None:
+        found = [(name, document.get(name)) for name in names]
+        return [(name, str(value)) for name, value in found if isinstance(value, (str, int)) and value != ""]
+    pattern = r"^%s[\"']?(%s)[\"']?%s" % (indent, "|".join(map(re.escape, names)), _VALUE)
+    return [(each[0], each[1]) for each in re.findall(pattern, text, re.MULTILINE)]
+
+
+def _json(text: str) -> dict[str, Any] | None:
+    """The object of a JSON text; None for any other text."""
+    body = text.lstrip("\ufeff \t\r\n")
+    if not body.startswith("{"):
+        return None
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
 
 UNIT = "kubelet.service"
-UNIT_FOLDERS = (
+UNIT_DIRECTORIES = (
     "/etc/systemd/system",
     "/run/systemd/system",
     "/usr/local/lib/systemd/system",
@@ -43,7 +81,7 @@ def walk(host: Host, folder: str, depth: int = 0) -> Iterator[str]:
     """
     for name in host.list(folder):
         path = folder.rstrip("/") + "/" + name
-        if host.is_folder(path) and not host.is_link(path):
+        if host.is_directory(path) and not host.is_symlink(path):
             yield path + "/"
             if depth < _MAX_DEPTH:
                 yield from walk(host, path, depth + 1)
@@ -56,7 +94,7 @@ def dropins(host: Host, folder: str | None) -> dict[str, Any]:
     found: dict[str, Any] = {"folder": folder, "exists": None, "paths": [], "left_out": 0}
     if not folder or not os.path.isabs(folder):
         return found
-    found["exists"] = host.is_folder(folder)
+    found["exists"] = host.is_directory(folder)
     try:
         for seen, path in enumerate(walk(host, folder)):
             # filepath.Ext: what follows the last dot, so that a file named .conf counts too
@@ -77,17 +115,17 @@ def unit_paths(host: Host, unit: Mapping[str, str]) -> list[str]:
     """kubelet's unit file, then its drop-ins in systemd's order: as systemd says, else as its search path gives."""
     if unit.get("FragmentPath"):
         return [unit["FragmentPath"], *unit.get("DropInPaths", "").split()][:MAX_UNIT_FILES]
-    fragment = next((path for path in _in_unit_folders(UNIT) if host.lexists(path)), None)
+    fragment = next((path for path in _in_unit_directories(UNIT) if host.lexists(path)), None)
     by_name: dict[str, str] = {}
-    for folder in _in_unit_folders(UNIT + ".d"):
+    for folder in _in_unit_directories(UNIT + ".d"):
         for name in _names(host, folder):
             if name.endswith(".conf"):
                 by_name.setdefault(name, folder + "/" + name)
     return ([fragment] if fragment else []) + [by_name[name] for name in sorted(by_name)][: MAX_UNIT_FILES - 1]
 
 
-def _in_unit_folders(name: str) -> list[str]:
-    return [folder + "/" + name for folder in UNIT_FOLDERS]
+def _in_unit_directories(name: str) -> list[str]:
+    return [folder + "/" + name for folder in UNIT_DIRECTORIES]
 
 
 def _names(host: Host, folder: str) -> list[str]:
@@ -114,13 +152,13 @@ def environment_names(texts: list[str]) -> list[str]:
 def environment_patterns(host: Host, texts: list[str]) -> dict[str, list[str] | None]:
     """The files of each EnvironmentFile= with a pattern, systemd.exec(5); None where they are too many."""
     return {
-        path: expanded(host, path, MAX_ENVIRONMENT_FILES - len(ENVIRONMENT_FILES))
+        path: expand_pattern(host, path, MAX_ENVIRONMENT_FILES - len(ENVIRONMENT_FILES))
         for path in environment_names(texts)
         if is_pattern(path)
     }
 
 
-def described_patterns(patterns: Mapping[str, list[str] | None], taken: list[str]) -> dict[str, Any]:
+def describe_patterns(patterns: Mapping[str, list[str] | None], taken: list[str]) -> dict[str, Any]:
     """An entry of ``files`` for each pattern: that all of its files were taken along, or why not."""
     found: dict[str, Any] = {}
     for path, matching in patterns.items():
@@ -141,7 +179,7 @@ def dropin_variable(host: Host, pid: int | None) -> bool | None:
     return any(each.startswith(DROPIN_VARIABLE.encode() + b"=") for each in block.split(b"\0"))
 
 
-def captured(host: Host, paths: list[str]) -> dict[str, Any]:
+def capture_all(host: Host, paths: list[str]) -> dict[str, Any]:
     """``capture`` of each path, until together they have more text than any node needs."""
     found: dict[str, Any] = {}
     taken = 0
@@ -157,25 +195,25 @@ def captured(host: Host, paths: list[str]) -> dict[str, Any]:
 def unit_sources(host: Host, unit: Mapping[str, str]) -> dict[str, Any]:
     """``{unit_files, environment_files, files}``: where the flags of the next start stand."""
     units = unit_paths(host, unit)
-    files = captured(host, units)
+    files = capture_all(host, units)
     texts = [files[path].get("text", "") for path in units]
     patterns = environment_patterns(host, texts)
     variables = environment_paths(texts, patterns)
-    files.update({**captured(host, variables), **described_patterns(patterns, variables)})
+    files.update({**capture_all(host, variables), **describe_patterns(patterns, variables)})
     return {"unit_files": units, "environment_files": variables, "files": files}
 
 
-def written_words(found: Mapping[str, Any]) -> list[str]:
+def start_words(found: Mapping[str, Any]) -> list[str]:
     """All words of ``unit_sources`` that kubelet may be started with: they tell where its files are when none runs."""
     texts = [found["files"][path].get("text", "") for path in found["unit_files"]]
-    written = [value for text in texts for key, value in settings(text) if key in ("ExecStart", "Environment")]
+    written = [value for text in texts for key, value in section_settings(text) if key in ("ExecStart", "Environment")]
     for path in found["environment_files"]:
-        written += environment(found["files"][path].get("text", "")).values()
+        written += parse_environment(found["files"][path].get("text", "")).values()
     # Environment=NAME="--a --b" is one word with two flags in it
-    return [word for value in written for each in words(value) for word in re.sub(r"^\w+=", "", each).split()]
+    return [word for value in written for each in split_words(value) for word in re.sub(r"^\w+=", "", each).split()]
 
 
 def dropin_sources(host: Host, folder: str | None) -> dict[str, Any]:
     """``{config_dir, files}``: the drop-ins of --config-dir with their texts."""
     found = dropins(host, folder)
-    return {"config_dir": found, "files": captured(host, found["paths"])}
+    return {"config_dir": found, "files": capture_all(host, found["paths"])}

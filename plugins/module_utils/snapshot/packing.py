@@ -20,7 +20,7 @@ TOO_LARGE = (
 )
 
 
-class NotPacked(ColocationError):
+class NotUnpacked(ColocationError):
     """What ``pack`` did not make; the message goes on behind the name of what was packed."""
 
 
@@ -33,19 +33,19 @@ def pack(snapshot: Mapping[str, Any]) -> str:
 def unpack(text: Any) -> Any:
     """What was packed, made of plain builtins; NotPacked when ``text`` was cut, is too large or is something else."""
     if not isinstance(text, str):
-        raise NotPacked("arrived as %s, not as a text" % type(text).__name__, "Run this again")
+        raise NotUnpacked("arrived as %s, not as a text" % type(text).__name__, "Run this again")
     try:
-        return json.loads(_decompressed(base64.b64decode(text, validate=True)).decode("ascii"))
+        return json.loads(_decompress(base64.b64decode(text, validate=True)).decode("ascii"))
     except (ValueError, zlib.error, RecursionError) as error:
-        raise NotPacked("did not arrive whole: %s" % error, "Run this again") from error
+        raise NotUnpacked("did not arrive whole: %s" % error, "Run this again") from error
 
 
-def _decompressed(packed: bytes) -> bytes:
+def _decompress(packed: bytes) -> bytes:
     """At most ``SIZE_LIMIT`` bytes; of a longer stream no more than one byte beyond it is decompressed."""
     stream = zlib.decompressobj()
     content = stream.decompress(packed, SIZE_LIMIT + 1)
     if len(content) > SIZE_LIMIT:
-        raise NotPacked("has more than %d bytes when decompressed, which is the limit" % SIZE_LIMIT, TOO_LARGE)
+        raise NotUnpacked("has more than %d bytes when decompressed, which is the limit" % SIZE_LIMIT, TOO_LARGE)
     if not stream.eof or stream.unused_data:
         raise ValueError("its compressed data are not one whole stream")
     return content

@@ -12,8 +12,8 @@ from typing import Any, Sequence
 
 from ..errors import ColocationError
 from ..host import CommandResult, Host
-from . import dbus_text
-from .property import INFINITY, Property
+from . import dbus_values
+from .dbus_values import INFINITY, Property
 
 __all__ = ["INFINITY", "Bus", "BusError", "Property", "object_path"]
 
@@ -51,7 +51,7 @@ class Bus:
     def version(self) -> int:
         """systemd's major version. It announces "252.38-1~deb12u1", "v245.4-4ubuntu3" or "239 (239-82.el8)"."""
         text = self._call(MANAGER, "org.freedesktop.DBus.Properties", "Get", "ss", SERVICE + ".Manager", "Version")
-        found = re.match(r"v?(\d+)", str(dbus_text.decode(text)))
+        found = re.match(r"v?(\d+)", str(dbus_values.decode(text)))
         if found is None:
             raise BusError(f"systemd announces no version but {text.strip()}", "Check systemd on this node")
         return int(found[1])
@@ -65,7 +65,7 @@ class Bus:
         full = interface and f"{SERVICE}.{interface}"
         # One property that is not known would make busctl get-property stop; systemctl show asks in this way, too.
         text = self._call(object_path(unit), "org.freedesktop.DBus.Properties", "GetAll", "s", full)
-        found = dbus_text.decode(text)
+        found = dbus_values.decode(text)
         return {name: found[name] for name in names if name in found}
 
     def set(self, unit: str, properties: Sequence[Property]) -> None:
@@ -75,7 +75,7 @@ class Bus:
         """
         parts = [unit, "true", str(len(properties))]
         for each in properties:
-            parts += [each.name, *dbus_text.arguments(each)]
+            parts += [each.name, *dbus_values.arguments(each)]
         self._call(MANAGER, SERVICE + ".Manager", "SetUnitProperties", "sba(sv)", *parts)
 
     def start(self, unit: str) -> None:

@@ -1,19 +1,84 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Everything that can be known to go wrong before anything is touched."""
+"""What can be known to go wrong before anything is touched: files, disk space, services, the runtime's restart."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
-from ..cri.errors import CriFailure
+from ..cri.grpc import CriFailure
+from ..cri.node_access import Node
 from ..errors import ColocationError
-from . import files, kubelet_checks, node_ready, room, runtime_checks
-from .finding import Verdict
-from .node import Node
-from .plan import FileEdit, Plan, Service
-from .sandboxes import running_pods
-from .services import others_in_cgroup, show
+from ..health import kubelet_checks, node_ready, runtime_checks
+from ..health.finding import Verdict
+from ..health.pod_sandboxes import running_pods
+from ..host import Host
+from ..state import files
+from ..state.files import missing_directories
+from ..state.plan_document import FileEdit, Plan, Service
+from ..state.store import STATE_DIRECTORY
+from ..systemd.service_units import count_other_processes, show
+
+PER_FILE = 1 << 16
+"""Bytes beside the text itself: blocks, and the journal, which is written anew before it replaces the old one."""
+
+
+class NoDiskSpace(ColocationError):
+    """A file system that is full, or cannot be written."""
+
+
+def require_disk_space(host: Host, plan: Plan) -> None:
+    """NoRoom for the first file system on which texts and originals do not fit; a text stands beside its original."""
+    needed: dict[str, int] = {}
+    for edit in plan.files:
+        _add_need(needed, edit.path, len(edit.after or b"") + PER_FILE)
+    originals = [*(edit.path for edit in plan.files), *plan.checkpoints]
+    _add_need(needed, f"{STATE_DIRECTORY}/any", sum(_file_size(host, path) + PER_FILE for path in originals))
+    disks: dict[int, int] = {}
+    for folder, size in needed.items():
+        there = host.real_path(_existing_directory(host, folder))
+        disk = os.stat(there).st_dev
+        disks[disk] = disks.get(disk, 0) + size
+        require_free_space(there, folder, disks[disk])
+
+
+def require_free_space(there: str, folder: str, size: int) -> None:
+    """NoRoom unless the file system at ``there``, the node's ``folder``, takes that many bytes more from root."""
+    found = os.statvfs(there)
+    if found.f_flag & os.ST_RDONLY:
+        raise NoDiskSpace(
+            "its file system is mounted read-only", "Remount it read-write, or leave this node out", folder
+        )
+    free = found.f_bfree * found.f_frsize
+    if found.f_blocks and free < size:
+        raise NoDiskSpace(
+            f"its file system is full: {size} bytes are needed and {free} are free, {size - free} too few",
+            "Free some space there",
+            folder,
+        )
+    # 0 of 0: a file system without a table of them, such as btrfs.
+    if found.f_files and not found.f_ffree:
+        raise NoDiskSpace("its file system has no inode left for another file", "Remove some files there", folder)
+
+
+def _add_need(needed: dict[str, int], path: str, size: int) -> None:
+    folder = os.path.dirname(path)
+    needed[folder] = needed.get(folder, 0) + size
+
+
+def _existing_directory(host: Host, folder: str) -> str:
+    """The folder, or the lowest one above it that is there."""
+    missing = missing_directories(host, f"{folder}/any")
+    return os.path.dirname(missing[0]) if missing else folder
+
+
+def _file_size(host: Host, path: str) -> int:
+    try:
+        return host.lstat(path).st_size
+    except OSError:
+        return 0
+
 
 SAFE_KILL_MODES = ("process", "none")
 
@@ -27,8 +92,8 @@ def check(node: Node, plan: Plan) -> None:
     for edit in plan.files:
         _check_file(node, edit)
     for path in plan.checkpoints:
-        files.identity(node.host, path)
-    room.require(node.host, plan)
+        files.regular_file_status(node.host, path)
+    require_disk_space(node.host, plan)
     if plan.files_only:
         return
     require_systemd(node)
@@ -62,7 +127,7 @@ def _check_file(node: Node, edit: FileEdit) -> None:
             state = "was made by someone else since the node was examined"
         raise Refused("it " + state, "Run this again: a new plan starts from the new content", edit.path)
     _require_no_mount(node, edit.path)
-    files.probe(node.host, edit.path, edit.after or b"")
+    files.probe_write(node.host, edit.path, edit.after or b"")
 
 
 def _require_no_mount(node: Node, path: str) -> None:
@@ -79,7 +144,7 @@ def require_systemd(node: Node) -> None:
         first = node.host.read("/proc/1/comm").strip()
     except OSError as error:
         first = f"unknown ({error.strerror})"
-    if first != "systemd" or not node.host.is_folder("/run/systemd/system"):
+    if first != "systemd" or not node.host.is_directory("/run/systemd/system"):
         raise Refused(
             f"the first process of this node is {first} and not systemd, so its services cannot be restarted",
             "Run this on the node itself, not in a container of it",
@@ -105,7 +170,7 @@ def _healthz(node: Node, plan: Plan, before: dict[str, Any]) -> dict[str, Any]:
     if plan.kubelet is not None:
         rest = before["node"]["ready"] if "node" in before else True
         unit = show(node, plan.kubelet.unit)
-        answer["healthz"] = kubelet_checks.healthz_demanded(found, unit, rest_worked=rest)
+        answer["healthz"] = kubelet_checks.healthz_requirement(found, unit, rest_worked=rest)
     return answer
 
 
@@ -128,7 +193,9 @@ def _nri_plugins(node: Node, plan: Plan) -> int:
     if plan.gate is None or plan.gate.nri_socket is None:
         return 0
     try:
-        return runtime_checks.connected(node.host.read_table(runtime_checks.PROC_NET_UNIX), plan.gate.nri_socket)
+        return runtime_checks.count_connections(
+            node.host.read_table(runtime_checks.PROC_NET_UNIX), plan.gate.nri_socket
+        )
     except OSError:
         return 0
 
@@ -139,7 +206,7 @@ def _require_safe_restart(node: Node, plan: Plan, before: dict[str, Any]) -> Non
         return
     state = show(node, plan.runtime.unit)
     mode = state.kill_mode
-    if mode not in SAFE_KILL_MODES and others_in_cgroup(node, state) != 0:
+    if mode not in SAFE_KILL_MODES and count_other_processes(node, state) != 0:
         raise Refused(
             f"{plan.runtime.unit} has KillMode={mode}: its restart would end all containers"
             f" of the {len(before['pods'])} pods on this node",

@@ -8,21 +8,21 @@ import os
 from enum import Enum
 from typing import Any, Callable
 
+from ..cri.node_access import Node
 from ..errors import ColocationError
-from . import boot, engine
-from .journal import NAME, Journal, State, unfinished
-from .node import Node
-from .plan import outline, parse
-from .services import show
+from ..state.journal import NAME, Journal, State, unfinished_journals
+from ..state.plan_document import parse_plan, plan_outline
+from ..state.store import Store
+from ..systemd.service_units import show
+from . import boot_unit, runner
+from .context import Report, TransactionContext, never_cancelled
 from .steps import START_KUBELET, START_RUNTIME, STOP_KUBELET, STOP_RUNTIME
-from .store import Store
-from .work import Report, Work, go_on
 
 RESUMABLE = (State.APPLYING, State.VERIFYING)
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
-class Way(Enum):
+class RecoveryMode(Enum):
     """What to do with it."""
 
     UNDO = "undo"
@@ -38,43 +38,43 @@ class NotResumable(ColocationError):
     """A transaction that cannot go on where it ended."""
 
 
-def settle(node: Node, store: Store, report: Report, way: Way) -> dict[str, Any] | None:
+def recover(node: Node, store: Store, report: Report, way: RecoveryMode) -> dict[str, Any] | None:
     """Id and end state of the transaction that was cut off, None when there was none.
 
-    LockHeld when somebody is at work on this node, Unfinished for Way.STOP, NotResumable when it cannot be finished;
+    LockHeld when somebody is at work on this node, Unfinished for STOP, NotResumable when it cannot be finished;
     nothing was changed then.
     """
-    with engine.alone(node, store, "recovery", report):
-        journals = unfinished(store)
-        if way is Way.STOP and journals:
-            raise _unfinished(node, store, journals[0])
-        if way is Way.FINISH and journals and _to_resume(journals):
-            return _finish(Work(node, store, report), journals[0])
-        return engine.undo_all(node, store, report)
+    with runner.hold_node(node, store, "recovery", report):
+        journals = unfinished_journals(store)
+        if way is RecoveryMode.STOP and journals:
+            raise _unfinished_error(node, store, journals[0])
+        if way is RecoveryMode.FINISH and journals and _to_resume(journals):
+            return _finish(TransactionContext(node, store, report), journals[0])
+        return runner.undo_all(node, store, report)
 
 
 def finish(
-    node: Node, store: Store, transaction: str, report: Report, heed: Callable[[], None] = go_on
+    node: Node, store: Store, transaction: str, report: Report, heed: Callable[[], None] = never_cancelled
 ) -> dict[str, Any] | None:
     """Let this transaction go on, in the engine; its end state, None when it has ended already.
 
-    It is undone when it went on once and was cut off again, or cannot go on; NotResumable as ``settle``.
+    It is undone when it went on once and was cut off again, or cannot go on; NotResumable as ``recover``.
     """
-    with engine.alone(node, store, holder(transaction), report):
-        journals = unfinished(store)
+    with runner.hold_node(node, store, holder(transaction), report):
+        journals = unfinished_journals(store)
         if transaction not in [journal.id for journal in journals]:
             return None
         if journals[0].id == transaction and _to_resume(journals):
-            return _finish(Work(node, store, report, heed), journals[0])
-        return engine.undo_all(node, store, report)
+            return _finish(TransactionContext(node, store, report, heed), journals[0])
+        return runner.undo_all(node, store, report)
 
 
 def undo(node: Node, store: Store, transaction: str, report: Report) -> dict[str, Any] | None:
     """Undo this transaction, in the engine; its end state, None when it has ended already."""
-    with engine.alone(node, store, holder(transaction), report):
-        if transaction not in [journal.id for journal in unfinished(store)]:
+    with runner.hold_node(node, store, holder(transaction), report):
+        if transaction not in [journal.id for journal in unfinished_journals(store)]:
             return None
-        return engine.undo_all(node, store, report)
+        return runner.undo_all(node, store, report)
 
 
 def holder(transaction: str) -> str:
@@ -82,18 +82,18 @@ def holder(transaction: str) -> str:
     return f"recovery of transaction {transaction}"
 
 
-def resumable(node: Node, store: Store) -> str | None:
-    """Id of the transaction that would go on; None when there is nothing but to undo. NotResumable as ``settle``."""
-    journals = unfinished(store)
+def resumable_transaction(node: Node, store: Store) -> str | None:
+    """Id of the transaction that would go on; None when there is nothing but to undo. NotResumable as ``recover``."""
+    journals = unfinished_journals(store)
     if not journals or not _to_resume(journals):
         return None
-    _prepare(Work(node, store, lambda _line: None), journals[0])
+    _prepare(TransactionContext(node, store, lambda _line: None), journals[0])
     return journals[0].id
 
 
-def _unfinished(node: Node, store: Store, journal: Journal) -> Unfinished:
+def _unfinished_error(node: Node, store: Store, journal: Journal) -> Unfinished:
     path = store.path(journal.id, NAME)
-    age = in_words(node.clock.wall() - os.stat(path).st_mtime)
+    age = format_duration(node.clock.wall() - os.stat(path).st_mtime)
     step = journal.result()["step"] or "none yet"
     return Unfinished(
         f"transaction {journal.id} was cut off {age} ago in step {step!r} ({journal.state.value}); it is left as it is",
@@ -102,7 +102,7 @@ def _unfinished(node: Node, store: Store, journal: Journal) -> Unfinished:
     )
 
 
-def in_words(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """A time span as people say it."""
     for unit, name in ((DAY, "days"), (HOUR, "hours"), (MINUTE, "minutes")):
         if seconds >= 2 * unit:
@@ -115,23 +115,23 @@ def _to_resume(journals: list[Journal]) -> bool:
     return journals[0].state in RESUMABLE and not journals[0].resumed
 
 
-def _finish(work: Work, journal: Journal) -> dict[str, Any]:
+def _finish(work: TransactionContext, journal: Journal) -> dict[str, Any]:
     _prepare(work, journal)
     work.report(f"transaction {journal.id} goes on")
-    boot.arm(work.node, work.plan)
+    boot_unit.enable(work.node, work.plan)
     # An engine that systemd starts again after this undoes.
     journal.mark_resumed()
-    engine.apply(work)
+    runner.apply_steps(work)
     work.store.finish(journal.id, journal.result())
     return journal.recovered_as
 
 
-def _prepare(work: Work, journal: Journal) -> None:
+def _prepare(work: TransactionContext, journal: Journal) -> None:
     try:
-        plan = parse(work.store.plan_text(journal.id))
+        plan = parse_plan(work.store.plan_text(journal.id))
     except (OSError, ColocationError) as error:
         raise _not_resumable(journal, "its plan is not there any more") from error
-    if outline(plan.outline) != outline(journal.plan.outline):
+    if plan_outline(plan.outline) != plan_outline(journal.plan.outline):
         raise _not_resumable(journal, "its plan is not the one that was begun")
     work.plan, work.journal = plan, journal
     for service, stop, start in (

@@ -7,16 +7,40 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable
 
-from ..cri.errors import CriFailure
+from ..cri.grpc import CriFailure
 from ..errors import ColocationError
-from . import checkpoints, ended_pods, files, gate, sandboxes, services, stale_cgroups
-from .finding import Finding, Verdict
-from .journal import State
-from .node_ready import next_second
-from .plan import FileEdit, Plan, Service, sha256
-from .runtime_checks import ready
-from .unit_log import explain
-from .work import Work, go_on
+from ..health import gate, pod_sandboxes
+from ..health.finding import Finding, Verdict
+from ..health.node_ready import next_second
+from ..health.runtime_checks import ready
+from ..host import Host
+from ..state import files
+from ..state.journal import Journal, State
+from ..state.plan_document import FileEdit, Plan, Service, sha256
+from ..systemd import service_units, stale_cgroups
+from ..systemd.service_units import log_excerpt
+from .context import TransactionContext, never_cancelled
+
+
+def move_aside(host: Host, journal: Journal, backups: str) -> str:
+    """Copy each checkpoint to the backups unless that was done, note that, then remove it; says what was there."""
+    paths = journal.plan.checkpoints
+    saved = journal.checkpoints
+    if not saved:
+        saved = [files.save(host, path, 0o600, backups, f"checkpoint-{index}") for index, path in enumerate(paths)]
+        journal.keep_checkpoints(saved)
+    for path in paths:
+        files.remove(host, path)
+    there = [entry.path for entry in saved if entry.backup is not None]
+    return f"moved aside: {', '.join(there)}" if there else "there was none"
+
+
+def restore_checkpoints(host: Host, journal: Journal, backups: str) -> str:
+    """Make each checkpoint what it was, dropping one that a kubelet made in between."""
+    for saved in journal.checkpoints:
+        files.restore(host, saved, backups)
+    return f"{len(journal.checkpoints)} put back"
+
 
 RUNTIME_TIMEOUT = 90.0
 LOG_MARGIN = 1.0
@@ -35,40 +59,40 @@ class Step:
 
     name: str
     wanted: Callable[[Plan], bool]
-    do: Callable[[Work], str]
-    undo: Callable[[Work], str]
+    do: Callable[[TransactionContext], str]
+    undo: Callable[[TransactionContext], str]
     outlives_boot: bool = False
     """What it did is on disk. The rest is as systemd and kubelet make it when the node boots."""
 
 
-def _nothing(work: Work) -> str:
+def _nothing(work: TransactionContext) -> str:
     return "nothing to undo"
 
 
-def _stop_kubelet(work: Work) -> str:
+def _stop_kubelet(work: TransactionContext) -> str:
     return _stop(work, work.plan.kubelet)
 
 
-def _start_kubelet(work: Work) -> str:
+def _start_kubelet(work: TransactionContext) -> str:
     if work.plan.gate is not None and work.plan.gate.node is not None:
         next_second(work.node)
     work.kubelet_restarted = _time_of_start(work, work.plan.kubelet)
     return _start(work, work.plan.kubelet)
 
 
-def _time_of_start(work: Work, service: Service | None) -> float | None:
+def _time_of_start(work: TransactionContext, service: Service | None) -> float | None:
     """Now; None when the unit runs, because it was started by a step that was cut off."""
-    running = service is not None and services.show(work.node, service.unit).runs
+    running = service is not None and service_units.show(work.node, service.unit).runs
     return None if running else work.node.clock.wall()
 
 
-def _kubelet_as_before(work: Work) -> str:
+def _kubelet_as_before(work: TransactionContext) -> str:
     if not work.journal.before["kubelet_runs"]:
         return "it did not run before"
     return _start_kubelet(work)
 
 
-def _stop_new_kubelet(work: Work) -> str:
+def _stop_new_kubelet(work: TransactionContext) -> str:
     """The sandboxes that it made under the new driver go while the runtime they were made with still runs."""
     done = _stop(work, work.plan.kubelet)
     if not work.plan.stops_sandboxes:
@@ -80,40 +104,40 @@ def _stop_new_kubelet(work: Work) -> str:
         return f"{done}; the sandboxes come later: {error.message}"
 
 
-def _remove_sandboxes(work: Work) -> str:
+def _remove_sandboxes(work: TransactionContext) -> str:
     wanted = work.plan.sandboxes
     if wanted is None:
         return ""
     try:
-        return f"{sandboxes.remove_all(work.node, wanted)} sandboxes removed"
+        return f"{pod_sandboxes.remove_all_sandboxes(work.node, wanted)} sandboxes removed"
     except CriFailure:
         if work.journal.before["runtime_runs"]:
             raise
         return "the runtime does not run: done after its start"
 
 
-def _stop_sandboxes(work: Work) -> str:
+def _stop_sandboxes(work: TransactionContext) -> str:
     """What has ended by now leaves no trace, and a kubelet that saw its end does not make it again."""
     wanted, before = work.plan.sandboxes, work.journal.before
     if wanted is not None and "ended" not in before:
-        ended = ended_pods.by_now(work.node, wanted.endpoint, before["pods"])
+        ended = pod_sandboxes.ended_pods(work.node, wanted.endpoint, before["pods"])
         if ended:
             work.journal.keep_ended(ended)
     return _remove_sandboxes(work)
 
 
-def _remove_new_sandboxes(work: Work) -> str:
+def _remove_new_sandboxes(work: TransactionContext) -> str:
     """Only what a kubelet made under the new driver; without one, those left are the old ones."""
     if not work.journal.begun(START_KUBELET) or not work.journal.before["runtime_runs"]:
         return "nothing to undo"
     return f"{_remove_sandboxes(work)}; {_remove_cgroups(work, work.plan.fresh_cgroups)}"
 
 
-def _stop_runtime(work: Work) -> str:
+def _stop_runtime(work: TransactionContext) -> str:
     return _stop(work, work.plan.runtime)
 
 
-def _start_runtime(work: Work) -> str:
+def _start_runtime(work: TransactionContext) -> str:
     work.runtime_restarted = _time_of_start(work, work.plan.runtime)
     done = _start(work, work.plan.runtime)
     _await_runtime(work)
@@ -122,7 +146,7 @@ def _start_runtime(work: Work) -> str:
     return done
 
 
-def _runtime_as_before(work: Work) -> str:
+def _runtime_as_before(work: TransactionContext) -> str:
     if not work.journal.before["runtime_runs"]:
         return "it did not run before"
     done = _start(work, work.plan.runtime)
@@ -130,15 +154,15 @@ def _runtime_as_before(work: Work) -> str:
     return done
 
 
-def _await_runtime(work: Work) -> None:
+def _await_runtime(work: TransactionContext) -> None:
     """kubelet ends at once when the CRI does not answer yet, so it is waited for."""
     endpoint = _endpoint(work.plan)
     if endpoint is None or work.plan.runtime is None:
         return
     since = work.node.clock.wall()
-    finding = gate.watch(work.node, [lambda: ready(work.node, endpoint)], RUNTIME_TIMEOUT, go_on)[0]
+    finding = gate.watch(work.node, [lambda: ready(work.node, endpoint)], RUNTIME_TIMEOUT, never_cancelled)[0]
     if finding.verdict is not Verdict.PASSED:
-        log = explain(work.node.host, work.plan.runtime.unit, since - LOG_MARGIN)
+        log = log_excerpt(work.node.host, work.plan.runtime.unit, since - LOG_MARGIN)
         raise StepFailed(f"{work.plan.runtime.unit} is up but not ready: {finding.detail}{log}")
 
 
@@ -148,67 +172,67 @@ def _endpoint(plan: Plan) -> str | None:
     return plan.gate.cri_endpoint if plan.gate else None
 
 
-def _set_checkpoints_aside(work: Work) -> str:
-    return checkpoints.set_aside(work.node.host, work.journal, work.backups)
+def _move_checkpoints_aside(work: TransactionContext) -> str:
+    return move_aside(work.node.host, work.journal, work.backups)
 
 
-def _put_checkpoints_back(work: Work) -> str:
-    return checkpoints.put_back(work.node.host, work.journal, work.backups)
+def _restore_checkpoints(work: TransactionContext) -> str:
+    return restore_checkpoints(work.node.host, work.journal, work.backups)
 
 
-def _remove_stale_cgroups(work: Work) -> str:
+def _remove_stale_cgroups(work: TransactionContext) -> str:
     return _remove_cgroups(work, work.plan.stale_cgroups)
 
 
-def _remove_fresh_cgroups(work: Work) -> str:
+def _remove_fresh_cgroups(work: TransactionContext) -> str:
     return _remove_cgroups(work, work.plan.fresh_cgroups)
 
 
-def _remove_cgroups(work: Work, names: tuple[str, ...]) -> str:
-    return ", ".join(stale_cgroups.remove(work.node, name) for name in names)
+def _remove_cgroups(work: TransactionContext, names: tuple[str, ...]) -> str:
+    return ", ".join(stale_cgroups.remove_cgroup(work.node, name) for name in names)
 
 
-def _write_files(work: Work) -> str:
+def _write_files(work: TransactionContext) -> str:
     saved = {entry.path: entry for entry in work.journal.files}
-    left = [edit for edit in work.plan.files if not _written(work, edit)]
+    left = [edit for edit in work.plan.files if not _is_written(work, edit)]
     for edit in left:
         if saved[edit.path].sha256 != edit.before_sha256:
-            raise files.ChangedMeanwhile(edit.path)
+            raise files.ChangedConcurrently(edit.path)
         files.require_unchanged(work.node.host, saved[edit.path])
     for edit in left:
         work.journal.begin_file(edit.path)
         try:
             _change(work, edit, saved[edit.path])
-        except files.ChangedMeanwhile:
-            work.journal.spare_file(edit.path)
+        except files.ChangedConcurrently:
+            work.journal.cancel_file(edit.path)
             raise
     return ", ".join(edit.path for edit in work.plan.files)
 
 
-def _change(work: Work, edit: FileEdit, saved: files.Saved) -> None:
+def _change(work: TransactionContext, edit: FileEdit, saved: files.Saved) -> None:
     if edit.removes:
-        files.take_away(work.node.host, saved)
+        files.delete(work.node.host, saved)
     else:
-        files.write(work.node.host, saved, edit.after or b"", edit.nature)
+        files.write(work.node.host, saved, edit.after or b"", edit.attributes)
 
 
-def _written(work: Work, edit: FileEdit) -> bool:
+def _is_written(work: TransactionContext, edit: FileEdit) -> bool:
     """Whether this was done before the step was cut off: a file is replaced whole."""
     written = edit.path in work.journal.written
     return written and files.content_sha256(work.node.host, edit.path) == edit.after_sha256
 
 
-def _put_files_back(work: Work) -> str:
+def _restore_files(work: TransactionContext) -> str:
     ours = work.journal.written
     indexes = [index for index, saved in enumerate(work.journal.files) if saved.path in ours]
-    kept = [note for note in (_put_back(work, index) for index in indexes) if note]
+    kept = [note for note in (_restore_file(work, index) for index in indexes) if note]
     return f"{len(indexes)} put back{''.join('; ' + note for note in kept)}"
 
 
-def _put_back(work: Work, index: int) -> str:
+def _restore_file(work: TransactionContext, index: int) -> str:
     """Put one file back; a text that is neither ours nor the original is kept in the backups and named."""
     saved, edit = work.journal.files[index], work.plan.files[index]
-    found = files.content(work.node.host, saved.path)
+    found = files.read_content(work.node.host, saved.path)
     note = ""
     if found is not None and sha256(found) not in (saved.sha256, edit.after_sha256):
         copy = f"{work.backups}/foreign-{index}"
@@ -218,11 +242,11 @@ def _put_back(work: Work, index: int) -> str:
     return note
 
 
-def _pass_gate(work: Work) -> str:
+def _pass_gate(work: TransactionContext) -> str:
     work.journal.enter(State.VERIFYING)
     wanted = gate.checks(work.node, work.plan, work.journal.before, work.restarted)
     timeout = work.plan.gate.timeout if work.plan.gate else gate.DEFAULT_TIMEOUT
-    findings = gate.watch(work.node, wanted, timeout, work.heed, _teller(work))
+    findings = gate.watch(work.node, wanted, timeout, work.check_cancelled, _progress_recorder(work))
     work.journal.keep_gate([finding.document() for finding in findings])
     failed = gate.failures(findings)
     if failed:
@@ -231,7 +255,7 @@ def _pass_gate(work: Work) -> str:
     return f"{len(findings)} checks"
 
 
-def _teller(work: Work) -> Callable[[list[Finding]], None]:
+def _progress_recorder(work: TransactionContext) -> Callable[[list[Finding]], None]:
     """Notes the answers of a round where they are not those of the last one, for whoever asks how far it is."""
     last: list[Finding] = []
 
@@ -243,23 +267,23 @@ def _teller(work: Work) -> Callable[[list[Finding]], None]:
     return tell
 
 
-def _kubelet_log(work: Work) -> str:
+def _kubelet_log(work: TransactionContext) -> str:
     if work.plan.kubelet is None or work.kubelet_restarted is None:
         return ""
-    return explain(work.node.host, work.plan.kubelet.unit, work.kubelet_restarted - LOG_MARGIN)
+    return log_excerpt(work.node.host, work.plan.kubelet.unit, work.kubelet_restarted - LOG_MARGIN)
 
 
-def _stop(work: Work, service: Service | None) -> str:
+def _stop(work: TransactionContext, service: Service | None) -> str:
     if service is None:
         return ""
-    services.stop(work.node, service.unit)
+    service_units.stop(work.node, service.unit)
     return f"{service.unit} stopped"
 
 
-def _start(work: Work, service: Service | None) -> str:
+def _start(work: TransactionContext, service: Service | None) -> str:
     if service is None:
         return ""
-    services.start(work.node, service.unit)
+    service_units.start(work.node, service.unit)
     return f"{service.unit} started"
 
 
@@ -278,8 +302,8 @@ STEPS = (
     Step(
         "move checkpoints aside",
         lambda plan: bool(plan.checkpoints),
-        _set_checkpoints_aside,
-        _put_checkpoints_back,
+        _move_checkpoints_aside,
+        _restore_checkpoints,
         outlives_boot=True,
     ),
     Step(
@@ -288,7 +312,7 @@ STEPS = (
         _remove_stale_cgroups,
         _remove_fresh_cgroups,
     ),
-    Step(WRITE_FILES, lambda plan: bool(plan.files), _write_files, _put_files_back, outlives_boot=True),
+    Step(WRITE_FILES, lambda plan: bool(plan.files), _write_files, _restore_files, outlives_boot=True),
     Step(START_RUNTIME, lambda plan: plan.restarts_runtime, _start_runtime, _stop_runtime),
     Step(START_KUBELET, lambda plan: plan.restarts_kubelet, _start_kubelet, _stop_new_kubelet),
     Step(HEALTH_GATE, lambda plan: plan.gate is not None, _pass_gate, _nothing),

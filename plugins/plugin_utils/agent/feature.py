@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from ...module_utils.cgroup.names import Driver
+from ...module_utils.cgroup.kubelet_names import Driver
 from ..facts.model import CgroupMode
 from .host import AgentHost
 from .release import Release

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...module_utils.cgroup.names import Driver
-from ...module_utils.snapshot.processes import option
+from ...module_utils.cgroup.kubelet_names import Driver
+from ...module_utils.snapshot.process_evidence import command_line_option
 from ..facts.known_writers import QOS_AGENTS
 from ..facts.model import CgroupMode
 from ..kube.identity import HostIdentity, describe_host, read_identity
@@ -93,7 +93,7 @@ def known_host(name: str, facts: Mapping[str, Any] | None, probe: Mapping[str, A
 
 def _identity(name: str, facts: Mapping[str, Any], probe: Mapping[str, Any]) -> HostIdentity:
     words = (facts.get("kubelet") or {}).get("command_line") or ()
-    return read_identity(name, describe_host(probe, option(words, "--hostname-override")))
+    return read_identity(name, describe_host(probe, command_line_option(words, "--hostname-override")))
 
 
 def _hidden(found: Iterable[Mapping[str, Any]]) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...module_utils.cgroup.names import Driver, KubeletTree
+from ...module_utils.cgroup.kubelet_names import Driver, KubeletTree
 from ..facts.model import CgroupMode
 from ..kube.errors import ClusterError
 from ..profile_error import ProfileError

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ...module_utils.cgroup.names import Driver, KubeletTree
+from ...module_utils.cgroup.kubelet_names import Driver, KubeletTree
 from ..kube.objects import Object
 from ..kube.wait import condition, waiting_containers
 from .feature import Feature

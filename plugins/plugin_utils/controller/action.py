@@ -12,8 +12,8 @@ from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ...module_utils.printable import one_line, printable, printable_result
-from ...module_utils.snapshot.records import BLOCKING
+from ...module_utils.safe_text import one_line, printable, printable_result
+from ...module_utils.snapshot.record_evidence import BLOCKING
 from ..arguments import Spec
 from ..edit.errors import MissingLibrary, UneditableFile
 from ..facts.node import SnapshotError

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ...module_utils.snapshot.packing import NotPacked, unpack
-from ...module_utils.transaction.limits import life_time
+from ...module_utils.snapshot.packing import NotUnpacked, unpack
+from ...module_utils.transaction.time_limits import life_time
 from .evidence import checked_snapshot, transaction_defect
 
 SNAPSHOT_MODULE = "volcano.colocation.node_snapshot"
@@ -220,7 +220,7 @@ class Node:
             raise NodeFailure(result)
         try:
             return unpack(result[key])
-        except NotPacked as error:
+        except NotUnpacked as error:
             raise NodeFailure({"failed": True, "msg": f"{self.name}: the node's {key} {error}"}) from error
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ...module_utils.printable import printable_result
+from ...module_utils.safe_text import printable_result
 from ...module_utils.snapshot.packing import SIZE_LIMIT
 from ..facts.node import SnapshotError
 from ..redact import redact_snapshot

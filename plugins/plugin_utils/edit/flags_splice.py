@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...module_utils.snapshot.unit_file import environment, words
+from ...module_utils.systemd.unit_syntax import parse_environment, split_words
 from ..kubelet_field_model import FieldType
 from ..kubelet_fields import OBSERVED
 from .errors import UnsupportedEdit
@@ -44,14 +44,14 @@ def remove_flags(text: str, changes: Mapping[tuple[str, ...], Any]) -> str:
 
 
 def _without(text: str, flag: str, variable: str) -> str:
-    if variable not in environment(text):
+    if variable not in parse_environment(text):
         return text
     if "\0" in text:
         raise UnsupportedEdit("a NUL byte stands in it", line_number(text, text.index("\0")), BY_HAND)
     start, end = _span(text, variable)
     line = text.count("\n", 0, start) + 1
     found = list(_words(text, start, end, line))
-    if [word.meaning for word in found] != words(environment(text)[variable]):
+    if [word.meaning for word in found] != split_words(parse_environment(text)[variable]):
         raise UnsupportedEdit(f"the words of {variable} cannot be told apart", line, BY_HAND)
     gone = _gone(found, flag, line)
     if not gone:
@@ -60,8 +60,10 @@ def _without(text: str, flag: str, variable: str) -> str:
     for cut_start, cut_end in reversed(list(_cuts(text, found, gone))):
         after = after[:cut_start] + after[cut_end:]
     left = [word.meaning for number, word in enumerate(found) if number not in gone]
-    expected = {**environment(text), variable: None}
-    if {**environment(after), variable: None} != expected or words(environment(after)[variable]) != left:
+    expected = {**parse_environment(text), variable: None}
+    if {**parse_environment(after), variable: None} != expected or split_words(
+        parse_environment(after)[variable]
+    ) != left:
         raise UnsupportedEdit(f"{flag} cannot be taken out of {variable} alone", line, BY_HAND)
     return after
 
@@ -116,7 +118,7 @@ def _words(text: str, start: int, end: int, line: int) -> Iterator[Word]:
         at = separator.end() if separator else at
         if at < end:
             stop = _end_of_word(text, at, end, line)
-            meaning = words(text[at:stop])
+            meaning = split_words(text[at:stop])
             if len(meaning) != 1:
                 raise UnsupportedEdit("its quotes are not paired", line, BY_HAND)
             yield Word(at, stop, meaning[0])

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...module_utils.snapshot.boot import ENTRIES, GRUB, KERNEL_INSTALL
+from ...module_utils.snapshot.boot_evidence import ENTRIES, GRUB, KERNEL_INSTALL
 from .kernel import parameters
 from .model import Parameters
 

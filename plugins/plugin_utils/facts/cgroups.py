@@ -7,8 +7,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...module_utils.cgroup.hierarchy import NEEDED_V2, below, mode_of, split, v1_points
-from ...module_utils.cgroup.mounts import ROOT, Hierarchy, visible
+from ...module_utils.cgroup.hierarchy import (
+    NEEDED_V2,
+    ROOT,
+    Hierarchy,
+    controllers_elsewhere,
+    mode_of,
+    mounts_below_root,
+    v1_points,
+    visible_mounts,
+)
 from .levels import interpret_levels
 from .model import CgroupFacts, CgroupMode, RealtimeThread
 
@@ -63,7 +71,7 @@ def _realtime(evidence: Mapping[str, Any]) -> tuple[RealtimeThread, ...]:
 
 def interpret_cgroups(evidence: Mapping[str, Any]) -> CgroupFacts:
     """CgroupFacts of a snapshot's ``cgroups`` section. Of hierarchies that are not in force only a split is told."""
-    mounts, files = visible(evidence["mountinfo"]), evidence["files"]
+    mounts, files = visible_mounts(evidence["mountinfo"]), evidence["files"]
     mode, reason = CgroupMode.UNKNOWN, "the mount table could not be read"
     if evidence.get("mountinfo_read", True):
         word, reason = mode_of(mounts)
@@ -74,7 +82,7 @@ def interpret_cgroups(evidence: Mapping[str, Any]) -> CgroupFacts:
     v1 = v1_points(mounts)
     v2 = {
         name: mount.mountpoint
-        for mount in below(mounts, "cgroup2")
+        for mount in mounts_below_root(mounts, "cgroup2")
         for name in _words(files, mount.mountpoint + "/cgroup.controllers")
     }
     in_force = v2 if mode is CgroupMode.V2 else v1
@@ -88,7 +96,7 @@ def interpret_cgroups(evidence: Mapping[str, Any]) -> CgroupFacts:
         trees=tuple(evidence["trees"]),
         hierarchies=tuple(each for each in mounts.values() if each.filesystem in ("cgroup", "cgroup2")),
         missing=_missing(mode, in_force) if told else (),
-        split=split(mode.value, v1, v2) if mode is not CgroupMode.UNKNOWN else {},
+        split=controllers_elsewhere(mode.value, v1, v2) if mode is not CgroupMode.UNKNOWN else {},
         levels=interpret_levels(files, NEEDED_V2) if mode is CgroupMode.V2 else (),
         idle=tuple(path for path, text in files.items() if path.endswith("/cpu.idle") and text.strip() == "1"),
         nested=_nested(mounts, evidence.get("tops", {})),

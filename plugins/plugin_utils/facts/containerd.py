@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...module_utils.cgroup.names import Driver
+from ...module_utils.cgroup.kubelet_names import Driver
 from ...module_utils.containerd_fields import LetterCase, letter_case
 from ..containerd_schema import (
     DEFAULT_HANDLER,

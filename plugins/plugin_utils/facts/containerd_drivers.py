@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...module_utils.cgroup.names import Driver
+from ...module_utils.cgroup.kubelet_names import Driver
 from ..containerd_schema import DEFAULT_RUNTIME_TYPE, RUNC_TYPES, release
 from .config_file import ConfigFile
 from .containerd_layers import Layers, deprecated_runtimes, driver_word, handler_tables, read_layers

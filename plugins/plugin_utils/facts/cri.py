@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...module_utils.cgroup.names import Driver
+from ...module_utils.cgroup.kubelet_names import Driver
 
 
 def runtime_config(cri: Mapping[str, Any]) -> tuple[Driver | None, bool | None]:

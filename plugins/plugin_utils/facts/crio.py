@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...module_utils.cgroup.names import Driver
-from ...module_utils.snapshot.crio import DROP_IN_FOLDER, MAX_DROP_INS
-from ...module_utils.snapshot.processes import option
+from ...module_utils.cgroup.kubelet_names import Driver
+from ...module_utils.snapshot.process_evidence import command_line_option
+from ...module_utils.snapshot.runtime_files import CRIO_DROP_INS, MAX_CRIO_DROP_INS
 from ..containerd_schema import release
 from ..edit.read import read_toml
 from . import crio_monitor
@@ -49,7 +49,7 @@ def interpret_crio(
     files = _files(found, process)
     version = str(cri["version"]) if cri.get("version") else None
     argv = tuple(process["argv"]) if process else ()
-    flag = option(argv, FLAG)
+    flag = command_line_option(argv, FLAG)
     managers = [(flag, f"CRI-O's command line, {FLAG}")] if flag else []
     managers += words(files, MANAGER) or [("systemd", "CRI-O's default")]
     driver, supported = runtime_config(cri)
@@ -112,16 +112,16 @@ def _nri(
     supported = None if known is None else known >= NRI_SINCE
     said, flag = words(files, ("crio", "nri", "enable_nri")), switched(argv, NRI_FLAG)
     configured = said[0][0] is True if said else known is not None and known >= NRI_ON_SINCE
-    named = option(argv, NRI_SOCKET_FLAG)
+    named = command_line_option(argv, NRI_SOCKET_FLAG)
     path = named or str((words(files, ("crio", "nri", "nri_listen")) or [(DEFAULT_NRI_SOCKET, "")])[0][0])
     written = NriFacts(supported, configured if flag is None else flag, running=False, socket_path=path)
     return with_socket(written, evidence["nri_sockets"], process)
 
 
 def _folder(files: tuple[ConfigFile, ...], argv: Sequence[str]) -> CrioFacts:
-    folder = (option(argv, "--config-dir", "-d") or DROP_IN_FOLDER).rstrip("/")
+    folder = (command_line_option(argv, "--config-dir", "-d") or CRIO_DROP_INS).rstrip("/")
     # One of the files is the main one.
-    return CrioFacts(folder, complete=len(files) <= MAX_DROP_INS)
+    return CrioFacts(folder, complete=len(files) <= MAX_CRIO_DROP_INS)
 
 
 def _defects(files: tuple[ConfigFile, ...], manager: Any, version: str | None) -> tuple[Defect, ...]:

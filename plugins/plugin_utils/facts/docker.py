@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from ...module_utils.cgroup.names import Driver
+from ...module_utils.cgroup.kubelet_names import Driver
 from ..edit.errors import ParseError
 from .config import read_config
 from .config_file import ConfigFile, Problem

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...module_utils.cgroup.names import Driver
+from ...module_utils.cgroup.kubelet_names import Driver
 from ..edit.errors import ParseError
 from ..edit.read import read_yaml
 from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, READ_ONLY_PORT

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...module_utils.cgroup.names import Driver
+from ...module_utils.cgroup.kubelet_names import Driver
 from ..kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, OBSERVED, STATIC_POD_PATH
 from ..versions import minor
 from .checkpoints import interpret_checkpoint, interpret_memory_checkpoint

@@ -8,8 +8,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...module_utils.snapshot.path_pattern import is_pattern, matches
-from ...module_utils.snapshot.unit_file import LONGEST, environment, environment_files, settings, words
+from ...module_utils.systemd.unit_syntax import (
+    LONGEST,
+    environment_files,
+    is_pattern,
+    matches_pattern,
+    parse_environment,
+    section_settings,
+    split_words,
+)
 from ..kubelet_field_model import FieldType, KubeletField
 from ..kubelet_fields import OBSERVED
 from .kubelet_model import Flag
@@ -54,7 +61,7 @@ def next_line(evidence: Mapping[str, Any]) -> tuple[Word, ...]:
     variables = _variables(texts, paths, evidence["files"])
     command: tuple[str, str] | None = None
     for path, text in texts.items():
-        for key, value in settings(text or ""):
+        for key, value in section_settings(text or ""):
             if key == "ExecStart":
                 command = (value, path) if value else None
     if command is None:
@@ -69,9 +76,9 @@ def environment_flags(evidence: Mapping[str, Any]) -> tuple[Flag, ...]:
     line = [
         (word, f"{name} in {path}")
         for path in evidence.get("environment_files", ())
-        for name, value in environment(evidence["files"].get(path, {}).get("text", "")).items()
+        for name, value in parse_environment(evidence["files"].get(path, {}).get("text", "")).items()
         if _ARGUMENTS.fullmatch(name)
-        for word in words(value)
+        for word in split_words(value)
     ]
     return flags(line)
 
@@ -91,7 +98,7 @@ def _matching(paths: Sequence[str], evidence: Mapping[str, Any]) -> list[str]:
     for path in paths:
         known = evidence["files"].get(path, {})
         if is_pattern(path) and known.get("kind") == "pattern" and "error" not in known:
-            found += sorted(each for each in evidence.get("environment_files", ()) if matches(each, path))
+            found += sorted(each for each in evidence.get("environment_files", ()) if matches_pattern(each, path))
         else:
             found.append(path)
     return found
@@ -106,13 +113,13 @@ def _variables(texts: Mapping[str, str | None], paths: Sequence[str], files: Map
     """Each variable of the unit with its value and the file that gives it."""
     inline: dict[str, Word] = {}
     for unit, text in texts.items():
-        for key, value in settings(text or ""):
+        for key, value in section_settings(text or ""):
             if key == "Environment":
-                assigned = [each.partition("=") for each in words(value)]
+                assigned = [each.partition("=") for each in split_words(value)]
                 inline = {**inline, **{name: (given, f"{name} in {unit}") for name, _equals, given in assigned}}
                 inline = inline if value else {}
     for path in paths:
-        found = environment(files[path].get("text", ""))
+        found = parse_environment(files[path].get("text", ""))
         inline.update({name: (value, f"{name} in {path}") for name, value in found.items()})
     unset = _unset(texts)
     return {name: word for name, word in inline.items() if not {name, f"{name}={word[0]}"} & unset}
@@ -122,9 +129,9 @@ def _unset(texts: Mapping[str, str | None]) -> set[str]:
     """Names, or names with the value that they must have, of UnsetEnvironment=; an empty one resets."""
     found: set[str] = set()
     for text in texts.values():
-        for key, value in settings(text or ""):
+        for key, value in section_settings(text or ""):
             if key == "UnsetEnvironment":
-                found = {*found, *words(value)} if value else set()
+                found = {*found, *split_words(value)} if value else set()
     return found
 
 
@@ -132,7 +139,7 @@ def _expanded(command: str, path: str, variables: Mapping[str, Word] | None) -> 
     """The words of a command; () where its variables would make it longer than any command line. None: it has none."""
     line: list[Word] = []
     size = 0
-    for word in words(command):
+    for word in split_words(command):
         if variables is None:
             line.append((word, path))
             continue
@@ -143,7 +150,7 @@ def _expanded(command: str, path: str, variables: Mapping[str, Word] | None) -> 
         whole = re.fullmatch(r"\$(\w+)", word)
         if whole:
             value, source = variables.get(whole[1], ("", path))
-            line += [(each, source) for each in words(value)]
+            line += [(each, source) for each in split_words(value)]
         else:
             line.append((_VARIABLE.sub(lambda found: variables.get(found[1] or found[2], ("", ""))[0], word), path))
     return tuple(line)

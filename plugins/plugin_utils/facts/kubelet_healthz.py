@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...module_utils.snapshot.kubelet_healthz import port_of, url
+from ...module_utils.snapshot.kubelet_endpoints import healthz_endpoint, healthz_port
 from ..kubelet_field_model import KubeletField
 from ..kubelet_fields import HEALTHZ_BIND_ADDRESS, HEALTHZ_PORT
 from ..versions import Version
@@ -28,4 +28,4 @@ def healthz_url(
         setting = setting_in_force(field, main, dropins, found, version)
         return shown(setting.value) if setting else str(field.default)
 
-    return url(value(HEALTHZ_BIND_ADDRESS), port_of(value(HEALTHZ_PORT)))
+    return healthz_endpoint(value(HEALTHZ_BIND_ADDRESS), healthz_port(value(HEALTHZ_PORT)))

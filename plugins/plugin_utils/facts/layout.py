@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ...module_utils.snapshot.processes import option
+from ...module_utils.snapshot.process_evidence import command_line_option
 from ..kubelet_fields import CGROUP_DRIVER
 from .config import read_config
 from .config_file import ConfigFile
@@ -62,7 +62,7 @@ def _told(
             yield name, (folder,)
         if any(folder in word for word in argv):
             yield name, (f"kubelet's command line names {folder}",)
-    if argv and not any(option(argv, each) for each in KUBECONFIGS):
+    if argv and not any(command_line_option(argv, each) for each in KUBECONFIGS):
         yield "standalone", ("kubelet runs without --kubeconfig",)
     kubespray = [
         path for path in marks if path in ("/etc/kubernetes/kubelet.env", "/etc/kubernetes/kubelet-config.yaml")

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from ...module_utils.cgroup.mounts import Hierarchy
-from ...module_utils.cgroup.names import Driver
-from ...module_utils.operating_system import OperatingSystem
+from ...module_utils.cgroup.hierarchy import Hierarchy
+from ...module_utils.cgroup.kubelet_names import Driver
+from ...module_utils.snapshot.immutable_systems import OperatingSystem
 from .config_file import ConfigFile
 from .containerd_layers import Layers
 from .kubeadm_patches import KubeadmPatches
@@ -316,7 +316,7 @@ class LedgerProblem:
 
 @dataclass(frozen=True)
 class RecordProblem:
-    """The same of another record of ours; ``record``: one of module_utils/snapshot/records.py."""
+    """The same of another record of ours; ``record``: one of module_utils/snapshot/record_evidence.py."""
 
     record: str
     file: str

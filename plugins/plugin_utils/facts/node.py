@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...module_utils.operating_system import interpret_system
+from ...module_utils.snapshot.immutable_systems import interpret_system
 from .boot import first_line, interpret_boot
 from .cgroups import interpret_cgroups
 from .cpus import interpret_cpus, online, sockets

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...module_utils.cgroup.container_paths import PODS, decisive_path, driver_of
-from ...module_utils.cgroup.names import Driver
+from ...module_utils.cgroup.kubelet_names import Driver
 from .model import Claim, PodFacts
 
 

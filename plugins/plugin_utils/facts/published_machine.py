@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from ...module_utils.cgroup.mounts import Hierarchy
+from ...module_utils.cgroup.hierarchy import Hierarchy
 from ...module_utils.quantity import format_cpu_list
 from .model import CgroupFacts, NodeFacts, SystemdFacts, WriterFacts
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...module_utils.snapshot.processes import option
+from ...module_utils.snapshot.process_evidence import command_line_option
 from ..containerd_schema import release
 from .containerd import interpret_containerd
 from .crio import interpret_crio
@@ -42,7 +42,7 @@ def _uses_dockershim(kubelet: Mapping[str, Any]) -> bool:
     known = release((kubelet.get("version") or "").rpartition(" ")[2])
     if known is None or known >= (1, 24) or not kubelet["processes"]:
         return False
-    return option(kubelet["processes"][0]["argv"], "--container-runtime") in (None, "docker")
+    return command_line_option(kubelet["processes"][0]["argv"], "--container-runtime") in (None, "docker")
 
 
 def other_runtimes(snapshot: Mapping[str, Any], runtime: RuntimeFacts) -> tuple[str, ...]:

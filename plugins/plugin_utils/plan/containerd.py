@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...module_utils.cgroup.names import Driver
+from ...module_utils.cgroup.kubelet_names import Driver
 from ..containerd_schema import DEFAULT_HANDLER, DEFAULT_RUNTIME_TYPE, NRI_PLUGINS, SCHEMAS, Schema, cri_plugins
 from ..facts import containerd_keys
 from ..facts.config import nested

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ...module_utils.cgroup.names import Driver
-from ...module_utils.snapshot.processes import option
+from ...module_utils.cgroup.kubelet_names import Driver
+from ...module_utils.snapshot.process_evidence import command_line_option
 from ..containerd_schema import release
 from ..facts import crio_monitor
 from ..facts.crio import DEFAULT_NRI_SOCKET, FLAG, MANAGER, NRI_FLAG, NRI_ON_SINCE, NRI_SOCKET_FLAG, switched, words
@@ -98,7 +98,7 @@ def on_command_line(facts: RuntimeFacts, setting: Setting) -> bool | str | None:
     """What CRI-O is started with, which goes over every file; None when it is not spoken of."""
     if isinstance(setting.wanted, bool):
         return switched(facts.command_line, setting.flag)
-    return option(facts.command_line, setting.flag)
+    return command_line_option(facts.command_line, setting.flag)
 
 
 def same(found: Any, wanted: Any) -> bool:

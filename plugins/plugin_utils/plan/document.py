@@ -9,7 +9,7 @@ import secrets
 from datetime import datetime, timezone
 from typing import Any
 
-from ...module_utils.cgroup.names import Driver, KubeletTree
+from ...module_utils.cgroup.kubelet_names import Driver, KubeletTree
 from ...module_utils.errors import ColocationError
 from ..facts.model import KubeletFacts, NodeFacts
 from ..kubelet_fields import CGROUP_ROOT

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...module_utils.snapshot.files import CONFIG_LIMIT
+from ...module_utils.snapshot.file_evidence import CONFIG_LIMIT
 from ..edit.changes import Append, Without
 from ..edit.containerd_file import edit_containerd
 from ..edit.errors import EditError, UneditableFile, UnsupportedEdit

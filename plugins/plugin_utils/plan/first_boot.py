@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...module_utils.cgroup.names import Driver
+from ...module_utils.cgroup.kubelet_names import Driver
 from ...module_utils.quantity import format_cpu_list
 from ..containerd_schema import DEFAULT_HANDLER
 from ..facts.containerd_layers import driver_word, runtimes

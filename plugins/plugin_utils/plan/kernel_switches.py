@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...module_utils.snapshot.kernel import SWITCHES_FILE
+from ...module_utils.snapshot.machine_evidence import SYSCTLS_FILE
 from ..profile_error import ProfileError
 from .document import SCHEMA, new_id
 from .model import Refusal
@@ -45,14 +45,14 @@ def switches_refusals(captured: Mapping[str, Any], switches: Sequence[str]) -> t
     if captured["kind"] == "missing" or (captured["kind"] == "regular" and "text" in captured):
         return ()
     reason = captured.get("error", f"is a {captured['kind']}, not a regular file")
-    return (Refusal("sysctl-file-unusable", reason, "Move it away; the file is made again.", file=SWITCHES_FILE),)
+    return (Refusal("sysctl-file-unusable", reason, "Move it away; the file is made again.", file=SYSCTLS_FILE),)
 
 
 def switches_document(edit: SwitchesEdit) -> dict[str, Any]:
     """The document for node_transaction: one file is written or removed, and nothing is restarted."""
     before = edit.before
     entry: dict[str, Any] = {
-        "path": SWITCHES_FILE,
+        "path": SYSCTLS_FILE,
         "before_sha256": None
         if before is None
         else hashlib.sha256(before.encode("utf-8", "surrogateescape")).hexdigest(),
@@ -63,6 +63,6 @@ def switches_document(edit: SwitchesEdit) -> dict[str, Any]:
         "schema": SCHEMA,
         "id": new_id(),
         "controller": platform.node() or None,
-        "summary": [f"{'remove' if edit.after is None else 'write'} {SWITCHES_FILE}"],
+        "summary": [f"{'remove' if edit.after is None else 'write'} {SYSCTLS_FILE}"],
         "files": [{**entry, **change}],
     }

@@ -7,8 +7,8 @@ from __future__ import annotations
 import posixpath
 
 from ...module_utils.errors import ColocationError
-from ...module_utils.transaction.plan import NODE_NAME
-from ...module_utils.transaction.section import absolute
+from ...module_utils.state.document_reader import require_absolute
+from ...module_utils.state.plan_document import NODE_NAME
 from ..facts.layout import RANCHER
 from ..facts.model import NodeFacts
 from .kubelet_place import given
@@ -29,7 +29,7 @@ def member(facts: NodeFacts) -> dict[str, str] | None:
     if not kubeconfig or not NODE_NAME.match(name):
         return None
     try:
-        return {"name": name, "kubeconfig": absolute(posixpath.normpath(kubeconfig), KUBECONFIG)}
+        return {"name": name, "kubeconfig": require_absolute(posixpath.normpath(kubeconfig), KUBECONFIG)}
     except ColocationError:
         # kubelet takes it from the folder in which it was started.
         return None

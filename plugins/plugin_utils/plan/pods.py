@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ...module_utils.cgroup.names import Driver
+from ...module_utils.cgroup.kubelet_names import Driver
 from ..facts.model import NodeFacts
 from ..profile import Profile
 from .model import Change, Need

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from ...module_utils.cgroup.names import Driver
-from ...module_utils.snapshot.reserved import candidates
+from ...module_utils.cgroup.kubelet_names import Driver
+from ...module_utils.snapshot.cgroup_evidence import reserved_paths
 from ..facts.model import NodeFacts
 from ..findings.rules.reservations import NEEDED_V2, lacking, places
 from ..profile import Profile
@@ -45,4 +45,4 @@ def _named(profile: Profile, driver: Driver | None) -> Iterator[tuple[str, str]]
     for named in profile.reserved_cgroups:
         name = slice_of(named, driver) if driver else ""
         if name:
-            yield candidates(named)[-1], name
+            yield reserved_paths(named)[-1], name

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...module_utils.cgroup.names import QosClass
-from ...module_utils.qos.knobs import knob as knob_of
-from ...module_utils.qos.ownership import Place, refusal
+from ...module_utils.cgroup.kubelet_names import QosClass
+from ...module_utils.settings.ownership import CgroupLevel, refusal
+from ...module_utils.settings.registry import knob as knob_of
 from ..findings.rules.memory_qos import SOUND_KERNEL
 from .model import Cannot, Settings
 from .node import QosNode
@@ -62,7 +62,7 @@ def kubelets(node: QosNode, qos: QosClass, knob: str) -> str:
     kubelet = node.kubelet
     return refusal(
         knob_of(knob),
-        Place.ROOT if qos is QosClass.GUARANTEED else Place.QOS_CLASS,
+        CgroupLevel.ROOT if qos is QosClass.GUARANTEED else CgroupLevel.QOS_CLASS,
         qos.value,
         kubelet.driver.value if kubelet.driver else "",
         kubelet.version,

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from ...module_utils.cgroup.names import QosClass
+from ...module_utils.cgroup.kubelet_names import QosClass
 from .capability import kubelets, obstacle, split
 from .kernel_levels import Scheduler
 from .levels import NUMBERS, Level

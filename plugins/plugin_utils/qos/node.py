@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...module_utils.cgroup.names import Driver, KubeletTree
-from ...module_utils.qos.ownership import MEMORY_QOS_BY_DEFAULT
+from ...module_utils.cgroup.kubelet_names import Driver, KubeletTree
 from ...module_utils.quantity import parse_cpu_list
+from ...module_utils.settings.ownership import MEMORY_QOS_BY_DEFAULT
 from ..facts.kubelet_model import Setting
 from ..facts.model import CgroupMode
 from ..findings.rules.memory_qos import GATE

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...module_utils.cgroup.names import QosClass
+from ...module_utils.cgroup.kubelet_names import QosClass
 from .capability import obstacle, split
 from .kernel_levels import Scheduler, pod_settings, untranslated
 from .levels import Level

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from ...module_utils.qos.weights import WEIGHT_MAX
 from ...module_utils.quantity import parse_quantity
+from ...module_utils.settings.weight_scales import WEIGHT_MAX
 from ..profile_error import ProfileError
 from .levels import Level
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ...module_utils.cgroup.names import Driver
-from ...module_utils.snapshot.reserved import candidates
+from ...module_utils.cgroup.kubelet_names import Driver
+from ...module_utils.snapshot.cgroup_evidence import reserved_paths
 from ..facts.reservations import Settings, cpu_reservation, reserved
 from ..kubelet_field_model import KubeletField
 from ..kubelet_fields import (
@@ -94,7 +94,7 @@ def slice_of(named: str, driver: Driver) -> str:
     systemd: the last part with or without .slice; cgroupfs: the path as it is written, which has to be one of a
     slice (pkg/kubelet/cm/cgroup_manager_linux.go CgroupName).
     """
-    paths = candidates(named)
+    paths = reserved_paths(named)
     if len(paths) < 2:
         return ""
     expanded = paths[-1]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...module_utils.cgroup.names import Driver
+from ...module_utils.cgroup.kubelet_names import Driver
 from ..findings.rules.reservations import NEEDED_V1, NEEDED_V2
 from .capability import obstacle
 from .model import Cannot, SliceTask

@@ -11,7 +11,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil
 
-from ...module_utils.qos.weights import WEIGHT_MAX, kubelet_weight, shares_of_milli_cpu, weight_of_shares
+from ...module_utils.settings.weight_scales import WEIGHT_MAX, kubelet_weight, shares_of_milli_cpu, weight_of_shares
 from ..facts.model import CgroupMode
 
 

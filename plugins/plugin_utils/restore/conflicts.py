@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from ...module_utils.transaction.store import STATE_FOLDER
+from ...module_utils.state.store import STATE_DIRECTORY
 from ..difference import difference
 from .model import FILE_SECTIONS, QOS, SLICES, Conflict, Content, Evidence, Standing, Target
 
-FORGET = f"remove its entry from {STATE_FOLDER}/ledger.json"
+FORGET = f"remove its entry from {STATE_DIRECTORY}/ledger.json"
 
 
 def conflicts(evidence: Evidence, sections: Collection[str]) -> tuple[Conflict, ...]:

@@ -8,7 +8,7 @@ import platform
 from dataclasses import replace
 from typing import Any
 
-from ...module_utils.cgroup.names import Driver
+from ...module_utils.cgroup.kubelet_names import Driver
 from ..facts.model import NodeFacts
 from ..plan.checkpoints import moved_checkpoints
 from ..plan.document import SCHEMA, Place, cgroup_root, new_id, pod_trees, services, trees
@@ -42,7 +42,7 @@ def _file(target: Target) -> dict[str, Any]:
     }
     if target.original is None:
         return {**entry, "remove": True}
-    return {**entry, "after": target.original.text, "mode": target.original.mode, "nature": target.original.nature}
+    return {**entry, "after": target.original.text, "mode": target.original.mode, "nature": target.original.attributes}
 
 
 def _services(files: Files, before: NodeFacts, after: NodeFacts, timeout: int) -> dict[str, Any]:

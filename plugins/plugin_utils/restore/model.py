@@ -19,7 +19,7 @@ FILE_SECTIONS = (KUBELET, RUNTIME, SYSCTL)
 
 
 class Standing(str, Enum):
-    """What lies at a path: module_utils/transaction/ledger.py."""
+    """What lies at a path: module_utils/state/ledger.py."""
 
     ORIGINAL = "original"
     COMMITTED = "committed"
@@ -36,7 +36,7 @@ class Content:
     xattrs: Mapping[str, str]
 
     @property
-    def nature(self) -> dict[str, Any]:
+    def attributes(self) -> dict[str, Any]:
         return {"mode": self.mode, "owner": self.owner, "xattrs": dict(self.xattrs)}
 
     @property
@@ -72,7 +72,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything that module_utils/restore/evidence.py tells; ``slices`` and ``qos`` as they are described there."""
+    """Everything that module_utils/restore/restorable.py tells; ``slices`` and ``qos`` as they are described there."""
 
     targets: tuple[Target, ...]
     slices: Mapping[str, Any]

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ...module_utils.printable import one_line
+from ...module_utils.safe_text import one_line
 
 ORDER = ("failed", "put back", "lost contact", "not drained", "would change", "changed", "not touched")
 SHOWN = 100

@@ -14,9 +14,7 @@ import time
 import uuid
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cri.client import CriClient
-from ansible_collections.volcano.colocation.plugins.module_utils.cri.errors import CriFailure
-from ansible_collections.volcano.colocation.plugins.module_utils.cri.grpc import Channel
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.grpc import Channel, CriFailure
 from ansible_collections.volcano.colocation.plugins.module_utils.cri.protobuf import (
     BYTES,
     VARINT,
@@ -24,6 +22,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.cri.protobuf im
     text_field,
     varint,
 )
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.runtime_client import CriClient
 
 SOCKET = "/run/containerd/containerd.sock"
 SERVICE = "runtime.v1.RuntimeService"

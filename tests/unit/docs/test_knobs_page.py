@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver, QosClass
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.knob import Interface, Kind, Knob
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.knobs import KNOBS, knob
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.ownership import Place, refusal
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.values import Capacity, parse
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver, QosClass
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.knob import Interface, Kind, Knob
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.option_values import Capacity, parse_value
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.ownership import CgroupLevel, refusal
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.registry import KNOBS, knob
 
 PAGE = (Path(__file__).parents[3] / "docs" / "knobs.md").read_text(encoding="utf-8")
 ROWS = [[cell.strip() for cell in line[1:-1].split("|")] for line in PAGE.splitlines() if line.startswith("| `")]
@@ -24,10 +24,10 @@ OWNED = [row for row in ROWS if len(row) == 6]
 EXAMPLES = [row for row in ROWS if len(row) == 3]
 
 PLACES = [
-    (Place.ROOT, None),
-    (Place.QOS_CLASS, QosClass.BURSTABLE),
-    (Place.QOS_CLASS, QosClass.BESTEFFORT),
-    (Place.POD, QosClass.BURSTABLE),
+    (CgroupLevel.ROOT, None),
+    (CgroupLevel.QOS_CLASS, QosClass.BURSTABLE),
+    (CgroupLevel.QOS_CLASS, QosClass.BESTEFFORT),
+    (CgroupLevel.POD, QosClass.BURSTABLE),
 ]
 CONDITIONS: dict[str, dict[str, Any]] = {
     "always": {"version": (1, 28), "static_cpu": False, "memory_qos": None},
@@ -89,7 +89,7 @@ def test_the_examples_are_taken_and_mean_what_they_say() -> None:
     assert len(EXAMPLES) > 8
     for name, written, value in EXAMPLES:
         row = knob(name.strip("`"))
-        found = parse(row, example(written.strip("`")), capacity)
+        found = parse_value(row, example(written.strip("`")), capacity)
         assert json.loads(json.dumps(found)) == json.loads(value.strip("`")), name
 
 

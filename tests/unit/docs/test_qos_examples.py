@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.mounts import ROOT as REAL_ROOT
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.hierarchy import ROOT as REAL_ROOT
 from ansible_collections.volcano.colocation.plugins.modules.cgroup_qos import ARGUMENTS, EXAMPLES
 from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import OPTIONS, PODS, UIDS, Tree
 

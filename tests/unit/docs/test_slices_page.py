@@ -13,7 +13,7 @@ import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd import slice_work
+from ansible_collections.volcano.colocation.plugins.module_utils.slices import unit_result
 from ansible_collections.volcano.colocation.plugins.modules import systemd_slice
 
 PAGE = (Path(__file__).parents[3] / "docs" / "slices.md").read_text(encoding="utf-8")
@@ -29,5 +29,5 @@ def tasks() -> list[Any]:
 def test_its_examples_are_taken(tmp_path: Path, task: dict[str, Any]) -> None:
     checked = ArgumentSpecValidator(systemd_slice.ARGUMENTS).validate(task[MODULE])
     assert checked.error_messages == []
-    work = slice_work.prepared(Host(str(tmp_path)), checked.validated_parameters)
+    work = unit_result.prepare(Host(str(tmp_path)), checked.validated_parameters)
     assert work.plan.changed is (task[MODULE].get("state") != "absent")

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.immutable import MANAGED
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.immutable_systems import MANAGED
 from ansible_collections.volcano.colocation.tests.matrix.test_versions import VERSIONS
 from ansible_collections.volcano.colocation.tests.run.matrix import NEWER_PYTHON, NODE_PYTHON, RELEASES
 from ansible_collections.volcano.colocation.tests.unit.project.tree import CHECKOUT

@@ -74,13 +74,13 @@ def test_one_that_was_lost_is_written_too_and_it_fails(
 ENGINE = """\
 from ansible.module_utils.basic import AnsibleModule
 from ..module_utils import host
-from ..module_utils.transaction import engine as carried_out
+from ..module_utils.transaction import runner as carried_out
 from ..module_utils.errors import Error
 """
 
 
 def test_results_belong_to_the_code_that_is_run(tmp_path: Path) -> None:
-    loaded = ("host.py", "errors.py", "transaction/__init__.py", "transaction/engine.py", "transaction/steps.py")
+    loaded = ("host.py", "errors.py", "transaction/__init__.py", "transaction/runner.py", "transaction/steps.py")
     counts = (
         *(f"plugins/module_utils/{name}" for name in loaded),
         "roles/node/tasks/main.yml",
@@ -91,7 +91,7 @@ def test_results_belong_to_the_code_that_is_run(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
     (tmp_path / PROGRAMS[-1]).write_text(ENGINE)
-    (tmp_path / "plugins/module_utils/transaction/engine.py").write_text("from .steps import STEPS\n")
+    (tmp_path / "plugins/module_utils/transaction/runner.py").write_text("from .steps import STEPS\n")
     first = code_digest(tmp_path)
     for name in others:
         (tmp_path / name).write_text("2")

@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.journal import State
+from ansible_collections.volcano.colocation.plugins.module_utils.state.journal import State
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import STEPS
 from ansible_collections.volcano.colocation.tests.faults import commands
 from ansible_collections.volcano.colocation.tests.faults.fault import Fault, Kind, Outside

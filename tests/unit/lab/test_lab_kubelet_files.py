@@ -7,7 +7,11 @@ import dataclasses
 import pytest
 import yaml
 
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.unit_file import environment, settings, words
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd.unit_syntax import (
+    parse_environment,
+    section_settings,
+    split_words,
+)
 from ansible_collections.volcano.colocation.tests.lab.kubelet_config import kubelet_config
 from ansible_collections.volcano.colocation.tests.lab.kubelet_files import fixed_files, links, own_files, runtime_flags
 from ansible_collections.volcano.colocation.tests.lab.spec import CgroupMode, CpuManager, Driver, Layout, NodeSpec
@@ -55,15 +59,15 @@ def command_line(spec: NodeSpec) -> list[str]:
     files = {**fixed_files(spec, DEBIAN), **own_files(spec, DEBIAN, "10.0.9.15")}
     unit = [path for path in files if path.endswith("/kubelet.service")]
     dropins = sorted(path for path in files if "/kubelet.service.d/" in path)
-    read = [pair for path in unit + dropins for pair in settings(files[path])]
+    read = [pair for path in unit + dropins for pair in section_settings(files[path])]
     variables: dict[str, str] = {}
     for _key, value in [pair for pair in read if pair[0] == "Environment"]:
         name, _equals, content = value.strip('"').partition("=")
         variables[name] = content
     for _key, path in [pair for pair in read if pair[0] == "EnvironmentFile"]:
-        variables.update(environment(files[path.lstrip("-")]))
+        variables.update(parse_environment(files[path.lstrip("-")]))
     start = [value for key, value in read if key == "ExecStart"][-1]
-    found = [variables.get(word[1:], "").split() if word.startswith("$") else [word] for word in words(start)]
+    found = [variables.get(word[1:], "").split() if word.startswith("$") else [word] for word in split_words(start)]
     return [word for each in found for word in each if word != "\\"]
 
 
@@ -84,7 +88,7 @@ def test_kubelet_is_started_with_this_nodes_flags_and_the_users_last(layout: Lay
 
 def test_kubeadms_drop_in_names_its_files_in_the_order_in_which_they_override() -> None:
     files = fixed_files(dataclasses.replace(SPEC, layout=Layout.KUBEADM, kubelet_flags=("--v=3",)), DEBIAN)
-    dropin = settings(files["/etc/systemd/system/kubelet.service.d/10-kubeadm.conf"])
+    dropin = section_settings(files["/etc/systemd/system/kubelet.service.d/10-kubeadm.conf"])
     assert [value for key, value in dropin if key == "EnvironmentFile"] == [
         "-/var/lib/kubelet/kubeadm-flags.env",
         "-/etc/default/kubelet",

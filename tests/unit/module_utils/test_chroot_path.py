@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.volcano.colocation.plugins.module_utils import chroot_path
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import files
+from ansible_collections.volcano.colocation.plugins.module_utils.state import files
 
 MARKER = "outside of the root"
 OUTSIDE = "@"
@@ -98,8 +98,8 @@ QUESTIONS: dict[str, Callable[[Host, str], Any]] = {
     "lstat": lambda host, path: identity(host.lstat(path)),
     "readlink": lambda host, path: host.readlink(path),
     "lexists": lambda host, path: host.lexists(path),
-    "is_folder": lambda host, path: host.is_folder(path),
-    "is_link": lambda host, path: host.is_link(path),
+    "is_folder": lambda host, path: host.is_directory(path),
+    "is_link": lambda host, path: host.is_symlink(path),
 }
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.containerd_fields import (
     LetterCase,
+    handler_option,
     key_of,
     letter_case,
-    option,
 )
 
 
@@ -42,5 +42,5 @@ def test_the_key_that_counts(keys: list[str], first: str | None, second: str | N
 
 def test_options_are_decoded_in_the_order_of_their_keys() -> None:
     options = {"systemdcgroup": True, "SystemdCgroup": False}
-    assert [option(options, "SystemdCgroup", version) for version in ("1.7.24", "2.4.2")] == [False, True]
-    assert option({}, "SystemdCgroup", "2.4.2") is None
+    assert [handler_option(options, "SystemdCgroup", version) for version in ("1.7.24", "2.4.2")] == [False, True]
+    assert handler_option({}, "SystemdCgroup", "2.4.2") is None

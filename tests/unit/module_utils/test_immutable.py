@@ -11,13 +11,13 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.immutable import (
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.immutable_systems import (
     IMAGES,
     MANAGED,
     SERVICES,
     UNIT_FILES,
     UNTIL_BOOT,
-    Use,
+    WriteScope,
     require_changeable,
 )
 
@@ -50,7 +50,7 @@ def refused(host: Host) -> set[str]:
     return {name for name, use in USES.items() if message(host, use)}
 
 
-def message(host: Host, use: Use) -> str:
+def message(host: Host, use: WriteScope) -> str:
     try:
         require_changeable(host, use)
     except ColocationError as error:

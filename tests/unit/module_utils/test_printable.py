@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.module_utils.printable import one_line, printable, printable_result
+from ansible_collections.volcano.colocation.plugins.module_utils.safe_text import one_line, printable, printable_result
 
 DIRECTIONS = [*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x061C, 0x200E, 0x200F]
 UNSAFE = [*range(0x20), *range(0x7F, 0xA0), *DIRECTIONS, 0x2028, 0x2029, 0xFEFF, 0xDC9B, 0xD800, 0xE0041]

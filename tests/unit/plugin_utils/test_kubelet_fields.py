@@ -6,7 +6,11 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver, KubeletTree, place
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import (
+    Driver,
+    KubeletTree,
+    cgroup_path,
+)
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_field_model import (
     FieldType,
     Impact,
@@ -106,7 +110,7 @@ def test_gates(gates: dict[str, object], version: Version, said: list[str]) -> N
     ],
 )
 def test_where_a_root_stands(root: str, driver: Driver, path: str, tree: str) -> None:
-    assert (place(root, driver), KubeletTree(driver, root).pods()) == (path, tree)
+    assert (cgroup_path(root, driver), KubeletTree(driver, root).pods()) == (path, tree)
 
 
 BY_KEY = {field.key: field for field in FIELDS}

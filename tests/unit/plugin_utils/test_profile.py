@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_options import named_cgroups
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import Profile, parse_profile, with_fields
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.knobs import KNOBS
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.registry import KNOBS
 from ansible_collections.volcano.colocation.tests.system import knobs
 
 MODES = ("v1", "v2")

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.chroot_path import resolve_parent
-from ansible_collections.volcano.colocation.plugins.module_utils.printable import printable
+from ansible_collections.volcano.colocation.plugins.module_utils.safe_text import printable
 from ansible_collections.volcano.colocation.plugins.plugin_utils.redact import redact_text
 from ansible_collections.volcano.colocation.tests.trees.entries import Tree, digests, plant
 from ansible_collections.volcano.colocation.tests.trees.node import generate

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.qos import record
-from ansible_collections.volcano.colocation.plugins.module_utils.restore import qos
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.clock import Clock
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Clock
+from ansible_collections.volcano.colocation.plugins.module_utils.restore import recorded_settings
+from ansible_collections.volcano.colocation.plugins.module_utils.settings import record
 from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import Tree
 from ansible_collections.volcano.colocation.tests.unit.upgrade.recorded import STATES, recording, unpack
 
@@ -41,12 +41,12 @@ def test_the_record_is_read_and_nothing_differs(tree: Tree) -> None:
 
 
 def test_every_file_is_as_it_was(kind: tuple[str, str], tree: Tree) -> None:
-    told = qos.described(qos.carry_out(tree.host, Clock()))
+    told = recorded_settings.restore_result(recorded_settings.restore_settings(tree.host, Clock()))
     assert told["changed"]
     assert tree.texts() == recording(kind[0], "qos")[kind[1]]["before"]
 
 
 def test_a_setting_that_is_changed_leads_back_to_the_first(kind: tuple[str, str], tree: Tree) -> None:
     assert tree.run(qos_class="besteffort", settings={"pids_max": 400, "cpu_quota": "0.5"})["changed"]
-    qos.carry_out(tree.host, Clock())
+    recorded_settings.restore_settings(tree.host, Clock())
     assert tree.texts() == recording(kind[0], "qos")[kind[1]]["before"]

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, ledger, recovery
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.journal import unfinished
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.recovery import Way
+from ansible_collections.volcano.colocation.plugins.module_utils.state import ledger
+from ansible_collections.volcano.colocation.plugins.module_utils.state.journal import unfinished_journals
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import recovery, runner
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.recovery import RecoveryMode
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.inprocess import InProcess
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import carry_out
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
@@ -63,7 +64,7 @@ def _interrupted(cut_off: tuple[str, str], root: Path) -> InProcess:
 
 def test_a_committed_one_is_read_and_put_back(state: str, root: Path) -> None:
     simulation = node(recording(state, "transaction")["committed"], root)
-    assert unfinished(simulation.store) == []
+    assert unfinished_journals(simulation.store) == []
     assert KUBELET_CONFIG in {each.path for each in ledger.load(simulation.store).targets.values()}
     put_back(simulation, "t-2")
     assert without_checkpoint(simulation.tree()) == without_checkpoint(before(state, root))
@@ -82,18 +83,18 @@ def test_a_committed_one_is_changed_and_the_original_stays_the_first(state: str,
 
 
 def test_one_that_was_cut_off_is_undone(cut_off: tuple[str, str], interrupted: InProcess, root: Path) -> None:
-    found = engine.recover(interrupted.node, interrupted.store, lambda _line: None)
+    found = runner.recover(interrupted.node, interrupted.store, lambda _line: None)
     assert interrupted.tree() == before(cut_off[0], root)
     assert (interrupted.state(), interrupted.pods()) == (RUNNING, ["etcd", "proxy"])
-    assert unfinished(interrupted.store) == []
+    assert unfinished_journals(interrupted.store) == []
     assert found is None or found["state"] == "rolled-back"
 
 
 def test_one_that_was_cut_off_is_finished_or_undone(
     cut_off: tuple[str, str], interrupted: InProcess, root: Path
 ) -> None:
-    found = recovery.settle(interrupted.node, interrupted.store, lambda _line: None, Way.FINISH)
-    assert unfinished(interrupted.store) == []
+    found = recovery.recover(interrupted.node, interrupted.store, lambda _line: None, RecoveryMode.FINISH)
+    assert unfinished_journals(interrupted.store) == []
     assert (interrupted.state(), interrupted.pods()) == (RUNNING, ["etcd", "proxy"])
     if found is not None and found["state"] == "committed":
         committed = node(recording(cut_off[0], "transaction")["committed"], root.with_name("committed"))
@@ -107,7 +108,7 @@ def test_some_are_finished_and_some_undone(state: str, root: Path) -> None:
     ends = set()
     for number, document_ in enumerate(recording(state, "transaction")["interrupted"].values()):
         simulation = node(document_, root.with_name(f"n{number}"))
-        found = recovery.settle(simulation.node, simulation.store, lambda _line: None, Way.FINISH)
+        found = recovery.recover(simulation.node, simulation.store, lambda _line: None, RecoveryMode.FINISH)
         ends.add(found["state"] if found else "none")
     assert {"committed", "rolled-back"} <= ends
 
@@ -115,8 +116,8 @@ def test_some_are_finished_and_some_undone(state: str, root: Path) -> None:
 def test_one_that_was_cut_off_by_a_power_cut_is_undone_at_boot(
     cut_off: tuple[str, str], interrupted: InProcess, root: Path
 ) -> None:
-    engine.recover_at_boot(interrupted.node, interrupted.store, lambda _line: None)
-    assert unfinished(interrupted.store) == []
+    runner.recover_at_boot(interrupted.node, interrupted.store, lambda _line: None)
+    assert unfinished_journals(interrupted.store) == []
     left, first = interrupted.tree(), before(cut_off[0], root)
     kept = {path: entry for path, entry in left.items() if not path.startswith("/sys")}
     assert kept == {path: entry for path, entry in first.items() if not path.startswith("/sys")}

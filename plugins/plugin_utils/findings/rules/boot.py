@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ....module_utils.snapshot.boot import ENTRIES, GRUB, WATCHED
+from ....module_utils.snapshot.boot_evidence import CGROUP_PARAMETERS, ENTRIES, GRUB
 from ...facts.model import NodeFacts, Parameters
 from ..model import Effect, Finding, Rule, Severity
 
@@ -16,7 +16,7 @@ def _shown(name: str, values: tuple[str, ...] | None) -> str:
 
 
 def _differences(path: str, said: Parameters, now: Parameters, names: Iterable[str]) -> Iterator[str]:
-    for name in sorted(WATCHED.intersection(names)):
+    for name in sorted(CGROUP_PARAMETERS.intersection(names)):
         if said.get(name) != now.get(name):
             yield f"{path}: {_shown(name, said.get(name))}; in force: {_shown(name, now.get(name))}"
 

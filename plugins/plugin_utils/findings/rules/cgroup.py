@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....module_utils.cgroup.names import Driver, KubeletTree
+from ....module_utils.cgroup.kubelet_names import Driver, KubeletTree
 from ...facts.model import CgroupMode, NodeFacts, RealtimeThread
 from ..model import Effect, Finding, Rule, Severity
 

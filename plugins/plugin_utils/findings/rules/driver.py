@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....module_utils.cgroup.names import Driver
+from ....module_utils.cgroup.kubelet_names import Driver
 from ...containerd_schema import release
 from ...facts.model import RUNTIME_SETTINGS, NodeFacts
 from ..evidence import claims

@@ -6,15 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ....module_utils.immutable import immutable, places, volatile
-from ....module_utils.operating_system import FileSystem, OperatingSystem
+from ....module_utils.snapshot.immutable_systems import (
+    FileSystem,
+    OperatingSystem,
+    immutable_obstacle,
+    volatile_obstacle,
+    written_mounts,
+)
 from ...facts.model import NodeFacts
 from ..model import Effect, Finding, Rule, Severity
 
 
 def immutable_system(facts: NodeFacts) -> Iterator[Finding]:
     system = facts.operating_system
-    obstacle = immutable(system)
+    obstacle = immutable_obstacle(system)
     if obstacle is not None:
         yield Finding(
             "immutable-system",
@@ -28,7 +33,7 @@ def immutable_system(facts: NodeFacts) -> Iterator[Finding]:
 
 def writes_are_lost(facts: NodeFacts) -> Iterator[Finding]:
     system = facts.operating_system
-    obstacle = volatile(system)
+    obstacle = volatile_obstacle(system)
     if obstacle is not None:
         yield Finding(
             "writes-are-lost",
@@ -43,14 +48,14 @@ def writes_are_lost(facts: NodeFacts) -> Iterator[Finding]:
 def read_only_usr(facts: NodeFacts) -> Iterator[Finding]:
     system = facts.operating_system
     usr = system.file_systems.get("/usr")
-    if usr is None or not usr.read_only or immutable(system) or volatile(system):
+    if usr is None or not usr.read_only or immutable_obstacle(system) or volatile_obstacle(system):
         return
     yield Finding(
         "usr-read-only",
         Severity.INFO,
         Effect.NONE,
         "/usr is read-only, and all that a change writes to is not.",
-        (*_identity(system), *_mounts({"/usr": usr, **places(system)})),
+        (*_identity(system), *_mounts({"/usr": usr, **written_mounts(system)})),
         "Try it on one node first: this collection's tests have run on no such system.",
     )
 

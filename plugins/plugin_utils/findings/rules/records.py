@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ....module_utils.snapshot.records import ANSWER, BLOCKING, DIRECTORY, IMAGES, JOURNAL, ORIGINAL, SETTINGS
+from ....module_utils.snapshot.record_evidence import ANSWER, BLOCKING, DIRECTORY, IMAGES, JOURNAL, ORIGINAL, SETTINGS
 from ...facts.model import NodeFacts, RecordProblem
 from ..model import Effect, Finding, Rule, Severity
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ....module_utils.cgroup.names import Driver
-from ....module_utils.snapshot.reserved import candidates
+from ....module_utils.cgroup.kubelet_names import Driver
+from ....module_utils.snapshot.cgroup_evidence import reserved_paths
 from ...facts.model import CgroupMode, NodeFacts
 from ...kubelet_fields import ENFORCE_NODE_ALLOCATABLE, KUBE_RESERVED_CGROUP, SYSTEM_RESERVED_CGROUP
 from ..kubelet_values import told, value, words
@@ -37,7 +37,7 @@ def places(facts: NodeFacts) -> set[str]:
 
 
 def _path(named: str, driver: Driver) -> str:
-    found: Sequence[str] = candidates(named)
+    found: Sequence[str] = reserved_paths(named)
     return found[-1] if driver is Driver.SYSTEMD and found else named.strip("/")
 
 

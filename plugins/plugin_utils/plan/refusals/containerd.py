@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....module_utils.cgroup.names import Driver
+from ....module_utils.cgroup.kubelet_names import Driver
 from ...containerd_schema import DEFAULT_RUNTIME_TYPE, OWN_DROP_IN, RUNTIME_V1, readable_schemas, release
 from ...facts.containerd import DUMP
 from ...facts.containerd_defects import IGNORED, NRI_SOCKET, TYPE

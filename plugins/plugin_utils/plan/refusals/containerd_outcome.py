@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ....module_utils.cgroup.names import Driver
+from ....module_utils.cgroup.kubelet_names import Driver
 from ...facts import containerd_defects as containerd
 from ...facts.containerd_layers import Layers, driver_word, imported, runtimes, source_of
 from ...facts.model import RuntimeFacts

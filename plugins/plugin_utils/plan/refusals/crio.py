@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....module_utils.snapshot.crio import MAX_DROP_INS
+from ....module_utils.snapshot.runtime_files import MAX_CRIO_DROP_INS
 from ..crio import (
     DROP_IN,
     connections_refused_by,
@@ -45,7 +45,7 @@ def _files(draft: PlanDraft) -> Iterator[Refusal]:
     if draft.runtime.crio and not draft.runtime.crio.complete:
         yield Refusal(
             "crio-too-many-files",
-            f"has {MAX_DROP_INS} files or more, which is more than this release reads",
+            f"has {MAX_CRIO_DROP_INS} files or more, which is more than this release reads",
             "Merge them.",
             file=draft.runtime.crio.folder,
         )

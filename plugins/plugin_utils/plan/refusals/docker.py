@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from ....module_utils.cgroup.names import Driver
+from ....module_utils.cgroup.kubelet_names import Driver
 from ...facts.docker import OPTION, exec_options
 from ...facts.model import NodeFacts
 from ..draft import PlanDraft

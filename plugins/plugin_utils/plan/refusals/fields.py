@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ....module_utils.cgroup.names import Driver, place
+from ....module_utils.cgroup.kubelet_names import Driver, cgroup_path
 from ....module_utils.errors import ColocationError
 from ...facts.model import CgroupMode, NodeFacts
 from ...findings.rules.memory_qos import SOUND_KERNEL
@@ -110,7 +110,7 @@ def _root_reasons(facts: NodeFacts, root: str, driver: Driver | None) -> Iterato
         yield f"{wrong[0]} would become {wrong[0]}.slice, for the systemd driver adds the ending: write {plain}"
         return
     try:
-        path = place(root, driver)
+        path = cgroup_path(root, driver)
     except ColocationError as error:
         yield str(error)
         return

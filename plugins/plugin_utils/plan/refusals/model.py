@@ -33,7 +33,7 @@ def unsafe_file(config: ConfigFile) -> Iterator[Refusal]:
 
 
 def plain_path(path: str) -> bool:
-    """Whether a path is what node_transaction takes: section.py, absolute."""
+    """Whether a path is what node_transaction takes: document_reader.py, require_absolute."""
     return path.startswith("/") and "\0" not in path and set(path.split("/")[1:]).isdisjoint(("", ".", ".."))
 
 

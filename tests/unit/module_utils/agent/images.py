@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.clock import Clock
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Clock
 from ansible_collections.volcano.colocation.tests.unit.module_utils.cri import server
 from ansible_collections.volcano.colocation.tests.unit.module_utils.systemd.answering import AnsweringHost, Refusal
 

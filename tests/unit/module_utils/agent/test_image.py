@@ -13,11 +13,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.agent import image_record
-from ansible_collections.volcano.colocation.plugins.module_utils.agent.image_answer import absent, present
-from ansible_collections.volcano.colocation.plugins.module_utils.agent.runtime import architecture
+from ansible_collections.volcano.colocation.plugins.module_utils.agent.image_import import (
+    ensure_absent,
+    ensure_present,
+    image_architecture,
+)
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.lock import LockHeld, hold
+from ansible_collections.volcano.colocation.plugins.module_utils.state import image_record
+from ansible_collections.volcano.colocation.plugins.module_utils.state.node_lock import LockHeld, hold
 from ansible_collections.volcano.colocation.tests.unit.module_utils.agent.images import (
     ID,
     NAME,
@@ -39,7 +42,7 @@ def bring(on: ImageNode, *, look: bool = False, machine: str = "x86_64", **given
     """What the module does on the node; with ``look`` what it does first, and in check mode."""
     archive = None if look else str(on.write("/home/ansible/image.tar", ARCHIVE))
     arguments = {"image": NAME, "images": HOLDS, "archive": archive, "sha256": hashlib.sha256(ARCHIVE).hexdigest()}
-    return present(on.host, {**arguments, **given}, machine, on.clock)
+    return ensure_present(on.host, {**arguments, **given}, machine, on.clock)
 
 
 def record(on: ImageNode) -> list[dict[str, str]]:
@@ -87,7 +90,7 @@ def test_what_was_imported_is_noted_for_root_only(tmp_path: Path) -> None:
 def test_an_image_that_was_there_is_not_ours(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime(images=[Image(ID, [NAME])])) as on:
         assert not bring(on)["changed"]
-        assert absent(on.host, [], check=False) == {"changed": False, "removed": [], "remaining": []}
+        assert ensure_absent(on.host, [], check=False) == {"changed": False, "removed": [], "remaining": []}
         assert on.runtime.images
     assert not Path(on.host.path("/var")).exists()
 
@@ -109,7 +112,7 @@ def test_the_ids_of_this_architecture_count(tmp_path: Path) -> None:
         assert not bring(on, look=True, images=holds, machine="aarch64")["import_required"]
         with pytest.raises(ColocationError, match=r"this node is arm64, and the archive holds .* for amd64\. Nothing"):
             bring(on, look=True, machine="aarch64")
-    assert architecture("riscv64") == "riscv64"
+    assert image_architecture("riscv64") == "riscv64"
 
 
 def test_a_file_that_changed_on_its_way_is_not_imported(tmp_path: Path) -> None:
@@ -184,15 +187,15 @@ def test_an_image_that_a_container_uses_stays(tmp_path: Path, use: Made) -> None
     with node(tmp_path, ImageRuntime()) as on:
         bring(on)
         on.runtime.containers = [use]
-        kept = absent(on.host, [], check=False)
+        kept = ensure_absent(on.host, [], check=False)
         assert [each["reason"] for each in kept["remaining"]] == ["the container main (cccccccccccc) uses it"]
         assert not kept["changed"]
-        assert absent(on.host, ["main"], check=True)["removed"] == [NAME]
+        assert ensure_absent(on.host, ["main"], check=True)["removed"] == [NAME]
         on.runtime.containers = [container(asked="docker.io/library/x:1", reference=OTHER_ID)]
-        predicted = absent(on.host, [], check=True)
+        predicted = ensure_absent(on.host, [], check=True)
         assert on.runtime.images
-        done = absent(on.host, [], check=False)
-        again = absent(on.host, [], check=False)
+        done = ensure_absent(on.host, [], check=False)
+        again = ensure_absent(on.host, [], check=False)
         assert not on.runtime.images
     assert predicted == done
     assert (done["removed"], done["diff"]["before"]) == ([NAME], f"{NAME} {ID}\n")
@@ -204,7 +207,7 @@ def test_an_image_with_another_name_stays(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime()) as on:
         bring(on)
         on.runtime.images[0].digests.append("docker.io/volcanosh/vc-agent@" + OTHER_ID)
-        (kept,) = absent(on.host, [], check=False)["remaining"]
+        (kept,) = ensure_absent(on.host, [], check=False)["remaining"]
         assert kept["reason"].startswith("somebody gave it another name, docker.io/volcanosh/vc-agent@sha256:")
         assert on.runtime.images
     assert record(on)
@@ -214,7 +217,7 @@ def test_what_somebody_else_put_in_its_place_is_theirs(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime()) as on:
         bring(on)
         on.runtime.images = [Image(OTHER_ID, [NAME])]
-        assert absent(on.host, [], check=False)["removed"] == [NAME]
+        assert ensure_absent(on.host, [], check=False)["removed"] == [NAME]
         assert on.runtime.images
     assert not record(on)
 
@@ -232,7 +235,7 @@ def test_a_record_that_cannot_be_relied_on_is_named(tmp_path: Path, text: str, s
     with node(tmp_path, ImageRuntime()) as on:
         on.write(RECORD, text.encode())
         with pytest.raises(ColocationError, match=said):
-            absent(on.host, [], check=False)
+            ensure_absent(on.host, [], check=False)
         with pytest.raises(ColocationError, match=said):
             bring(on)
         assert not on.imports()

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.agent.pod_values import Place, held_against
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver, QosClass
+from ansible_collections.volcano.colocation.plugins.module_utils.agent.pod_probe import (
+    PodCgroups,
+    compare_cgroup_values,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver, QosClass
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
 from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import PODS, ROOT, UIDS, Tree
 
@@ -18,8 +21,8 @@ SCOPES = {"systemd": f"cri-containerd-{CONTAINER}.scope", "cgroupfs": CONTAINER}
 WEIGHT = {"v2": ("cpu.weight", "20"), "v1": ("cpu.shares", "204")}
 
 
-def place(driver: str, root: str = "/") -> Place:
-    return Place(UIDS["burstable"], CONTAINER, "containerd", Driver(driver), root, QosClass.BURSTABLE)
+def place(driver: str, root: str = "/") -> PodCgroups:
+    return PodCgroups(UIDS["burstable"], CONTAINER, "containerd", Driver(driver), root, QosClass.BURSTABLE)
 
 
 def wanted(file: str, value: str, level: str = "container") -> dict[str, str]:
@@ -36,7 +39,7 @@ def test_values_of_pod_and_container_are_read(tmp_path: Path, mode: str, driver:
     tree.file(pod, file).write_text(f"{value}\n")
     before = tree.snapshot()
     expected = [wanted(file, value, "pod"), wanted(file, value)]
-    of_pod, of_container = held_against(tree.host, place(driver), expected, ROOT)
+    of_pod, of_container = compare_cgroup_values(tree.host, place(driver), expected, ROOT)
     assert of_pod["verified"]
     assert of_pod["path"].endswith(f"/{pod}/{file}")
     assert (of_container["actual"], of_container["verified"]) == ({"v1": "1024", "v2": "100"}[mode], False)
@@ -47,14 +50,14 @@ def test_values_of_pod_and_container_are_read(tmp_path: Path, mode: str, driver:
 def test_blanks_of_the_kernel_do_not_count(tmp_path: Path) -> None:
     tree = Tree(tmp_path, "v2", "systemd")
     tree.file(PODS["systemd"]["burstable"], "cpu.max").write_text("20000 100000\n")
-    (found,) = held_against(tree.host, place("systemd"), [wanted("cpu.max", "20000 100000", "pod")], ROOT)
+    (found,) = compare_cgroup_values(tree.host, place("systemd"), [wanted("cpu.max", "20000 100000", "pod")], ROOT)
     assert found["verified"]
 
 
 def test_what_is_not_there_has_its_reason(tmp_path: Path) -> None:
     tree = Tree(tmp_path, "v2", "systemd")
     expected = [wanted("cpu.weight", "20"), wanted("cpu.qos_level", "-1", "pod")]
-    container, level = held_against(tree.host, place("systemd"), expected, ROOT)
+    container, level = compare_cgroup_values(tree.host, place("systemd"), expected, ROOT)
     assert (container["reason"], container["verified"]) == ("there is no such cgroup", False)
     assert (level["reason"], level["verified"]) == ("cannot be read: No such file or directory", False)
 
@@ -63,11 +66,11 @@ def test_a_link_in_the_tree_is_not_followed(tmp_path: Path) -> None:
     tree = Tree(tmp_path, "v2", "cgroupfs")
     pod = tree.top / PODS["cgroupfs"]["burstable"]
     (pod / CONTAINER).symlink_to(tree.top)
-    (found,) = held_against(tree.host, place("cgroupfs"), [wanted("cpu.weight", "100")], ROOT)
+    (found,) = compare_cgroup_values(tree.host, place("cgroupfs"), [wanted("cpu.weight", "100")], ROOT)
     assert found["reason"] == "a symlink stands where a cgroup should be"
 
 
 def test_a_controller_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     tree = Tree(tmp_path, "v2", "systemd")
     with pytest.raises(ColocationError, match="this node has no controller net_cls"):
-        held_against(tree.host, place("systemd"), [{**wanted("x", "1"), "controller": "net_cls"}], ROOT)
+        compare_cgroup_values(tree.host, place("systemd"), [{**wanted("x", "1"), "controller": "net_cls"}], ROOT)

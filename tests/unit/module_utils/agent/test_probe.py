@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.agent.probe import distribution, probe, selinux
+from ansible_collections.volcano.colocation.plugins.module_utils.agent.pod_probe import distribution, probe, selinux
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 
 

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.container_paths import (
     KubeletCgroup,
     classify,
+    classify_in_tree,
     decisive_path,
     driver_of,
     pod_uid,
-    within,
 )
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import (
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import (
     Driver,
     KubeletTree,
     QosClass,
-    container,
+    container_cgroup,
 )
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
 from ansible_collections.volcano.colocation.tests.unit.module_utils.cgroup.path_table import (
@@ -124,11 +124,11 @@ def test_every_generated_name_is_recognized(
     tree: KubeletTree, qos: QosClass, uid: str, runtime: str, identity: str, below: str
 ) -> None:
     pod = tree.pod(qos, uid)
-    path = joined(container(pod, runtime, identity), below)
+    path = joined(container_cgroup(pod, runtime, identity), below)
     found = KubeletCgroup(tree, "", qos, uid, PREFIXES[tree.driver][runtime], identity, below)
-    assert classify("/" + path) == within(path, tree) == found
-    assert classify(pod) == within(pod, tree) == KubeletCgroup(tree, "", qos, uid)
-    assert classify(tree.qos(qos)) == within(tree.qos(qos), tree) == KubeletCgroup(tree, "", qos)
+    assert classify("/" + path) == classify_in_tree(path, tree) == found
+    assert classify(pod) == classify_in_tree(pod, tree) == KubeletCgroup(tree, "", qos, uid)
+    assert classify(tree.qos(qos)) == classify_in_tree(tree.qos(qos), tree) == KubeletCgroup(tree, "", qos)
     assert found.pods == tree.pods()
 
 
@@ -136,7 +136,7 @@ def test_every_generated_name_is_recognized(
 def test_a_host_of_the_node_is_told_from_a_root_under_systemd_only(
     tree: KubeletTree, qos: QosClass, uid: str, identity: str
 ) -> None:
-    inside = container(tree.pod(qos, uid), "containerd", identity)
+    inside = container_cgroup(tree.pod(qos, uid), "containerd", identity)
     found = classify(f"/docker/{ID}/{inside}")
     assert found is not None
     assert (found.qos, found.pod_uid, found.container_id) == (qos, uid, identity)
@@ -155,7 +155,7 @@ def generated(found: KubeletCgroup) -> str:
     if not found.container_id:
         return joined(found.above, pod, found.below)
     assume(runtimes)
-    return joined(found.above, container(pod, runtimes[0], found.container_id), found.below)
+    return joined(found.above, container_cgroup(pod, runtimes[0], found.container_id), found.below)
 
 
 PIECES = st.sampled_from(
@@ -196,9 +196,9 @@ def test_every_recognized_path_is_generated(path: str) -> None:
 def test_no_text_is_an_error(text: str, tree: KubeletTree) -> None:
     decisive_path(text)
     classify(text)
-    within(text, tree)
+    classify_in_tree(text, tree)
 
 
 def test_a_tree_that_kubelet_does_not_make() -> None:
     with pytest.raises(ColocationError):
-        within("a", KubeletTree(Driver.SYSTEMD, "/a/"))
+        classify_in_tree("a", KubeletTree(Driver.SYSTEMD, "/a/"))

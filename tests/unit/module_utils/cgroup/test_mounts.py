@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.mounts import Hierarchy, parse_mount
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.hierarchy import Hierarchy, parse_mount
 
 LINE = r"30 23 0:26 /a\040b /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 none rw,nsdelegate"
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup import slices
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import (
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup import slice_names
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import (
     Driver,
     KubeletTree,
     QosClass,
-    container,
-    place,
+    cgroup_path,
+    container_cgroup,
     qos_classes,
     unit_of,
 )
@@ -115,18 +115,18 @@ def test_classes_and_pods_below_a_root_that_looks_like_a_slice() -> None:
 )
 def test_roots_that_kubelet_does_not_start_with(root: str, driver: Driver) -> None:
     with pytest.raises(ColocationError):
-        place(root, driver)
+        cgroup_path(root, driver)
     with pytest.raises(ColocationError):
         KubeletTree(driver, root).pods()
 
 
 def test_the_top_under_another_name() -> None:
-    assert (place("//", CGROUPFS), KubeletTree(CGROUPFS, "//").pods()) == ("", "kubepods")
+    assert (cgroup_path("//", CGROUPFS), KubeletTree(CGROUPFS, "//").pods()) == ("", "kubepods")
     # ToSystemd makes --kubepods.slice of it, and ExpandSlice refuses that.
     with pytest.raises(ColocationError, match=r"'//' has an empty part, .*\. Write /\."):
-        place("//", SYSTEMD)
+        cgroup_path("//", SYSTEMD)
     with pytest.raises(ColocationError, match=r"'/a//b/' has an empty part, .*\. Write /a/b\."):
-        place("/a//b/", SYSTEMD)
+        cgroup_path("/a//b/", SYSTEMD)
 
 
 @pytest.mark.parametrize("uid", ["", "a/b", "a_b", "../x", "a\0"])
@@ -154,16 +154,16 @@ POD = f"kubepods.slice/kubepods-pod{STATIC}.slice"
     ],
 )
 def test_containers(runtime: str, in_a_slice: str, in_a_folder: str) -> None:
-    assert container(POD, runtime, ID) == f"{POD}/{in_a_slice}"
-    assert container(f"kubepods/pod{STATIC}", runtime, ID) == f"kubepods/pod{STATIC}/{in_a_folder}"
+    assert container_cgroup(POD, runtime, ID) == f"{POD}/{in_a_slice}"
+    assert container_cgroup(f"kubepods/pod{STATIC}", runtime, ID) == f"kubepods/pod{STATIC}/{in_a_folder}"
 
 
 def test_what_is_no_container() -> None:
     with pytest.raises(ColocationError, match=r"'podman' is not known\. Known are containerd, cri-o, docker\."):
-        container(POD, "podman", ID)
+        container_cgroup(POD, "podman", ID)
     for identity in ("", "..", "a/b"):
         with pytest.raises(ColocationError, match="is no container's id"):
-            container("kubepods/pod1", "containerd", identity)
+            container_cgroup("kubepods/pod1", "containerd", identity)
 
 
 @pytest.mark.parametrize(
@@ -217,13 +217,13 @@ def test_levels_lie_in_each_other_and_are_units_under_systemd(parts: list[str], 
     assert components == [*parts, "kubepods", *classes, f"pod{uid}"]
     # systemd keeps some slices elsewhere than kubelet thinks, such as those below cpu.slice.
     name = pod.rpartition("/")[2]
-    assert (unit_of(pod) == name) == (slices.path(name) == pod)
+    assert (unit_of(pod) == name) == (slice_names.path(name) == pod)
 
 
 @given(st.text(max_size=30), st.sampled_from(list(Driver)))
 def test_no_root_leads_out_of_the_hierarchy(root: str, driver: Driver) -> None:
     try:
-        path = place(root, driver)
+        path = cgroup_path(root, driver)
     except ColocationError:
         return
     assert not path.startswith("/")
@@ -233,4 +233,4 @@ def test_no_root_leads_out_of_the_hierarchy(root: str, driver: Driver) -> None:
 @given(st.lists(st.from_regex(r"[a-z0-9_.:]{1,8}", fullmatch=True), min_size=1, max_size=4))
 def test_the_unit_of_a_slices_cgroup_is_the_slice(levels: list[str]) -> None:
     name = "-".join(levels) + ".slice"
-    assert unit_of(slices.path(name)) == name
+    assert unit_of(slice_names.path(name)) == name

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.hierarchy import Hierarchies, hierarchies
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import (
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import (
     Driver,
     KubeletTree,
     QosClass,
-    container,
+    container_cgroup,
     unit_of,
 )
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
@@ -100,7 +100,9 @@ def test_every_container_is_where_its_name_says(name: str) -> None:
     snapshot = captured(name)
     tree = KubeletTree(NODES[name][0])
     pods = {tree.pod(qos, uid) for qos, uid in UIDS.items()}
-    expected = {container(tree.pod(qos, UIDS[qos]), "containerd", identity) for qos, identity in containers(snapshot)}
+    expected = {
+        container_cgroup(tree.pod(qos, UIDS[qos]), "containerd", identity) for qos, identity in containers(snapshot)
+    }
     assert len(expected) == 6
     found = places(snapshot)
     # runc makes no cgroup in misc, and systemd takes processes up out of a scope without rules for devices.

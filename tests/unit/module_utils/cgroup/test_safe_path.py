@@ -14,7 +14,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.safe_path import (
     Walk,
-    open_folder,
+    open_directory,
     parts,
     read,
     write,
@@ -37,7 +37,7 @@ def host(tmp_path: Path) -> Host:
 
 @contextmanager
 def folder(host: Host, relative: str, root: str = "/cg") -> Iterator[int]:
-    handle = open_folder(host, root, relative)
+    handle = open_directory(host, root, relative)
     try:
         yield handle
     finally:
@@ -83,7 +83,7 @@ def test_the_root_itself_may_be_a_symlink(host: Host, tmp_path: Path) -> None:
 def test_paths_that_may_leave_the_root(host: Host, relative: str, reason: str) -> None:
     before = open_files()
     with pytest.raises(ColocationError, match=f"is no path below the cgroup root: {reason}"):
-        open_folder(host, "/cg", relative)
+        open_directory(host, "/cg", relative)
     assert open_files() == before
 
 
@@ -99,7 +99,7 @@ def test_links_are_not_followed_wherever_they_lead(host: Host, tmp_path: Path, l
     name = link[len("cg/") :]
     for relative in (name, f"{name}/b"):
         with pytest.raises(ColocationError) as caught:
-            open_folder(host, "/cg", relative)
+            open_directory(host, "/cg", relative)
         assert caught.value.file == f"/cg/{name}"
         assert caught.value.message == "a symlink stands where a cgroup should be"
     assert open_files() == before
@@ -124,14 +124,14 @@ def test_a_walk_ends_up_where_each_path_leads(host: Host, tmp_path: Path) -> Non
 @pytest.mark.parametrize("relative", ["a/none", "none", "none/b"])
 def test_a_cgroup_that_is_not_there(host: Host, relative: str) -> None:
     with pytest.raises(ColocationError, match="there is no such cgroup"):
-        open_folder(host, "/cg", relative)
+        open_directory(host, "/cg", relative)
 
 
 def test_a_file_is_no_cgroup(host: Host) -> None:
     with pytest.raises(ColocationError, match=r"/cg/a/b/cpu\.weight: cannot be opened: Not a directory"):
-        open_folder(host, "/cg", "a/b/cpu.weight")
+        open_directory(host, "/cg", "a/b/cpu.weight")
     with pytest.raises(ColocationError, match="/none: there is no such cgroup"):
-        open_folder(host, "/none", "a")
+        open_directory(host, "/none", "a")
 
 
 def test_the_root_may_be_a_link(host: Host, tmp_path: Path) -> None:

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.slices import (
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.slice_names import (
     escape,
     expand,
+    name_problem,
     parents,
     path,
-    problem,
 )
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
 
@@ -100,12 +100,12 @@ PATH = "is a path; a slice's name has no slash, and each dash in it stands for o
     ],
 )
 def test_what_is_no_slice_and_what_to_write_instead(name: str, reason: str) -> None:
-    assert problem(name) == reason
+    assert name_problem(name) == reason
 
 
 @pytest.mark.parametrize("name", ["-.slice", "a" * 249 + ".slice", "..slice", r"a\b.slice", "a:b.slice", "A_9.x.slice"])
 def test_names_that_systemd_takes(name: str) -> None:
-    assert problem(name) == ""
+    assert name_problem(name) == ""
 
 
 def test_a_wrong_name_has_no_place_and_the_error_says_why() -> None:
@@ -146,7 +146,7 @@ def test_escaped_text_comes_back_and_is_a_level_of_a_slice(text: str) -> None:
     assert unescaped(escape(plain)) == plain
     assert escape(text.replace("/", "+")).count("-") == 0
     if plain:
-        assert problem(escape(plain)[:249] + ".slice") == ""
+        assert name_problem(escape(plain)[:249] + ".slice") == ""
 
 
 @given(NAMES)
@@ -163,5 +163,5 @@ def test_a_path_nests_by_prefixes_and_stays_below_the_top(name: str) -> None:
 
 @given(st.text(max_size=30).map("{}.slice".format))
 def test_a_name_that_is_proposed_is_taken(name: str) -> None:
-    said = re.search(r": write (.*)$", problem(name), re.DOTALL)
-    assert said is None or problem(said.group(1)) == ""
+    said = re.search(r": write (.*)$", name_problem(name), re.DOTALL)
+    assert said is None or name_problem(said.group(1)) == ""

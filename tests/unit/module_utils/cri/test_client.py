@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cri import hpack
-from ansible_collections.volcano.colocation.plugins.module_utils.cri.client import CriClient, socket_path
-from ansible_collections.volcano.colocation.plugins.module_utils.cri.errors import CriError, CriUnavailable
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.grpc import CriError, CriUnavailable
 from ansible_collections.volcano.colocation.plugins.module_utils.cri.messages import ContainerState, SandboxState
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.runtime_client import CriClient, socket_path
 from ansible_collections.volcano.colocation.tests.unit.module_utils.cri import server
 from ansible_collections.volcano.colocation.tests.unit.module_utils.cri.server import (
     Connection,

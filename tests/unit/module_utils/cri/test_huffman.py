@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cri import huffman
+from ansible_collections.volcano.colocation.plugins.module_utils.cri import hpack
 
 
 def encode(text: bytes) -> bytes:
     """The other direction, made from the table itself."""
-    codes = {symbol: code for code, symbol in huffman._SYMBOLS.items()}
+    codes = {symbol: code for code, symbol in hpack._SYMBOLS.items()}
     bits = "".join(format(code, f"0{length}b") for length, code in (codes[byte] for byte in text))
     bits += "1" * (-len(bits) % 8)
     return bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits), 8))
@@ -39,20 +39,20 @@ def encode(text: bytes) -> bytes:
     ],
 )
 def test_the_examples_of_the_rfc(coded: str, text: bytes) -> None:
-    assert huffman.decode(bytes.fromhex(coded)) == text
+    assert hpack.decode_huffman(bytes.fromhex(coded)) == text
 
 
 @given(some.binary(max_size=200))
 def test_every_octet_survives(text: bytes) -> None:
-    assert huffman.decode(encode(text)) == text
+    assert hpack.decode_huffman(encode(text)) == text
 
 
 def test_the_code_is_complete() -> None:
     """Kraft: the lengths leave no code unused."""
-    assert sum(2.0**-length for length in huffman.CODE_LENGTHS) == 1.0
+    assert sum(2.0**-length for length in hpack.CODE_LENGTHS) == 1.0
 
 
 @pytest.mark.parametrize("coded", ["ffffffff", "00" + "ff" * 2, "18", "1fffff"])
 def test_wrong_padding_and_eos_are_refused(coded: str) -> None:
     with pytest.raises(ValueError, match=r"padding|EOS"):
-        huffman.decode(bytes.fromhex(coded))
+        hpack.decode_huffman(bytes.fromhex(coded))

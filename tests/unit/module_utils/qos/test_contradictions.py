@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.qos import combination, transition
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.knobs import knob
+from ansible_collections.volcano.colocation.plugins.module_utils.settings import change_plan, explicit_settings
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.registry import knob
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.qos.knobs impor
     ],
 )
 def test_a_contradiction_is_named(values: Any, reason: str) -> None:
-    assert reason in combination.problem(values)
+    assert reason in explicit_settings.find_conflict(values)
 
 
 @pytest.mark.parametrize(
@@ -43,31 +43,33 @@ def test_a_contradiction_is_named(values: Any, reason: str) -> None:
     ],
 )
 def test_what_agrees_is_no_problem(values: Any) -> None:
-    assert combination.problem(values) == ""
+    assert explicit_settings.find_conflict(values) == ""
 
 
 def test_the_period_in_force_counts() -> None:
-    assert combination.problem({"cpu_burst": 60000, "cpu_quota": 500000}, period=200000) == ""
+    assert explicit_settings.find_conflict({"cpu_burst": 60000, "cpu_quota": 500000}, period=200000) == ""
 
 
 def test_all_contradictions_are_told_at_once() -> None:
-    found = combination.problem({"cpu_idle": True, "cpu_weight": 1, "memory_max": 4096, "memory_high": 8192})
+    found = explicit_settings.find_conflict(
+        {"cpu_idle": True, "cpu_weight": 1, "memory_max": 4096, "memory_high": 8192}
+    )
     assert "cpu_weight" in found
     assert "memory_high" in found
 
 
 @pytest.mark.parametrize(("before", "after"), [(-1, 0), (-2, -1), (-1, 2)])
 def test_what_is_offline_stays_so(before: int, after: int) -> None:
-    found = transition.problem(knob("cpu_qos_level"), before, after)
+    found = change_plan.find_forbidden_change(knob("cpu_qos_level"), before, after)
     assert "EINVAL" in found
     assert "%d after %d" % (after, before) in found
 
 
 @pytest.mark.parametrize(("before", "after"), [(0, -1), (-1, -1), (-1, -2), (0, 2), (None, 0)])
 def test_other_levels_may_follow(before: Any, after: int) -> None:
-    assert transition.problem(knob("cpu_qos_level"), before, after) == ""
+    assert change_plan.find_forbidden_change(knob("cpu_qos_level"), before, after) == ""
 
 
 def test_other_knobs_go_up_and_down() -> None:
-    assert transition.problem(knob("cpu_bvt_warp_ns"), -1, 2) == ""
-    assert transition.problem(knob("memory_qos_level"), -1, 0) == ""
+    assert change_plan.find_forbidden_change(knob("cpu_bvt_warp_ns"), -1, 2) == ""
+    assert change_plan.find_forbidden_change(knob("memory_qos_level"), -1, 0) == ""

@@ -9,17 +9,17 @@ from typing import Any, Dict
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.conversion import (
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.codec import (
     Backend,
-    of_properties,
-    properties,
-    reading,
-    settled,
-    texts,
-    together,
+    from_properties,
+    merge_properties,
+    parse_texts,
+    render_texts,
+    rounded_value,
+    to_properties,
 )
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.knobs import KNOBS, knob
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.property import INFINITY, Property
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.registry import KNOBS, knob
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd.dbus_values import INFINITY, Property
 
 Texts = Dict[str, str]
 
@@ -95,7 +95,7 @@ WRITTEN = [
 
 @pytest.mark.parametrize(("name", "value", "mode", "current", "written"), WRITTEN)
 def test_a_value_is_written(name: str, value: Any, mode: str, current: Texts, written: Texts) -> None:
-    found = texts(knob(name), value, mode, current)
+    found = render_texts(knob(name), value, mode, current)
     assert found == written
     assert list(found) == list(written)
 
@@ -154,7 +154,7 @@ READ = [
 
 @pytest.mark.parametrize(("name", "mode", "current", "value"), READ)
 def test_a_file_is_understood(name: str, mode: str, current: Texts, value: Any) -> None:
-    found = reading(knob(name), mode, current)
+    found = parse_texts(knob(name), mode, current)
     assert found == value
     assert type(found) is type(value)
 
@@ -172,25 +172,25 @@ def test_a_file_is_understood(name: str, mode: str, current: Texts, value: Any) 
 )
 def test_what_cannot_be_read_is_named(name: str, mode: str, current: Texts, what: str) -> None:
     with pytest.raises(ColocationError) as caught:
-        reading(knob(name), mode, current)
+        parse_texts(knob(name), mode, current)
     assert what in caught.value.message
 
 
 def test_nothing_is_written_past_a_file_that_was_not_read() -> None:
     """A period alone would take the quota away: cpu.max holds both."""
     with pytest.raises(ColocationError, match=r"cpu\.max of the cgroup was not read"):
-        texts(knob("cpu_period"), 50000, "v2", {})
+        render_texts(knob("cpu_period"), 50000, "v2", {})
 
 
 def test_nothing_is_computed_from_what_is_not_understood() -> None:
     with pytest.raises(ColocationError, match=r"cpu_period: not what the kernel writes: cpu\.max '5'"):
-        texts(knob("cpu_period"), 50000, "v2", {"cpu.max": "5\n"})
+        render_texts(knob("cpu_period"), 50000, "v2", {"cpu.max": "5\n"})
 
 
 def test_swap_alone_has_no_limit_on_v1() -> None:
     unlimited = {"memory.memsw.limit_in_bytes": "-1", "memory.limit_in_bytes": "9223372036854771712"}
     with pytest.raises(ColocationError, match="Set memory_max as well"):
-        texts(knob("memory_swap_max"), 4096, "v1", unlimited)
+        render_texts(knob("memory_swap_max"), 4096, "v1", unlimited)
 
 
 PROPERTIES = [
@@ -227,7 +227,7 @@ PROPERTIES = [
 
 @pytest.mark.parametrize(("name", "value", "wanted"), PROPERTIES)
 def test_systemd_is_asked(name: str, value: Any, wanted: Any) -> None:
-    assert properties(knob(name), value) == wanted
+    assert to_properties(knob(name), value) == wanted
 
 
 TOLD = [
@@ -256,17 +256,17 @@ TOLD = [
 
 @pytest.mark.parametrize(("name", "values", "value"), TOLD)
 def test_what_systemd_tells_is_understood(name: str, values: dict[str, Any], value: Any) -> None:
-    assert of_properties(knob(name), values) == value
+    assert from_properties(knob(name), values) == value
 
 
 def test_what_systemd_does_not_tell_is_named() -> None:
     with pytest.raises(ColocationError, match="cpu_weight: systemd does not tell CPUWeight"):
-        of_properties(knob("cpu_weight"), {})
+        from_properties(knob("cpu_weight"), {})
 
 
 def test_there_are_knobs_that_systemd_does_not_hold() -> None:
     with pytest.raises(ColocationError, match="cpu_burst: systemd has no property for it"):
-        properties(knob("cpu_burst"), 0)
+        to_properties(knob("cpu_burst"), 0)
 
 
 SETTLED = [
@@ -289,18 +289,18 @@ SETTLED = [
 
 @pytest.mark.parametrize(("name", "value", "mode", "backend", "current", "rounded"), SETTLED)
 def test_rounding(name: str, value: Any, mode: str, backend: Backend, current: Texts, rounded: Any) -> None:
-    assert settled(knob(name), value, mode, backend, current) == rounded
+    assert rounded_value(knob(name), value, mode, backend, current) == rounded
 
 
 def test_pages_are_those_of_the_node() -> None:
-    assert settled(knob("memory_high"), 100000, "v2", Backend.FILE, {}, page=65536) == 65536
+    assert rounded_value(knob("memory_high"), 100000, "v2", Backend.FILE, {}, page=65536) == 65536
 
 
 def test_idle_and_weight_share_a_property() -> None:
-    back = together({"cpu_idle": False, "cpu_weight": 300}, KNOBS)
+    back = merge_properties({"cpu_idle": False, "cpu_weight": 300}, KNOBS)
     assert back == (Property("CPUWeight", "t", 300),)
-    assert together({"cpu_idle": False}, KNOBS) == (Property("CPUWeight", "t", INFINITY),)
-    assert together({"cpu_idle": True, "memory_low": 0}, KNOBS) == (
+    assert merge_properties({"cpu_idle": False}, KNOBS) == (Property("CPUWeight", "t", INFINITY),)
+    assert merge_properties({"cpu_idle": True, "memory_low": 0}, KNOBS) == (
         Property("CPUWeight", "t", 0),
         Property("MemoryLow", "t", 0),
     )

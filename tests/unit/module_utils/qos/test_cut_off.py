@@ -16,10 +16,10 @@ from typing import Any, Callable, Sequence
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.qos import engine, record, service
-from ansible_collections.volcano.colocation.plugins.module_utils.restore import qos
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.property import Property
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import install
+from ansible_collections.volcano.colocation.plugins.module_utils.restore import recorded_settings
+from ansible_collections.volcano.colocation.plugins.module_utils.settings import reapply_unit, record, workflow
+from ansible_collections.volcano.colocation.plugins.module_utils.state import installed_engine
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd.dbus_values import Property
 from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import CGROUPS, ROOT, Tree
 from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.unit_manager import (
     UNSET,
@@ -117,13 +117,13 @@ class QosBench(Settling[KilledTree]):
 def bench(request: pytest.FixtureRequest, memory: Path, monkeypatch: pytest.MonkeyPatch) -> QosBench:
     # The whole engine has a hundred files, and its installation tests of its own.
     code = {"__main__.py": b"import sys\n", "volcano_colocation/__init__.py": b""}
-    monkeypatch.setattr(install, "sources", lambda: code)
-    monkeypatch.setattr(qos, "ROOT", ROOT)
+    monkeypatch.setattr(installed_engine, "sources", lambda: code)
+    monkeypatch.setattr(recorded_settings, "ROOT", ROOT)
     return QosBench(request.param, memory, monkeypatch)
 
 
 def carry_out(tree: KilledTree, **options: Any) -> None:
-    engine.execute(tree.node(), tree.plan(**options), FakeClock())
+    workflow.execute(tree.node(), tree.plan(**options), FakeClock())
 
 
 def sets(tree: KilledTree) -> None:
@@ -142,8 +142,8 @@ def takes_back(tree: KilledTree) -> None:
 
 def restores(tree: KilledTree) -> None:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(qos, "node_of", lambda _host, _root: tree.node())
-        qos.carry_out(tree.host, FakeClock())
+        patched.setattr(recorded_settings, "node_of", lambda _host, _root: tree.node())
+        recorded_settings.restore_settings(tree.host, FakeClock())
 
 
 WORKS = {
@@ -173,7 +173,7 @@ def test_what_was_there_before_can_be_put_back_after_any_kill(bench: QosBench, n
         assert values(node) == before, moment.call
         assert holds(node) == [], moment.call
         assert record.load(node.host) == {}, moment.call
-        assert not service.present(node.host), moment.call
+        assert not reapply_unit.is_present(node.host), moment.call
 
     former, work = WORKS[name]
     moments = bench.moments(bench.after(*former), work, no_disk)
@@ -189,7 +189,7 @@ def test_the_same_once_more_leads_to_the_same_after_any_kill(bench: QosBench, na
         assert values(node) == values(wanted), moment.call
         assert holds(node) == holds(wanted), moment.call
         assert record.load(node.host) == record.load(wanted.host), moment.call
-        assert service.present(node.host) == service.present(wanted.host), moment.call
+        assert reapply_unit.is_present(node.host) == reapply_unit.is_present(wanted.host), moment.call
 
     for moment in bench.moments(bench.after(*former), work, no_disk):
         node = bench.node(moment)
@@ -201,17 +201,19 @@ def test_the_same_once_more_leads_to_the_same_after_any_kill(bench: QosBench, na
 def test_nothing_of_the_unit_stays_after_any_kill(memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither its engine nor the folder of engines."""
     code = {"__main__.py": b"import sys\n"}
-    monkeypatch.setattr(install, "sources", lambda: code)
+    monkeypatch.setattr(installed_engine, "sources", lambda: code)
     bench = QosBench("systemd", memory, monkeypatch)
 
     def goes(tree: KilledTree) -> None:
-        if service.present(tree.host):
-            service.take_away(tree.host)
+        if reapply_unit.is_present(tree.host):
+            reapply_unit.remove_unit(tree.host)
 
     def check(moment: Moment, node: KilledTree) -> None:
         host: Host = node.host
-        assert not service.present(host), moment.call
-        assert [name for name in host.list(install.FOLDER) if not name.startswith("qos")] == [], moment.call
+        assert not reapply_unit.is_present(host), moment.call
+        assert [name for name in host.list(installed_engine.ENGINE_DIRECTORY) if not name.startswith("qos")] == [], (
+            moment.call
+        )
 
-    moments = bench.moments(bench.after(lambda tree: service.put_in_place(tree.host)), goes, no_disk)
+    moments = bench.moments(bench.after(lambda tree: reapply_unit.install_unit(tree.host)), goes, no_disk)
     assert bench.settle(moments, goes, check) > 5

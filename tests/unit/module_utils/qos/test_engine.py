@@ -10,9 +10,9 @@ from typing import Any, Mapping
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.arrangement import divided
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.conversion import Backend
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.plan import Step
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.change_plan import Step
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.codec import Backend
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.write_order import split_independent
 from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import CGROUPS, PODS, UIDS, Tree
 
 SETTINGS: dict[str, Any] = {"cpu_quota": "1.5", "cpu_burst": "20ms", "memory_max": "1Gi", "pids_max": 500}
@@ -194,9 +194,9 @@ def test_each_cgroup_by_itself_unless_they_have_to_do_with_each_other(v2: Tree) 
         return v2.plan(path=cgroup, settings=settings).steps
 
     lone = [*planned("system.slice", {"pids_max": 10, "cpu_weight": 20}), *planned(pod, {"pids_max": 10})]
-    assert divided(lone) == ([lone[:2], lone[2:]], [])
+    assert split_independent(lone) == ([lone[:2], lone[2:]], [])
     nested = [*lone, *planned(besteffort, {"pids_max": 20})]
-    assert divided(nested) == ([lone[:2]], nested[2:])
+    assert split_independent(nested) == ([lone[:2]], nested[2:])
     by_systemd = [replace(lone[0], backend=Backend.DBUS), *lone[1:]]
-    assert divided(by_systemd) == ([lone[2:]], by_systemd[:2])
-    assert divided([replace(each, changed=False) for each in lone]) == ([], [])
+    assert split_independent(by_systemd) == ([lone[2:]], by_systemd[:2])
+    assert split_independent([replace(each, changed=False) for each in lone]) == ([], [])

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
-from ansible_collections.volcano.colocation.plugins.module_utils.qos import engine
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.clock import Clock
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Clock
+from ansible_collections.volcano.colocation.plugins.module_utils.settings import workflow
 from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import CGROUPS, PODS, UIDS, Tree, bury
 
 BESTEFFORT = CGROUPS["systemd"]["besteffort"]
@@ -28,9 +28,9 @@ def refused(tree: Tree, **options: Any) -> str:
     return str(caught.value)
 
 
-def failed(tree: Tree, plan: engine.Plan) -> str:
+def failed(tree: Tree, plan: workflow.Plan) -> str:
     with pytest.raises(ColocationError) as caught:
-        engine.execute(tree.node(), plan, Clock())
+        workflow.execute(tree.node(), plan, Clock())
     return str(caught.value)
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup_qos.setting_request import warnings
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
-from ansible_collections.volcano.colocation.plugins.module_utils.qos import engine, reapply, record, service
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.answer import warnings
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.arrangement import Call, arranged
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.property import INFINITY
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import install
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.clock import Clock
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Clock
+from ansible_collections.volcano.colocation.plugins.module_utils.settings import reapply, reapply_unit, record, workflow
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.write_order import UnitCall, batch_steps
+from ansible_collections.volcano.colocation.plugins.module_utils.state import installed_engine
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd.dbus_values import INFINITY
 from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import CGROUPS, PODS, UIDS
 from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.unit_manager import WANTS, SystemdTree
 
@@ -86,14 +86,14 @@ def test_a_quota_of_systemd_is_a_whole_percent(node: SystemdTree) -> None:
 def test_burst_goes_down_before_the_call_and_up_after_it(node: SystemdTree) -> None:
     node.run(qos_class="besteffort", settings=SETTINGS)
     down = node.plan(qos_class="besteffort", settings={**SETTINGS, "cpu_quota": "0.1", "cpu_burst": 0, "pids_max": 9})
-    first, second = arranged([step for step in down.steps if step.changed])
-    assert not isinstance(first, Call)
+    first, second = batch_steps([step for step in down.steps if step.changed])
+    assert not isinstance(first, UnitCall)
     assert first.knob.name == "cpu_burst"
-    assert isinstance(second, Call)
+    assert isinstance(second, UnitCall)
     up = node.plan(qos_class="besteffort", settings={**SETTINGS, "cpu_quota": 2, "cpu_burst": 30000, "pids_max": 9})
-    first, second = arranged([step for step in up.steps if step.changed])
-    assert isinstance(first, Call)
-    assert not isinstance(second, Call)
+    first, second = batch_steps([step for step in up.steps if step.changed])
+    assert isinstance(first, UnitCall)
+    assert not isinstance(second, UnitCall)
 
 
 def test_a_raw_write_that_fails_takes_the_call_back(node: SystemdTree) -> None:
@@ -102,14 +102,14 @@ def test_a_raw_write_that_fails_takes_the_call_back(node: SystemdTree) -> None:
     burst.unlink()
     burst.mkdir()
     with pytest.raises(ColocationError, match="cpu_burst: writing '20000' failed"):
-        engine.execute(node.node(), plan, Clock())
+        workflow.execute(node.node(), plan, Clock())
     assert {name: node.read(CGROUP, name) for name in ("cpu.max", "memory.high")} == {
         "cpu.max": "max 100000",
         "memory.high": "max",
     }
     assert node.systemd.held(UNIT, "MemoryHigh") == INFINITY
     assert not record.load(node.host)
-    assert not service.present(node.host)
+    assert not reapply_unit.is_present(node.host)
 
 
 def test_a_call_that_is_refused_takes_the_raw_writes_back(node: SystemdTree) -> None:
@@ -117,7 +117,7 @@ def test_a_call_that_is_refused_takes_the_raw_writes_back(node: SystemdTree) -> 
     node.systemd.refuses = "CPUQuotaPerSecUSec"
     plan = node.plan(qos_class="besteffort", settings={**SETTINGS, "cpu_quota": "0.1", "cpu_burst": 0})
     with pytest.raises(ColocationError, match="systemd refused CPUQuotaPerSecUSec"):
-        engine.execute(node.node(), plan, Clock())
+        workflow.execute(node.node(), plan, Clock())
     assert now(node) == FILES
 
 
@@ -140,27 +140,27 @@ def test_idle_of_a_pod_is_a_weight_of_systemd_s(node: SystemdTree) -> None:
 
 
 def test_the_unit_is_there_while_there_is_something_to_apply(node: SystemdTree) -> None:
-    links = [Path(node.host.path(f"/etc/systemd/system/{wants}/{service.UNIT}")) for wants in WANTS]
+    links = [Path(node.host.path(f"/etc/systemd/system/{wants}/{reapply_unit.UNIT}")) for wants in WANTS]
     node.run(qos_class="besteffort", settings={"pids_max": 10}, persistent=False)
-    assert not service.present(node.host)
+    assert not reapply_unit.is_present(node.host)
     node.run(qos_class="besteffort", settings={"pids_max": 10})
-    assert service.in_place(node.host)
+    assert reapply_unit.is_installed(node.host)
     assert all(link.is_symlink() for link in links)
-    engine_folder = Path(node.host.path(service.LINK))
+    engine_folder = Path(node.host.path(reapply_unit.LINK))
     assert (engine_folder / "__main__.py").is_file()
-    assert (engine_folder / install.PACKAGE / "qos/reapply.py").is_file()
+    assert (engine_folder / installed_engine.PACKAGE / "settings/reapply.py").is_file()
     assert not node.run(qos_class="besteffort", settings={"pids_max": 10})["changed"]
     node.run(slice="system.slice", settings={"pids_max": 1000})
     node.run(qos_class="besteffort", state="absent")
-    assert service.in_place(node.host)
+    assert reapply_unit.is_installed(node.host)
     node.run(slice="system.slice", state="absent")
-    assert not service.present(node.host)
+    assert not reapply_unit.is_present(node.host)
     assert not any(link.is_symlink() for link in links)
-    assert not Path(node.host.path(install.FOLDER)).exists()
+    assert not Path(node.host.path(installed_engine.ENGINE_DIRECTORY)).exists()
     assert ("systemctl", "daemon-reload") in node.commands
 
 
-@pytest.mark.parametrize("path", [install.FOLDER, "/etc/systemd/system"])
+@pytest.mark.parametrize("path", [installed_engine.ENGINE_DIRECTORY, "/etc/systemd/system"])
 def test_where_the_unit_has_no_place_nothing_is_set(node: SystemdTree, path: str) -> None:
     shutil.rmtree(node.host.path(path), ignore_errors=True)
     node.write(path, "in the place of a directory")
@@ -175,10 +175,10 @@ def test_where_the_unit_has_no_place_nothing_is_set(node: SystemdTree, path: str
 
 def test_a_transaction_s_engine_spares_that_of_the_unit(node: SystemdTree) -> None:
     node.run(qos_class="besteffort", settings={"pids_max": 10})
-    Path(node.host.path(install.FOLDER + "/0123456789abcdef")).mkdir()
-    install.remove_others(node.host, install.FOLDER + "/fedcba9876543210")
-    assert service.in_place(node.host)
-    assert not Path(node.host.path(install.FOLDER + "/0123456789abcdef")).exists()
+    Path(node.host.path(installed_engine.ENGINE_DIRECTORY + "/0123456789abcdef")).mkdir()
+    installed_engine.remove_other_engines(node.host, installed_engine.ENGINE_DIRECTORY + "/fedcba9876543210")
+    assert reapply_unit.is_installed(node.host)
+    assert not Path(node.host.path(installed_engine.ENGINE_DIRECTORY + "/0123456789abcdef")).exists()
 
 
 def test_after_a_boot_everything_is_applied_again_and_told(node: SystemdTree, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.knobs import KNOBS, knob
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.registry import KNOBS, knob
 
 THROTTLE = (
     "blkio.throttle.read_bps_device blkio.throttle.write_bps_device "

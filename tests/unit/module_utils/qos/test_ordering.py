@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.ordering import turn
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.write_order import rank_change
 
 POD = "kubepods/burstable/pod1"
 PARENT = "kubepods/burstable"
@@ -28,7 +28,7 @@ def write(knob: str, before: Any, after: Any, cgroup: str = POD) -> Write:
 
 
 def ordered(writes: Sequence[Write]) -> tuple[Write, ...]:
-    return tuple(sorted(writes, key=lambda each: turn(*each)))
+    return tuple(sorted(writes, key=lambda each: rank_change(*each)))
 
 
 PAIRS = {

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver, QosClass
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.knobs import KNOBS, knob
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.ownership import Place, refusal
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver, QosClass
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.ownership import CgroupLevel, refusal
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.registry import KNOBS, knob
 
 OLD, NEW = (1, 35), (1, 37)
 PLACES = {
-    "root": (Place.ROOT, None),
-    "guaranteed": (Place.QOS_CLASS, QosClass.GUARANTEED),
-    "burstable": (Place.QOS_CLASS, QosClass.BURSTABLE),
-    "besteffort": (Place.QOS_CLASS, QosClass.BESTEFFORT),
-    "pod": (Place.POD, QosClass.BESTEFFORT),
-    "container": (Place.CONTAINER, QosClass.BESTEFFORT),
-    "other": (Place.OTHER, None),
+    "root": (CgroupLevel.ROOT, None),
+    "guaranteed": (CgroupLevel.QOS_CLASS, QosClass.GUARANTEED),
+    "burstable": (CgroupLevel.QOS_CLASS, QosClass.BURSTABLE),
+    "besteffort": (CgroupLevel.QOS_CLASS, QosClass.BESTEFFORT),
+    "pod": (CgroupLevel.POD, QosClass.BESTEFFORT),
+    "container": (CgroupLevel.CONTAINER, QosClass.BESTEFFORT),
+    "other": (CgroupLevel.OTHER, None),
 }
 ABOVE_PODS = {"root", "guaranteed", "burstable", "besteffort"}
 AT_ROOT = {"root", "guaranteed"}
@@ -142,6 +142,6 @@ def test_idle_under_cgroupfs_has_nobody_to_take_it_back() -> None:
 
 def test_plain_texts_do_as_well() -> None:
     found = refusal(
-        knob("memory_low"), Place.QOS_CLASS, "besteffort", "systemd", NEW, static_cpu=False, memory_qos=None
+        knob("memory_low"), CgroupLevel.QOS_CLASS, "besteffort", "systemd", NEW, static_cpu=False, memory_qos=None
     )
     assert found == ""

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cri.errors import CriUnavailable
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup_qos.setting_run import pod_uid_of
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.grpc import CriUnavailable
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.pods import uid_of
 from ansible_collections.volcano.colocation.tests.unit.module_utils.cri.server import Runtime, Sandbox, serving
 
 SOCKET = "run/containerd/containerd.sock"
@@ -25,10 +25,10 @@ def test_the_running_sandbox_counts(memory: Path) -> None:
         Sandbox("stopped", "job", "shop", ready=False),
     ]
     with serving(memory / SOCKET, Runtime(sandboxes=sandboxes).converse):
-        found = [uid_of(Host(str(memory)), pod) for pod in ("shop/web", "test/web", "shop/job", "shop/nothing")]
+        found = [pod_uid_of(Host(str(memory)), pod) for pod in ("shop/web", "test/web", "shop/job", "shop/nothing")]
     assert found == ["uid-new", "uid-other", None, None]
 
 
 def test_a_runtime_that_does_not_answer_is_an_error(memory: Path) -> None:
     with pytest.raises(CriUnavailable):
-        uid_of(Host(str(memory)), "shop/web")
+        pod_uid_of(Host(str(memory)), "shop/web")

@@ -11,10 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver, KubeletTree, QosClass
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import (
+    Driver,
+    KubeletTree,
+    QosClass,
+)
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.qos import reapply
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import install
+from ansible_collections.volcano.colocation.plugins.module_utils.settings import reapply
+from ansible_collections.volcano.colocation.plugins.module_utils.state import installed_engine
 from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import CGROUPS, PODS, UIDS, Tree
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import FakeClock
 
@@ -61,7 +65,7 @@ def test_a_pod_that_does_not_come_back_is_forgotten_once_others_are_there(v2: Tr
     shutil.rmtree(str(v2.top / POD))
     clock = FakeClock()
     assert reapply.reapply(v2.node(), clock, lines.append) == 0
-    assert clock.now >= 1000 + reapply.PATIENCE
+    assert clock.now >= 1000 + reapply.CGROUP_TIMEOUT
     assert lines == [f"{POD}: the pod is gone, forgotten"]
     lines.clear()
     assert reapply.reapply(v2.node(), FakeClock(), lines.append) == 0
@@ -130,12 +134,12 @@ def test_a_knob_that_the_kernel_lost_is_told(v2: Tree, lines: list[str]) -> None
 
 def test_the_installed_engine_answers_qos(memory: Path) -> None:
     """From its folder alone, as the unit starts it; this machine has no record, and nothing is written."""
-    path = Host(str(memory)).path(install.install(Host(str(memory))))
+    path = Host(str(memory)).path(installed_engine.install_engine(Host(str(memory))))
     code = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from volcano_colocation.qos.reapply import main
-print("volcano_colocation.transaction.engine" in sys.modules)
+from volcano_colocation.settings.reapply import main
+print("volcano_colocation.transaction.runner" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-I", "-B", "-c", code, path], stdout=subprocess.PIPE, check=True, cwd="/")
     assert done.stdout == b"False\n"

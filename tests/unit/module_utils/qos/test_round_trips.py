@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.conversion import (
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.codec import (
     Backend,
-    of_properties,
-    properties,
-    reading,
-    settled,
-    texts,
+    from_properties,
+    parse_texts,
+    render_texts,
+    rounded_value,
+    to_properties,
 )
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.knob import Kind, Knob
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.knobs import KNOBS, knob
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.knob import Kind, Knob
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.registry import KNOBS, knob
 
 PAGE = 4096
 NAMES = [name.replace("<size>", "2MB") for name in KNOBS]
@@ -78,12 +78,12 @@ def test_reading_finds_what_was_foretold(name: str, mode: str, data: st.DataObje
     row = knob(name)
     value = data.draw(values(row))
     current = files(row, mode, period, quota)
-    written = kernel(row, texts(row, value, mode, current))
+    written = kernel(row, render_texts(row, value, mode, current))
     if row.kind is Kind.DEVICES:
         written = {each: device_lines(current[each], written[each]) for each in written}
-    after = settled(row, value, mode, Backend.FILE, current)
-    assert reading(row, mode, {**current, **written}) == after
-    assert settled(row, after, mode, Backend.FILE, {**current, **written}) == after
+    after = rounded_value(row, value, mode, Backend.FILE, current)
+    assert parse_texts(row, mode, {**current, **written}) == after
+    assert rounded_value(row, after, mode, Backend.FILE, {**current, **written}) == after
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if knob(name).unit_property])
@@ -92,10 +92,10 @@ def test_reading_finds_what_was_foretold(name: str, mode: str, data: st.DataObje
 def test_systemd_tells_what_was_foretold(name: str, data: st.DataObject) -> None:
     row = knob(name)
     value = data.draw(values(row))
-    told: dict[str, Any] = {each.name: each.value for each in properties(row, value)}
-    after = settled(row, value, "v2", Backend.DBUS, {})
-    assert of_properties(row, told) == after
-    assert properties(row, after) == properties(row, value)
+    told: dict[str, Any] = {each.name: each.value for each in to_properties(row, value)}
+    after = rounded_value(row, value, "v2", Backend.DBUS, {})
+    assert from_properties(row, told) == after
+    assert to_properties(row, after) == to_properties(row, value)
 
 
 @given(rate=st.integers(10000, 10**9), period=st.integers(1000, 1000000))
@@ -103,18 +103,20 @@ def test_a_quota_over_systemd_reads_as_foretold(rate: int, period: int) -> None:
     """What src/core/cgroup.c cgroup_apply_unified_cpu_quota writes for the property, read from the file."""
     quota = knob("cpu_quota")
     current = {"cpu.max": "max %d" % period}
-    held = settled(quota, rate, "v2", Backend.DBUS, current)
+    held = rounded_value(quota, rate, "v2", Backend.DBUS, current)
     assert isinstance(held, int)
     assert held % 10000 == 0
     assert rate <= held < rate + 10000
     written = "%d %d" % (max(held * period // 1000000, 1000), period)
-    assert reading(quota, "v2", {"cpu.max": written}) == settled(quota, held, "v2", Backend.FILE, current)
+    assert parse_texts(quota, "v2", {"cpu.max": written}) == rounded_value(quota, held, "v2", Backend.FILE, current)
 
 
 @given(quota=st.integers(1000, 10**9), period=st.integers(1000, 1000000), other=st.integers(1000, 1000000))
 def test_a_quota_outlives_its_period(quota: int, period: int, other: int) -> None:
     """On both versions, to within one microsecond in the new period, and never below the least there is."""
-    v2 = texts(knob("cpu_period"), other, "v2", {"cpu.max": "%d %d" % (quota, period)})
-    v1 = texts(knob("cpu_period"), other, "v1", {"cpu.cfs_quota_us": str(quota), "cpu.cfs_period_us": str(period)})
+    v2 = render_texts(knob("cpu_period"), other, "v2", {"cpu.max": "%d %d" % (quota, period)})
+    v1 = render_texts(
+        knob("cpu_period"), other, "v1", {"cpu.cfs_quota_us": str(quota), "cpu.cfs_period_us": str(period)}
+    )
     assert v2["cpu.max"].split() == [v1["cpu.cfs_quota_us"], v1["cpu.cfs_period_us"]]
     assert abs(int(v1["cpu.cfs_quota_us"]) - max(quota * other / period, 1000)) <= 1

@@ -10,15 +10,19 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
-from ansible_collections.volcano.colocation.plugins.module_utils.qos import apply, engine, record
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.conversion import Backend
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.knobs import KNOBS
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.observe import State
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.ownership import Place
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.plan import Past, Step, steps
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.target import Target
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.property import INFINITY, Property
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.clock import Clock
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Clock
+from ansible_collections.volcano.colocation.plugins.module_utils.settings import apply, record, workflow
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.cgroup_state import State
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.change_plan import (
+    AppliedSettings,
+    Step,
+    plan_steps,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.codec import Backend
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.ownership import CgroupLevel
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.registry import KNOBS
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.target_cgroups import Target
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd.dbus_values import INFINITY, Property
 from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import PODS, UIDS, Tree, bury
 from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.unit_manager import SystemdTree
 
@@ -82,7 +86,7 @@ def test_the_weight_comes_back_when_a_later_write_fails(
 
     monkeypatch.setattr(apply, "_write_texts", written)
     with pytest.raises(ColocationError, match="cpu_idle: writing '1' failed"):
-        engine.execute(tree.node(), plan, Clock())
+        workflow.execute(tree.node(), plan, Clock())
     assert (tree.read(kernel.cgroup, "cpu.idle"), kernel.weight()) == ("0", kernel.own)
 
 
@@ -121,8 +125,8 @@ def test_oom_group_is_written_again_when_only_the_other_setting_changes(node: Sy
 
 
 def planned(mode: str, wanted: dict[str, Any], texts: dict[str, str], unit: dict[str, Any]) -> dict[str, Step]:
-    target = Target("system.slice", Place.OTHER, None, None, "system.slice")
-    found = steps(wanted, (), State(target, mode, texts, unit, 252), Past({}, "boot"))
+    target = Target("system.slice", CgroupLevel.OTHER, None, None, "system.slice")
+    found = plan_steps(wanted, (), State(target, mode, texts, unit, 252), AppliedSettings({}, "boot"))
     return {step.knob.name: step for step in found}
 
 
@@ -130,7 +134,7 @@ PERIODS = [
     pytest.param("v2", {"cpu.max": "max 100000"}, id="v2"),
     pytest.param("v1", {"cpu.cfs_quota_us": "-1", "cpu.cfs_period_us": "100000"}, id="v1"),
 ]
-ENTRY = record.Entry(
+ENTRY = record.RecordedSetting(
     *("/sys/fs/cgroup", "system.slice", "cpu_quota", 500000, None),
     *({"cpu.max": "max 100000"}, (Property("CPUQuotaPerSecUSec", "t", INFINITY),), Backend.DBUS, True, "boot"),
 )
@@ -151,9 +155,9 @@ def test_without_a_quota_systemd_leaves_the_period_of_the_kernel(mode: str, text
 def test_a_period_whose_quota_goes_at_the_same_time_goes_with_it() -> None:
     held = {"CPUQuotaPeriodUSec": INFINITY, "CPUQuotaPerSecUSec": 500000}
     texts = {"cpu.max": "50000 100000"}
-    target = Target("system.slice", Place.OTHER, None, None, "system.slice")
+    target = Target("system.slice", CgroupLevel.OTHER, None, None, "system.slice")
     state, entry = State(target, "v2", texts, held, 252), ENTRY
-    found = steps({"cpu_period": 20000}, ("cpu_quota",), state, Past({"cpu_quota": entry}, "boot"))
+    found = plan_steps({"cpu_period": 20000}, ("cpu_quota",), state, AppliedSettings({"cpu_quota": entry}, "boot"))
     assert {step.knob.name: step.expected for step in found} == {"cpu_period": 100000, "cpu_quota": None}
 
 

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.knobs import knob
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.values import (
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.option_values import (
     Capacity,
+    describe_values,
     device_paths,
-    expected,
-    parse,
+    parse_value,
 )
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.registry import knob
 
 NODE = Capacity(cpus=8, memory=32 * 2**30, devices={"/dev/sda": "8:0"})
 
@@ -78,18 +78,18 @@ TAKEN = [
 
 @pytest.mark.parametrize(("name", "written", "value"), TAKEN)
 def test_a_value_is_understood(name: str, written: Any, value: Any) -> None:
-    found = parse(knob(name), written, NODE)
+    found = parse_value(knob(name), written, NODE)
     assert found == value
     assert type(found) is type(value)
 
 
 def test_microseconds_are_a_part_of_the_period_in_force() -> None:
-    assert parse(knob("cpu_quota"), "25000us", NODE, period=50000) == 500000
+    assert parse_value(knob("cpu_quota"), "25000us", NODE, period=50000) == 500000
 
 
 def test_a_percentage_may_be_of_a_reservation() -> None:
-    assert parse(knob("cpu_quota"), "50%", Capacity(0.5, 2**30)) == 250000
-    assert parse(knob("memory_max"), "50%", Capacity(0.5, 2**30)) == 536870912
+    assert parse_value(knob("cpu_quota"), "50%", Capacity(0.5, 2**30)) == 250000
+    assert parse_value(knob("memory_max"), "50%", Capacity(0.5, 2**30)) == 536870912
 
 
 REFUSED = [
@@ -132,7 +132,7 @@ REFUSED = [
 @pytest.mark.parametrize(("name", "written", "what", "wanted"), REFUSED)
 def test_an_error_names_the_knob_the_value_and_what_it_takes(name: str, written: Any, what: str, wanted: str) -> None:
     with pytest.raises(ColocationError) as caught:
-        parse(knob(name), written, NODE)
+        parse_value(knob(name), written, NODE)
     assert caught.value.message.startswith(name + ": ")
     assert what in caught.value.message
     assert wanted in caught.value.remedy
@@ -142,12 +142,12 @@ def test_an_error_names_the_knob_the_value_and_what_it_takes(name: str, written:
 def test_nothing_but_a_value_or_our_error(written: Any) -> None:
     for name in ("cpu_weight", "cpu_quota", "cpu_burst", "memory_max", "cpuset_cpus", "io_max", "cpu_idle"):
         try:
-            parse(knob(name), written, NODE)
+            parse_value(knob(name), written, NODE)
         except ColocationError as error:
             remedy = error.remedy
         else:
             continue
-        assert expected(knob(name)) in remedy
+        assert describe_values(knob(name)) in remedy
 
 
 def test_paths_of_devices_are_told() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.weights import (
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.weight_scales import (
     bfq_of_io_weight,
     blkio_of_io_weight,
     io_weight_of_bfq,

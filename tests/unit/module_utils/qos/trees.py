@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any, Dict, Tuple
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.hierarchy import hierarchies
-from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.qos import engine
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.answer import answer
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.observe import Node
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.request import cgroups, request
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.clock import Clock
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup_qos.setting_request import (
+    kubelet_cgroups,
+    parse_request,
+    to_result,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Clock, Host
+from ansible_collections.volcano.colocation.plugins.module_utils.settings import workflow
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.cgroup_state import Node
 
 ROOT = "/cgroups"
 UIDS = {
@@ -169,11 +171,13 @@ class Tree:
     def texts(self) -> dict[str, str]:
         return {path: text for path, (_time, text) in self.snapshot().items()}
 
-    def plan(self, **options: Any) -> engine.Plan:
+    def plan(self, **options: Any) -> workflow.Plan:
         given = {**OPTIONS, **options}
         found = hierarchies(self.host, ROOT)
-        tree = cgroups(self.host, found, given)
-        return engine.plan(self.node(), tree, request(self.host, given), lambda pod: UIDS.get(pod.partition("/")[2]))
+        tree = kubelet_cgroups(self.host, found, given)
+        return workflow.plan(
+            self.node(), tree, parse_request(self.host, given), lambda pod: UIDS.get(pod.partition("/")[2])
+        )
 
     def node(self) -> Node:
         return Node(self.host, hierarchies(self.host, ROOT))
@@ -181,11 +185,11 @@ class Tree:
     def run(self, **options: Any) -> dict[str, Any]:
         """The module's answer; check mode before must have said the same, and have written nothing."""
         before = self.snapshot()
-        predicted = answer(self.plan(**options))
+        predicted = to_result(self.plan(**options))
         assert self.snapshot() == before
         plan = self.plan(**options)
-        engine.execute(self.node(), plan, Clock())
-        assert answer(plan) == predicted
+        workflow.execute(self.node(), plan, Clock())
+        assert to_result(plan) == predicted
         if not predicted["changed"]:
             assert self.snapshot() == before
         return predicted

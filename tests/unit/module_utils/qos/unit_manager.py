@@ -13,10 +13,10 @@ from typing import Any, Sequence
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.hierarchy import hierarchies
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
-from ansible_collections.volcano.colocation.plugins.module_utils.qos import service
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.observe import Node
+from ansible_collections.volcano.colocation.plugins.module_utils.settings import reapply_unit
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.cgroup_state import Node
 from ansible_collections.volcano.colocation.plugins.module_utils.systemd.bus import Bus
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.property import INFINITY, Property
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd.dbus_values import INFINITY, Property
 from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import ROOT, Tree
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import SimulatedHost
 
@@ -98,7 +98,7 @@ class SystemdTree(Tree):
         self.commands: list[tuple[str, ...]] = []
         self.host = SimulatedHost(folder, self._answer)
         self.systemd = UnitManager(self)
-        Path(self.host.path(service.UNIT_FILE)).parent.mkdir(parents=True)
+        Path(self.host.path(reapply_unit.UNIT_FILE)).parent.mkdir(parents=True)
 
     def node(self) -> Node:
         return Node(self.host, hierarchies(self.host, ROOT), self.systemd, 257)
@@ -106,11 +106,11 @@ class SystemdTree(Tree):
     def _answer(self, argv: tuple[str, ...]) -> tuple[int, str, str]:
         self.commands.append(argv)
         for wants in WANTS:
-            link = Path(self.host.path("/etc/systemd/system/%s/%s" % (wants, service.UNIT)))
+            link = Path(self.host.path("/etc/systemd/system/%s/%s" % (wants, reapply_unit.UNIT)))
             if argv[1] == "enable":
                 link.parent.mkdir(parents=True, exist_ok=True)
                 if not os.path.lexists(str(link)):
-                    link.symlink_to(service.UNIT_FILE)
+                    link.symlink_to(reapply_unit.UNIT_FILE)
             if argv[1] == "disable" and os.path.lexists(str(link)):
                 link.unlink()
         return 0, "", ""

@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.agent import image_record
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.node_access import Node
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.restore import remains
-from ansible_collections.volcano.colocation.plugins.module_utils.restore.evidence import evidence
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, ledger, leftovers
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.lock import LockHeld, hold
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.node import Node
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import sha256
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import Store
+from ansible_collections.volcano.colocation.plugins.module_utils.restore import cleanup
+from ansible_collections.volcano.colocation.plugins.module_utils.restore.restorable import restore_evidence
+from ansible_collections.volcano.colocation.plugins.module_utils.state import image_record, ledger
+from ansible_collections.volcano.colocation.plugins.module_utils.state.node_lock import LockHeld, hold
+from ansible_collections.volcano.colocation.plugins.module_utils.state.plan_document import sha256
+from ansible_collections.volcano.colocation.plugins.module_utils.state.store import Store
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import abandoned, runner
 
 STATE, ENGINE = "/var/lib/volcano-colocation", "/usr/local/lib/volcano-colocation"
 FILE = "/etc/a/kubelet.yaml"
@@ -44,7 +44,7 @@ class Image:
             there = Path(self.host.path(edit["path"]))
             edit.setdefault("before_sha256", sha256(there.read_bytes()) if there.exists() else None)
         self.store.open(name, json.dumps({"schema": 1, "id": name, "files": list(edits), **more}))
-        return str(engine.execute(Node(self.host), self.store, name, lambda line: None)["state"])
+        return str(runner.execute(Node(self.host), self.store, name, lambda line: None)["state"])
 
     def tree(self) -> list[str]:
         return sorted("/" + str(path.relative_to(self.host.root)) for path in Path(self.host.root).rglob("*"))
@@ -57,8 +57,12 @@ def _image(tmp_path: Path) -> Image:
 
 def test_a_node_never_touched_has_nothing_and_gets_nothing(image: Image) -> None:
     before = image.tree()
-    assert (remains.removable(image.host), remains.kept(image.host), remains.clean(image.host)) == ([], {}, [])
-    found = evidence(image.host)
+    assert (
+        cleanup.removable_directories(image.host),
+        cleanup.preserved_transactions(image.host),
+        cleanup.clean_up(image.host),
+    ) == ([], {}, [])
+    found = restore_evidence(image.host)
     assert (found["targets"], found["snapshot"], found["unfinished"]) == ([], None, [])
     assert image.tree() == before
 
@@ -66,8 +70,8 @@ def test_a_node_never_touched_has_nothing_and_gets_nothing(image: Image) -> None
 def test_nothing_goes_while_the_ledger_holds_something(image: Image) -> None:
     image.transact("t-1", {"path": FILE, "after": "a\n"})
     before = image.tree()
-    assert remains.removable(image.host) == [STATE]
-    assert remains.clean(image.host) == []
+    assert cleanup.removable_directories(image.host) == [STATE]
+    assert cleanup.clean_up(image.host) == []
     assert image.tree() == before
 
 
@@ -76,15 +80,15 @@ def test_everything_goes_when_it_is_empty(image: Image) -> None:
     image.transact("t-1", {"path": FILE, "after": "a\n"})
     image.write(f"{ENGINE}/0123/__main__.py", "")
     image.transact("t-2", {"path": FILE, "remove": True})
-    assert remains.clean(image.host) == [STATE, ENGINE]
+    assert cleanup.clean_up(image.host) == [STATE, ENGINE]
     # What the system has anyway.
     assert sorted(set(image.tree()) - {"/usr", "/usr/local", "/usr/local/lib", "/var", "/var/lib"}) == before
-    assert remains.removable(image.host) == []
+    assert cleanup.removable_directories(image.host) == []
 
 
 def test_a_refused_transaction_alone_is_nothing_to_keep(image: Image) -> None:
     assert image.transact("t-1", {"path": "/etc/keep", "after": "a\n", "before_sha256": "0" * 64}) == "refused"
-    assert remains.clean(image.host) == [STATE]
+    assert cleanup.clean_up(image.host) == [STATE]
     assert not os.path.exists(image.host.path(STATE))
 
 
@@ -94,13 +98,13 @@ def test_a_transaction_without_a_ledger_keeps_its_backups(image: Image) -> None:
     image.store.write("t-1", "journal.json", {key: old[key] for key in old if key not in ("ledger", "entered")})
     ledger.save(image.store, ledger.Ledger())
 
-    assert list(remains.kept(image.host)) == [f"{STATE}/transactions/t-1"]
-    assert remains.clean(image.host) == [STATE]
+    assert list(cleanup.preserved_transactions(image.host)) == [f"{STATE}/transactions/t-1"]
+    assert cleanup.clean_up(image.host) == [STATE]
     assert os.listdir(image.host.path(STATE)) == ["transactions"]
     assert Path(image.store.path("t-1", "backups/file-0")).read_text() == "keep\n"
     # The next run has nothing to do.
-    assert remains.removable(image.host) == []
-    found = evidence(image.host)
+    assert cleanup.removable_directories(image.host) == []
+    found = restore_evidence(image.host)
     assert [(each["id"], each["files"]) for each in found["without_ledger"]] == [("t-1", ["/etc/keep"])]
     assert found["without_ledger"][0]["backups"] == f"{STATE}/transactions/t-1/backups"
 
@@ -108,12 +112,12 @@ def test_a_transaction_without_a_ledger_keeps_its_backups(image: Image) -> None:
 def test_the_note_of_imported_images_stays_for_the_agents_own_way_back(image: Image) -> None:
     image.transact("t-1", {"path": FILE, "after": "a\n"})
     image.transact("t-2", {"path": FILE, "remove": True})
-    imported = image_record.Entry("docker.io/volcanosh/vc-agent:v1.14.0", "sha256:" + "1" * 64)
+    imported = image_record.ImportedImage("docker.io/volcanosh/vc-agent:v1.14.0", "sha256:" + "1" * 64)
     image_record.save(image.host, [imported])
-    assert remains.clean(image.host) == [STATE]
+    assert cleanup.clean_up(image.host) == [STATE]
     assert os.listdir(image.host.path(STATE)) == ["images.json"]
     assert image_record.load(image.host) == (imported,)
-    assert remains.removable(image.host) == []
+    assert cleanup.removable_directories(image.host) == []
 
 
 def test_a_roll_back_that_failed_keeps_its_backups(image: Image) -> None:
@@ -121,7 +125,7 @@ def test_a_roll_back_that_failed_keeps_its_backups(image: Image) -> None:
     image.transact("t-2", {"path": FILE, "remove": True})
     old = image.store.read("t-1", "journal.json")
     image.store.write("t-1", "journal.json", {**old, "state": "rollback-failed"})
-    remains.clean(image.host)
+    cleanup.clean_up(image.host)
     assert image.store.transactions() == ["t-1"]
 
 
@@ -129,39 +133,39 @@ def test_texts_of_somebody_else_stay(image: Image) -> None:
     image.transact("t-1", {"path": FILE, "after": "a\n"})
     image.transact("t-2", {"path": FILE, "remove": True})
     Path(image.store.path("t-1", "backups/foreign-0")).write_text("theirs\n")
-    remains.clean(image.host)
+    cleanup.clean_up(image.host)
     assert image.store.transactions() == ["t-1"]
-    assert "texts of somebody else" in remains.kept(image.host)[f"{STATE}/transactions/t-1"]
+    assert "texts of somebody else" in cleanup.preserved_transactions(image.host)[f"{STATE}/transactions/t-1"]
 
 
 def test_an_open_transaction_keeps_all(image: Image) -> None:
     image.store.open("t-1", "{}")
-    assert (remains.removable(image.host), remains.clean(image.host)) == ([], [])
+    assert (cleanup.removable_directories(image.host), cleanup.clean_up(image.host)) == ([], [])
     assert image.store.transactions() == ["t-1"]
 
 
 def test_one_that_was_never_begun_keeps_nothing(image: Image) -> None:
     image.store.open("t-1", "{}")
-    long_ago = time.time() - leftovers.AGE - 60
+    long_ago = time.time() - abandoned.ABANDONED_AFTER - 60
     os.utime(image.store.path("t-1"), (long_ago, long_ago))
-    assert (remains.removable(image.host), remains.clean(image.host)) == ([STATE], [STATE])
+    assert (cleanup.removable_directories(image.host), cleanup.clean_up(image.host)) == ([STATE], [STATE])
     assert not os.path.exists(image.host.path(STATE))
 
 
 def test_who_is_at_work_is_not_disturbed(image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remains, "PATIENCE", 0.0)
+    monkeypatch.setattr(cleanup, "LOCK_TIMEOUT", 0.0)
     image.transact("t-1", {"path": "/etc/keep", "after": "a\n", "before_sha256": "0" * 64})
     with hold(image.store.lock_path, "t-9"), pytest.raises(LockHeld, match="t-9"):
-        remains.clean(image.host)
+        cleanup.clean_up(image.host)
     assert image.store.transactions() == ["t-1"]
 
 
 def test_what_somebody_put_there_stays(image: Image) -> None:
     image.transact("t-1", {"path": "/etc/keep", "after": "a\n", "before_sha256": "0" * 64})
     image.write(f"{STATE}/notes.txt", "theirs\n")
-    remains.clean(image.host)
+    cleanup.clean_up(image.host)
     assert os.listdir(image.host.path(STATE)) == ["notes.txt"]
-    assert remains.removable(image.host) == []
+    assert cleanup.removable_directories(image.host) == []
 
 
 def test_the_evidence_of_a_file(image: Image) -> None:
@@ -169,7 +173,7 @@ def test_the_evidence_of_a_file(image: Image) -> None:
     os.chmod(image.host.path(FILE), 0o600)
     image.transact("t-1", {"path": FILE, "after": "second\n"})
     image.transact("t-2", {"path": "/etc/b", "after": "b\n", "section": "runtime"})
-    kubelet = next(each for each in evidence(image.host)["targets"] if each["path"] == FILE)
+    kubelet = next(each for each in restore_evidence(image.host)["targets"] if each["path"] == FILE)
     owner = f"{os.getuid()}:{os.getgid()}"
     assert kubelet["original"] == {"text": "first\n", "mode": "0600", "owner": owner, "xattrs": {}}
     assert kubelet["found"] == kubelet["committed"] == {**kubelet["original"], "text": "second\n"}
@@ -178,7 +182,7 @@ def test_the_evidence_of_a_file(image: Image) -> None:
 
     os.unlink(image.host.path(FILE))
     os.symlink("/etc/keep", image.host.path(FILE))
-    found = evidence(image.host)
+    found = restore_evidence(image.host)
     kubelet = next(each for each in found["targets"] if each["path"] == FILE)
     assert "symbolic link to /etc/keep" in kubelet["error"]
     assert next(each for each in found["targets"] if each["path"] == "/etc/b")["section"] == "runtime"

@@ -17,14 +17,15 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.node_access import Node
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.restore import remains, slices
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd import slice_work
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, ledger
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.files import write_private
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.install import FOLDER
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.node import Node
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import STATE_FOLDER, Store
+from ansible_collections.volcano.colocation.plugins.module_utils.restore import cleanup, managed_slices
+from ansible_collections.volcano.colocation.plugins.module_utils.slices import unit_result
+from ansible_collections.volcano.colocation.plugins.module_utils.state import ledger
+from ansible_collections.volcano.colocation.plugins.module_utils.state.files import write_private
+from ansible_collections.volcano.colocation.plugins.module_utils.state.installed_engine import ENGINE_DIRECTORY
+from ansible_collections.volcano.colocation.plugins.module_utils.state.store import STATE_DIRECTORY, Store
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import runner
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.bench import Settling, no_disk
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.kills import Moment, Watched
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.trees import Tree, tree_of, unpack
@@ -53,12 +54,13 @@ class Image(Watched):
         store.open(
             name, json.dumps({"schema": 1, "id": name, "files": [{"path": FILE, "before_sha256": None, **edit}]})
         )
-        answer = engine.execute(Node(self.host), store, name, lambda _line: None)
+        answer = runner.execute(Node(self.host), store, name, lambda _line: None)
         assert answer["state"] in ("committed", "refused")
 
     def slice(self, name: str) -> None:
-        slice_work.done(
-            self.host, {**slices.ABSENT, "name": name, "state": "present", "properties": {"MemoryHigh": 1 << 30}}
+        unit_result.execute(
+            self.host,
+            {**managed_slices.ABSENT, "name": name, "state": "present", "properties": {"MemoryHigh": 1 << 30}},
         )
 
 
@@ -82,9 +84,9 @@ class Images(Settling[Image]):
             "t-2", remove=True, before_sha256="87428fc522803d31065e7bce3cf03fe475096631e5e07bbd7a0fde60c4cf25c7"
         )
         found.transact("t-3", after="b\n", before_sha256="0" * 64)
-        found.write(f"{FOLDER}/0123/__main__.py", "")
-        found.write(f"{FOLDER}/0123/volcano_colocation/__init__.py", "")
-        write_private(f"{found.host.path(STATE_FOLDER)}/.{ledger.NAME}.volcano-colocation", b"{")
+        found.write(f"{ENGINE_DIRECTORY}/0123/__main__.py", "")
+        found.write(f"{ENGINE_DIRECTORY}/0123/volcano_colocation/__init__.py", "")
+        write_private(f"{found.host.path(STATE_DIRECTORY)}/.{ledger.NAME}.volcano-colocation", b"{")
         found.slice("a.slice")
         found.slice("a-b.slice")
         found.slice("kubepods-besteffort.slice")
@@ -101,8 +103,8 @@ def images(monkeypatch: pytest.MonkeyPatch) -> Iterator[Images]:
 
 def cleans(image: Image) -> None:
     """As the last execution of a restore does."""
-    slices.carry_out(image.host, slices.found(image.host))
-    remains.clean(image.host)
+    managed_slices.restore_slices(image.host, managed_slices.find_slices(image.host))
+    cleanup.clean_up(image.host)
 
 
 def theirs(tree: Tree) -> Tree:
@@ -120,7 +122,7 @@ def test_the_next_run_ends_clean_after_any_kill(images: Images) -> None:
         found = theirs(tree_of(image.root))
         assert not {*found} ^ {*before}, f"{moment.call}: {sorted({*found} ^ {*before})}"
         assert found == before, moment.call
-        assert remains.removable(image.host) == [], moment.call
+        assert cleanup.removable_directories(image.host) == [], moment.call
 
     moments = images.moments(images.put_back(), cleans, no_disk)
     assert len(moments) > 20

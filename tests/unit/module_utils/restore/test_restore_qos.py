@@ -13,10 +13,10 @@ from typing import Iterator
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
-from ansible_collections.volcano.colocation.plugins.module_utils.qos import record, service
-from ansible_collections.volcano.colocation.plugins.module_utils.restore import qos
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.property import INFINITY
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.clock import Clock
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Clock
+from ansible_collections.volcano.colocation.plugins.module_utils.restore import recorded_settings
+from ansible_collections.volcano.colocation.plugins.module_utils.settings import reapply_unit, record
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd.dbus_values import INFINITY
 from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import CGROUPS, PODS, ROOT, UIDS, Tree
 from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.unit_manager import SystemdTree
 
@@ -40,15 +40,15 @@ def _tree(request: pytest.FixtureRequest, memory: Path) -> Tree:
 @pytest.fixture(name="node")
 def _node(memory: Path, monkeypatch: pytest.MonkeyPatch) -> SystemdTree:
     node = SystemdTree(memory)
-    monkeypatch.setattr(qos, "ROOT", ROOT)
-    monkeypatch.setattr(qos, "node_of", lambda _host, _root: node.node())
+    monkeypatch.setattr(recorded_settings, "ROOT", ROOT)
+    monkeypatch.setattr(recorded_settings, "node_of", lambda _host, _root: node.node())
     return node
 
 
 def test_a_node_without_a_record_has_nothing_and_gets_no_folder(tree: Tree) -> None:
     before = tree.snapshot()
-    assert qos.withdrawals(tree.host) == ()
-    assert qos.carry_out(tree.host, Clock()) == ()
+    assert recorded_settings.plan_restores(tree.host) == ()
+    assert recorded_settings.restore_settings(tree.host, Clock()) == ()
     assert tree.snapshot() == before
     assert not os.path.exists(tree.host.path("/var/lib/volcano-colocation"))
 
@@ -59,17 +59,17 @@ def test_every_setting_of_every_cgroup_is_as_it_was(tree: Tree) -> None:
     tree.run(qos_class="burstable", level="pods", settings={"pids_max": 100})
     tree.run(slice="system.slice", settings={"cpu_weight": 300})
 
-    told = qos.described(qos.withdrawals(tree.host))
+    told = recorded_settings.restore_result(recorded_settings.plan_restores(tree.host))
     assert told["changed"]
     cgroups = [(each["cgroup"], each["knob"], each["after"]) for each in told["settings"]]
     assert (CGROUPS[tree.driver]["besteffort"], "pids_max", "max") in cgroups
     assert (PODS[tree.driver]["burstable"], "pids_max", "max") in cgroups
     assert len(cgroups) == 4
 
-    done = qos.described(qos.carry_out(tree.host, Clock()))
+    done = recorded_settings.restore_result(recorded_settings.restore_settings(tree.host, Clock()))
     assert done == told
     assert tree.texts() == before
-    assert qos.withdrawals(tree.host) == ()
+    assert recorded_settings.plan_restores(tree.host) == ()
 
 
 def test_a_cgroup_that_is_gone_is_forgotten(tree: Tree) -> None:
@@ -77,9 +77,9 @@ def test_a_cgroup_that_is_gone_is_forgotten(tree: Tree) -> None:
     tree.run(pod={"uid": UIDS["burstable"]}, settings={"pids_max": 10})
     for folder in [tree.top / pod, *tree.top.glob("*/" + pod)]:
         shutil.rmtree(str(folder), ignore_errors=True)
-    told = qos.described(qos.withdrawals(tree.host))
+    told = recorded_settings.restore_result(recorded_settings.plan_restores(tree.host))
     assert (told["changed"], told["settings"], told["gone"]) == (True, [], [pod])
-    qos.carry_out(tree.host, Clock())
+    recorded_settings.restore_settings(tree.host, Clock())
     assert record.load(tree.host) == {}
 
 
@@ -87,26 +87,26 @@ def test_systemd_gets_its_own_values_back_and_the_unit_goes(node: SystemdTree) -
     node.systemd.set(UNIT, [])
     before = node.texts()
     node.run(qos_class="besteffort", settings={"cpu_quota": "1.5", "memory_high": "1Gi", "cpu_burst": 20000})
-    assert service.present(node.host)
+    assert reapply_unit.is_present(node.host)
 
-    told = qos.described(qos.withdrawals(node.host))
+    told = recorded_settings.restore_result(recorded_settings.plan_restores(node.host))
     assert told["unit"] == "volcano-colocation-qos.service"
     assert f"{CLASS} memory_high: 1Gi" in told["before"]
-    qos.carry_out(node.host, Clock())
+    recorded_settings.restore_settings(node.host, Clock())
 
     assert node.texts() == before
     assert node.systemd.held(UNIT, "MemoryHigh") == INFINITY
     node.systemd.realize(UNIT)
     assert node.texts() == before
-    assert not service.present(node.host)
-    assert qos.withdrawals(node.host) == ()
+    assert not reapply_unit.is_present(node.host)
+    assert recorded_settings.plan_restores(node.host) == ()
 
 
 def test_a_unit_without_a_record_goes(node: SystemdTree) -> None:
-    service.put_in_place(node.host)
-    assert qos.described(qos.withdrawals(node.host))["changed"]
-    qos.carry_out(node.host, Clock())
-    assert not service.present(node.host)
+    reapply_unit.install_unit(node.host)
+    assert recorded_settings.restore_result(recorded_settings.plan_restores(node.host))["changed"]
+    recorded_settings.restore_settings(node.host, Clock())
+    assert not reapply_unit.is_present(node.host)
 
 
 def test_a_write_that_fails_leaves_record_and_values(node: SystemdTree) -> None:
@@ -114,6 +114,6 @@ def test_a_write_that_fails_leaves_record_and_values(node: SystemdTree) -> None:
     before = node.texts()
     node.systemd.refuses = "MemoryHigh"
     with pytest.raises(ColocationError, match="systemd refused MemoryHigh"):
-        qos.carry_out(node.host, Clock())
+        recorded_settings.restore_settings(node.host, Clock())
     assert node.texts() == before
-    assert service.present(node.host)
+    assert reapply_unit.is_present(node.host)

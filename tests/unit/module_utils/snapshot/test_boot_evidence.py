@@ -10,23 +10,23 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.boot import (
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.boot_evidence import (
     ENTRIES,
     GRUB,
-    GRUB_FOLDER,
+    GRUB_DIRECTORY,
     KERNEL_INSTALL,
     LONGEST,
     MAX_FILES,
     boot,
+    cgroup_words,
     grub_line,
-    watched,
 )
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.rubik import CONFIG, rubik
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.static_pods import (
-    FOLDER_LIMIT,
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_evidence import (
+    DIRECTORY_LIMIT,
     NAME_LIMIT,
     static_pods,
 )
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.process_evidence import RUBIK_CONFIG, rubik
 
 V1 = "systemd.unified_cgroup_hierarchy=0"
 SECRET = "password=hunter2-Zm9v"
@@ -41,12 +41,12 @@ def grow(root: Path, files: dict[str, str]) -> Host:
 
 
 def test_only_watched_words_are_taken() -> None:
-    assert watched(f"quiet {SECRET} 'psi=1' {V1} \"cgroup_disable=memory\" psix=1 xpsi=1") == [
+    assert cgroup_words(f"quiet {SECRET} 'psi=1' {V1} \"cgroup_disable=memory\" psix=1 xpsi=1") == [
         "psi=1",
         V1,
         "cgroup_disable=memory",
     ]
-    assert watched("x" * LONGEST + " psi=1") == []
+    assert cgroup_words("x" * LONGEST + " psi=1") == []
 
 
 GRUB_TEXTS = {
@@ -75,7 +75,7 @@ GRUB_TEXTS = {
 @pytest.mark.parametrize("case", GRUB_TEXTS)
 def test_what_grubs_defaults_come_to(case: str) -> None:
     texts, words = GRUB_TEXTS[case]
-    assert watched(grub_line(texts)) == words
+    assert cgroup_words(grub_line(texts)) == words
 
 
 def test_a_line_that_doubles_itself_stays_bounded() -> None:
@@ -91,8 +91,8 @@ def test_no_files_are_told_from_files_that_say_nothing(tmp_path: Path) -> None:
 def test_grubs_folder_of_drop_ins(tmp_path: Path) -> None:
     files = {
         GRUB: f'GRUB_CMDLINE_LINUX="{V1}"\n',
-        f"{GRUB_FOLDER}/50-cloud.cfg": f'GRUB_CMDLINE_LINUX_DEFAULT="psi=1 {SECRET}"\n',
-        f"{GRUB_FOLDER}/60.cfg.bak": 'GRUB_CMDLINE_LINUX=""\n',
+        f"{GRUB_DIRECTORY}/50-cloud.cfg": f'GRUB_CMDLINE_LINUX_DEFAULT="psi=1 {SECRET}"\n',
+        f"{GRUB_DIRECTORY}/60.cfg.bak": 'GRUB_CMDLINE_LINUX=""\n',
     }
     assert boot(grow(tmp_path, files)) == {GRUB: [V1, "psi=1"]}
 
@@ -168,7 +168,7 @@ def test_static_pods_are_bounded(tmp_path: Path) -> None:
     host = grow(tmp_path, {f"{FOLDER}/{number:04}.yaml": "" for number in range(NAME_LIMIT + 9)})
     text = f"staticPodPath: {FOLDER}\n" + "".join(f"staticPodPath: /x/{number}\n" for number in range(40))
     found = static_pods(host, [], [text])
-    assert len(found) == FOLDER_LIMIT
+    assert len(found) == DIRECTORY_LIMIT
     assert len(found[FOLDER]) == NAME_LIMIT
 
 
@@ -187,7 +187,7 @@ def test_static_pods_are_bounded(tmp_path: Path) -> None:
     ],
 )
 def test_rubiks_own_file(tmp_path: Path, text: str, found: object) -> None:
-    assert rubik(grow(tmp_path, {CONFIG: text})) == found
+    assert rubik(grow(tmp_path, {RUBIK_CONFIG: text})) == found
 
 
 def test_no_file_of_rubik(tmp_path: Path) -> None:

@@ -17,14 +17,19 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot import kubelet_files, path_pattern
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.configz import LIMIT, configz, reading
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet import kubelet
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.unit_file import (
-    environment,
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot import kubelet_files
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_endpoints import (
+    CONFIGZ_LIMIT,
+    configz,
+    parse_answer,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_evidence import kubelet
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd import unit_syntax
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd.unit_syntax import (
     environment_files,
-    settings,
-    words,
+    parse_environment,
+    section_settings,
+    split_words,
 )
 from ansible_collections.volcano.colocation.tests.unit.module_utils.snapshot.listening import listening
 
@@ -132,9 +137,9 @@ def test_environment_files_of_the_unit_and_the_well_known(tmp_path: Path) -> Non
 )
 def test_patterns_as_glob_reads_them(tmp_path: Path, pattern: str, names: list[str]) -> None:
     host = grow(tmp_path, **{"/etc/a/1.env": "", "/etc/b/1.env": "", "/etc/a/.2.env": ""})
-    assert path_pattern.expanded(host, pattern, 8) == names
-    assert all(path_pattern.matches(name, pattern) for name in names)
-    assert path_pattern.expanded(host, pattern, 0) == ([] if not names else None)
+    assert unit_syntax.expand_pattern(host, pattern, 8) == names
+    assert all(unit_syntax.matches_pattern(name, pattern) for name in names)
+    assert unit_syntax.expand_pattern(host, pattern, 0) == ([] if not names else None)
 
 
 def test_a_pattern_with_too_many_files_is_said_to_be_cut(tmp_path: Path) -> None:
@@ -205,8 +210,8 @@ def test_settings_of_a_unit() -> None:
         "[Unit]\nDescription=x\n[Service]\n# ExecStart=no\nExecStart=/usr/bin/kubelet \\\n; between\n  --v=2 \\\n"
         "  --config=/x\nRestart = always\nnonsense\n[Install]\nExecStart=other\n"
     )
-    assert settings(text) == [("ExecStart", "/usr/bin/kubelet    --v=2    --config=/x"), ("Restart", "always")]
-    assert settings("[Service]\nExecStart=a \\") == [("ExecStart", "a")]
+    assert section_settings(text) == [("ExecStart", "/usr/bin/kubelet    --v=2    --config=/x"), ("Restart", "always")]
+    assert section_settings("[Service]\nExecStart=a \\") == [("ExecStart", "a")]
     assert environment_files(text) == []
 
 
@@ -215,7 +220,7 @@ def test_variables_of_an_environment_file() -> None:
         '# c\nKUBELET_KUBEADM_ARGS="--a=b --c=\'d\'"\nEMPTY=\n export X=1\nKUBELET_EXTRA_ARGS=--v=2 "x"\n'
         "TWICE=1\nTWICE='2'\nJOINED=a \\\nb\nno assignment\n"
     )
-    assert environment(text) == {
+    assert parse_environment(text) == {
         "KUBELET_KUBEADM_ARGS": "--a=b --c='d'",
         "EMPTY": "",
         "KUBELET_EXTRA_ARGS": '--v=2 "x"',
@@ -226,12 +231,12 @@ def test_variables_of_an_environment_file() -> None:
 
 def test_a_quoted_value_may_go_over_lines() -> None:
     text = 'KUBELET_ARGS="--a=b\n--c=d \\\n --e"\nNEXT=1\nOPEN=\'x\n'
-    assert environment(text) == {"KUBELET_ARGS": "--a=b --c=d   --e", "NEXT": "1", "OPEN": "x"}
+    assert parse_environment(text) == {"KUBELET_ARGS": "--a=b --c=d   --e", "NEXT": "1", "OPEN": "x"}
 
 
 def test_words() -> None:
-    assert words("--a='b c' --d \"e\"") == ["--a=b c", "--d", "e"]
-    assert words("--a='b c") == ["--a='b", "c"]
+    assert split_words("--a='b c' --d \"e\"") == ["--a=b c", "--d", "e"]
+    assert split_words("--a='b c") == ["--a='b", "c"]
 
 
 OK = b"HTTP/1.0 200 OK\r\n\r\n"
@@ -254,7 +259,7 @@ OK = b"HTTP/1.0 200 OK\r\n\r\n"
     ],
 )
 def test_only_known_fields_of_configz_are_kept(answer: bytes, found: dict[str, Any]) -> None:
-    assert reading(answer) == found
+    assert parse_answer(answer) == found
 
 
 @contextmanager
@@ -291,13 +296,13 @@ def test_what_is_taken_along_is_bounded(tmp_path: Path) -> None:
     paths = [f"/etc/{number}" for number in range(6)]
     for path in paths:
         write(tmp_path, path, "x" * (1 << 20))
-    found = kubelet_files.captured(Host(str(tmp_path)), paths)
+    found = kubelet_files.capture_all(Host(str(tmp_path)), paths)
     assert ["text" in found[path] for path in paths] == [True, True, True, True, False, False]
     assert "not taken along" in found[paths[4]]["error"]
 
 
 def test_a_text_that_is_no_command_line_has_no_words() -> None:
-    assert words("a " * 40_000) == []
+    assert split_words("a " * 40_000) == []
 
 
 @contextmanager
@@ -330,6 +335,6 @@ def test_configz_over_tls(tmp_path: Path) -> None:
 
 
 def test_an_answer_without_an_end_is_cut_off(tmp_path: Path) -> None:
-    with kubelet_server(tmp_path, OK + b"[" * (LIMIT + 70_000)) as address:
+    with kubelet_server(tmp_path, OK + b"[" * (CONFIGZ_LIMIT + 70_000)) as address:
         found = configz(address)
     assert found == {"status": 200, "error": "not a configz document"}

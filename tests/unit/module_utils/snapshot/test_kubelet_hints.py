@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.endpoint import kubelets_endpoint
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_healthz import place
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_hints import hints
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.reserved import named
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.static_pods import static_pods
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.cgroup_evidence import reserved_names
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_endpoints import healthz_address
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_evidence import static_pods
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_files import hints
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.runtime_evidence import kubelets_endpoint
 
 VALUES: dict[str, Any] = {
     "kind": "KubeletConfiguration",
@@ -40,10 +40,10 @@ def test_every_hint_is_taken_from_the_file(name: str, tmp_path: Path) -> None:
     text = TEXTS[name]
     (tmp_path / "k").write_text(text, encoding="utf-8")
     agents = {"kubelet": [{"pid": 1, "argv": ["kubelet", "--config=/k"], "started_at": 1.0}]}
-    assert place([], [text]) == ("::1", 10348)
+    assert healthz_address([], [text]) == ("::1", 10348)
     assert static_pods(Host(str(tmp_path)), [], [text]) == {"/etc/manifests": []}
     assert kubelets_endpoint(Host(str(tmp_path)), agents) == "unix:///x.sock"
-    assert named({"processes": [], "files": {"/k": {"text": text}}}) == ["/system.slice"]
+    assert reserved_names({"processes": [], "files": {"/k": {"text": text}}}) == ["/system.slice"]
 
 
 @pytest.mark.parametrize(

@@ -11,32 +11,32 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.cgroups import (
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.cgroup_evidence import (
     MOUNT_LIMIT,
     NAME_LIMIT,
+    THREAD_LIMIT,
+    available_controllers,
     cgroups,
     live_trees,
-)
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.cpus import cpus
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.files import names
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kernel import kernel
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.processes import scan
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.realtime import (
-    FOUND_LIMIT,
     realtime_threads,
+    reserved_cgroups,
+    reserved_names,
+    reserved_paths,
 )
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.reserved import (
-    candidates,
-    named,
-    offered,
-    reserved,
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.file_evidence import list_names
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.machine_evidence import (
+    booted_at,
+    cpus,
+    kernel,
 )
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.services import (
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.process_evidence import (
+    scan_processes,
+    writers,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.systemd_evidence import (
     installed_version,
     mapped_version,
 )
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.system import booted_at
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.writers import writers
 
 ID = "0123456789abcdef" * 4
 ROOT = "/sys/fs/cgroup"
@@ -107,7 +107,7 @@ def test_no_more_threads_are_told_than_people_read(tmp_path: Path) -> None:
     many = {"/proc/40/stat": stat_line(40, threads=100)}
     for tid in range(100, 200):
         many.update(task(40, tid, "/system.slice/a.service", 1, 5))
-    assert len(realtime_threads(grow(tmp_path, many))["threads"]) == FOUND_LIMIT
+    assert len(realtime_threads(grow(tmp_path, many))["threads"]) == THREAD_LIMIT
 
 
 def v2_tree(enabled: str) -> dict[str, str]:
@@ -242,7 +242,7 @@ NAMES = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_paths_that_a_reserved_cgroup_may_mean(name: str) -> None:
-    assert sorted(set(candidates(name))) == sorted(NAMES[name])
+    assert sorted(set(reserved_paths(name))) == sorted(NAMES[name])
 
 
 KUBELET: dict[str, Any] = {
@@ -256,9 +256,9 @@ KUBELET: dict[str, Any] = {
 
 
 def test_reserved_cgroups_are_found_wherever_they_are_named(tmp_path: Path) -> None:
-    assert named(KUBELET) == ["/json2", "/podruntime.slice", "/system.slice"]
+    assert reserved_names(KUBELET) == ["/json2", "/podruntime.slice", "/system.slice"]
     host = grow(tmp_path, {f"{ROOT}/memory/system.slice/tasks": "", f"{ROOT}/cpu/tasks": ""})
-    found = reserved(host, [f"{ROOT}/memory", f"{ROOT}/cpu"], KUBELET)
+    found = reserved_cgroups(host, [f"{ROOT}/memory", f"{ROOT}/cpu"], KUBELET)
     assert found["system.slice"] == [f"{ROOT}/memory"]
     assert found["podruntime.slice"] == []
     assert "x.slice" not in found
@@ -266,7 +266,7 @@ def test_reserved_cgroups_are_found_wherever_they_are_named(tmp_path: Path) -> N
 
 def test_cgroups_of_the_profile_are_looked_for_as_well(tmp_path: Path) -> None:
     host = grow(tmp_path, {f"{ROOT}/a.slice/a-b.slice/cgroup.controllers": "cpu memory\n"})
-    found = reserved(host, [ROOT], KUBELET, ["a-b", "/x"])
+    found = reserved_cgroups(host, [ROOT], KUBELET, ["a-b", "/x"])
     assert found["a.slice/a-b.slice"] == [ROOT]
     assert (found["x"], found["x.slice"], found["podruntime.slice"]) == ([], [], [])
 
@@ -281,7 +281,7 @@ def test_controllers_of_a_cgroup_are_told_where_there_are_any(tmp_path: Path) ->
         },
     )
     found = {"x.slice": [ROOT], "empty.slice": [ROOT], "v1": [f"{ROOT}/cpu"], "gone": []}
-    assert offered(host, found) == {"x.slice": "cpu memory", "empty.slice": ""}
+    assert available_controllers(host, found) == {"x.slice": "cpu memory", "empty.slice": ""}
 
 
 def test_cpus_with_siblings_and_without(tmp_path: Path) -> None:
@@ -323,7 +323,7 @@ def test_writers_in_pods_and_beside_them(tmp_path: Path) -> None:
         "/opt/nri/plugins/10-balloons": "",
     }
     host = grow(tmp_path, files)
-    seen = scan(host, None)
+    seen = scan_processes(host, None)
     assert seen["writers"] == {"koordlet": 1, "volcano-config-": 1}
     assert writers(host, seen["writers"])["folders"] == {"/opt/nri/plugins": ["10-balloons"]}
 
@@ -355,8 +355,8 @@ def test_the_version_that_the_next_boot_starts(tmp_path: Path) -> None:
 
 def test_names_of_what_is_no_folder(tmp_path: Path) -> None:
     os.symlink("loop", tmp_path / "loop")
-    assert names(Host(str(tmp_path)), "/loop") == []
-    assert names(Host(str(tmp_path)), "relative") == []
+    assert list_names(Host(str(tmp_path)), "/loop") == []
+    assert list_names(Host(str(tmp_path)), "relative") == []
 
 
 @pytest.mark.parametrize("text", ["", " ", "garbage", None])

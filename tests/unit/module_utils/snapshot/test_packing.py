@@ -13,7 +13,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import (
     SIZE_LIMIT,
-    NotPacked,
+    NotUnpacked,
     pack,
     unpack,
 )
@@ -36,7 +36,7 @@ def test_no_more_than_the_limit_is_ever_decompressed() -> None:
     bomb = base64.b64encode(zlib.compress(b" " * (20 * SIZE_LIMIT), 9)).decode("ascii")
     tracemalloc.start()
     try:
-        with pytest.raises(NotPacked, match=f"more than {SIZE_LIMIT} bytes"):
+        with pytest.raises(NotUnpacked, match=f"more than {SIZE_LIMIT} bytes"):
             unpack(bomb)
         _now, peak = tracemalloc.get_traced_memory()
     finally:
@@ -47,17 +47,17 @@ def test_no_more_than_the_limit_is_ever_decompressed() -> None:
 def test_a_document_of_the_largest_size_arrives() -> None:
     text = "a" * (SIZE_LIMIT - 2)
     assert unpack(pack(text)) == text  # type: ignore[arg-type]
-    with pytest.raises(NotPacked, match="bytes"):
+    with pytest.raises(NotUnpacked, match="bytes"):
         unpack(pack(text + "a"))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("found", [7, None, [], {"x": 1}, 1.5, True])
 def test_what_is_not_a_text_is_refused(found: Any) -> None:
-    with pytest.raises(NotPacked, match="not as a text"):
+    with pytest.raises(NotUnpacked, match="not as a text"):
         unpack(found)
 
 
 @pytest.mark.parametrize("document", [b"[" * 200_000, b"\xff", b"", b"9" * 5000, b'{"a":'])
 def test_what_is_not_json_is_refused(document: bytes) -> None:
-    with pytest.raises(NotPacked, match="did not arrive whole"):
+    with pytest.raises(NotUnpacked, match="did not arrive whole"):
         unpack(base64.b64encode(zlib.compress(document)).decode("ascii"))

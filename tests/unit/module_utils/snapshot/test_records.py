@@ -15,12 +15,12 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.records import record_problems
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.transactions import (
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.record_evidence import (
     ledger_problem,
+    record_problems,
     unfinished_transactions,
 )
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import STATE_FOLDER, Store
+from ansible_collections.volcano.colocation.plugins.module_utils.state.store import STATE_DIRECTORY, Store
 
 NOBODY = 65534
 
@@ -50,10 +50,10 @@ def nobody() -> Iterator[None]:
 @pytest.fixture(name="closed", params=["", "/transactions"])
 def _closed(folder: Path, request: pytest.FixtureRequest) -> Iterator[tuple[Host, str]]:
     """A node of ours, and a directory on it that only its owner may look into."""
-    path = folder / f"{STATE_FOLDER}{request.param}".lstrip("/")
-    (folder / STATE_FOLDER.lstrip("/") / "transactions/t-1").mkdir(parents=True)
+    path = folder / f"{STATE_DIRECTORY}{request.param}".lstrip("/")
+    (folder / STATE_DIRECTORY.lstrip("/") / "transactions/t-1").mkdir(parents=True)
     path.chmod(0)
-    yield Host(str(folder)), f"{STATE_FOLDER}{request.param}"
+    yield Host(str(folder)), f"{STATE_DIRECTORY}{request.param}"
     path.chmod(0o700)
 
 

@@ -13,24 +13,27 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot import containerd
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.containerd import (
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot import runtime_files
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.installer_evidence import (
+    installer,
+    relevant_settings,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.runtime_evidence import (
+    cri_evidence,
+    kubelets_endpoint,
+    running_handlers,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.runtime_files import (
     MAX_BYTES,
     MAX_FILES,
     containerd_files,
     containerd_program,
+    crio,
+    docker,
     dump_excerpt,
     import_patterns,
-    of_endpoint,
+    sort_by_endpoint,
 )
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.crio import crio
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.distributions import (
-    chosen_settings,
-    distribution,
-)
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.docker import docker
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.endpoint import kubelets_endpoint
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.runtime import cri_evidence, running_handlers
 from ansible_collections.volcano.colocation.tests.unit.module_utils.cri import server
 from ansible_collections.volcano.colocation.tests.unit.module_utils.cri.server import Runtime, serving
 from ansible_collections.volcano.colocation.tests.unit.module_utils.snapshot.test_snapshot import grow
@@ -283,11 +286,11 @@ def test_of_two_containerds_the_one_that_kubelet_uses_comes_first(tmp_path: Path
         agent("containerd", "--config", "/var/run/docker/containerd/containerd.toml"),
     )
     every = [*docker_own, *system, *k3s, *own]
-    assert of_endpoint(host, every, "unix:///run/k3s/containerd/containerd.sock")[0] is k3s[0]
-    assert of_endpoint(host, every, "unix:///var/run/containerd/containerd.sock")[0] is system[0]
-    assert of_endpoint(host, every, "/srv/containerd.sock")[0] is own[0]
-    assert of_endpoint(host, every, "unix:///var/run/docker/containerd/containerd.sock")[0] is docker_own[0]
-    assert of_endpoint(host, [], "unix:///x") == []
+    assert sort_by_endpoint(host, every, "unix:///run/k3s/containerd/containerd.sock")[0] is k3s[0]
+    assert sort_by_endpoint(host, every, "unix:///var/run/containerd/containerd.sock")[0] is system[0]
+    assert sort_by_endpoint(host, every, "/srv/containerd.sock")[0] is own[0]
+    assert sort_by_endpoint(host, every, "unix:///var/run/docker/containerd/containerd.sock")[0] is docker_own[0]
+    assert sort_by_endpoint(host, [], "unix:///x") == []
 
 
 @pytest.mark.parametrize(
@@ -310,7 +313,7 @@ def test_whose_program_it_is(tmp_path: Path, argv: list[str], program: str) -> N
 def test_a_containerd_whose_file_names_its_socket(tmp_path: Path) -> None:
     host = Host(str(grow(tmp_path, {"srv/c.toml": '[grpc]\n  address = "/srv/run/containerd.sock"\n'})))
     own = agent("containerd", "--config", "/srv/c.toml")
-    assert of_endpoint(host, [*agent("containerd"), *own], "unix:///srv/run/containerd.sock")[0] is own[0]
+    assert sort_by_endpoint(host, [*agent("containerd"), *own], "unix:///srv/run/containerd.sock")[0] is own[0]
 
 
 def test_crio_and_its_drop_ins(tmp_path: Path) -> None:
@@ -349,7 +352,7 @@ docker: false
 
 
 def test_of_k3s_settings_only_those_about_kubelet_and_the_runtime_are_kept(tmp_path: Path) -> None:
-    kept = chosen_settings(RANCHER)
+    kept = relevant_settings(RANCHER)
     assert "hunter2" not in kept
     assert "secret" not in kept
     assert kept.splitlines() == [
@@ -369,7 +372,7 @@ def test_of_k3s_settings_only_those_about_kubelet_and_the_runtime_are_kept(tmp_p
             "var/lib/rancher/k3s/agent/etc/containerd/config.toml.tmpl": "",
         },
     )
-    found = distribution(Host(str(tmp_path)), {"k3s-agent": agent("/usr/local/bin/k3s agent")})
+    found = installer(Host(str(tmp_path)), {"k3s-agent": agent("/usr/local/bin/k3s agent")})
     assert list(found["settings"]) == ["/etc/rancher/k3s/config.yaml", "/etc/rancher/k3s/config.yaml.d/a.yaml"]
     assert "hunter2" not in json.dumps(found)
     assert found["marks"] == ["/etc/rancher/k3s", "/var/lib/rancher/k3s/agent"]
@@ -379,7 +382,7 @@ def test_of_k3s_settings_only_those_about_kubelet_and_the_runtime_are_kept(tmp_p
 
 def test_an_empty_tree_tells_of_no_distribution(tmp_path: Path) -> None:
     nothing: dict[str, object] = {"marks": [], "settings": {}, "templates": [], "template_files": {}, "supervisors": []}
-    assert distribution(Host(str(tmp_path)), {}) == nothing
+    assert installer(Host(str(tmp_path)), {}) == nothing
 
 
 def answered(path: Path, served: Runtime) -> dict[str, Any]:
@@ -438,11 +441,10 @@ def test_containerd_is_asked_what_it_makes_of_several_files(tmp_path: Path) -> N
 
 def test_a_containerd_that_does_not_dump_says_why(tmp_path: Path) -> None:
     (tmp_path / "a.toml").touch()
-    found = dump_of(tmp_path, "echo noise >&2; echo 'broken: a.toml' >&2; exit 1", 'imports = ["a.toml"]\n')
-    assert found
+    found = dump_of(tmp_path, "echo noise >&2; echo 'broken: a.toml' >&2; exit 1", 'imports = ["a.toml"]\n') or {}
     assert found["error"] == "broken: a.toml"
 
 
 def test_a_single_file_needs_no_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(containerd, "DROP_IN_FOLDER", str(tmp_path / "conf.d"))
+    monkeypatch.setattr(runtime_files, "CONTAINERD_DROP_INS", str(tmp_path / "conf.d"))
     assert dump_of(tmp_path, "echo no", "version = 2\n") is None

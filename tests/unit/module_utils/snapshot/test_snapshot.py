@@ -15,23 +15,29 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.mounts import cgroup_mounts
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.hierarchy import cgroup_mounts
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.collect import collect
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.files import (
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.file_evidence import (
     CONFIG_LIMIT,
     capture,
     describe,
     kernel_text,
 )
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_healthz import healthz, place
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.processes import option, started_at
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.runtime import (
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_endpoints import (
+    healthz,
+    healthz_address,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.machine_evidence import booted_at
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.process_evidence import (
+    command_line_option,
+    started_at,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.runtime_evidence import (
     listening_sockets,
     running_handlers,
 )
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.services import parse_show, services
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.system import booted_at
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.systemd_evidence import parse_show, services
 from ansible_collections.volcano.colocation.tests.unit.module_utils.snapshot.listening import listening
 
 ID = "0123456789abcdef" * 4
@@ -222,7 +228,7 @@ def test_a_process_that_ended_between_two_reads_is_no_evidence(tmp_path: Path) -
     ],
 )
 def test_options(argv: list[str], value: str | None) -> None:
-    assert option(argv, "--config", "-c") == value
+    assert command_line_option(argv, "--config", "-c") == value
 
 
 def test_only_sockets_somebody_listens_on() -> None:
@@ -403,7 +409,7 @@ def test_healthz(body: str) -> None:
 @pytest.mark.parametrize("word", ["null", "~", '""'])
 def test_a_null_address_is_kubelets_default(word: str) -> None:
     text = f"healthzBindAddress: {word}\nhealthzPort: {word}\n"
-    assert place([], [text]) == ("127.0.0.1", 10248)
+    assert healthz_address([], [text]) == ("127.0.0.1", 10248)
 
 
 def test_healthz_of_nobody() -> None:

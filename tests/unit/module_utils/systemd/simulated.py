@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Sequence
 
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.property import INFINITY
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd.dbus_values import INFINITY
 from ansible_collections.volcano.colocation.tests.unit.module_utils.systemd.answering import AnsweringHost, Refusal
 
 DEFAULTS: dict[str, Any] = {"CPUWeight": INFINITY, "MemoryHigh": INFINITY, "TasksMax": INFINITY, "MemoryLow": 0}

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd import slice_work
+from ansible_collections.volcano.colocation.plugins.module_utils.slices import unit_result
 from ansible_collections.volcano.colocation.tests.unit.module_utils.systemd.simulated import Systemd
 
 NAME = "node-agents.slice"
@@ -28,9 +28,9 @@ def parameters(**options: Any) -> dict[str, Any]:
 def run(systemd: Systemd, **options: Any) -> tuple[bool, dict[str, Any], list[str]]:
     """Whether it changed something, what it answered, and what its programs were asked to do."""
     systemd.host.commands.clear()
-    work = slice_work.prepared(systemd.host, parameters(**options))
-    unit = slice_work.carried_out(systemd.host, work)
-    return work.plan.changed, slice_work.answer(systemd.host, work, unit), systemd.verbs
+    work = unit_result.prepare(systemd.host, parameters(**options))
+    unit = unit_result.apply_prepared(systemd.host, work)
+    return work.plan.changed, unit_result.to_result(systemd.host, work, unit), systemd.verbs
 
 
 def tree(systemd: Systemd) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import CommandResult
 from ansible_collections.volcano.colocation.plugins.module_utils.systemd.bus import Bus, BusError, object_path
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.property import Property
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd.dbus_values import Property
 from ansible_collections.volcano.colocation.tests.unit.module_utils.systemd.answering import AnsweringHost, Refusal
 
 UNIT = "/org/freedesktop/systemd1/unit/"

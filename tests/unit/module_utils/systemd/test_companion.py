@@ -12,7 +12,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.hierarchy import Hierarchies
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd import companion
+from ansible_collections.volcano.colocation.plugins.module_utils.slices import cgroup_controllers
 from ansible_collections.volcano.colocation.tests.unit.module_utils.systemd.answering import AnsweringHost
 
 V1 = Hierarchies("v1", {"cpuset": "/sys/fs/cgroup/cpuset", "hugetlb": "/sys/fs/cgroup/hugetlb"})
@@ -27,13 +27,13 @@ def files(root: Path, texts: dict[str, str]) -> Path:
 
 
 def run(root: Path, unit: str, *controllers: str) -> None:
-    helper = companion.companion(unit, controllers)
+    helper = cgroup_controllers.controller_unit(unit, controllers)
     assert helper is not None
     subprocess.run(helper.script(str(root)), check=True)
 
 
 def test_what_systemd_knows_needs_no_unit() -> None:
-    assert companion.companion("a.slice", ("cpu", "memory", "pids", "io")) is None
+    assert cgroup_controllers.controller_unit("a.slice", ("cpu", "memory", "pids", "io")) is None
 
 
 def test_v1_cpusets_are_filled_from_above_level_by_level(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_on_v2_the_levels_above_enable_it(tmp_path: Path) -> None:
 
 def test_the_unit_starts_the_same_script() -> None:
     """systemd.service(5): in a command line $$ is a dollar sign, %% a per cent sign, and backslashes escape."""
-    helper = companion.Companion(r"a\x2db-c.slice", ("cpuset",))
+    helper = cgroup_controllers.ControllerUnit(r"a\x2db-c.slice", ("cpuset",))
     text = helper.text()
     (line,) = [line for line in text.splitlines() if line.startswith("ExecStart=")]
     words = shlex.split(line[len("ExecStart=") :])
@@ -94,17 +94,20 @@ def test_the_unit_starts_the_same_script() -> None:
 )
 def test_what_is_missing(tmp_path: Path, tree: Hierarchies, texts: dict[str, str], missing: dict[str, str]) -> None:
     files(tmp_path / "sys/fs/cgroup", texts)
-    assert companion.absent(AnsweringHost(tmp_path), tree, "a.slice", ["cpuset", "hugetlb"]) == missing
+    assert (
+        cgroup_controllers.missing_controllers(AnsweringHost(tmp_path), tree, "a.slice", ["cpuset", "hugetlb"])
+        == missing
+    )
 
 
 def test_a_controller_of_another_node_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ColocationError, match="this node has no controller pids"):
-        companion.absent(AnsweringHost(tmp_path), V1, "a.slice", ["pids"])
+        cgroup_controllers.missing_controllers(AnsweringHost(tmp_path), V1, "a.slice", ["pids"])
 
 
 def test_properties_that_limit_nothing_turn_controllers_on() -> None:
     wanted = ["cpu", "cpuset", "memory", "pids", "io"]
-    assert companion.turned_on(wanted, {"CPUWeight": None, "TasksMax": 5}, "0-7") == {
+    assert cgroup_controllers.enabling_properties(wanted, {"CPUWeight": None, "TasksMax": 5}, "0-7") == {
         "CPUWeight": "100",
         "AllowedCPUs": "0-7",
         "MemoryAccounting": "yes",
@@ -112,5 +115,7 @@ def test_properties_that_limit_nothing_turn_controllers_on() -> None:
         "IOAccounting": "yes",
         "TasksMax": 5,
     }
-    assert companion.turned_on(["cpuset"], {"AllowedMemoryNodes": "0"}, "0-7") == {"AllowedMemoryNodes": "0"}
-    assert companion.turned_on(["cpu"], {"CPUWeight": 7}, "") == {"CPUWeight": 7}
+    assert cgroup_controllers.enabling_properties(["cpuset"], {"AllowedMemoryNodes": "0"}, "0-7") == {
+        "AllowedMemoryNodes": "0"
+    }
+    assert cgroup_controllers.enabling_properties(["cpu"], {"CPUWeight": 7}, "") == {"CPUWeight": 7}

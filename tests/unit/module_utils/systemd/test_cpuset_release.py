@@ -9,13 +9,17 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup import safe_path
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.cpuset_release import release
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.properties import Setting, default, setting
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.property_values import Machine
+from ansible_collections.volcano.colocation.plugins.module_utils.slices.cgroup_controllers import release_cpusets
+from ansible_collections.volcano.colocation.plugins.module_utils.slices.properties import (
+    Setting,
+    default_setting,
+    parse_setting,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.slices.property_values import Machine
 from ansible_collections.volcano.colocation.tests.unit.module_utils.systemd.answering import AnsweringHost
 from ansible_collections.volcano.colocation.tests.unit.module_utils.systemd.simulated import V2
 
-ENDED = (default("AllowedCPUs"), default("CPUWeight"))
+ENDED = (default_setting("AllowedCPUs"), default_setting("CPUWeight"))
 MACHINE = Machine(1, 4096, 1)
 
 
@@ -37,14 +41,16 @@ def cpus(node: Path) -> str:
 
 
 def test_an_ended_restriction_is_cleared_and_no_other(node: Path) -> None:
-    release(AnsweringHost(node), "a-b.slice", ENDED)
+    release_cpusets(AnsweringHost(node), "a-b.slice", ENDED)
     assert cpus(node) == "\n"
     assert (node / "sys/fs/cgroup/a.slice/a-b.slice/cpuset.mems").read_text() == "0\n"
 
 
-@pytest.mark.parametrize("pushed", [(), (setting("AllowedCPUs", "2", MACHINE),), (default("AllowedMemoryNodes"),)])
+@pytest.mark.parametrize(
+    "pushed", [(), (parse_setting("AllowedCPUs", "2", MACHINE),), (default_setting("AllowedMemoryNodes"),)]
+)
 def test_what_has_not_ended_stays(node: Path, pushed: tuple[Setting, ...]) -> None:
-    release(AnsweringHost(node), "a-b.slice", pushed)
+    release_cpusets(AnsweringHost(node), "a-b.slice", pushed)
     assert cpus(node) == "2\n"
 
 
@@ -58,11 +64,11 @@ def test_a_populated_cgroup_gets_what_its_parent_has(node: Path, monkeypatch: py
         write(folder, name, text)
 
     monkeypatch.setattr(safe_path, "write", kernel)
-    release(AnsweringHost(node), "a-b.slice", ENDED)
+    release_cpusets(AnsweringHost(node), "a-b.slice", ENDED)
     assert cpus(node) == "0-5\n"
 
 
 def test_without_the_controller_there_is_nothing_to_clear(node: Path) -> None:
     (node / "sys/fs/cgroup/a.slice/a-b.slice/cpuset.cpus").unlink()
-    release(AnsweringHost(node), "a-b.slice", ENDED)
+    release_cpusets(AnsweringHost(node), "a-b.slice", ENDED)
     assert not (node / "sys/fs/cgroup/a.slice/a-b.slice/cpuset.cpus").exists()

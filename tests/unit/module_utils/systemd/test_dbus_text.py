@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.dbus_text import (
-    UnreadableAnswer,
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd.dbus_values import (
+    INFINITY,
+    Property,
+    UnreadableReply,
     arguments,
     decode,
 )
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.property import INFINITY, Property
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def test_values_are_read(text: str, value: Any) -> None:
 
 @pytest.mark.parametrize("text", ["", "t", 'as 2 "x"', "b yes", "a{sv 1", "t one", "a 1", "? 1"])
 def test_what_is_no_value_is_an_error(text: str) -> None:
-    with pytest.raises(UnreadableAnswer, match="busctl"):
+    with pytest.raises(UnreadableReply, match="busctl"):
         decode(text)
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.hierarchy import Hierarchies
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.kernel_values import unlike
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.properties import settings
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.property_values import Machine
+from ansible_collections.volcano.colocation.plugins.module_utils.slices.properties import parse_settings
+from ansible_collections.volcano.colocation.plugins.module_utils.slices.property_knobs import kernel_differences
+from ansible_collections.volcano.colocation.plugins.module_utils.slices.property_values import Machine
 
 MACHINE = Machine(pages=1000001, page=4096, tasks=32768)
 V2 = Hierarchies("v2", dict.fromkeys(("cpu", "memory", "pids"), "/sys/fs/cgroup"))
@@ -50,11 +50,11 @@ def test_unlike(
     path = tmp_path / "sys/fs/cgroup" / controller / "a.slice" / name
     path.parent.mkdir(parents=True)
     path.write_text(text + "\n")
-    wanted = settings(given, MACHINE)
+    wanted = parse_settings(given, MACHINE)
     unit = {"ControlGroup": "/a.slice", **{each.value.name: each.value.value for each in wanted}}
-    assert unlike(Host(str(tmp_path)), tree, unit, wanted) == expected
+    assert kernel_differences(Host(str(tmp_path)), tree, unit, wanted) == expected
 
 
 def test_a_value_that_systemd_does_not_hold_is_not_looked_for(tmp_path: Path) -> None:
-    wanted = settings({"CPUWeight": 300}, MACHINE)
-    assert unlike(Host(str(tmp_path)), V2, {"ControlGroup": "/a.slice", "CPUWeight": 100}, wanted) == {}
+    wanted = parse_settings({"CPUWeight": 300}, MACHINE)
+    assert kernel_differences(Host(str(tmp_path)), V2, {"ControlGroup": "/a.slice", "CPUWeight": 100}, wanted) == {}

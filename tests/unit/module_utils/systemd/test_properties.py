@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd import property_text
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.properties import (
+from ansible_collections.volcano.colocation.plugins.module_utils.slices import properties
+from ansible_collections.volcano.colocation.plugins.module_utils.slices.properties import (
     RULES,
-    assigned,
-    calls,
-    setting,
-    settings,
+    parse_assignments,
+    parse_setting,
+    parse_settings,
+    to_bus_properties,
 )
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.property import INFINITY, Property
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.property_values import Machine
+from ansible_collections.volcano.colocation.plugins.module_utils.slices.property_values import Machine
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd.dbus_values import INFINITY, Property
 
 MACHINE = Machine(pages=1000001, page=4096, tasks=32768)
 
@@ -54,21 +54,21 @@ MACHINE = Machine(pages=1000001, page=4096, tasks=32768)
     ],
 )
 def test_a_value_in_file_and_on_the_bus(name: str, given: Any, line: str, dbus: str, value: Any) -> None:
-    found = setting(name, given, MACHINE)
+    found = parse_setting(name, given, MACHINE)
     assert found.lines == (line,)
     assert found.value == Property(dbus, RULES[name].signature, value)
 
 
 def test_devices_are_one_a_line_behind_an_empty_one() -> None:
-    found = setting("IOReadBandwidthMax", ["/dev/vdb 5", "/dev/vda 10M"], MACHINE)
+    found = parse_setting("IOReadBandwidthMax", ["/dev/vdb 5", "/dev/vda 10M"], MACHINE)
     assert found.lines == (
         "IOReadBandwidthMax=",
         "IOReadBandwidthMax=/dev/vdb 5",
         "IOReadBandwidthMax=/dev/vda 10M",
     )
     assert found.value.value == (("/dev/vda", 10000000), ("/dev/vdb", 5))
-    assert [each.value for each in calls([found])] == [(), found.value.value]
-    (latency,) = settings({"IODeviceLatencyTargetSec": "/dev/vda 25ms"}, MACHINE)
+    assert [each.value for each in to_bus_properties([found])] == [(), found.value.value]
+    (latency,) = parse_settings({"IODeviceLatencyTargetSec": "/dev/vda 25ms"}, MACHINE)
     assert latency.value == Property("IODeviceLatencyTargetUSec", "a(st)", (("/dev/vda", 25000),))
 
 
@@ -103,14 +103,14 @@ def test_devices_are_one_a_line_behind_an_empty_one() -> None:
 )
 def test_what_systemd_would_not_take(name: str, given: Any, message: str) -> None:
     with pytest.raises(ColocationError, match=message) as caught:
-        setting(name, given, MACHINE)
+        parse_setting(name, given, MACHINE)
     assert name in str(caught.value)
 
 
 def test_masks_with_empty_bytes_and_devices_in_any_order_are_the_same() -> None:
-    assert setting("AllowedCPUs", "0", MACHINE).holds({"AllowedCPUs": b"\x01\x00\x00"})
-    assert not setting("AllowedCPUs", "0", MACHINE).holds({"AllowedCPUs": b"\x00\x01"})
-    rates = setting("IOWriteIOPSMax", ["/dev/a 1", "/dev/b 2"], MACHINE)
+    assert parse_setting("AllowedCPUs", "0", MACHINE).holds({"AllowedCPUs": b"\x01\x00\x00"})
+    assert not parse_setting("AllowedCPUs", "0", MACHINE).holds({"AllowedCPUs": b"\x00\x01"})
+    rates = parse_setting("IOWriteIOPSMax", ["/dev/a 1", "/dev/b 2"], MACHINE)
     assert rates.holds({"IOWriteIOPSMax": (("/dev/b", 2), ("/dev/a", 1))})
     assert not rates.holds({})
 
@@ -126,7 +126,7 @@ def test_the_last_assignment_of_a_file_counts_and_devices_add_up() -> None:
         ("Unknown", "x"),
         ("CPUQuota", "33.3%"),
     ]
-    found = assigned(lines, MACHINE)
+    found = parse_assignments(lines, MACHINE)
     assert {name: each.value.value for name, each in found.items()} == {
         "CPUWeight": 2,
         "IOReadIOPSMax": (("/dev/b", 2), ("/dev/c", 3)),
@@ -142,7 +142,7 @@ def test_values_as_people_read_them() -> None:
         "TasksAccounting": True,
         "Id": "not a setting",
     }
-    assert property_text.properties(unit) == {
+    assert properties.readable_properties(unit) == {
         "CPUWeight": "infinity",
         "AllowedCPUs": "0-3,8",
         "IOReadIOPSMax": {"/dev/a": "infinity", "/dev/b": 2},

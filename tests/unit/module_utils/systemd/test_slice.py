@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd import slice_plan, slice_work
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.kubelet_slices import is_kubelets
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.property import INFINITY
+from ansible_collections.volcano.colocation.plugins.module_utils.slices import unit_plan, unit_result
+from ansible_collections.volcano.colocation.plugins.module_utils.slices.property_knobs import is_kubelet_slice
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd.dbus_values import INFINITY
 from ansible_collections.volcano.colocation.tests.unit.module_utils.systemd.simulated import CONTROL, Systemd
 from ansible_collections.volcano.colocation.tests.unit.module_utils.systemd.slice_run import NAME, parameters, run, tree
 
@@ -318,7 +318,7 @@ def test_a_pods_weight_and_what_only_looks_like_kubelets_are_not_refused(systemd
     ],
 )
 def test_names_of_kubelets_slices(name: str, kubelets: bool) -> None:
-    assert is_kubelets(name) is kubelets
+    assert is_kubelet_slice(name) is kubelets
 
 
 def test_a_transient_slice_gets_a_drop_in(systemd: Systemd) -> None:
@@ -330,8 +330,8 @@ def test_a_transient_slice_gets_a_drop_in(systemd: Systemd) -> None:
 
 def test_check_mode_tells_what_will_be(systemd: Systemd) -> None:
     run(systemd, properties={"CPUWeight": 200})
-    work = slice_work.prepared(systemd.host, parameters(properties={"CPUWeight": 300}))
-    file, values = slice_plan.diff(work.request, work.state, work.plan)
+    work = unit_result.prepare(systemd.host, parameters(properties={"CPUWeight": 300}))
+    file, values = unit_plan.render_diff(work.request, work.state, work.plan)
     assert (file["before_header"], values["before_header"]) == ("/" + UNIT, NAME)
     assert "CPUWeight=200" in file["before"]
     assert "CPUWeight=300" in file["after"]
@@ -350,7 +350,7 @@ def test_usage_and_pressure(systemd: Systemd) -> None:
         "CPUUsageNSec": 2500000000,
         "ControlGroup": "/node.slice/node-agents.slice",
     }
-    assert slice_work.status(systemd.host, unit) == {
+    assert unit_result.status(systemd.host, unit) == {
         "active_state": "active",
         "sub_state": "active",
         "tasks": None,
@@ -364,8 +364,8 @@ def test_somebody_elses_drop_in_stays_and_is_named(systemd: Systemd) -> None:
     run(systemd, properties={"TasksMax": 5})
     path = f"etc/systemd/system.control/{NAME}.d/50-CPUWeight.conf"
     systemd.write(path, "[Slice]\nCPUWeight=7\n")
-    work = slice_work.prepared(systemd.host, parameters(state="absent"))
-    assert slice_work.warnings(work) == [f"/{path} is not ours and stays; remove it, or run systemctl revert {NAME}"]
+    work = unit_result.prepare(systemd.host, parameters(state="absent"))
+    assert unit_result.warnings(work) == [f"/{path} is not ours and stays; remove it, or run systemctl revert {NAME}"]
 
 
 def test_controllers_that_the_node_has_not_are_an_error(systemd: Systemd) -> None:

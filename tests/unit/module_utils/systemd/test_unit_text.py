@@ -9,13 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd import drop_ins
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.companion import Companion
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.properties import RULES, default, settings
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.property_values import Machine
-from ansible_collections.volcano.colocation.plugins.module_utils.systemd.unit_text import (
+from ansible_collections.volcano.colocation.plugins.module_utils.slices import unit_files
+from ansible_collections.volcano.colocation.plugins.module_utils.slices.cgroup_controllers import ControllerUnit
+from ansible_collections.volcano.colocation.plugins.module_utils.slices.properties import (
+    RULES,
+    default_setting,
+    parse_settings,
+)
+from ansible_collections.volcano.colocation.plugins.module_utils.slices.property_values import Machine
+from ansible_collections.volcano.colocation.plugins.module_utils.slices.unit_files import (
     assignments,
-    unit_file,
+    render_unit_file,
     without_values,
 )
 from ansible_collections.volcano.colocation.tests.unit.module_utils.systemd.answering import AnsweringHost
@@ -35,9 +39,9 @@ def test_a_text_without_its_values() -> None:
 
 
 def test_folders_of_a_dashed_slice() -> None:
-    assert drop_ins.folders("a-b-c.slice") == ("a-b-c.slice.d", "a-b-.slice.d", "a-.slice.d", "slice.d")
-    assert drop_ins.folders("a.slice") == ("a.slice.d", "slice.d")
-    assert drop_ins.folders("-.slice") == ("-.slice.d", "slice.d")
+    assert unit_files.drop_in_directories("a-b-c.slice") == ("a-b-c.slice.d", "a-b-.slice.d", "a-.slice.d", "slice.d")
+    assert unit_files.drop_in_directories("a.slice") == ("a.slice.d", "slice.d")
+    assert unit_files.drop_in_directories("-.slice") == ("-.slice.d", "slice.d")
 
 
 def test_of_drop_ins_with_one_name_the_nearest_counts(tmp_path: Path) -> None:
@@ -52,13 +56,13 @@ def test_of_drop_ins_with_one_name_the_nearest_counts(tmp_path: Path) -> None:
     ):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text("")
-    found = drop_ins.read(AnsweringHost(tmp_path), "a-b.slice")
+    found = unit_files.read_drop_ins(AnsweringHost(tmp_path), "a-b.slice")
     assert [each.path for each in found] == [
         "/etc/systemd/system/slice.d/10.conf",
         "/etc/systemd/system/a-b.slice.d/20.conf",
         "/run/systemd/system.control/a-b.slice.d/50-X.conf",
     ]
-    assert drop_ins.pushed("a-b.slice", found) == ("/run/systemd/system.control/a-b.slice.d/50-X.conf",)
+    assert unit_files.runtime_drop_ins("a-b.slice", found) == ("/run/systemd/system.control/a-b.slice.d/50-X.conf",)
 
 
 SETTINGS = {
@@ -83,13 +87,13 @@ def verified(path: Path) -> str:
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not here")
 def test_systemd_takes_every_line(tmp_path: Path) -> None:
-    helper = Companion(r"a\x2db-c.slice", ("cpuset", "hugetlb"))
+    helper = ControllerUnit(r"a\x2db-c.slice", ("cpuset", "hugetlb"))
     (tmp_path / helper.unit).write_text(helper.text())
-    wanted = settings(SETTINGS, Machine(1000, 4096, 1000))
-    old = [default(name) for name, rule in RULES.items() if rule.since < 247]
+    wanted = parse_settings(SETTINGS, Machine(1000, 4096, 1000))
+    old = [default_setting(name) for name, rule in RULES.items() if rule.since < 247]
     texts = {
-        r"a\x2db-c.slice": unit_file("100% of it", ["kubelet.service"], [helper.unit], wanted),
-        "defaults.slice": unit_file("Defaults", [], [], old),
+        r"a\x2db-c.slice": render_unit_file("100% of it", ["kubelet.service"], [helper.unit], wanted),
+        "defaults.slice": render_unit_file("Defaults", [], [], old),
     }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)

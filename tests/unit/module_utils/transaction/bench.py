@@ -13,9 +13,10 @@ from typing import Any, Callable, Generic, TypeVar
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import boot, durable, engine, store
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.journal import unfinished
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import STATE_FOLDER
+from ansible_collections.volcano.colocation.plugins.module_utils.state import atomic_file, store
+from ansible_collections.volcano.colocation.plugins.module_utils.state.journal import unfinished_journals
+from ansible_collections.volcano.colocation.plugins.module_utils.state.store import STATE_DIRECTORY
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import boot_unit, runner
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.disk import Disk
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.inprocess import InProcess
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.kills import (
@@ -35,7 +36,7 @@ from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.
 
 RUNNING = {CONTAINERD: "active", KUBELET: "active"}
 # The last one stands in for the unit where there are no nameless files, and systemd takes it for none.
-BOOT = (boot.UNIT_FILE, boot.LINK, durable.temporary(boot.FOLDER, boot.UNIT_FILE))
+BOOT = (boot_unit.UNIT_FILE, boot_unit.LINK, atomic_file.temporary_path(boot_unit.UNIT_DIRECTORY, boot_unit.UNIT_FILE))
 Work = Callable[[InProcess], Any]
 
 
@@ -45,13 +46,13 @@ def silent(_line: str) -> None:
 
 def ours_apart(tree: Tree) -> Tree:
     """What has to be the same."""
-    return {path: each for path, each in tree.items() if not path.startswith((STATE_FOLDER, *BOOT, *IN_MEMORY))}
+    return {path: each for path, each in tree.items() if not path.startswith((STATE_DIRECTORY, *BOOT, *IN_MEMORY))}
 
 
 def transaction(simulation: InProcess, plan: dict[str, Any]) -> dict[str, Any]:
     """Carry the plan out."""
     simulation.store.open(plan["id"], json.dumps(plan))
-    return engine.execute(simulation.node, simulation.store, plan["id"], silent)
+    return runner.execute(simulation.node, simulation.store, plan["id"], silent)
 
 
 def whole_plan(simulation: InProcess) -> dict[str, Any]:
@@ -130,7 +131,7 @@ class Bench(Settling[Killed]):
         """A node before its transaction; systemd has another unit to start."""
         simulation = Killed(self.folder())
         misaligned(simulation)
-        simulation.write(f"{boot.WANTS}/other.service", "")
+        simulation.write(f"{boot_unit.WANTS}/other.service", "")
         return simulation
 
     def node(self, moment: Moment) -> Killed:
@@ -153,7 +154,7 @@ class Ends:
         """One of the two, everything runs, nothing of ours is left to be done."""
         found = self.check_node(moment, node)
         assert not set(BOOT) & found.keys(), moment.call
-        assert not unfinished(node.store), moment.call
+        assert not unfinished_journals(node.store), moment.call
 
     def check_node(self, moment: Moment, node: InProcess) -> Tree:
         """The same without what is ours; the node's whole tree."""

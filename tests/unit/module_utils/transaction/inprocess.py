@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Callable
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cri import hpack
-from ansible_collections.volcano.colocation.plugins.module_utils.cri.client import CriClient
-from ansible_collections.volcano.colocation.plugins.module_utils.cri.errors import CriError, CriUnavailable
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.node import CRI_TIMEOUT, Node
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.grpc import CriError, CriUnavailable
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.node_access import CRI_TIMEOUT, Node
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.runtime_client import CriClient
 from ansible_collections.volcano.colocation.tests.unit.module_utils.cri.server import DATA, HEADERS, Runtime, Server
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import ENDPOINT, Simulation
 

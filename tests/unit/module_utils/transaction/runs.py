@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, steps
+from ansible_collections.volcano.colocation.plugins.module_utils.state.store import Store
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import runner, steps
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.context import TransactionContext
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import Step
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import Store
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.work import Work
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import Simulation
 
 
@@ -22,7 +22,7 @@ class Crash(BaseException):
     """The process is gone."""
 
 
-def crash(step: Step, work: Work) -> str:
+def crash(step: Step, work: TransactionContext) -> str:
     """Instead of a step: it is done, and that is the last of it."""
     step.do(work)
     raise Crash
@@ -33,17 +33,17 @@ def carry_out(simulation: Simulation, plan: dict[str, Any], store: Store | None 
     lines: list[str] = []
     if not simulation.store.exists(plan["id"]):
         simulation.store.open(plan["id"], json.dumps(plan))
-    answer = engine.execute(simulation.node, store or simulation.store, plan["id"], lines.append)
+    answer = runner.execute(simulation.node, store or simulation.store, plan["id"], lines.append)
     assert simulation.store.read(plan["id"], "result.json") == answer
     return dict(answer, printed="\n".join(lines))
 
 
-def break_step(monkeypatch: pytest.MonkeyPatch, name: str, do: Callable[[Step, Work], str]) -> None:
-    monkeypatch.setattr(engine, "STEPS", tuple(broken(step, do) if step.name == name else step for step in steps.STEPS))
+def break_step(monkeypatch: pytest.MonkeyPatch, name: str, do: Callable[[Step, TransactionContext], str]) -> None:
+    monkeypatch.setattr(runner, "STEPS", tuple(broken(step, do) if step.name == name else step for step in steps.STEPS))
 
 
-def broken(step: Step, do: Callable[[Step, Work], str]) -> Step:
-    def run(work: Work) -> str:
+def broken(step: Step, do: Callable[[Step, TransactionContext], str]) -> Step:
+    def run(work: TransactionContext) -> str:
         return do(step, work)
 
     return replace(step, do=run)

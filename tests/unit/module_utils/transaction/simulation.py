@@ -15,10 +15,9 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.module_utils.host import CommandResult, Host
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.clock import Clock
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.node import Node
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import STATE_FOLDER, Store
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.node_access import Node
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Clock, CommandResult, Host
+from ansible_collections.volcano.colocation.plugins.module_utils.state.store import STATE_DIRECTORY, Store
 from ansible_collections.volcano.colocation.tests.unit.module_utils.cri.server import (
     Container,
     Runtime,
@@ -124,7 +123,7 @@ class Simulation:
         found = {}
         for path in sorted(self.root.rglob("*")):
             relative = "/" + str(path.relative_to(self.root))
-            if relative.startswith((STATE_FOLDER, "/usr", "/run", "/proc")):
+            if relative.startswith((STATE_DIRECTORY, "/usr", "/run", "/proc")):
                 continue
             content = ""
             if path.is_symlink():
@@ -142,7 +141,7 @@ class Simulation:
 
     def everything_kept(self) -> str:
         """All text below our own folder but the backups and originals."""
-        folder = Path(self.host.path(STATE_FOLDER))
+        folder = Path(self.host.path(STATE_DIRECTORY))
         return "\n".join(
             path.read_text(errors="replace")
             for path in folder.rglob("*")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.block_yaml import NotUnderstood, parse
+from ansible_collections.volcano.colocation.plugins.module_utils.kube_api.yaml_subset import UnsupportedSyntax, parse
 
 SECRET = "hunter2"
 
@@ -71,7 +71,7 @@ def test_what_is_understood(text: str, value: Any) -> None:
 
 @pytest.mark.parametrize(("text", "line", "what"), REFUSED)
 def test_what_is_refused_is_named_by_its_line_and_not_quoted(text: str, line: int, what: str) -> None:
-    with pytest.raises(NotUnderstood) as caught:
+    with pytest.raises(UnsupportedSyntax) as caught:
         parse(text)
     assert (caught.value.line, caught.value.message) == (line, what)
     assert SECRET not in str(caught.value)
@@ -82,7 +82,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     line: int | None = 1
     try:
         parse(text)
-    except NotUnderstood as error:
+    except UnsupportedSyntax as error:
         line = error.line
     assert line is not None
 
@@ -98,7 +98,7 @@ def test_what_the_library_writes_is_read_as_the_library_reads_it(document: dict[
     text = yaml.safe_dump(document, width=1 << 20, allow_unicode=True)
     try:
         found = parse(text)
-    except NotUnderstood:
+    except UnsupportedSyntax:
         # A text of more than one line, or with an escape of YAML's own.
         return
     assert texts(found) == texts(yaml.safe_load(text))

@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import boot, engine, install
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.journal import unfinished
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import parse
+from ansible_collections.volcano.colocation.plugins.module_utils.state import installed_engine
+from ansible_collections.volcano.colocation.plugins.module_utils.state.journal import unfinished_journals
+from ansible_collections.volcano.colocation.plugins.module_utils.state.plan_document import parse_plan
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import boot_unit, runner
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.context import TransactionContext
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import Step
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.work import Work
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.disk import Disk
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.inprocess import ENGINE
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import break_step, carry_out
@@ -34,7 +35,7 @@ class Crash(BaseException):
     """The power is cut."""
 
 
-def crash(step: Step, work: Work) -> str:
+def crash(step: Step, work: TransactionContext) -> str:
     step.do(work)
     raise Crash
 
@@ -46,17 +47,17 @@ def silent(_line: str) -> None:
 @pytest.fixture
 def booted(simulation: Simulation) -> Simulation:
     simulation.node = replace(simulation.node, engine=ENGINE)
-    simulation.write(f"{boot.WANTS}/other.service", "")
+    simulation.write(f"{boot_unit.WANTS}/other.service", "")
     return simulation
 
 
 def test_the_unit_is_there_only_meanwhile(booted: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
 
-    def look(step: Step, work: Work) -> str:
-        assert os.readlink(booted.host.path(boot.LINK)) == boot.UNIT_FILE
-        assert os.stat(booted.host.path(boot.UNIT_FILE)).st_mode & 0o777 == 0o644
-        seen.append(booted.read(boot.UNIT_FILE))
+    def look(step: Step, work: TransactionContext) -> str:
+        assert os.readlink(booted.host.path(boot_unit.LINK)) == boot_unit.UNIT_FILE
+        assert os.stat(booted.host.path(boot_unit.UNIT_FILE)).st_mode & 0o777 == 0o644
+        seen.append(booted.read(boot_unit.UNIT_FILE))
         return step.do(work)
 
     break_step(monkeypatch, "stop kubelet", look)
@@ -71,30 +72,30 @@ def test_the_unit_is_there_only_meanwhile(booted: Simulation, monkeypatch: pytes
     (mounts,) = [line.split("=")[1].split() for line in lines if line.startswith("RequiresMountsFor=")]
     assert {ENGINE, "/var/lib/volcano-colocation", "/var/lib/kubelet", "/etc/containerd"} <= set(mounts)
     assert "WantedBy=multi-user.target" in lines
-    assert sorted(os.listdir(booted.host.path(boot.FOLDER))) == ["multi-user.target.wants"]
-    assert os.listdir(booted.host.path(boot.WANTS)) == ["other.service"]
+    assert sorted(os.listdir(booted.host.path(boot_unit.UNIT_DIRECTORY))) == ["multi-user.target.wants"]
+    assert os.listdir(booted.host.path(boot_unit.WANTS)) == ["other.service"]
     assert not [argv for argv in booted.commands if "daemon-reload" in argv or "enable" in argv]
 
 
 def test_an_engine_that_was_replaced_is_the_one_that_is_started(booted: Simulation) -> None:
-    booted.write(boot.UNIT_FILE, "of another version\n", 0o600)
-    plan = parse(json.dumps(document(booted)))
-    boot.arm(booted.node, plan)
-    assert booted.read(boot.UNIT_FILE) == boot.text(ENGINE, plan)
-    boot.disarm(booted.host)
-    assert not boot.armed(booted.host)
-    assert not os.path.exists(booted.host.path(boot.UNIT_FILE))
+    booted.write(boot_unit.UNIT_FILE, "of another version\n", 0o600)
+    plan = parse_plan(json.dumps(document(booted)))
+    boot_unit.enable(booted.node, plan)
+    assert booted.read(boot_unit.UNIT_FILE) == boot_unit.render_unit(ENGINE, plan)
+    boot_unit.disable(booted.host)
+    assert not boot_unit.is_enabled(booted.host)
+    assert not os.path.exists(booted.host.path(boot_unit.UNIT_FILE))
 
 
 def test_a_folder_of_links_that_was_made_for_it_goes(simulation: Simulation) -> None:
-    plan = parse(json.dumps(document(simulation)))
-    boot.arm(replace(simulation.node, engine=ENGINE), plan)
-    boot.disarm(simulation.host)
-    assert os.listdir(simulation.host.path(boot.FOLDER)) == []
+    plan = parse_plan(json.dumps(document(simulation)))
+    boot_unit.enable(replace(simulation.node, engine=ENGINE), plan)
+    boot_unit.disable(simulation.host)
+    assert os.listdir(simulation.host.path(boot_unit.UNIT_DIRECTORY)) == []
 
 
 def test_a_node_on_which_it_cannot_be_made_is_refused(booted: Simulation) -> None:
-    Path(booted.host.path(boot.UNIT_FILE)).mkdir()
+    Path(booted.host.path(boot_unit.UNIT_FILE)).mkdir()
     tree = booted.tree()
     answer = carry_out(booted, document(booted))
     assert (answer["state"], answer["step"]) == ("refused", "back up")
@@ -109,7 +110,7 @@ def test_the_next_run_tells_what_was_undone_at_boot(booted: Simulation, monkeypa
         with pytest.raises(Crash):
             carry_out(booted, document(booted, "t-1"))
     booted.commands = []
-    found = engine.recover_at_boot(booted.node, booted.store, silent)
+    found = runner.recover_at_boot(booted.node, booted.store, silent)
     to_prove = [f"{CONTAINERD} runs", f"{KUBELET} runs", "2 pods run as before"]
     assert found == {"id": "t-1", "state": "rolled-back", "at_boot": True, "to_prove": to_prove}
     assert {argv[1] for argv in booted.commands} <= {"show"}
@@ -128,18 +129,18 @@ def test_the_next_run_tells_what_was_undone_at_boot(booted: Simulation, monkeypa
 def test_a_shutdown_leaves_the_transaction_to_the_boot(booted: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     """systemd refuses to start kubelet then, so that undoing would end half done."""
 
-    def shut_down(step: Step, work: Work) -> str:
+    def shut_down(step: Step, work: TransactionContext) -> str:
         booted.system = "stopping"
-        raise engine.Stopped("the transaction was asked to end", "")
+        raise runner.Cancelled("the transaction was asked to end", "")
 
     before = booted.tree()
     break_step(monkeypatch, "start kubelet", shut_down)
-    with pytest.raises(boot.LeftToBoot):
+    with pytest.raises(boot_unit.DeferredToBoot):
         carry_out(booted, document(booted))
-    assert [journal.id for journal in unfinished(booted.store)] == ["t-1"]
-    assert boot.armed(booted.host)
-    engine.recover_at_boot(booted.node, booted.store, silent)
-    assert not boot.armed(booted.host)
+    assert [journal.id for journal in unfinished_journals(booted.store)] == ["t-1"]
+    assert boot_unit.is_enabled(booted.host)
+    runner.recover_at_boot(booted.node, booted.store, silent)
+    assert not boot_unit.is_enabled(booted.host)
     assert {path: each for path, each in booted.tree().items() if not path.startswith("/sys")} == {
         path: each for path, each in before.items() if not path.startswith("/sys")
     }
@@ -154,7 +155,7 @@ def test_the_engine_is_on_disk_before_it_is_used(root: Path, monkeypatch: pytest
         disk.fsync(handle)
 
     monkeypatch.setattr(os, "fsync", synced)
-    path = install.install(Host(str(root)))
+    path = installed_engine.install_engine(Host(str(root)))
     kept: Any = disk.tree()
-    code = install.sources()
+    code = installed_engine.sources()
     assert {name: kept[f"{path}/{name}"].content for name in code if f"{path}/{name}" in kept} == code

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import ended_pods, pod_checks
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.finding import Finding, Verdict
+from ansible_collections.volcano.colocation.plugins.module_utils.health import pod_checks, pod_sandboxes
+from ansible_collections.volcano.colocation.plugins.module_utils.health.finding import Finding, Verdict
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.context import TransactionContext
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import Step
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.work import Work
 from ansible_collections.volcano.colocation.tests.unit.module_utils.cri.server import Container, Sandbox
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import break_step, carry_out
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
@@ -38,7 +38,7 @@ def check(simulation: Simulation, before: dict[str, int] | None = None, started:
     return pod_checks.pods_returned(simulation.node, ENDPOINT, before or BEFORE, (), started)
 
 
-@pytest.mark.parametrize("label", sorted(ended_pods.JOB_LABELS))
+@pytest.mark.parametrize("label", sorted(pod_sandboxes.JOB_LABELS))
 @pytest.mark.parametrize(("ready", "finished"), [(False, STARTED + 1), (True, STARTED + 1), (True, STARTED - 1)])
 def test_a_job_may_end_at_any_time(simulation: Simulation, label: str, ready: bool, finished: float) -> None:
     add(simulation, ready=ready, labels={label: "x"}, finished=finished)
@@ -99,7 +99,7 @@ def with_work(simulation: Simulation, monkeypatch: pytest.MonkeyPatch, exit_code
     """A pod that runs before, and has ended by the time at which kubelet is stopped."""
     add(simulation, ready=True, state=1, pid=1)
 
-    def ends(step: Step, work: Work) -> str:
+    def ends(step: Step, work: TransactionContext) -> str:
         simulation.runtime.containers[-1].state = EXITED
         simulation.runtime.containers[-1].exit_code = exit_code
         return step.do(work)

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, steps
+from ansible_collections.volcano.colocation.plugins.module_utils.state.store import STATE_DIRECTORY, Store
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import runner, steps
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.context import TransactionContext
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import Step
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import STATE_FOLDER, Store
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.work import Work
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import break_step, carry_out
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     CHECKPOINT,
@@ -66,7 +66,7 @@ def test_the_order_on_the_node(simulation: Simulation) -> None:
 def test_a_failing_step_leaves_the_node_as_it_was(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch, name: str, moment: str
 ) -> None:
-    def fail(step: Step, work: Work) -> str:
+    def fail(step: Step, work: TransactionContext) -> str:
         if moment == "after":
             step.do(work)
         raise OSError(5, "Input/output error", "/somewhere")
@@ -91,7 +91,7 @@ def test_a_failing_step_leaves_the_node_as_it_was(
 def test_a_crash_in_a_step_is_undone_by_the_next_start(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch, name: str, moment: str
 ) -> None:
-    def crash(step: Step, work: Work) -> str:
+    def crash(step: Step, work: TransactionContext) -> str:
         if moment == "after":
             step.do(work)
         raise Crash
@@ -114,7 +114,7 @@ def test_a_crash_in_a_step_is_undone_by_the_next_start(
 def test_an_unfinished_transaction_is_undone_before_the_next_one(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def crash(step: Step, work: Work) -> str:
+    def crash(step: Step, work: TransactionContext) -> str:
         raise Crash
 
     first, second = document(simulation, "t-1"), document(simulation, "t-2")
@@ -132,7 +132,7 @@ def test_an_unfinished_transaction_is_undone_before_the_next_one(
 def test_a_plan_made_from_the_half_done_state_is_refused_after_the_undoing(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def crash(step: Step, work: Work) -> str:
+    def crash(step: Step, work: TransactionContext) -> str:
         raise Crash
 
     tree = simulation.tree()
@@ -152,7 +152,7 @@ def test_a_plan_that_rests_on_what_was_undone_is_refused(
 ) -> None:
     """Seen on a node after a power cut: the files looked right, so the plan edited none of them."""
 
-    def crash(step: Step, work: Work) -> str:
+    def crash(step: Step, work: TransactionContext) -> str:
         raise Crash
 
     tree = simulation.tree()
@@ -172,11 +172,11 @@ def test_a_stop_request_is_heeded_between_steps(simulation: Simulation) -> None:
 
     def heed() -> None:
         if next(asked):
-            raise engine.Stopped("the transaction was asked to end", "Run this again")
+            raise runner.Cancelled("the transaction was asked to end", "Run this again")
 
     plan = document(simulation)
     simulation.store.open(plan["id"], json.dumps(plan))
-    answer = engine.execute(simulation.node, simulation.store, plan["id"], lambda line: None, heed)
+    answer = runner.execute(simulation.node, simulation.store, plan["id"], lambda line: None, heed)
     assert (answer["state"], answer["error"]["step"]) == ("rolled-back", "write files")
     assert "asked to end" in answer["error"]["message"]
     assert simulation.tree() == tree
@@ -282,7 +282,7 @@ def test_nothing_of_the_plan_is_kept_or_printed(simulation: Simulation) -> None:
     answer = carry_out(simulation, document(simulation))
     assert SECRET not in json.dumps(answer)
     assert SECRET not in simulation.everything_kept()
-    folder = Path(simulation.host.path(STATE_FOLDER))
+    folder = Path(simulation.host.path(STATE_DIRECTORY))
     assert {path.stat().st_mode & 0o077 for path in folder.rglob("*")} == {0}
     assert sorted(path.name for path in (folder / "transactions" / "t-1").iterdir()) == [
         "backups",
@@ -314,7 +314,7 @@ def test_a_journal_that_cannot_be_written_does_not_stop_the_undoing(
 
     store = Full(simulation.host)
 
-    def fill(step: Step, work: Work) -> str:
+    def fill(step: Step, work: TransactionContext) -> str:
         store.full = True
         return step.do(work)
 
@@ -328,15 +328,15 @@ def test_a_journal_that_cannot_be_written_does_not_stop_the_undoing(
 
 
 def test_recover_alone(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
-    def crash(step: Step, work: Work) -> str:
+    def crash(step: Step, work: TransactionContext) -> str:
         raise Crash
 
-    assert engine.recover(simulation.node, simulation.store, lambda line: None) is None
+    assert runner.recover(simulation.node, simulation.store, lambda line: None) is None
     tree = simulation.tree()
     with monkeypatch.context() as patched:
         break_step(patched, "start runtime", crash)
         with pytest.raises(Crash):
             carry_out(simulation, document(simulation))
-    assert engine.recover(simulation.node, simulation.store, lambda line: None) == {"id": "t-1", "state": "rolled-back"}
+    assert runner.recover(simulation.node, simulation.store, lambda line: None) == {"id": "t-1", "state": "rolled-back"}
     assert simulation.tree() == tree
-    assert engine.recover(simulation.node, simulation.store, lambda line: None) is None
+    assert runner.recover(simulation.node, simulation.store, lambda line: None) is None

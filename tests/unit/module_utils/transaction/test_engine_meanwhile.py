@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.context import TransactionContext
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import Step
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.work import Work
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import break_step, carry_out
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     KUBELET_CONFIG,
@@ -22,7 +22,7 @@ from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.
 def test_an_edit_between_the_check_and_the_write_stays_and_nothing_is_written(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def edit(step: Step, work: Work) -> str:
+    def edit(step: Step, work: TransactionContext) -> str:
         simulation.write(path, "someone: else\n", 0o600)
         return step.do(work)
 
@@ -44,7 +44,7 @@ def test_an_edit_between_the_check_and_the_write_stays_and_nothing_is_written(
 def test_an_edit_of_a_file_just_before_its_rename_stays(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def edit(step: Step, work: Work) -> str:
+    def edit(step: Step, work: TransactionContext) -> str:
         note = work.journal.begin_file
 
         def begin_file(name: str) -> None:
@@ -67,7 +67,7 @@ def test_an_edit_of_a_file_just_before_its_rename_stays(
 
 
 def test_an_edit_after_the_write_is_kept_aside(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
-    def edit(step: Step, work: Work) -> str:
+    def edit(step: Step, work: TransactionContext) -> str:
         step.do(work)
         simulation.write(KUBELET_CONFIG, "someone: else\n", 0o600)
         raise OSError("broken")

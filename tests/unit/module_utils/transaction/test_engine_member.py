@@ -10,15 +10,11 @@ from typing import Any, Iterator
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import (
-    api_server,
-    engine,
-    recovery,
-    steps,
-)
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.recovery import Way
+from ansible_collections.volcano.colocation.plugins.module_utils.kube_api import https_get
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import recovery, runner, steps
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.context import TransactionContext
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.recovery import RecoveryMode
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import Step
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.work import Work
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.cluster import (
     NODE,
     ApiServer,
@@ -54,7 +50,7 @@ class Cluster:
     ``patience``: seconds that an answer may take. Little where none will come; a busy machine needs some.
     """
 
-    patience = api_server.TIMEOUT
+    patience = https_get.TIMEOUT
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
@@ -117,8 +113,8 @@ def authority(tmp_path_factory: Any) -> Authority:
 
 @pytest.fixture
 def member(simulation: Simulation, authority: Authority, monkeypatch: pytest.MonkeyPatch) -> Iterator[Member]:
-    def impatient(step: Step, work: Work) -> str:
-        monkeypatch.setattr(api_server, "TIMEOUT", found.patience)
+    def impatient(step: Step, work: TransactionContext) -> str:
+        monkeypatch.setattr(https_get, "TIMEOUT", found.patience)
         return step.do(work)
 
     # Before that the answer has to come the first time.
@@ -237,7 +233,7 @@ class Killed(BaseException):
     """The process ends."""
 
 
-def killed(step: Step, work: Work) -> str:
+def killed(step: Step, work: TransactionContext) -> str:
     raise Killed
 
 
@@ -251,7 +247,7 @@ def cut_off(member: Member, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def finish(member: Member) -> dict[str, Any]:
-    found = recovery.settle(member.simulation.node, member.simulation.store, lambda _line: None, Way.FINISH)
+    found = recovery.recover(member.simulation.node, member.simulation.store, lambda _line: None, RecoveryMode.FINISH)
     assert found is not None
     return found
 
@@ -276,7 +272,7 @@ def test_what_only_the_cluster_can_say_is_left_to_prove_after_a_boot(
 ) -> None:
     cut_off(member, monkeypatch)
     simulation = member.simulation
-    found = engine.recover_at_boot(simulation.node, simulation.store, lambda _line: None)
+    found = runner.recover_at_boot(simulation.node, simulation.store, lambda _line: None)
     assert found is not None
     assert found["to_prove"][-1] == f"Node {NODE} is Ready in the cluster"
 

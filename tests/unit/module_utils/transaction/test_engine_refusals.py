@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.lock import hold
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import STATE_FOLDER
+from ansible_collections.volcano.colocation.plugins.module_utils.state.node_lock import hold
+from ansible_collections.volcano.colocation.plugins.module_utils.state.store import STATE_DIRECTORY
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import carry_out
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     CONTAINERD,
@@ -30,7 +30,7 @@ def refused(simulation: Simulation, plan: dict[str, Any], *, tree: dict[str, tup
     assert answer["error"]["node"] == "nothing was changed"
     assert simulation.tree() == tree
     assert not [argv for argv in simulation.commands if argv[:2] in (("systemctl", "stop"), ("systemctl", "start"))]
-    assert not Path(simulation.host.path(STATE_FOLDER + "/transactions/t-1/journal.json")).exists()
+    assert not Path(simulation.host.path(STATE_DIRECTORY + "/transactions/t-1/journal.json")).exists()
     return str(answer["error"]["message"])
 
 

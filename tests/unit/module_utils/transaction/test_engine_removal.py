@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import plan as plans
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import sha256
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.section import PlanError
+from ansible_collections.volcano.colocation.plugins.module_utils.state import plan_document as plans
+from ansible_collections.volcano.colocation.plugins.module_utils.state.document_reader import PlanError
+from ansible_collections.volcano.colocation.plugins.module_utils.state.plan_document import sha256
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import break_step, carry_out
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     KUBELET_CONFIG,
@@ -74,4 +74,4 @@ def test_somebody_elses_change_is_not_removed(simulation: Simulation) -> None:
 )
 def test_a_plan_that_makes_no_sense_names_the_place(entry: dict[str, Any], place: str) -> None:
     with pytest.raises(PlanError, match=place.replace(".", r".*\.")):
-        plans.read({"schema": 1, "id": "t", "files": [{"path": "/a", **entry}]})
+        plans.read_plan({"schema": 1, "id": "t", "files": [{"path": "/a", **entry}]})

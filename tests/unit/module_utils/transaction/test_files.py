@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import files
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.files import FileRefused
+from ansible_collections.volcano.colocation.plugins.module_utils.state import files
+from ansible_collections.volcano.colocation.plugins.module_utils.state.files import FileRefused
 
 PATH = "/etc/app/app.conf"
 
@@ -29,7 +29,7 @@ def host(tmp_path: Path) -> Host:
 
 @pytest.fixture
 def backups(tmp_path: Path) -> str:
-    files.private_folder(str(tmp_path / "state" / "backups"))
+    files.make_private_directory(str(tmp_path / "state" / "backups"))
     return str(tmp_path / "state" / "backups")
 
 
@@ -75,7 +75,7 @@ def test_a_link_is_refused_and_named(host: Host, backups: str) -> None:
     target.rename(target.with_name("real"))
     target.symlink_to("/somewhere/else")
     for use in (
-        lambda: files.identity(host, PATH),
+        lambda: files.regular_file_status(host, PATH),
         lambda: files.content_sha256(host, PATH),
         lambda: files.save(host, PATH, 0o644, backups, "file-0"),
     ):
@@ -88,8 +88,8 @@ def test_what_is_no_file_is_refused(host: Host) -> None:
     os.mkfifo(host.path("/etc/app/fifo"))
     for path in ("/etc/app/fifo", "/etc/app"):
         with pytest.raises(FileRefused, match="not a regular file"):
-            files.identity(host, path)
-    assert files.identity(host, "/etc/app/app.conf/below") is None
+            files.regular_file_status(host, path)
+    assert files.regular_file_status(host, "/etc/app/app.conf/below") is None
 
 
 def test_a_linked_folder_does_not_lead_out_of_an_image(host: Host, tmp_path: Path, backups: str) -> None:
@@ -100,9 +100,9 @@ def test_a_linked_folder_does_not_lead_out_of_an_image(host: Host, tmp_path: Pat
     Path(host.path("/etc/absolute")).symlink_to("/etc/app")
     assert files.save(host, "/etc/linked/x.conf", 0o644, backups, "file-0").backup is None
     with pytest.raises(FileRefused, match=r"^/etc/linked/x.conf: its folder /etc/linked is a symbolic link to .* lead"):
-        files.probe(host, "/etc/linked/x.conf", b"x")
+        files.probe_write(host, "/etc/linked/x.conf", b"x")
     for place in ("inside", "absolute"):
-        assert files.content(host, f"/etc/{place}/app.conf") == b"old\n"
+        assert files.read_content(host, f"/etc/{place}/app.conf") == b"old\n"
 
 
 def test_a_new_file_in_a_linked_folder_of_an_image_is_in_the_image(host: Host, tmp_path: Path, backups: str) -> None:
@@ -113,7 +113,7 @@ def test_a_new_file_in_a_linked_folder_of_an_image_is_in_the_image(host: Host, t
     Path(host.path("/etc/linked")).symlink_to(tmp_path / "real")
     for path, name in (("/etc/linked/x.conf", "x.conf"), ("/etc/linked/new/y.conf", "new/y.conf")):
         saved = files.save(host, path, 0o644, backups, "file-0")
-        files.probe(host, path, b"new\n")
+        files.probe_write(host, path, b"new\n")
         files.write(host, saved, b"new\n")
         files.write(host, files.save(host, path, 0o644, backups, "file-1"), b"newer\n")
         assert (inside / name).read_text() == "newer\n"
@@ -123,19 +123,19 @@ def test_a_new_file_in_a_linked_folder_of_an_image_is_in_the_image(host: Host, t
 
 def test_what_stands_in_the_place_of_a_folder_is_noticed_before_anything_is_changed(host: Host) -> None:
     with pytest.raises(FileRefused, match=r"^/etc/app/app.conf/d/x.conf: /etc/app/app.conf is not a folder. Move away"):
-        files.probe(host, "/etc/app/app.conf/d/x.conf", b"x")
+        files.probe_write(host, "/etc/app/app.conf/d/x.conf", b"x")
 
 
 def test_a_circle_of_links_is_refused_with_its_path(host: Host) -> None:
     Path(host.path("/etc/one")).symlink_to("/etc/two")
     Path(host.path("/etc/two")).symlink_to("/etc/one")
     with pytest.raises(FileRefused, match=r"^/etc/one/x.conf: cannot look at it: Too many levels of symbolic links"):
-        files.identity(host, "/etc/one/x.conf")
+        files.regular_file_status(host, "/etc/one/x.conf")
 
 
 def test_a_probe_leaves_nothing(host: Host) -> None:
-    files.probe(host, PATH, b"x" * 10000)
-    files.probe(host, "/etc/not/yet/there.conf", b"x")
+    files.probe_write(host, PATH, b"x" * 10000)
+    files.probe_write(host, "/etc/not/yet/there.conf", b"x")
     assert listing(host) == ["etc", "etc/app", "etc/app/app.conf"]
 
 
@@ -169,7 +169,7 @@ def test_a_full_file_system_is_noticed_before_anything_is_changed(host: Host, mo
         mounted.chmod(0o500)
         size = 10
     with pytest.raises(FileRefused) as caught:
-        files.probe(host, "/etc/small/app.conf", b"x" * size)
+        files.probe_write(host, "/etc/small/app.conf", b"x" * size)
     if os.geteuid() == 0:
         assert str(caught.value) == (
             "/etc/small/app.conf: cannot write it (100000 bytes): No space left on device. Free some space there"
@@ -184,7 +184,7 @@ def test_a_read_only_file_system_is_noticed_before_anything_is_changed(host: Hos
     else:
         mounted.chmod(0o500)
     with pytest.raises(FileRefused, match=r"cannot write it \(3 bytes\)") as caught:
-        files.probe(host, "/etc/small/app.conf", b"new")
+        files.probe_write(host, "/etc/small/app.conf", b"new")
     expected = "Remount it read-write" if os.geteuid() == 0 else "Check the rights of the user"
     assert expected in str(caught.value)
     assert (mounted / "app.conf").read_text() == "old\n"

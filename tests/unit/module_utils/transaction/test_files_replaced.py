@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import durable, files
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.files import (
-    ChangedMeanwhile,
+from ansible_collections.volcano.colocation.plugins.module_utils.state import atomic_file, files
+from ansible_collections.volcano.colocation.plugins.module_utils.state.files import (
+    ChangedConcurrently,
     FileRefused,
     Saved,
 )
@@ -46,7 +46,7 @@ def host(target: Path, tmp_path: Path) -> Host:
 
 @pytest.fixture
 def backups(tmp_path: Path) -> str:
-    files.private_folder(str(tmp_path / "state" / "backups"))
+    files.make_private_directory(str(tmp_path / "state" / "backups"))
     return str(tmp_path / "state" / "backups")
 
 
@@ -159,7 +159,7 @@ def test_a_watcher_sees_a_new_file_when_it_is_whole(target: Path, host: Host, ba
     """Before, inotify tells of a file without a name (`#` and its inode), which nobody can open."""
     fresh = files.save(host, "/etc/app/conf.d/new.conf", 0o644, backups, "file-1")
     with watched(target.parent) as seen:
-        files.probe(host, fresh.path, b"new\n")
+        files.probe_write(host, fresh.path, b"new\n")
         files.write(host, fresh, b"new\n")
         files.restore(host, fresh, backups)
     assert [event for event in seen if event[0] != "#"] == ["new.conf created", "new.conf deleted"]
@@ -241,7 +241,7 @@ def test_a_file_that_somebody_made_is_left_alone(host: Host, backups: str) -> No
     path = "/etc/app/conf.d/new.conf"
     saved = files.save(host, path, 0o644, backups, "file-0")
     Path(host.path(path)).write_text("theirs\n")
-    with pytest.raises(ChangedMeanwhile, match=r"new.conf: it was changed by someone else just now. Run this again"):
+    with pytest.raises(ChangedConcurrently, match=r"new.conf: it was changed by someone else just now. Run this again"):
         files.write(host, saved, b"new\n")
     assert Path(host.path(path)).read_text() == "theirs\n"
 
@@ -255,27 +255,27 @@ def test_a_change_in_the_last_moment_is_noticed(target: Path, tmp_path: Path) ->
 
     def change() -> None:
         edited(target)
-        raise ChangedMeanwhile(PATH)
+        raise ChangedConcurrently(PATH)
 
     stages = [str(target.parent.parent), str(target.parent)]
-    with pytest.raises(ChangedMeanwhile):
-        durable.replace(str(target), b"new\n", stages, _nothing, change)
+    with pytest.raises(ChangedConcurrently):
+        atomic_file.replace(str(target), b"new\n", stages, _nothing, change)
     with pytest.raises(FileExistsError):
-        durable.create(str(target), b"new\n", _nothing)
+        atomic_file.create(str(target), b"new\n", _nothing)
     assert target.read_text() == "theirs\n"
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [target]
 
 
 def test_a_left_over_of_a_power_cut_goes(target: Path, host: Host, saved: Saved) -> None:
     for folder in (target.parent.parent, target.parent):
-        Path(durable.temporary(str(folder), str(target))).write_text("whole, but never renamed")
+        Path(atomic_file.temporary_path(str(folder), str(target))).write_text("whole, but never renamed")
     files.write(host, saved, b"new\n")
     assert listing(host) == ["etc/app/conf.d/app.conf"]
 
 
 def test_the_dot_name_is_one_that_no_watcher_takes() -> None:
     for name in ("etcd.yaml", "90.conf", "10-x"):
-        temporary = os.path.basename(durable.temporary("/etc/kubernetes", f"/etc/kubernetes/manifests/{name}"))
+        temporary = os.path.basename(atomic_file.temporary_path("/etc/kubernetes", f"/etc/kubernetes/manifests/{name}"))
         assert temporary.startswith(".")
         assert not temporary.endswith((".conf", ".toml", ".yaml", ".yml", ".json", ".service", ".slice"))
 
@@ -284,18 +284,18 @@ def test_a_file_system_without_nameless_files(
     target: Path, host: Host, backups: str, saved: Saved, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Such as NFS; none of them can be mounted here."""
-    monkeypatch.setattr(durable, "_nameless", lambda folder: None)
+    monkeypatch.setattr(atomic_file, "_open_unnamed", lambda folder: None)
     before = nature(target)
     fresh = files.save(host, "/etc/app/conf.d/new.conf", 0o604, backups, "file-1")
     with watched(target.parent) as seen:
         files.write(host, saved, b"new\n")
     assert seen == ["app.conf moved here"]
-    files.probe(host, PATH, b"x")
+    files.probe_write(host, PATH, b"x")
     files.write(host, fresh, b"new\n")
     assert (target.read_text(), nature(target)) == ("new\n", before)
     assert nature(Path(host.path(fresh.path)))["mode"] == 0o604
     with pytest.raises(FileExistsError):
-        durable.create(str(target), b"theirs\n", _nothing)
+        atomic_file.create(str(target), b"theirs\n", _nothing)
     files.restore(host, fresh, backups)
     assert listing(host) == ["etc/app/conf.d/app.conf"]
 
@@ -327,7 +327,7 @@ def test_a_link_that_others_can_turn_away_is_not_followed(whose: str, live: Path
         live.parent.chmod(0o777)
     with pytest.raises(FileRefused, match=r"link is a symbolic link that not only root can change"):
         files.save(Host("/"), str(live / "app.conf"), 0o644, backups, "file-0")
-    assert files.content(Host("/"), str(target)) == b"old\n"
+    assert files.read_content(Host("/"), str(target)) == b"old\n"
 
 
 @pytest.fixture

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import gate, pod_checks, runtime_checks
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.finding import Finding, Verdict
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.kubelet_checks import (
-    Steady,
+from ansible_collections.volcano.colocation.plugins.module_utils.health import gate, pod_checks, runtime_checks
+from ansible_collections.volcano.colocation.plugins.module_utils.health.finding import Finding, Verdict
+from ansible_collections.volcano.colocation.plugins.module_utils.health.kubelet_checks import (
+    KubeletStableCheck,
     checkpoint,
     healthz,
 )
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import Checkpoint
+from ansible_collections.volcano.colocation.plugins.module_utils.state.plan_document import Checkpoint
 from ansible_collections.volcano.colocation.tests.unit.module_utils.cgroup.path_table import (
     CGROUPFS,
     DECISIVE,
@@ -135,7 +135,7 @@ def test_kubelet_healthz(simulation: Simulation) -> None:
 
 
 def test_a_kubelet_that_stays(simulation: Simulation) -> None:
-    steady = Steady(simulation.node, KUBELET)
+    steady = KubeletStableCheck(simulation.node, KUBELET)
     assert steady().verdict is Verdict.WAITING
     simulation.clock.sleep(9)
     assert steady().verdict is Verdict.WAITING
@@ -145,7 +145,7 @@ def test_a_kubelet_that_stays(simulation: Simulation) -> None:
 
 @pytest.mark.parametrize("change", ["pid", "restarts", "failed", "auto-restart"])
 def test_a_kubelet_that_does_not_stay(simulation: Simulation, change: str) -> None:
-    steady = Steady(simulation.node, KUBELET)
+    steady = KubeletStableCheck(simulation.node, KUBELET)
     assert steady().verdict is Verdict.WAITING
     unit = simulation.units[KUBELET]
     if change in ("pid", "restarts"):

@@ -12,13 +12,14 @@ from typing import Any, Iterator
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import pod_checks, services
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.finding import Finding, Verdict
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.kubelet_checks import (
+from ansible_collections.volcano.colocation.plugins.module_utils.health import pod_checks
+from ansible_collections.volcano.colocation.plugins.module_utils.health.finding import Finding, Verdict
+from ansible_collections.volcano.colocation.plugins.module_utils.health.kubelet_checks import (
     HEALTHZ,
     healthz,
-    healthz_demanded,
+    healthz_requirement,
 )
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd import service_units
 from ansible_collections.volcano.colocation.tests.unit.module_utils.snapshot.listening import listening
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import carry_out
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
@@ -86,8 +87,8 @@ def test_what_answered_before_is_demanded(simulation: Simulation) -> None:
 def test_when_it_is_demanded(
     simulation: Simulation, verdict: Verdict, active: str, rest_worked: bool, demanded: bool
 ) -> None:
-    unit = replace(services.show(simulation.node, KUBELET), active=active)
-    found = healthz_demanded(Finding(HEALTHZ, verdict, "it hangs"), unit, rest_worked=rest_worked)
+    unit = replace(service_units.show(simulation.node, KUBELET), active=active)
+    found = healthz_requirement(Finding(HEALTHZ, verdict, "it hangs"), unit, rest_worked=rest_worked)
     assert found["demanded"] is demanded
     assert bool(found["reason"]) is not demanded
 

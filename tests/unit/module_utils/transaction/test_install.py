@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import install
+from ansible_collections.volcano.colocation.plugins.module_utils.state import installed_engine
 
 NAME = "ansible_collections/volcano/colocation/plugins/module_utils"
-MODULE_UTILS = Path(str(install.__file__)).parent.parent
+MODULE_UTILS = Path(str(installed_engine.__file__)).parent.parent
 
 
 def archive(path: Path) -> Path:
@@ -33,23 +33,23 @@ def archive(path: Path) -> Path:
 
 def test_the_engine_is_put_in_place(tmp_path: Path) -> None:
     host = Host(str(tmp_path))
-    path = install.install(host)
+    path = installed_engine.install_engine(host)
     target = Path(host.path(path))
     assert path.startswith("/usr/local/lib/volcano-colocation/")
     installed = {str(each.relative_to(target)) for each in target.rglob("*") if each.is_file()}
-    assert {"__main__.py", "volcano_colocation/host.py", "volcano_colocation/transaction/engine.py"} <= installed
+    assert {"__main__.py", "volcano_colocation/host.py", "volcano_colocation/transaction/runner.py"} <= installed
     assert not [name for name in installed if "snapshot" in name]
     assert {stat.S_IMODE(each.stat().st_mode) for each in target.rglob("*.py")} == {0o644}
     assert {stat.S_IMODE(each.stat().st_mode) for each in target.rglob("*") if each.is_dir()} == {0o755}
     before = target.stat().st_mtime_ns
-    assert install.install(host) == path
+    assert installed_engine.install_engine(host) == path
     assert target.stat().st_mtime_ns == before, "a complete one is not written again"
 
 
 def test_a_narrow_umask_does_not_matter(tmp_path: Path) -> None:
     former = os.umask(0o077)
     try:
-        target = Path(Host(str(tmp_path)).path(install.install(Host(str(tmp_path)))))
+        target = Path(Host(str(tmp_path)).path(installed_engine.install_engine(Host(str(tmp_path)))))
     finally:
         os.umask(former)
     modes = {stat.S_IMODE(each.stat().st_mode) for each in [target, target.parent, *target.rglob("*")]}
@@ -58,28 +58,31 @@ def test_a_narrow_umask_does_not_matter(tmp_path: Path) -> None:
 
 def test_a_damaged_engine_is_replaced(tmp_path: Path) -> None:
     host = Host(str(tmp_path))
-    target = Path(host.path(install.install(host)))
+    target = Path(host.path(installed_engine.install_engine(host)))
     (target / "volcano_colocation" / "host.py").write_text("damaged")
     (target / "volcano_colocation" / "cri" / "grpc.py").unlink()
-    install.install(host)
+    installed_engine.install_engine(host)
     assert "damaged" not in (target / "volcano_colocation" / "host.py").read_text()
     assert (target / "volcano_colocation" / "cri" / "grpc.py").exists()
 
 
 def test_other_versions_are_removed(tmp_path: Path) -> None:
     host = Host(str(tmp_path))
-    path = install.install(host)
-    Path(host.path(install.FOLDER + "/0123456789abcdef")).mkdir()
-    install.remove_others(host, path)
-    assert [each.name for each in Path(host.path(install.FOLDER)).iterdir()] == [os.path.basename(path)]
+    path = installed_engine.install_engine(host)
+    Path(host.path(installed_engine.ENGINE_DIRECTORY + "/0123456789abcdef")).mkdir()
+    installed_engine.remove_other_engines(host, path)
+    assert [each.name for each in Path(host.path(installed_engine.ENGINE_DIRECTORY)).iterdir()] == [
+        os.path.basename(path)
+    ]
 
 
 INSTALL = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import entry, install
-print(install.install(Host(sys.argv[2])))
+from ansible_collections.volcano.colocation.plugins.module_utils.state import installed_engine
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import cli
+print(installed_engine.install_engine(Host(sys.argv[2])))
 """
 
 
@@ -98,7 +101,7 @@ def test_a_module_s_zip_installs_an_engine_that_starts(python: str, tmp_path: Pa
         [python, "-I", "-B", "-c", INSTALL, str(packed), str(tmp_path)], stdout=subprocess.PIPE, check=True
     )
     path = done.stdout.decode().strip()
-    assert path == install.install(Host(str(tmp_path / "again")))
+    assert path == installed_engine.install_engine(Host(str(tmp_path / "again")))
     packed.unlink()
     target = Host(str(tmp_path)).path(path)
     started = subprocess.run([python, "-I", "-B", target], stderr=subprocess.PIPE, check=False, cwd="/")

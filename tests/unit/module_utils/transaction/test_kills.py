@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, recovery
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.recovery import Way
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import recovery, runner
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.recovery import RecoveryMode
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.bench import (
     Bench,
     Ends,
@@ -29,11 +29,11 @@ pytestmark = pytest.mark.exhaustive
 
 
 def undo(node: InProcess) -> Any:
-    return engine.recover(node.node, node.store, silent)
+    return runner.recover(node.node, node.store, silent)
 
 
 def finish(node: InProcess) -> Any:
-    return recovery.settle(node.node, node.store, silent, Way.FINISH)
+    return recovery.recover(node.node, node.store, silent, RecoveryMode.FINISH)
 
 
 def test_undone_after_any_kill(bench: Bench) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.block_yaml import NotUnderstood
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.kubeconfig import Access, read_access
+from ansible_collections.volcano.colocation.plugins.module_utils.kube_api.kubeconfig import Access, read_access
+from ansible_collections.volcano.colocation.plugins.module_utils.kube_api.yaml_subset import UnsupportedSyntax
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.cluster import kubeadm_1_20
 
 PATH = "/etc/kubernetes/kubelet.conf"
@@ -189,12 +189,12 @@ REFUSED = [
 
 @pytest.mark.parametrize(("text", "message"), REFUSED, ids=range(len(REFUSED)))
 def test_what_is_not_understood_is_named_and_not_quoted(host: Host, text: str, message: str) -> None:
-    with pytest.raises(NotUnderstood) as caught:
+    with pytest.raises(UnsupportedSyntax) as caught:
         access(host, text)
     assert message in str(caught.value)
     assert SECRET not in str(caught.value)
 
 
 def test_a_kubeconfig_that_is_not_there(host: Host) -> None:
-    with pytest.raises(NotUnderstood, match=f"{PATH}: No such file or directory"):
+    with pytest.raises(UnsupportedSyntax, match=f"{PATH}: No such file or directory"):
         read_access(host, PATH)

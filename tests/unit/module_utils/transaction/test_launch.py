@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, launch
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.launch import NotStarted
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import parse, sha256
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import Store
+from ansible_collections.volcano.colocation.plugins.module_utils.state.plan_document import parse_plan, sha256
+from ansible_collections.volcano.colocation.plugins.module_utils.state.store import Store
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import launcher, runner
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.launcher import NotStarted
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     SECRET,
     Simulation,
@@ -24,12 +24,12 @@ from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.
 
 def start(simulation: Simulation, plan: dict[str, Any], seconds: float = 5.0) -> dict[str, Any]:
     text = json.dumps(plan)
-    return launch.start(simulation.host, parse(text), text, seconds)
+    return launcher.start(simulation.host, parse_plan(text), text, seconds)
 
 
 def run(simulation: Simulation, transaction: str) -> tuple[int, str, str]:
     """What the transient unit does, done at once."""
-    engine.execute(simulation.node, simulation.store, transaction, lambda line: None)
+    runner.execute(simulation.node, simulation.store, transaction, lambda line: None)
     return 0, "", ""
 
 
@@ -53,14 +53,14 @@ def test_the_same_id_again_only_waits(simulation: Simulation) -> None:
     plan = document(simulation)
     first = start(simulation, plan)
     assert start(simulation, plan) == first
-    assert launch.wait(simulation.host, "t-1", 5.0) == first
+    assert launcher.wait(simulation.host, "t-1", 5.0) == first
     assert len(starts(simulation)) == 1
 
 
 def test_progress_is_told_while_it_works(simulation: Simulation) -> None:
     answer = start(simulation, document(simulation), 0.0)
     assert (answer["state"], answer["step"], answer["steps"]) == ("applying", "check the node", [])
-    assert launch.pending(simulation.host) == []
+    assert launcher.pending(simulation.host) == []
 
 
 def test_an_engine_that_died_is_started_again_and_undoes(
@@ -77,53 +77,53 @@ def test_an_engine_that_died_is_started_again_and_undoes(
         if len(starts(simulation)) > 1:
             return run(simulation, transaction)
         with pytest.raises(Killed):
-            engine.execute(simulation.node, simulation.store, transaction, kill)
+            runner.execute(simulation.node, simulation.store, transaction, kill)
         return 0, "", ""
 
-    monkeypatch.setattr(launch, "UNIT_POLL", 0.05)
+    monkeypatch.setattr(launcher, "UNIT_POLL", 0.05)
     simulation.launch = launched
     tree = simulation.tree()
     plan = document(simulation)
     assert start(simulation, plan, 0.0)["step"] == "write files"
-    assert launch.pending(simulation.host) == ["t-1"]
-    answer = launch.wait(simulation.host, "t-1", 10.0)
+    assert launcher.pending(simulation.host) == ["t-1"]
+    answer = launcher.wait(simulation.host, "t-1", 10.0)
     assert (answer["state"], answer["error"]["step"]) == ("rolled-back", "write files")
     assert simulation.tree() == tree
-    assert launch.pending(simulation.host) == []
+    assert launcher.pending(simulation.host) == []
 
 
 def test_an_engine_that_never_answers_is_given_up(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launch, "UNIT_POLL", 0.05)
+    monkeypatch.setattr(launcher, "UNIT_POLL", 0.05)
     with pytest.raises(NotStarted, match=r"journalctl --unit volcano-colocation-t-1.service"):
         start(simulation, document(simulation))
-    assert len(starts(simulation)) == 1 + launch.RELAUNCHES
+    assert len(starts(simulation)) == 1 + launcher.RELAUNCHES
 
 
 def polls(simulation: Simulation, count: int) -> None:
     """As a controller does that waits."""
     for _poll in range(count):
-        launch.wait(simulation.host, "t-1", 0.08)
+        launcher.wait(simulation.host, "t-1", 0.08)
 
 
 def test_an_engine_that_dies_between_two_polls_is_not_started_for_ever(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(launch, "UNIT_POLL", 0.05)
-    monkeypatch.setattr(launch, "POLL", 0.01)
+    monkeypatch.setattr(launcher, "UNIT_POLL", 0.05)
+    monkeypatch.setattr(launcher, "POLL", 0.01)
     plan = document(simulation)
     plan["gate"]["timeout"] = 2000
     assert start(simulation, plan, 0.0)["state"] == "applying"
-    with pytest.raises(NotStarted, match=f"was started {1 + launch.RELAUNCHES} times"):
+    with pytest.raises(NotStarted, match=f"was started {1 + launcher.RELAUNCHES} times"):
         polls(simulation, 20)
-    assert len(starts(simulation)) == 1 + launch.RELAUNCHES
+    assert len(starts(simulation)) == 1 + launcher.RELAUNCHES
     assert all("--property=RuntimeMaxSec=7800.0" in argv for argv in starts(simulation))
 
 
 def test_an_engine_that_is_started_again_has_as_much_time(cut_off: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launch, "UNIT_POLL", 0.05)
-    assert launch.progress(cut_off.store, "t-1")["limit"] == 3 * 60 + 1800 + 900
+    monkeypatch.setattr(launcher, "UNIT_POLL", 0.05)
+    assert launcher.progress(cut_off.store, "t-1")["limit"] == 3 * 60 + 1800 + 900
     cut_off.launch = lambda _command, transaction: run(cut_off, transaction)
-    assert launch.wait(cut_off.host, "t-1", 10.0)["state"] == "rolled-back"
+    assert launcher.wait(cut_off.host, "t-1", 10.0)["state"] == "rolled-back"
     assert "--property=RuntimeMaxSec=1980.0" in starts(cut_off)[0]
     assert not cut_off.store.read("t-1", "launches.json")
 
@@ -170,7 +170,7 @@ def test_an_engine_that_has_no_place_is_a_refusal(simulation: Simulation, files_
 
 def test_an_unknown_transaction(simulation: Simulation) -> None:
     with pytest.raises(NotStarted, match="no transaction t-9"):
-        launch.wait(simulation.host, "t-9", 1.0)
+        launcher.wait(simulation.host, "t-9", 1.0)
 
 
 def test_a_state_folder_that_cannot_be_made_is_a_refusal(simulation: Simulation) -> None:
@@ -196,9 +196,9 @@ def test_an_image_gets_its_files_and_nothing_else(tmp_path: Path) -> None:
     }
     host = Host(str(tmp_path))
     text = json.dumps(plan)
-    answer = launch.start(host, parse(text), text, 1.0)
+    answer = launcher.start(host, parse_plan(text), text, 1.0)
     assert (answer["state"], target.read_text()) == ("committed", "new\n")
     assert sorted(os.listdir(Store(host).path("t-1"))) == ["backups", "journal.json", "result.json"]
     text = json.dumps(dict(plan, id="t-2"))
-    again = launch.start(host, parse(text), text, 1.0)
+    again = launcher.start(host, parse_plan(text), text, 1.0)
     assert (again["state"], target.read_text()) == ("refused", "new\n")

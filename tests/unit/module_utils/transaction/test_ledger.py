@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, files, ledger, ledger_entry
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.journal import Journal
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.ledger import Kind, Standing
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import sha256
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import STATE_FOLDER
+from ansible_collections.volcano.colocation.plugins.module_utils.state import files, ledger
+from ansible_collections.volcano.colocation.plugins.module_utils.state.journal import Journal
+from ansible_collections.volcano.colocation.plugins.module_utils.state.ledger import FileStatus, Kind
+from ansible_collections.volcano.colocation.plugins.module_utils.state.plan_document import sha256
+from ansible_collections.volcano.colocation.plugins.module_utils.state.store import STATE_DIRECTORY
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import ledger_update, runner
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import carry_out
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     CHECKPOINT,
@@ -87,7 +88,7 @@ def test_a_transaction_enters_every_file_and_checkpoint(simulation: Simulation) 
 
 def test_the_ledger_and_its_texts_are_roots_alone(simulation: Simulation) -> None:
     carry_out(simulation, document(simulation))
-    folder = Path(simulation.host.path(STATE_FOLDER))
+    folder = Path(simulation.host.path(STATE_DIRECTORY))
     found = [folder / "ledger.json", *(folder / "originals").iterdir()]
     assert {stat.S_IMODE(path.stat().st_mode) for path in found} == {0o600}
     assert stat.S_IMODE((folder / "originals").stat().st_mode) == 0o700
@@ -183,7 +184,7 @@ def test_a_crash_between_commit_and_ledger_loses_nothing(
     carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n"), edit("/etc/a/new", "n\n")))
     back = files_only(simulation, "t-2", edit(KUBELET_CONFIG, original), {"path": "/etc/a/new", "remove": True})
     with monkeypatch.context() as patched:
-        settle = ledger_entry.settle
+        settle = ledger_update.enter_committed
 
         def cut_off(host: Any, store: Any) -> None:
             # The one after the commit, not the one before it.
@@ -191,11 +192,11 @@ def test_a_crash_between_commit_and_ledger_loses_nothing(
                 patched.setattr(*CUTS[cut], crashing(settle))
             settle(host, store)
 
-        patched.setattr(ledger_entry, "settle", cut_off)
+        patched.setattr(ledger_update, "enter_committed", cut_off)
         with pytest.raises(Crash):
             carry_out(simulation, back)
     # The controller asks again, or something else is done next.
-    assert engine.recover(simulation.node, simulation.store, lambda line: None) is None
+    assert runner.recover(simulation.node, simulation.store, lambda line: None) is None
 
     assert ledger.load(simulation.store).targets == {}
     assert names(simulation) == []
@@ -222,7 +223,7 @@ def test_a_ledger_that_cannot_be_written_is_written_by_the_next_run(
 
 
 def test_a_damaged_ledger_stops_a_transaction_before_it_begins(simulation: Simulation) -> None:
-    simulation.write(f"{STATE_FOLDER}/ledger.json", "{")
+    simulation.write(f"{STATE_DIRECTORY}/ledger.json", "{")
     before = simulation.tree()
     answer = carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n")))
     assert (answer["state"], answer["error"]["node"]) == ("refused", "nothing was changed")
@@ -242,7 +243,7 @@ def test_a_file_that_an_earlier_version_wrote_says_so(simulation: Simulation) ->
     targets = ledger.load(store).targets
     assert targets[KUBELET_CONFIG].earlier == ("t-1",)
     assert targets[RUNTIME_CONFIG].earlier == ()
-    assert [journal.id for journal in ledger_entry.without_ledger(store)] == ["t-1"]
+    assert [journal.id for journal in ledger_update.transactions_without_ledger(store)] == ["t-1"]
 
 
 @pytest.mark.parametrize(("by_hand", "earlier"), [(False, ("t-1",)), (True, ())])
@@ -267,18 +268,18 @@ def test_what_lies_there_is_told_apart(simulation: Simulation) -> None:
     carry_out(simulation, files_only(simulation, "t-1", edit(path, "ours\n")))
     target = ledger.load(simulation.store).targets[path]
 
-    def now() -> Standing:
-        return ledger.standing(target, files.observed(host, path))
+    def now() -> FileStatus:
+        return ledger.file_status(target, files.read_file(host, path))
 
-    assert now() is Standing.COMMITTED
+    assert now() is FileStatus.COMMITTED
     os.chmod(host.path(path), 0o640)
-    assert now() is Standing.FOREIGN
+    assert now() is FileStatus.FOREIGN
     simulation.write(path, "theirs\n", 0o600)
-    assert now() is Standing.FOREIGN
+    assert now() is FileStatus.FOREIGN
     simulation.write(path, original, 0o600)
-    assert now() is Standing.ORIGINAL
+    assert now() is FileStatus.ORIGINAL
     os.unlink(host.path(path))
-    assert now() is Standing.FOREIGN
+    assert now() is FileStatus.FOREIGN
 
 
 def test_a_text_that_is_not_what_it_was_is_not_put_back(simulation: Simulation) -> None:
@@ -293,12 +294,12 @@ def test_a_text_that_is_not_what_it_was_is_not_put_back(simulation: Simulation) 
     "text", ["{", "[]", '{"schema": 1}', '{"schema": 1, "last": "", "folders": [], "targets": {"/a": {}}}']
 )
 def test_a_damaged_ledger_is_named(simulation: Simulation, text: str) -> None:
-    simulation.write(f"{STATE_FOLDER}/ledger.json", text)
+    simulation.write(f"{STATE_DIRECTORY}/ledger.json", text)
     with pytest.raises(ColocationError, match=r"ledger\.json: it is damaged( \(.*\))?\. The originals are in"):
         ledger.load(simulation.store)
 
 
 def test_a_ledger_of_another_version_is_not_guessed_at(simulation: Simulation) -> None:
-    simulation.write(f"{STATE_FOLDER}/ledger.json", json.dumps({"schema": 2, "last": "", "targets": {}}))
+    simulation.write(f"{STATE_DIRECTORY}/ledger.json", json.dumps({"schema": 2, "last": "", "targets": {}}))
     with pytest.raises(ColocationError, match="it has schema 2, and this version reads 1"):
         ledger.load(simulation.store)

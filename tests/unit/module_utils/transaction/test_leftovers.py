@@ -10,10 +10,10 @@ import time
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, launch, leftovers
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.journal import Journal
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.lock import LockHeld, hold
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.node import Node
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.node_access import Node
+from ansible_collections.volcano.colocation.plugins.module_utils.state.journal import Journal
+from ansible_collections.volcano.colocation.plugins.module_utils.state.node_lock import LockHeld, hold
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import abandoned, launcher, runner
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import carry_out
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     SECRET,
@@ -22,7 +22,7 @@ from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.
     document,
 )
 
-LONG = leftovers.AGE + 60
+LONG = abandoned.ABANDONED_AFTER + 60
 
 
 class Dated(FakeClock):
@@ -68,7 +68,7 @@ def test_a_plan_that_nobody_took_up_goes_with_the_next_transaction(node: Simulat
     assert (answer["state"], answer["error"]["node"]) == ("refused", "nothing was changed")
 
 
-@pytest.mark.parametrize("recover", [engine.recover, engine.recover_at_boot])
+@pytest.mark.parametrize("recover", [runner.recover, runner.recover_at_boot])
 def test_it_goes_with_the_next_recovery(node: Simulation, recover: object) -> None:
     lay_down(node, "t-0", LONG)
     tree = node.tree()
@@ -80,7 +80,7 @@ def test_it_goes_with_the_next_recovery(node: Simulation, recover: object) -> No
 
 def test_one_that_is_just_starting_is_left_alone(node: Simulation) -> None:
     lay_down(node, "t-0", 5)
-    engine.recover(node.node, node.store, silent)
+    runner.recover(node.node, node.store, silent)
     assert files_of(node, "t-0") == ["backups", "plan.json", "reserve"]
     assert carry_out(node, document(node, id="t-0"))["state"] == "committed"
 
@@ -93,17 +93,17 @@ def test_an_engine_begins_its_own_however_long_it_lay_there(node: Simulation) ->
 def test_nothing_is_taken_from_a_node_at_work(node: Simulation) -> None:
     lay_down(node, "t-0", LONG)
     with hold(node.store.lock_path, "an engine"), pytest.raises(LockHeld):
-        engine.recover(node.node, node.store, silent)
+        runner.recover(node.node, node.store, silent)
     assert "plan.json" in files_of(node, "t-0")
 
 
 def test_whoever_comes_late_is_told_and_begins_nothing(node: Simulation) -> None:
     lay_down(node, "t-0", LONG)
-    engine.recover(node.node, node.store, silent)
+    runner.recover(node.node, node.store, silent)
     tree = node.tree()
     for answer in (
-        engine.execute(node.node, node.store, "t-0", silent),
-        launch.wait(node.host, "t-0", 0.0),
+        runner.execute(node.node, node.store, "t-0", silent),
+        launcher.wait(node.host, "t-0", 0.0),
     ):
         assert (answer["state"], answer["step"]) == ("refused", "begin")
         assert "ended before it did. Run this again" in answer["error"]["message"]
@@ -118,7 +118,7 @@ def test_what_was_being_validated_goes_as_well(node: Simulation) -> None:
         with open(os.path.join(folder, name), "w", encoding="utf-8") as stream:
             stream.write(SECRET)
     set_age(node, "t-0", LONG)
-    engine.recover(node.node, node.store, silent)
+    runner.recover(node.node, node.store, silent)
     assert files_of(node, "t-0") == ["backups", "result.json"]
 
 
@@ -126,7 +126,7 @@ def test_a_plan_behind_its_answer_goes_at_once(node: Simulation) -> None:
     """Its engine was killed between the two."""
     answer = carry_out(node, document(node))
     node.write("/var/lib/volcano-colocation/transactions/t-1/plan.json", SECRET, 0o600)
-    engine.recover(node.node, node.store, silent)
+    runner.recover(node.node, node.store, silent)
     assert files_of(node, "t-1") == ["backups", "journal.json", "result.json"]
     assert node.store.read("t-1", "result.json")["state"] == answer["state"]
 
@@ -137,7 +137,7 @@ def test_one_that_had_ended_gets_the_answer_of_its_journal(node: Simulation) -> 
     node.store.remove("t-1", "result.json")
     node.write("/var/lib/volcano-colocation/transactions/t-1/plan.json", SECRET, 0o600)
     set_age(node, "t-1", LONG)
-    engine.recover(node.node, node.store, silent)
+    runner.recover(node.node, node.store, silent)
     journal = Journal.load(node.store, "t-1")
     assert journal is not None
     assert node.store.read("t-1", "result.json") == journal.result()
@@ -149,6 +149,6 @@ def test_what_cannot_be_read_is_told_and_stops_nothing(node: Simulation) -> None
     lay_down(node, "t-2", LONG)
     node.write("/var/lib/volcano-colocation/transactions/t-0/result.json", "[", 0o600)
     lines: list[str] = []
-    engine.recover(node.node, node.store, lines.append)
+    runner.recover(node.node, node.store, lines.append)
     assert "t-0: /var/lib/volcano-colocation/transactions/t-0/result.json: it is damaged" in lines[0]
     assert "plan.json" not in files_of(node, "t-2")

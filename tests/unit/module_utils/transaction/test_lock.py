@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import lock
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.lock import LockHeld, hold
+from ansible_collections.volcano.colocation.plugins.module_utils.state import node_lock
+from ansible_collections.volcano.colocation.plugins.module_utils.state.node_lock import LockHeld, hold
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import FakeClock
 
 
@@ -102,7 +102,7 @@ class Slow:
                 os.read(self._wait_told, 1)
             flock(handle, operation)
 
-        lock.fcntl.flock = late  # type: ignore[attr-defined]
+        node_lock.fcntl.flock = late  # type: ignore[attr-defined]
         try:
             with hold(path, "the slow one"):
                 os.write(self._tell_held, b"h")

@@ -12,9 +12,10 @@ from typing import Any, Iterator
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import api_server, node_ready
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.finding import Verdict
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import Member
+from ansible_collections.volcano.colocation.plugins.module_utils.health import node_ready
+from ansible_collections.volcano.colocation.plugins.module_utils.health.finding import Verdict
+from ansible_collections.volcano.colocation.plugins.module_utils.kube_api import https_get
+from ansible_collections.volcano.colocation.plugins.module_utils.state.plan_document import ApiNodeRef
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.cluster import (
     HANG_UP,
     NODE,
@@ -30,7 +31,7 @@ from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import KUBELET, Simulation
 
 PATH = "/etc/kubernetes/kubelet.conf"
-MEMBER = Member(NODE, PATH)
+MEMBER = ApiNodeRef(NODE, PATH)
 STARTED = 1_700_000_000.25
 FRESH, STALE = stamp(STARTED), stamp(STARTED - 1)
 TOKEN = "hunter2.token-of-kubelet"
@@ -150,13 +151,13 @@ def test_another_node(simulation: Simulation, server: ApiServer) -> None:
 
 
 def test_an_answer_without_an_end(simulation: Simulation, server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api_server, "LIMIT", 1000)
+    monkeypatch.setattr(https_get, "LIMIT", 1000)
     found = says(simulation, server, 200, b"HTTP/1.0 200 OK\r\n\r\n" + b" " * 10_000)
     assert found == (Verdict.SILENT, f"the API server in {PATH} gives an answer without an end")
 
 
 def test_a_server_that_says_nothing(simulation: Simulation, server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api_server, "TIMEOUT", 0.4)
+    monkeypatch.setattr(https_get, "TIMEOUT", 0.4)
     server.answer = lambda: None
     began = time.monotonic()
     verdict, detail = ask(simulation)

@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import gate, preflight
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.finding import Finding, Verdict
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import parse
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.runtime_checks import nri_plugins
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.work import go_on
+from ansible_collections.volcano.colocation.plugins.module_utils.health import gate
+from ansible_collections.volcano.colocation.plugins.module_utils.health.finding import Finding, Verdict
+from ansible_collections.volcano.colocation.plugins.module_utils.health.runtime_checks import nri_plugins
+from ansible_collections.volcano.colocation.plugins.module_utils.state.plan_document import parse_plan
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import preflight
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.context import never_cancelled
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import carry_out
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     NRI,
@@ -29,7 +30,7 @@ CHECK = "NRI plugins"
 def observed(simulation: Simulation, socket: str | None = NRI) -> int:
     plan = document(simulation)
     plan["gate"]["nri_socket"] = socket
-    return int(preflight.observe(simulation.node, parse(json.dumps(plan)))["nri_plugins"])
+    return int(preflight.observe(simulation.node, parse_plan(json.dumps(plan)))["nri_plugins"])
 
 
 def told(answer: dict[str, Any]) -> list[tuple[str, str]]:
@@ -67,7 +68,7 @@ def test_one_that_connects_late_is_waited_for(simulation: Simulation) -> None:
         simulation.connect_plugins(len(rounds))
 
     simulation.connect_plugins(0)
-    (found,) = gate.watch(simulation.node, [partial(nri_plugins, simulation.node, NRI, 2)], 30.0, go_on, tell)
+    (found,) = gate.watch(simulation.node, [partial(nri_plugins, simulation.node, NRI, 2)], 30.0, never_cancelled, tell)
     assert found.verdict is Verdict.PASSED
     assert rounds == [Verdict.WAITING, Verdict.WAITING, Verdict.PASSED]
 

@@ -11,8 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import Member, parse, read, sha256
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.section import PlanError
+from ansible_collections.volcano.colocation.plugins.module_utils.state.document_reader import PlanError
+from ansible_collections.volcano.colocation.plugins.module_utils.state.plan_document import (
+    ApiNodeRef,
+    parse_plan,
+    read_plan,
+    sha256,
+)
 
 HASH = "a" * 64
 
@@ -62,7 +67,7 @@ def document() -> dict[str, Any]:
 
 
 def test_a_whole_plan() -> None:
-    plan = parse(json.dumps(document()))
+    plan = parse_plan(json.dumps(document()))
     first, second = plan.files
     assert (first.after, first.after_sha256, first.mode) == (b"a: \xff\n", sha256(b"a: \xff\n"), 0o644)
     assert (second.before_sha256, second.after, second.mode) == (None, b"", 0o600)
@@ -74,12 +79,12 @@ def test_a_whole_plan() -> None:
     assert plan.gate is not None
     assert plan.gate.pods_return
     assert plan.gate.timeout == 180.0
-    assert plan.gate.node == Member("node-1.example", "/etc/kubernetes/kubelet.conf")
+    assert plan.gate.node == ApiNodeRef("node-1.example", "/etc/kubernetes/kubelet.conf")
     assert not plan.files_only
 
 
 def test_the_least_plan() -> None:
-    plan = parse('{"schema": 1, "id": "a"}')
+    plan = parse_plan('{"schema": 1, "id": "a"}')
     assert plan.files_only
     assert (plan.kubelet, plan.gate, plan.files, plan.checkpoints) == (None, None, (), ())
 
@@ -89,14 +94,14 @@ def test_services_that_are_left_alone_make_a_plan_of_files_only() -> None:
     changed["services"]["kubelet"]["action"] = "leave"
     changed.update(checkpoints=[], stale_cgroups=[], fresh_cgroups=[], gate=None)
     changed["sandboxes"]["action"] = "leave"
-    assert parse(json.dumps(changed)).files_only
+    assert parse_plan(json.dumps(changed)).files_only
 
 
 def test_the_outline_is_the_same_plan_without_contents() -> None:
-    plan = parse(json.dumps(document()))
+    plan = parse_plan(json.dumps(document()))
     assert "udcff" not in json.dumps(plan.outline)
     assert "secret" not in json.dumps(plan.outline)
-    again = read(json.loads(json.dumps(plan.outline)))
+    again = read_plan(json.loads(json.dumps(plan.outline)))
     assert again == plan
     assert [edit.after for edit in again.files] == [None, None]
     assert again.outline == plan.outline
@@ -161,13 +166,13 @@ def test_a_wrong_field_is_named(path: list[Any], value: Any, message: str) -> No
         place = place[key]
     place[path[-1]] = value
     with pytest.raises(PlanError, match=message):
-        parse(json.dumps(changed))
+        parse_plan(json.dumps(changed))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", "{", '"x"'])
 def test_no_plan_at_all(text: str) -> None:
     with pytest.raises(PlanError):
-        parse(text)
+        parse_plan(text)
 
 
 def paths(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -187,7 +192,7 @@ def test_any_damage_is_a_plan_error_or_another_plan(path: tuple[Any, ...], value
         place = place[key]
     place[path[-1]] = value
     try:
-        plan = read(changed)
+        plan = read_plan(changed)
     except PlanError:
         return
-    assert read(plan.outline) == plan
+    assert read_plan(plan.outline) == plan

@@ -13,7 +13,7 @@ from typing import Any, Callable
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import boot, engine
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import boot_unit, runner
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.bench import (
     Bench,
     Ends,
@@ -46,8 +46,8 @@ def files_alone(simulation: InProcess) -> None:
 
 def at_boot(node: InProcess) -> Any:
     """What the unit does, if it is there."""
-    if boot.armed(node.host):
-        engine.recover_at_boot(node.node, node.store, silent)
+    if boot_unit.is_enabled(node.host):
+        runner.recover_at_boot(node.node, node.store, silent)
 
 
 def services_start(node: InProcess) -> None:
@@ -86,10 +86,10 @@ def settle(bench: Bench, moments: list[Moment], ends: Ends, check: Callable[[Mom
         known.update(found)
         assert {argv[1] for argv in node.commands} <= {"show"}, moment.call
         services_start(node)
-        assert not boot.armed(node.host), moment.call
+        assert not boot_unit.is_enabled(node.host), moment.call
         ends.check_node(moment, node)
         # It finds what had touched nothing yet, and a unit that is disabled and not removed yet.
-        engine.recover(node.node, node.store, silent)
+        runner.recover(node.node, node.store, silent)
         check(moment, node)
         shutil.rmtree(str(node.root))
         count += 1

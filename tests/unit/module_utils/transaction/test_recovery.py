@@ -8,12 +8,12 @@ import os
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import entry, recovery
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.entry import Request
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import cli, recovery
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.cli import CancelRequest
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.recovery import (
     NotResumable,
+    RecoveryMode,
     Unfinished,
-    Way,
 )
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import START_RUNTIME
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import Crash, break_step, crash
@@ -30,13 +30,13 @@ def silent(_line: str) -> None:
 
 def test_it_goes_on_where_it_ended(cut_off: Simulation) -> None:
     cut_off.commands = []
-    found = recovery.settle(cut_off.node, cut_off.store, silent, Way.FINISH)
+    found = recovery.recover(cut_off.node, cut_off.store, silent, RecoveryMode.FINISH)
     assert found == {"id": "t-1", "state": "committed"}
     assert "cpuManagerPolicy: static" in cut_off.read(KUBELET_CONFIG)
     jobs = [argv[1] for argv in cut_off.commands if argv[0] == "systemctl" and argv[1] in ("start", "stop")]
     assert jobs == ["start", "start"]
     assert cut_off.store.read("t-1", "result.json")["state"] == "committed"
-    assert recovery.settle(cut_off.node, cut_off.store, silent, Way.FINISH) is None
+    assert recovery.recover(cut_off.node, cut_off.store, silent, RecoveryMode.FINISH) is None
 
 
 def test_it_is_left_as_it_is(cut_off: Simulation) -> None:
@@ -44,20 +44,23 @@ def test_it_is_left_as_it_is(cut_off: Simulation) -> None:
     os.utime(journal, (-3 * 3600, -3 * 3600))
     tree = cut_off.tree()
     with pytest.raises(Unfinished) as raised:
-        recovery.settle(cut_off.node, cut_off.store, silent, Way.STOP)
+        recovery.recover(cut_off.node, cut_off.store, silent, RecoveryMode.STOP)
     told = str(raised.value)
     assert "transaction t-1 was cut off 3 hours ago in step 'write files' (applying)" in told
     assert "colocation_recover=undo" in told
     assert cut_off.tree() == tree
-    assert recovery.settle(cut_off.node, cut_off.store, silent, Way.UNDO) == {"id": "t-1", "state": "rolled-back"}
-    assert recovery.settle(cut_off.node, cut_off.store, silent, Way.STOP) is None
+    assert recovery.recover(cut_off.node, cut_off.store, silent, RecoveryMode.UNDO) == {
+        "id": "t-1",
+        "state": "rolled-back",
+    }
+    assert recovery.recover(cut_off.node, cut_off.store, silent, RecoveryMode.STOP) is None
 
 
 def test_a_kubelet_that_somebody_else_started_is_not_worked_under(cut_off: Simulation) -> None:
     cut_off.units[KUBELET].active = "active"
     tree = cut_off.tree()
     with pytest.raises(NotResumable, match=f"it had stopped {KUBELET}, which somebody else has started since"):
-        recovery.settle(cut_off.node, cut_off.store, silent, Way.FINISH)
+        recovery.recover(cut_off.node, cut_off.store, silent, RecoveryMode.FINISH)
     assert cut_off.tree() == tree
 
 
@@ -66,16 +69,16 @@ def test_it_goes_on_once(cut_off: Simulation, monkeypatch: pytest.MonkeyPatch) -
         break_step(patched, START_RUNTIME, crash)
         with pytest.raises(Crash):
             recovery.finish(cut_off.node, cut_off.store, "t-1", silent)
-    assert recovery.resumable(cut_off.node, cut_off.store) is None
+    assert recovery.resumable_transaction(cut_off.node, cut_off.store) is None
     assert recovery.finish(cut_off.node, cut_off.store, "t-1", silent) == {"id": "t-1", "state": "rolled-back"}
     assert "cpuManagerPolicy: none" in cut_off.read(KUBELET_CONFIG)
     assert cut_off.store.read("t-1", "result.json")["state"] == "rolled-back"
 
 
 def test_an_engine_that_goes_on_heeds_a_request_to_end(cut_off: Simulation) -> None:
-    request = Request()
+    request = CancelRequest()
     request.note(15, None)
-    assert entry._carry_out(cut_off.node, ["finish", "t-1"], request) == 0
+    assert cli._execute_command(cut_off.node, ["finish", "t-1"], request) == 0
     answer = cut_off.store.read("t-1", "result.json")
     assert answer["state"] == "rolled-back"
     assert "was asked to end" in answer["error"]["message"]
@@ -86,7 +89,7 @@ def test_it_is_the_one_that_was_named(cut_off: Simulation) -> None:
     tree = cut_off.tree()
     assert recovery.finish(cut_off.node, cut_off.store, "t-0", silent) is None
     assert cut_off.tree() == tree
-    assert recovery.resumable(cut_off.node, cut_off.store) == "t-1"
+    assert recovery.resumable_transaction(cut_off.node, cut_off.store) == "t-1"
 
 
 @pytest.mark.parametrize("text", [None, "{}"])
@@ -95,7 +98,7 @@ def test_a_plan_that_is_gone_is_not_guessed(cut_off: Simulation, text: str | Non
     if text is not None:
         cut_off.write("/var/lib/volcano-colocation/transactions/t-1/plan.json", text, 0o600)
     with pytest.raises(NotResumable, match="its plan is not there any more"):
-        recovery.settle(cut_off.node, cut_off.store, silent, Way.FINISH)
+        recovery.recover(cut_off.node, cut_off.store, silent, RecoveryMode.FINISH)
 
 
 @pytest.mark.parametrize(
@@ -110,4 +113,4 @@ def test_a_plan_that_is_gone_is_not_guessed(cut_off: Simulation, text: str | Non
     ],
 )
 def test_time_spans(seconds: float, words: str) -> None:
-    assert recovery.in_words(seconds) == words
+    assert recovery.format_duration(seconds) == words

@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.room import NoRoom, require_free
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.runtime_checks import connected
+from ansible_collections.volcano.colocation.plugins.module_utils.health.runtime_checks import count_connections
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.preflight import (
+    NoDiskSpace,
+    require_free_space,
+)
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import carry_out
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import Simulation, document
 
@@ -38,10 +41,10 @@ def test_room(monkeypatch: pytest.MonkeyPatch, values: dict[str, int], size: int
 
     monkeypatch.setattr(os, "statvfs", statvfs)
     if not words:
-        require_free("/etc", "/etc", size)
+        require_free_space("/etc", "/etc", size)
         return
-    with pytest.raises(NoRoom, match=words) as raised:
-        require_free("/mnt/etc", "/etc", size)
+    with pytest.raises(NoDiskSpace, match=words) as raised:
+        require_free_space("/mnt/etc", "/etc", size)
     assert raised.value.file == "/etc"
 
 
@@ -68,4 +71,4 @@ def test_connections_of_plugins() -> None:
         "0000000000000000: 00000003 00000000 00000000 0001 03 24 /run/another.sock\n"
         "0000000000000000: 00000003 00000000 00000000 0001 03 25\n"
     )
-    assert connected(table, "/var/run/nri/nri.sock") == 2
+    assert count_connections(table, "/var/run/nri/nri.sock") == 2

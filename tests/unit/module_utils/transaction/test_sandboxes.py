@@ -10,17 +10,17 @@ from typing import Callable
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.node import Node
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import Sandboxes
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.sandboxes import (
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.node_access import Node
+from ansible_collections.volcano.colocation.plugins.module_utils.health.pod_sandboxes import (
     CALL_TIMEOUT,
     PAUSE,
     QUIET,
     REMOVE_TIMEOUT,
     SETTLE_TIMEOUT,
     SandboxesRemain,
-    remove_all,
+    remove_all_sandboxes,
 )
+from ansible_collections.volcano.colocation.plugins.module_utils.state.plan_document import Sandboxes
 from ansible_collections.volcano.colocation.tests.unit.module_utils.cri.server import Runtime, Sandbox, failed, ok
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     CONTAINERD,
@@ -64,7 +64,7 @@ def _processes(simulation: Simulation) -> Path:
 
 
 def removed(simulation: Simulation, clock: Timetable) -> int:
-    return remove_all(Node(simulation.host, clock), Sandboxes("unix://" + ENDPOINT, stop=True, cgroups=TREES))
+    return remove_all_sandboxes(Node(simulation.host, clock), Sandboxes("unix://" + ENDPOINT, stop=True, cgroups=TREES))
 
 
 def test_it_is_waited_for_until_the_runtime_has_taken_it_back(

@@ -8,8 +8,8 @@ from typing import Any, Sequence
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import CommandResult
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import services
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.services import ServiceError
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd import service_units
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd.service_units import ServiceError
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     CONTAINERD,
     KUBELET,
@@ -18,9 +18,9 @@ from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.
 
 
 def test_show(simulation: Simulation) -> None:
-    state = services.show(simulation.node, CONTAINERD)
+    state = service_units.show(simulation.node, CONTAINERD)
     assert (state.load, state.active, state.kill_mode, state.runs) == ("loaded", "active", "process", True)
-    missing = services.show(simulation.node, "missing.service")
+    missing = service_units.show(simulation.node, "missing.service")
     assert (missing.load, missing.active, missing.runs) == ("not-found", "inactive", False)
 
 
@@ -29,13 +29,13 @@ def test_show(simulation: Simulation) -> None:
 )
 def test_a_unit_between_two_attempts_is_meant_to_run(simulation: Simulation, active: str, runs: bool) -> None:
     simulation.units[KUBELET].active = active
-    assert services.show(simulation.node, KUBELET).runs is runs
+    assert service_units.show(simulation.node, KUBELET).runs is runs
 
 
 def test_stop_and_start(simulation: Simulation) -> None:
-    services.stop(simulation.node, KUBELET)
+    service_units.stop(simulation.node, KUBELET)
     assert simulation.state()[KUBELET] == "inactive"
-    services.start(simulation.node, KUBELET)
+    service_units.start(simulation.node, KUBELET)
     assert simulation.state()[KUBELET] == "active"
     assert simulation.commands[-2:] == [("systemctl", "reset-failed", KUBELET), ("systemctl", "start", KUBELET)]
 
@@ -50,8 +50,8 @@ def test_a_start_may_take_longer_than_a_stop(simulation: Simulation, monkeypatch
         return run(self, argv, timeout)
 
     monkeypatch.setattr(host, "run", noted)
-    services.stop(simulation.node, KUBELET)
-    services.start(simulation.node, KUBELET)
+    service_units.stop(simulation.node, KUBELET)
+    service_units.start(simulation.node, KUBELET)
     assert (limits["stop"], limits["start"]) == (180.0, 600.0)
 
 
@@ -59,7 +59,7 @@ def test_a_failed_job_says_why(simulation: Simulation) -> None:
     simulation.refused_jobs = {("start", KUBELET)}
     simulation.log = "F1121 01:00:00.000000 1 server.go:1] unknown flag: --x"
     with pytest.raises(ServiceError) as caught:
-        services.start(simulation.node, KUBELET)
+        service_units.start(simulation.node, KUBELET)
     assert str(caught.value) == (
         "systemctl start kubelet.service failed: Job for kubelet.service failed because the control process exited with"
         " error code. The log of kubelet.service says: server.go:1] unknown flag: --x."
@@ -70,10 +70,10 @@ def test_a_failed_job_says_why(simulation: Simulation) -> None:
 def test_a_unit_that_something_starts_again_is_named(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simulation, "_job", lambda verb, name: (0, "", ""))
     with pytest.raises(ServiceError, match=r"kubelet.service was stopped and is active again. Find out what starts it"):
-        services.stop(simulation.node, KUBELET)
+        service_units.stop(simulation.node, KUBELET)
 
 
-@pytest.mark.parametrize("silent", [1, services.SHOW_TRIES - 1, services.SHOW_TRIES])
+@pytest.mark.parametrize("silent", [1, service_units.SHOW_TRIES - 1, service_units.SHOW_TRIES])
 def test_a_state_that_took_too_long_is_asked_for_again(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch, silent: int
 ) -> None:
@@ -87,9 +87,9 @@ def test_a_state_that_took_too_long_is_asked_for_again(
         return run(self, argv, timeout)
 
     monkeypatch.setattr(host, "run", late)
-    if silent < services.SHOW_TRIES:
-        assert services.show(simulation.node, KUBELET).active == "active"
+    if silent < service_units.SHOW_TRIES:
+        assert service_units.show(simulation.node, KUBELET).active == "active"
     else:
         with pytest.raises(ServiceError, match=r"state of kubelet.service: no answer within 30 s. Check systemd"):
-            services.show(simulation.node, KUBELET)
-    assert asked == ["show"] * min(silent + 1, services.SHOW_TRIES)
+            service_units.show(simulation.node, KUBELET)
+    assert asked == ["show"] * min(silent + 1, service_units.SHOW_TRIES)

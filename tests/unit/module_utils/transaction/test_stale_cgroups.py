@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.stale_cgroups import (
-    hierarchies,
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd.stale_cgroups import (
+    mount_points,
     processes,
-    remove,
+    remove_cgroup,
 )
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import Simulation
 
@@ -28,8 +28,8 @@ def folder(simulation: Simulation, path: str) -> Path:
 
 
 def test_hierarchies() -> None:
-    assert hierarchies(V1) == ["/sys/fs/cgroup/systemd", "/sys/fs/cgroup/cpuset", "/sys/fs/cgroup/cpu,cpuacct"]
-    assert hierarchies("30 24 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw\n") == ["/sys/fs/cgroup"]
+    assert mount_points(V1) == ["/sys/fs/cgroup/systemd", "/sys/fs/cgroup/cpuset", "/sys/fs/cgroup/cpu,cpuacct"]
+    assert mount_points("30 24 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw\n") == ["/sys/fs/cgroup"]
 
 
 def test_a_plain_tree_goes_from_every_hierarchy(simulation: Simulation) -> None:
@@ -37,8 +37,8 @@ def test_a_plain_tree_goes_from_every_hierarchy(simulation: Simulation) -> None:
     for hierarchy in ("systemd", "cpuset", "cpu,cpuacct"):
         folder(simulation, hierarchy + "/kubepods/besteffort/pod1").mkdir(parents=True)
         folder(simulation, hierarchy + "/system.slice").mkdir()
-    assert remove(simulation.node, "kubepods") == "kubepods: removed"
-    assert remove(simulation.node, "kubepods") == "kubepods: none"
+    assert remove_cgroup(simulation.node, "kubepods") == "kubepods: removed"
+    assert remove_cgroup(simulation.node, "kubepods") == "kubepods: none"
     for hierarchy in ("systemd", "cpuset", "cpu,cpuacct"):
         assert [path.name for path in folder(simulation, hierarchy).iterdir()] == ["system.slice"]
 
@@ -46,7 +46,7 @@ def test_a_plain_tree_goes_from_every_hierarchy(simulation: Simulation) -> None:
 def test_a_tree_with_a_process_is_left_alone(simulation: Simulation) -> None:
     simulation.write("/sys/fs/cgroup/kubepods/besteffort/pod1/cgroup.procs", "4711\n12\n")
     assert processes(simulation.host, "/sys/fs/cgroup/kubepods") == {12, 4711}
-    assert remove(simulation.node, "kubepods") == "kubepods: left alone, process 12 is in it"
+    assert remove_cgroup(simulation.node, "kubepods") == "kubepods: left alone, process 12 is in it"
     assert folder(simulation, "kubepods/besteffort/pod1").is_dir()
 
 
@@ -54,12 +54,12 @@ def test_a_node_with_very_many_mounts(simulation: Simulation) -> None:
     overlay = "40 24 0:50 / /run/containerd/x rw - overlay overlay rw,lowerdir=" + "/var/lib/containerd" * 50 + "\n"
     simulation.write("/proc/self/mountinfo", overlay * 3000 + V1)
     folder(simulation, "cpuset/kubepods").mkdir(parents=True)
-    assert remove(simulation.node, "kubepods") == "kubepods: removed"
+    assert remove_cgroup(simulation.node, "kubepods") == "kubepods: removed"
 
 
 def test_a_slice_is_stopped_by_systemd(simulation: Simulation) -> None:
     folder(simulation, "kubepods.slice").mkdir(parents=True)
-    assert remove(simulation.node, "kubepods.slice") == "kubepods.slice: removed"
+    assert remove_cgroup(simulation.node, "kubepods.slice") == "kubepods.slice: removed"
     assert ("systemctl", "stop", "kubepods.slice") in simulation.commands
 
 
@@ -68,5 +68,5 @@ def test_links_are_not_followed(simulation: Simulation) -> None:
     outside.mkdir(parents=True)
     folder(simulation, "kubepods/sub").mkdir(parents=True)
     folder(simulation, "kubepods/link").symlink_to(outside.parent)
-    assert remove(simulation.node, "kubepods").startswith("kubepods: cannot be removed from")
+    assert remove_cgroup(simulation.node, "kubepods").startswith("kubepods: cannot be removed from")
     assert outside.is_dir()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.toml_dump import find, values
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.validation import dump_values, find_value
 
 # Parts of `containerd config dump` of Debian's containerd 1.6.20 and of 2.1: other indents, other quotes.
 DUMP_1_6 = """\
@@ -74,11 +74,11 @@ RUNC = ("containerd", "runtimes", "runc", "options")
     ],
 )
 def test_find(text: str, table: tuple[str, ...], key: str, value: str | None) -> None:
-    assert find(text, table, key) == value
+    assert find_value(text, table, key) == value
 
 
 def test_all_values_by_table_and_key() -> None:
-    assert values(DUMP_2_1) == {
+    assert dump_values(DUMP_2_1) == {
         ((), "version"): "3",
         (("plugins", "io.containerd.cri.v1.runtime", "containerd"), "default_runtime_name"): "'runc'",
         (("plugins", "io.containerd.cri.v1.runtime", *RUNC), "SystemdCgroup"): "false",

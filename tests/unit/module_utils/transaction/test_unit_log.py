@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.unit_log import mask, telling_lines
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd.service_units import (
+    failure_lines,
+    mask_secrets,
+)
 
 # journalctl -o cat of kubelet 1.20 with a checkpoint of another policy, and of containerd 1.7 with a bad key.
 KUBELET = """\
@@ -26,19 +29,19 @@ time="2026-11-21T02:21:43Z" level=fatal msg="containerd: invalid plugin config: 
 
 
 def test_each_telling_line_once() -> None:
-    assert telling_lines(KUBELET) == [
+    assert failure_lines(KUBELET) == [
         "server.go:269] failed to run Kubelet: start cpu manager error: could not restore state",
         "kubelet.service: Main process exited, code=exited, status=255/EXCEPTION",
     ]
 
 
 def test_containerd_lines() -> None:
-    (line,) = telling_lines(CONTAINERD)
+    (line,) = failure_lines(CONTAINERD)
     assert "level=fatal" in line
 
 
 def test_there_are_never_many_or_long_ones() -> None:
-    lines = telling_lines(
+    lines = failure_lines(
         "\n".join(f"E1121 02:21:03.335045 1 x.go:1] trouble {index} " + "long " * 200 for index in range(50))
     )
     assert len(lines) == 8
@@ -59,16 +62,16 @@ def test_there_are_never_many_or_long_ones() -> None:
     ],
 )
 def test_what_looks_like_a_credential_is_masked(line: str) -> None:
-    assert "SECRET" not in mask(line)
-    assert mask(line).startswith("error: ")
+    assert "SECRET" not in mask_secrets(line)
+    assert mask_secrets(line).startswith("error: ")
 
 
 def test_ids_and_paths_are_not_masked() -> None:
     line = "cgroup /kubepods.slice/cri-containerd-" + "0123456789abcdef" * 4 + ".scope does not exist"
-    assert mask(line) == line
+    assert mask_secrets(line) == line
 
 
 @pytest.mark.parametrize("token", ["glpat-", "xoxb-", "AIza", "npm_", "hf_", "sk_live_", "https://x.example/?sig="])
 def test_tokens_of_known_shapes_are_masked(token: str) -> None:
     hidden = "Zm9vYmFyYmF6cXV4MTIzNDU2"
-    assert hidden not in mask(f"error: pulling with {token}{hidden} failed")
+    assert hidden not in mask_secrets(f"error: pulling with {token}{hidden} failed")

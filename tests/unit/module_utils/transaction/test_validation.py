@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.clock import Clock
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.node import Node
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import read
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.node_access import Node
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Clock, Host
+from ansible_collections.volcano.colocation.plugins.module_utils.state.plan_document import read_plan
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.validation import (
     ValidationFailed,
     validate,
@@ -41,7 +40,7 @@ def run(tmp_path: Path, main: Path, after: str, **changes: Any) -> str:
     """The answer of one validation of a plan that writes ``after`` to the main file."""
     validation = {"name": "dump", "argv": ["cat", "{file}"], "file": str(main), "expect": [EXPECT], **changes}
     before = hashlib.sha256(main.read_bytes()).hexdigest() if main.exists() else None
-    plan = read(
+    plan = read_plan(
         {
             "schema": 1,
             "id": "t-1",

@@ -15,13 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.node_access import Node
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, ledger, steps
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.node import Node
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import sha256
+from ansible_collections.volcano.colocation.plugins.module_utils.state import ledger
+from ansible_collections.volcano.colocation.plugins.module_utils.state.plan_document import sha256
+from ansible_collections.volcano.colocation.plugins.module_utils.state.store import Store
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import runner, steps
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.context import TransactionContext
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import Step
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import Store
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.work import Work
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import break_step, carry_out
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     CHECKPOINT,
@@ -62,7 +63,7 @@ def test_there_and_back_leaves_no_difference(simulation: Simulation) -> None:
 def test_a_way_back_that_fails_leaves_the_node_as_it_began(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch, name: str, kind: str
 ) -> None:
-    def fail(step: Step, work: Work) -> str:
+    def fail(step: Step, work: TransactionContext) -> str:
         step.do(work)
         raise OSError(5, "Input/output error", "/x") if kind == "an error" else Crash
 
@@ -77,7 +78,7 @@ def test_a_way_back_that_fails_leaves_the_node_as_it_began(
                 carry_out(simulation, plan)
         else:
             assert carry_out(simulation, plan)["state"] == "rolled-back"
-    engine.recover(simulation.node, simulation.store, lambda line: None)
+    runner.recover(simulation.node, simulation.store, lambda line: None)
 
     assert simulation.tree() == aligned
     assert ledger.load(simulation.store) == entered
@@ -93,7 +94,7 @@ EDITS = st.dictionaries(st.sampled_from(PATHS), TEXTS, min_size=1)
 
 def transact(host: Host, store: Store, name: str, wanted: list[dict[str, Any]]) -> str:
     store.open(name, json.dumps({"schema": 1, "id": name, "files": wanted}))
-    return str(engine.execute(Node(host), store, name, lambda line: None)["state"])
+    return str(runner.execute(Node(host), store, name, lambda line: None)["state"])
 
 
 def contents(root: Path) -> dict[str, tuple[int, bytes | None]]:

@@ -14,8 +14,9 @@ from typing import Any, Callable
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import engine, ledger, recovery
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.recovery import Way
+from ansible_collections.volcano.colocation.plugins.module_utils.state import ledger
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import recovery, runner
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.recovery import RecoveryMode
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction import test_power_cuts
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.bench import (
     Bench,
@@ -55,11 +56,11 @@ def fails_to_restore(simulation: InProcess) -> None:
 
 
 def undo(node: InProcess) -> Any:
-    return engine.recover(node.node, node.store, silent)
+    return runner.recover(node.node, node.store, silent)
 
 
 def finish(node: InProcess) -> Any:
-    return recovery.settle(node.node, node.store, silent, Way.FINISH)
+    return recovery.recover(node.node, node.store, silent, RecoveryMode.FINISH)
 
 
 def as_it_is(node: Killed) -> Killed:

@@ -10,13 +10,13 @@ import stat
 from pathlib import Path
 from typing import Dict, NamedTuple
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import STATE_FOLDER
+from ansible_collections.volcano.colocation.plugins.module_utils.state.store import STATE_DIRECTORY
 
 IN_MEMORY = ("/proc", "/run")
 """What programs keep there is told by the state of the services."""
 LOG_OF_A_JOURNAL = ("steps", "error", "gate")
 """Told to people, and nothing that a recovery goes by."""
-LOCKS = (f"{STATE_FOLDER}/lock", f"{STATE_FOLDER}/qos.lock")
+LOCKS = (f"{STATE_DIRECTORY}/lock", f"{STATE_DIRECTORY}/qos.lock")
 """They say since when they are held."""
 
 
@@ -114,7 +114,7 @@ _DECISIVE: dict[bytes, bytes] = {}
 
 
 def _decisive(path: str, content: bytes) -> bytes:
-    if not path.startswith(STATE_FOLDER):
+    if not path.startswith(STATE_DIRECTORY):
         return content
     name = os.path.basename(path)
     if name.startswith("."):

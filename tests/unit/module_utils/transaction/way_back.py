@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import ledger
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.ledger import Target
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import sha256
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.store import Store
+from ansible_collections.volcano.colocation.plugins.module_utils.state import ledger
+from ansible_collections.volcano.colocation.plugins.module_utils.state.ledger import Target
+from ansible_collections.volcano.colocation.plugins.module_utils.state.plan_document import sha256
+from ansible_collections.volcano.colocation.plugins.module_utils.state.store import Store
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
     CHECKPOINT,
     Simulation,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.helm import Helm, helm
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.host import AgentHost
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.rubik import rubik_config

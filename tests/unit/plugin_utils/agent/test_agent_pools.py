@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.arguments import FEATURES
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.feature import Feature, served
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.host import AgentHost, known_host, read_host

@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.unit_file import environment, words
+from ansible_collections.volcano.colocation.plugins.module_utils.systemd.unit_syntax import (
+    parse_environment,
+    split_words,
+)
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import UnsupportedEdit
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.flags_splice import remove_flags
 
@@ -142,9 +145,9 @@ def test_nothing_but_the_flag_goes(line: list[str], blank: str, quote: str, tail
         word
         for each in line
         if not each.startswith(("--cgroup-driver=", "--cgroup-driver ", "--cgroup_driver"))
-        for word in words(each)
+        for word in split_words(each)
     ]
-    assert words(environment(after)["ARGS"]) == kept
-    assert {**environment(after), "ARGS": ""} == {**environment(text), "ARGS": ""}
-    assert (after == text) is (len(kept) == len(words(environment(text)["ARGS"])))
+    assert split_words(parse_environment(after)["ARGS"]) == kept
+    assert {**parse_environment(after), "ARGS": ""} == {**parse_environment(text), "ARGS": ""}
+    assert (after == text) is (len(kept) == len(split_words(parse_environment(text)["ARGS"])))
     assert remove_flags(after, {DRIVER: None}) == after

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.boot import WATCHED
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.boot_evidence import CGROUP_PARAMETERS
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.configz_fields import FIELDS
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kernel import PARAMETERS
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED
@@ -15,4 +15,4 @@ def test_the_fields_told_are_the_fields_kept() -> None:
 
 
 def test_every_watched_parameter_is_one_that_may_be_told() -> None:
-    assert WATCHED <= PARAMETERS
+    assert CGROUP_PARAMETERS <= PARAMETERS

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.mounts import parse_mount, visible
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.hierarchy import parse_mount, visible_mounts
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cgroups import interpret_cgroups
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import CgroupFacts
 
@@ -56,7 +56,7 @@ MOUNTS_OF_TYPES = {"tmpfs": "1021994", "cgroup": "27e0eb", "cgroup2": "63677270"
 
 def facts(lines: list[str], **more: Any) -> CgroupFacts:
     """Facts of a mount table, with the statfs types that go with it unless given."""
-    seen = visible(lines)
+    seen = visible_mounts(lines)
     types = {point: MOUNTS_OF_TYPES[mount.filesystem] for point, mount in seen.items()}
     return interpret_cgroups({"mountinfo": lines, "filesystem_types": types, "files": {}, "trees": [], **more})
 

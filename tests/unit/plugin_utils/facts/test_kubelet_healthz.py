@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_healthz import healthz, place
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_endpoints import (
+    healthz,
+    healthz_address,
+)
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.config_file import ConfigFile
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_flags import flags
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_healthz import healthz_url
@@ -61,13 +64,16 @@ def test_a_drop_in_beats_the_file_and_a_flag_both() -> None:
 
 def test_what_the_node_looks_for_before_anything_is_interpreted() -> None:
     file = "kind: KubeletConfiguration\nhealthzBindAddress: 192.0.2.7\n# healthzPort: 9\nhealthzPort: 10348\n"
-    assert place([], []) == ("127.0.0.1", 10248)
-    assert place([], [file]) == ("192.0.2.7", 10348)
-    assert place([], [file, '{\n "healthzPort": 10448,\n "healthzBindAddress": "::"\n}']) == ("127.0.0.1", 10448)
-    assert place(["kubelet", "--healthz-port=1", "--healthz-bind-address", "::1"], [file]) == ("::1", 1)
-    assert place(["kubelet", "--healthz-port=0"], [file]) is None
-    assert place([], ["healthzPort: often\n"]) == ("127.0.0.1", 10248)
-    assert place([], ["healthzPort: 99999\n"]) == ("127.0.0.1", 10248)
+    assert healthz_address([], []) == ("127.0.0.1", 10248)
+    assert healthz_address([], [file]) == ("192.0.2.7", 10348)
+    assert healthz_address([], [file, '{\n "healthzPort": 10448,\n "healthzBindAddress": "::"\n}']) == (
+        "127.0.0.1",
+        10448,
+    )
+    assert healthz_address(["kubelet", "--healthz-port=1", "--healthz-bind-address", "::1"], [file]) == ("::1", 1)
+    assert healthz_address(["kubelet", "--healthz-port=0"], [file]) is None
+    assert healthz_address([], ["healthzPort: often\n"]) == ("127.0.0.1", 10248)
+    assert healthz_address([], ["healthzPort: 99999\n"]) == ("127.0.0.1", 10248)
 
 
 def test_a_name_that_cannot_be_resolved_is_nobody() -> None:

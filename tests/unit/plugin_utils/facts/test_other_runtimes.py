@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import Claim, RuntimeFacts
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import (
     crio,

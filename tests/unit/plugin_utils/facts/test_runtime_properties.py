@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.containerd import (
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.runtime_files import (
     dump_excerpt,
     import_patterns,
 )

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.immutable import MANAGED
-from ansible_collections.volcano.colocation.plugins.module_utils.operating_system import (
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.immutable_systems import (
+    MANAGED,
     interpret_system,
     parse_os_release,
 )
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.filesystems import WRITTEN
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import boot, install, store
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.machine_evidence import CHANGED_PATHS
+from ansible_collections.volcano.colocation.plugins.module_utils.state import installed_engine, store
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import boot_unit
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_machine import (
@@ -51,7 +52,7 @@ def refused(snapshot: Snapshot) -> list[str]:
 
 
 def test_what_is_looked_at_is_what_a_change_writes_to() -> None:
-    assert set(WRITTEN) == {boot.FOLDER, install.FOLDER, store.STATE_FOLDER}
+    assert set(CHANGED_PATHS) == {boot_unit.UNIT_DIRECTORY, installed_engine.ENGINE_DIRECTORY, store.STATE_DIRECTORY}
 
 
 @pytest.mark.parametrize("system", MANAGED)

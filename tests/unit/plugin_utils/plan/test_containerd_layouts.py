@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.containerd import runtime_changes
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits

@@ -46,7 +46,7 @@ def validation(version: str, files: Files, options: Mapping[str, Any] | None = N
 
 
 def test_both_sides_call_the_folder_alike() -> None:
-    assert node_side.FOLDER.decode() == CANDIDATES
+    assert node_side.DIRECTORY_MARK.decode() == CANDIDATES
 
 
 def test_a_lone_file_is_shown_as_it_is_planned() -> None:

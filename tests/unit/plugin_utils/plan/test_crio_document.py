@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import plan as node_side
+from ansible_collections.volcano.colocation.plugins.module_utils.state import plan_document as node_side
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.document import (
     files_document,
@@ -35,7 +35,7 @@ def documents(folder: Path, version: str, **options: Any) -> tuple[dict[str, Any
     edits = file_edits(snapshot, plan.changes)
     whole, files = transaction_document(facts, plan, profile, edits, 300), files_document(edits, plan, facts)
     for each in (whole, files):
-        node_side.parse(json.dumps(each))
+        node_side.parse_plan(json.dumps(each))
     return whole, files
 
 

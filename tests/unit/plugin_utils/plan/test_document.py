@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import plan as node_side
+from ansible_collections.volcano.colocation.plugins.module_utils.state import plan_document as node_side
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.checkpoints import moved_checkpoints
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.document import (
@@ -48,7 +48,7 @@ def planned(snapshot: Snapshot, allow: bool | None, options: dict[str, Any]) -> 
     plan = make_plan(facts, profile, allow_disruption=allow)
     assert plan.refusals == ()
     found = transaction_document(facts, plan, profile, file_edits(snapshot, plan.changes), TIMEOUT)
-    node_side.parse(json.dumps(found))
+    node_side.parse_plan(json.dumps(found))
     return found
 
 
@@ -218,7 +218,7 @@ def test_a_document_that_only_writes_files() -> None:
     facts, profile = interpret(snapshot), parse_profile(WANTED)
     plan = make_plan(interpret(captured(DIFFERING)), profile, allow_disruption=True)
     found = files_document(file_edits(snapshot, plan.changes), plan, facts)
-    parsed = node_side.parse(json.dumps(found))
+    parsed = node_side.parse_plan(json.dumps(found))
     assert parsed.files_only
     assert [each["path"] for each in found["files"]] == [KUBELET_FILE, RUNTIME_FILE]
     assert actions(found) == {"kubelet": "leave", "runtime": "leave"}

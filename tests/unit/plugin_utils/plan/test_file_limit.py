@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.files import CONFIG_LIMIT
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.file_evidence import CONFIG_LIMIT
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import UneditableFile
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import FileEdit, file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import plan as node_side
+from ansible_collections.volcano.colocation.plugins.module_utils.state import plan_document as node_side
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_model import Flag, Start
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import FEATURE_GATES
@@ -189,7 +189,7 @@ def test_the_transaction_of_a_driver_that_a_flag_gave(tmp_path: Path) -> None:
     facts = interpret(snapshot)
     plan = make_plan(facts, wanted, allow_disruption=True)
     found = transaction_document(facts, plan, wanted, file_edits(snapshot, plan.changes), 300)
-    node_side.parse(json.dumps(found))
+    node_side.parse_plan(json.dumps(found))
     assert [each["path"] for each in found["files"]] == [KUBEADM, DEFAULT]
     assert (found["stale_cgroups"], found["fresh_cgroups"]) == (["kubepods"], ["kubepods.slice"])
     assert found["checkpoints"] == ["/var/lib/kubelet/cpu_manager_state"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction import plan as node_side
+from ansible_collections.volcano.colocation.plugins.module_utils.state import plan_document as node_side
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.checkpoints import moved_checkpoints
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.document import transaction_document
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
@@ -133,7 +133,7 @@ def moved(snapshot: Snapshot, options: dict[str, Any]) -> list[str]:
     plan = make_plan(facts, profile, allow_disruption=True)
     assert plan.refusals == ()
     document = transaction_document(facts, plan, profile, file_edits(snapshot, plan.changes), 300)
-    node_side.parse(json.dumps(document))
+    node_side.parse_plan(json.dumps(document))
     paths = moved_checkpoints(facts, plan, profile)
     assert document["checkpoints"] == paths
     return paths
@@ -183,7 +183,7 @@ def trees(snapshot: Snapshot, **options: Any) -> tuple[list[str], list[str]]:
     facts, profile = facts_of(snapshot), profile_of(**options)
     plan = make_plan(facts, profile, allow_disruption=True)
     document = transaction_document(facts, plan, profile, file_edits(snapshot, plan.changes), 300)
-    node_side.parse(json.dumps(document))
+    node_side.parse_plan(json.dumps(document))
     return document["stale_cgroups"], document["fresh_cgroups"]
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.knobs import knob
-from ansible_collections.volcano.colocation.plugins.module_utils.qos.values import Capacity, parse
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.option_values import Capacity, parse_value
+from ansible_collections.volcano.colocation.plugins.module_utils.settings.registry import knob
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.qos.node import read
 from ansible_collections.volcano.colocation.plugins.plugin_utils.qos.plan import published
@@ -94,7 +94,7 @@ def test_every_value_is_one_that_its_knob_takes(name: str) -> None:
     values = [(key, value) for each in given for key, value in each.items() if value is not None]
     assert values
     for key, value in values:
-        parse(knob(key), value, capacity)
+        parse_value(knob(key), value, capacity)
 
 
 def test_cgroups_that_are_not_known_get_nothing() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.names import Driver
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
 from ansible_collections.volcano.colocation.plugins.plugin_utils.qos.model import SliceTask
 from ansible_collections.volcano.colocation.plugins.plugin_utils.qos.plan import make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.qos.reservations import slice_of

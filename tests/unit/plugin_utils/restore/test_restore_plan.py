@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.transaction.plan import parse
+from ansible_collections.volcano.colocation.plugins.module_utils.state.plan_document import parse_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import SnapshotError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Need
 from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.document import restore_document
@@ -52,7 +52,7 @@ def planned(found: Evidence, sections: Collection[str] = SECTIONS, *, allow: boo
 
 def document(restore: Restore) -> dict[str, Any]:
     found = restore_document(restore.files, 300)
-    assert parse(json.dumps(found)).controller == (platform.node() or None)
+    assert parse_plan(json.dumps(found)).controller == (platform.node() or None)
     return found
 
 
@@ -228,9 +228,14 @@ def test_the_original_gets_its_mode_and_context_again() -> None:
     text = captured(ALIGNED)["kubelet"]["files"][KUBELET_FILE]["text"]
     original = content(text + "# end\n", mode="0600", owner="0:7", xattrs=label)
     restore = planned(evidence(target(KUBELET_FILE, "kubelet", "", text) | {"original": original}))
-    (edit,) = parse(json.dumps(document(restore))).files
-    assert edit.nature is not None
-    assert (edit.nature.mode, edit.nature.uid, edit.nature.gid, edit.nature.xattrs) == (0o600, 0, 7, label)
+    (edit,) = parse_plan(json.dumps(document(restore))).files
+    assert edit.attributes is not None
+    assert (edit.attributes.mode, edit.attributes.uid, edit.attributes.gid, edit.attributes.xattrs) == (
+        0o600,
+        0,
+        7,
+        label,
+    )
 
 
 def test_a_kubelet_that_nobody_runs_is_not_started() -> None:
@@ -239,7 +244,7 @@ def test_a_kubelet_that_nobody_runs_is_not_started() -> None:
     found = evidence(at_kubelet("cgroupDriver: systemd", "cgroupDriver: systemd\npodPidsLimit: 5"), snapshot=snapshot)
     restore = planned(found)
     assert needs(restore) == set()
-    assert parse(json.dumps(document(restore))).files_only
+    assert parse_plan(json.dumps(document(restore))).files_only
 
 
 def test_one_that_fails_again_and_again_is() -> None:

@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A small client of the Container Runtime Interface: what kubelet asks the runtime, asked by us."""
+
+from __future__ import annotations
+
+from typing import Callable, TypeVar
+
+from . import messages
+from .grpc import NOT_FOUND, UNIMPLEMENTED, Channel, CriError, CriUnavailable
+from .messages import Container, Exit, PodSandbox, RuntimeStatus, RuntimeVersion
+from .protobuf import ProtobufError
+
+APIS = ("v1", "v1alpha2")
+"""In the order of preference; containerd serves both up to 1.7, only v1 from 2.0."""
+SCHEMES = ("unix://", "unix:")
+
+Answer = TypeVar("Answer")
+
+
+def socket_path(endpoint: str) -> str:
+    """The path of ``unix:///run/x.sock``, ``unix:/run/x.sock`` or ``/run/x.sock``."""
+    path = endpoint
+    for scheme in SCHEMES:
+        if endpoint.startswith(scheme):
+            path = endpoint[len(scheme) :]
+            break
+    if not path.startswith("/"):
+        raise CriUnavailable(
+            f"the container runtime's endpoint {endpoint!r} is not a unix socket",
+            "Give it as unix:///run/containerd/containerd.sock",
+        )
+    return path
+
+
+class CriClient:
+    """One runtime, connected on first use. Every call takes at most ``timeout`` seconds.
+
+    CriUnavailable when nobody answers, CriError for an answer other than OK.
+    """
+
+    def __init__(self, endpoint: str, timeout: float = 10.0) -> None:
+        self._path = socket_path(endpoint)
+        self._timeout = timeout
+        self._channel: Channel | None = None
+        self._api: str | None = None
+
+    def __enter__(self) -> CriClient:
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the connection; a later call opens a new one."""
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+
+    def version(self) -> RuntimeVersion:
+        """Name and version of the runtime."""
+        api, data = self._negotiate()
+        return self._decode(data, lambda answer: messages.version_response(answer, api))
+
+    def status(self) -> RuntimeStatus:
+        """Conditions and the verbose info map."""
+        return self._decode(self._call("Status", messages.status_request()), messages.status_response)
+
+    def cgroup_driver(self) -> str | None:
+        """The driver the runtime wants of kubelet (RuntimeConfig, KEP-4033); CriError UNIMPLEMENTED from older ones."""
+        return self._decode(self._call("RuntimeConfig", b""), messages.cgroup_driver)
+
+    def pod_sandboxes(self) -> list[PodSandbox]:
+        """Every sandbox, ready or not."""
+        return self._decode(self._call("ListPodSandbox", b""), messages.sandboxes_response)
+
+    def containers(self) -> list[Container]:
+        """Every container in any state."""
+        return self._decode(self._call("ListContainers", b""), messages.containers_response)
+
+    def container_pid(self, container_id: str) -> int | None:
+        """Pid of the container's first process; None when the container is gone or the runtime does not tell."""
+        return self._of_container(container_id, messages.container_pid)
+
+    def container_exit(self, container_id: str) -> Exit | None:
+        """How the container ended; None when it has not, or is gone."""
+        return self._of_container(container_id, messages.container_exit)
+
+    def stop_pod_sandbox(self, sandbox_id: str) -> None:
+        """Stop a sandbox and every container in it; no error when it is stopped or gone already."""
+        self._on_sandbox("StopPodSandbox", sandbox_id)
+
+    def remove_pod_sandbox(self, sandbox_id: str) -> None:
+        """Remove a sandbox and its containers; no error when it is gone already."""
+        self._on_sandbox("RemovePodSandbox", sandbox_id)
+
+    def _of_container(self, container_id: str, decoder: Callable[[bytes], Answer | None]) -> Answer | None:
+        try:
+            data = self._call("ContainerStatus", messages.container_status_request(container_id))
+        except CriError as error:
+            if error.code == NOT_FOUND:
+                return None
+            raise
+        return self._decode(data, decoder)
+
+    def _on_sandbox(self, method: str, sandbox_id: str) -> None:
+        # api.proto wants both calls idempotent; containerd 1.6 answers NOT_FOUND to StopPodSandbox all the same.
+        try:
+            self._call(method, messages.sandbox_request(sandbox_id))
+        except CriError as error:
+            if error.code != NOT_FOUND:
+                raise
+
+    def _call(self, method: str, request: bytes) -> bytes:
+        if self._api is None:
+            self._negotiate()
+        return self._send(f"runtime.{self._api}.RuntimeService", method, request)
+
+    def _negotiate(self) -> tuple[str, bytes]:
+        """Find the newest API the server has: it answers Version with UNIMPLEMENTED for a service it lacks."""
+        for api in APIS:
+            try:
+                data = self._send(f"runtime.{api}.RuntimeService", "Version", b"")
+            except CriError as error:
+                if error.code != UNIMPLEMENTED:
+                    raise
+                continue
+            self._api = api
+            return api, data
+        # containerd#4581: docker's containerd.io package ships disabled_plugins = ["cri"].
+        raise CriError(
+            UNIMPLEMENTED,
+            f"{self._path} serves neither CRI v1 nor v1alpha2",
+            'Check that "cri" is not in disabled_plugins of the runtime\'s configuration',
+        )
+
+    def _send(self, service: str, method: str, request: bytes) -> bytes:
+        if self._channel is None:
+            self._channel = Channel(self._path, self._timeout)
+        try:
+            return self._channel.call(service, method, request)
+        except CriUnavailable:
+            self.close()
+            raise
+
+    def _decode(self, data: bytes, decoder: Callable[[bytes], Answer]) -> Answer:
+        try:
+            return decoder(data)
+        except ProtobufError as error:
+            raise CriUnavailable(f"the server at {self._path} sent a message that cannot be read: {error}") from error

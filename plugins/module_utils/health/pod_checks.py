@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks of the health gate that look at running pods: they prove what files and settings only promise."""
+
+from __future__ import annotations
+
+from typing import Collection
+
+from ..cgroup.container_paths import decisive_path, driver_of
+from ..cri.grpc import CriFailure
+from ..cri.messages import ContainerState
+from ..cri.node_access import Node
+from ..cri.runtime_client import CriClient
+from . import pod_sandboxes
+from .finding import Finding, Verdict
+from .pod_sandboxes import running_pods
+
+
+def cgroup_shape(node: Node, endpoint: str, driver: str) -> Finding:
+    """Every running container's real cgroup has the shape that the driver makes."""
+    name = "cgroup paths of containers"
+    try:
+        with node.cri(endpoint) as client:
+            paths = _paths(node, client)
+    except CriFailure as error:
+        return Finding(name, Verdict.WAITING, error.message)
+    wrong = {container: path for container, path in paths.items() if driver_of(path) != driver}
+    if wrong:
+        container, path = sorted(wrong.items())[0]
+        detail = "%d of %d containers are not in the shape of %s, such as %s in %s"
+        return Finding(name, Verdict.WAITING, detail % (len(wrong), len(paths), driver, container, path))
+    if not paths:
+        return Finding(name, Verdict.NOT_PROVEN, "no container runs")
+    example = sorted(paths.values())[0]
+    return Finding(name, Verdict.PASSED, f"{len(paths)} containers, such as {example}")
+
+
+def _paths(node: Node, client: CriClient) -> dict[str, str]:
+    """{container name: cgroup path}; a container that ended in between is left out."""
+    paths = {}
+    for container in client.containers():
+        if container.state is not ContainerState.RUNNING:
+            continue
+        pid = client.container_pid(container.id)
+        path = "" if pid is None else _cgroup(node, pid)
+        if path:
+            paths[f"{container.name} ({container.id[:12]})"] = path
+    return paths
+
+
+def _cgroup(node: Node, pid: int) -> str:
+    try:
+        return decisive_path(node.host.read(f"/proc/{pid}/cgroup"))
+    except OSError:
+        return ""
+
+
+def pods_returned(
+    node: Node,
+    endpoint: str,
+    before: dict[str, int],
+    noted: Collection[str] = (),
+    kubelet_started: float | None = None,
+) -> Finding:
+    """Every pod that ran before runs again with as many containers, or has ended with 0.
+
+    ``noted``: those that had ended before their sandboxes were removed.
+    """
+    name = "pods returned"
+    try:
+        with node.cri(endpoint) as client:
+            now = running_pods(client)
+            fewer = [pod for pod, containers in before.items() if now.get(pod, -1) < containers]
+            done = pod_sandboxes.count_finished_containers(
+                client, fewer, pod_sandboxes.count_exits_before(kubelet_started)
+            )
+    except CriFailure as error:
+        return Finding(name, Verdict.WAITING, error.message)
+    ended = [
+        pod for pod in fewer if pod in noted or pod_sandboxes.has_ended(before[pod], now.get(pod, 0), done.get(pod, 0))
+    ]
+    missing = sorted(set(fewer) - set(ended))
+    if missing:
+        detail = f"{len(missing)} of {len(before)} pods do not run as before: {', '.join(missing[:5])}"
+        return Finding(name, Verdict.WAITING, detail)
+    if not before:
+        return Finding(name, Verdict.NOT_PROVEN, "no pod ran before")
+    told = f"; ended with exit code 0 meanwhile: {', '.join(sorted(ended))}" if ended else ""
+    return Finding(name, Verdict.PASSED, f"{len(before) - len(ended)} pods{told}")

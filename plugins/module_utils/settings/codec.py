@@ -1,0 +1,326 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Neutral values to and from kernel files and systemd properties, with the rounding of both.
+
+``current`` is the text of each file of ``knob.files(mode)`` that the cgroup has, as last read or written: some files
+hold two knobs or count in the unit of another, and of some knobs a node has one file or another. Of several knobs that
+are set together, compute those of ``COUNTED_IN`` first and hand on what each gave, ``{**current, **render_texts(…)}``.
+The order of writing is another one: ``rank_change``.
+
+To put a file back keep its text: shares of 100 are a weight between 9 and 10, and no whole one gives them again.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, Callable, Mapping
+
+from ..errors import ColocationError
+from ..quantity import format_cpu_list, parse_cpu_list
+from ..systemd.dbus_values import INFINITY, Property, PropertyValue
+from . import device_limits
+from .knob import Form, Interface, Kind, Knob, UnitProperty, Value
+from .weight_scales import (
+    DEFAULT,
+    bfq_of_io_weight,
+    blkio_of_io_weight,
+    io_weight_of_bfq,
+    io_weight_of_blkio,
+    shares_of_weight,
+    weight_of_shares,
+)
+
+SECOND = 1000000
+"""Microseconds."""
+QUOTA_MIN = 1000
+"""Microseconds in a period: kernel/sched/core.c min_cfs_quota_period."""
+NO_LIMIT = 2**62
+"""v1 has no word for no limit: it answers the largest number of whole pages (mm/page_counter.c PAGE_COUNTER_MAX)."""
+
+CPU_MAX = "cpu.max"
+CFS_PERIOD = "cpu.cfs_period_us"
+CFS_QUOTA = "cpu.cfs_quota_us"
+LIMIT = "memory.limit_in_bytes"
+
+Texts = Mapping[str, str]
+Write = Callable[[Any, Texts], str]
+Read = Callable[[str, Texts], Value]
+
+
+def _required_text(texts: Texts, name: str) -> str:
+    """The text of a file that another one cannot be understood without."""
+    if name not in texts:
+        raise ColocationError(
+            "%s of the cgroup was not read" % name, "Every file that the setting names has to be read"
+        )
+    return texts[name].strip()
+
+
+def _quota(rate: int | None, period: int, unlimited: str) -> str:
+    """Microseconds of CPU in a period: systemd src/core/cgroup.c cgroup_apply_unified_cpu_quota does the same."""
+    return unlimited if rate is None else str(max(rate * period // SECOND, QUOTA_MIN))
+
+
+def _rate(quota: str, period: str) -> int | None:
+    """The neutral value of a quota; rounded up, so that _quota gives the same quota again."""
+    return None if quota in ("max", "-1") else -(-int(quota) * SECOND // int(period))
+
+
+def _cpu_max(text: str) -> tuple[str, str]:
+    quota, period = text.split()
+    return quota, period
+
+
+def _write_cpu_max(value: Any, texts: Texts) -> str:
+    period = _cpu_max(_required_text(texts, CPU_MAX))[1]
+    return "%s %s" % (_quota(value, int(period), "max"), period)
+
+
+def _write_cpu_max_period(value: Any, texts: Texts) -> str:
+    rate = _rate(*_cpu_max(_required_text(texts, CPU_MAX)))
+    return "%s %d" % (_quota(rate, value, "max"), value)
+
+
+def _write_cfs_rate(value: Any, texts: Texts) -> str:
+    rate = _rate(_required_text(texts, CFS_QUOTA), _required_text(texts, CFS_PERIOD))
+    return _quota(rate, value, "-1")
+
+
+def _limit(text: str) -> int | None:
+    return None if text in ("max", "-1") or int(text) >= NO_LIMIT else int(text)
+
+
+def _write_memsw(value: Any, texts: Texts) -> str:
+    if value is None:
+        return "-1"
+    memory = _limit(_required_text(texts, LIMIT))
+    if memory is None:
+        raise ColocationError(
+            "memory_swap_max: cgroup v1 limits memory and swap together, and memory_max of this cgroup is max",
+            "Set memory_max as well",
+        )
+    return str(memory + value)
+
+
+def _read_memsw(text: str, texts: Texts) -> Value:
+    both, memory = _limit(text), _limit(_required_text(texts, LIMIT))
+    return None if both is None or memory is None else max(both - memory, 0)
+
+
+def _number_or_word(word: str) -> tuple[Write, Read]:
+    """A number, or ``word`` for no limit."""
+    return (lambda value, _texts: word if value is None else str(value)), (lambda text, _texts: _limit(text))
+
+
+def _weight_on_scale(there: Callable[[int], int], back: Callable[[int], int], before: str = "") -> tuple[Write, Read]:
+    """A weight on the scale of one file. BFQ and io.weight answer ``default 100`` and then what devices have."""
+    return (
+        lambda value, _texts: before + str(there(100 if value is None else value)),
+        lambda text, _texts: back(int(text.splitlines()[0].split()[-1])),
+    )
+
+
+def _unscaled(number: int) -> int:
+    return number
+
+
+FORMS: Mapping[Form, tuple[Write, Read]] = {
+    Form.NUMBER: (lambda value, _texts: str(value), lambda text, _texts: int(text)),
+    Form.WEIGHT: _weight_on_scale(_unscaled, _unscaled),
+    Form.MAX: _number_or_word("max"),
+    Form.MINUS_ONE: _number_or_word("-1"),
+    Form.FLAG: (lambda value, _texts: "1" if value else "0", lambda text, _texts: text == "1"),
+    Form.LIST: (
+        lambda value, _texts: format_cpu_list(frozenset(value)) or "\n",  # the kernel is not told of an empty write(2)
+        lambda text, _texts: tuple(sorted(parse_cpu_list(text))),
+    ),
+    Form.WORD: (lambda value, _texts: str(value), lambda text, _texts: text),
+    Form.SHARES: _weight_on_scale(shares_of_weight, weight_of_shares),
+    Form.DEFAULT_WEIGHT: _weight_on_scale(_unscaled, _unscaled, before="default "),
+    Form.BFQ_WEIGHT: _weight_on_scale(bfq_of_io_weight, io_weight_of_bfq),
+    Form.BLKIO_WEIGHT: _weight_on_scale(blkio_of_io_weight, io_weight_of_blkio),
+    Form.CPU_MAX: (_write_cpu_max, lambda text, _texts: _rate(*_cpu_max(text))),
+    Form.CPU_MAX_PERIOD: (_write_cpu_max_period, lambda text, _texts: int(_cpu_max(text)[1])),
+    Form.CFS_QUOTA: (
+        lambda value, texts: _quota(value, int(_required_text(texts, CFS_PERIOD)), "-1"),
+        lambda text, texts: _rate(text, _required_text(texts, CFS_PERIOD)),
+    ),
+    Form.CFS_RATE: (_write_cfs_rate, lambda _text, texts: int(_required_text(texts, CFS_PERIOD))),
+    Form.MEMSW: (_write_memsw, _read_memsw),
+    Form.IO_MAX: (device_limits.render_io_max, lambda text, _texts: device_limits.parse_io_max(text)),
+    **{
+        form: (device_limits.throttle_writer(kind), device_limits.parse_throttle)
+        for form, kind in device_limits.THROTTLE_FORMS.items()
+    },
+}
+
+
+PAGE = 4096
+"""Bytes; all of x86 and most of arm64. os.sysconf("SC_PAGE_SIZE") tells the node's."""
+
+BLKIO_BFQ = "blkio.bfq.weight"
+
+PERCENT = 10000
+"""Microseconds of CPU in a second that are one percent of a CPU."""
+
+COUNTED_IN = ("cpu_period", "memory_max")
+"""Knobs in which others count: a quota is a part of the period, swap on v1 is what is added to the memory."""
+
+UNWRITTEN = (Form.BESIDE, Form.FORGOTTEN)
+"""Forms of files that a knob is not written to."""
+
+IDLE_WEIGHT = 0
+"""systemd's weight of an idle unit: src/basic/cgroup-util.h CGROUP_WEIGHT_IDLE."""
+
+
+class Backend(str, Enum):
+    """Who writes: systemd, asked over D-Bus, or we, into the kernel's file."""
+
+    DBUS = "dbus"
+    FILE = "file"
+
+
+def _interface(knob: Knob, mode: str) -> Interface:
+    interface = knob.interface(mode)
+    if interface is None:
+        raise ColocationError(
+            "%s: the kernel has no such setting on cgroup %s" % (knob.name, mode), "docs/knobs.md tells where it is"
+        )
+    return interface
+
+
+def _files_in_use(knob: Knob, mode: str, current: Mapping[str, str]) -> list[tuple[str, Form]]:
+    """The files to write or read: those that the cgroup has where one is enough, otherwise all."""
+    interface = _interface(knob, mode)
+    found: list[tuple[str, Form]] = []
+    for each in interface.files:
+        if each.form not in UNWRITTEN and (each.name in current or not interface.any_of):
+            found.append((each.name, each.form))
+    if not found:
+        raise ColocationError("%s: the cgroup has none of %s" % (knob.name, ", ".join(knob.files(mode))))
+    return found
+
+
+def render_texts(knob: Knob, value: Value, mode: str, current: Mapping[str, str]) -> dict[str, str]:
+    """What to write into which file, in this order; a text of several lines (io_max) takes a write(2) for each line."""
+    there = _files_in_use(knob, mode, current)
+    try:
+        found = {name: FORMS[form][0](value, current) for name, form in there}
+        return {name: text for name, text in found.items() if text}  # of devices there may be none, and no line
+    except (ValueError, IndexError) as error:
+        raise _parse_error(knob, mode, current) from error
+
+
+def parse_texts(knob: Knob, mode: str, current: Mapping[str, str]) -> Value:
+    """What the files say."""
+    name, form = _files_in_use(knob, mode, current)[0]
+    if name not in current:
+        raise ColocationError("%s: %s of the cgroup was not read" % (knob.name, name))
+    try:
+        return FORMS[form][1](current[name].strip(), current)
+    except (ValueError, IndexError) as error:
+        raise _parse_error(knob, mode, current) from error
+
+
+def _parse_error(knob: Knob, mode: str, current: Mapping[str, str]) -> ColocationError:
+    said = ["%s %r" % (name, current[name].strip()) for name in knob.files(mode) if name in current]
+    return ColocationError("%s: not what the kernel writes: %s" % (knob.name, ", ".join(said)))
+
+
+def _property(knob: Knob) -> UnitProperty:
+    if knob.unit_property is None:
+        raise ColocationError("%s: systemd has no property for it" % knob.name)
+    return knob.unit_property
+
+
+def to_properties(knob: Knob, value: Value) -> tuple[Property, ...]:
+    """What to ask systemd for: arguments of SetUnitProperties. None takes the setting back to systemd's default."""
+    held = _property(knob)
+    if knob.kind is Kind.DEVICES:
+        return device_limits.to_properties(tuple(value or ()), held.names, held.signature)  # type: ignore[arg-type]
+    return (Property(held.names[0], held.signature, _to_property(knob, _in_systemd(knob, value))),)
+
+
+def from_properties(knob: Knob, values: Mapping[str, Any]) -> Value:
+    """What systemd's properties say; None where no limit or no weight is set."""
+    held = _property(knob)
+    missing = [name for name in held.names if name not in values]
+    if missing:
+        raise ColocationError("%s: systemd does not tell %s" % (knob.name, ", ".join(missing)))
+    if knob.kind is Kind.DEVICES:
+        return device_limits.from_properties(values)
+    return _from_property(knob, values[held.names[0]])
+
+
+def rounded_value(
+    knob: Knob, value: Value, mode: str, backend: Backend, current: Mapping[str, str], page: int = PAGE
+) -> Value:
+    """The value after rounding: FILE as ``parse_texts`` will find it, DBUS as ``from_properties`` will.
+
+    Under DBUS the files then say ``value_written_by_systemd(knob, rounded_value(…, DBUS, …), …)``.
+    """
+    if backend is Backend.DBUS:
+        return _in_systemd(knob, value)
+    if knob.kind is Kind.BYTES and value is not None:
+        value = int(value) // (knob.granule or page) * (knob.granule or page)  # type: ignore[arg-type]
+    return parse_texts(knob, mode, {**current, **render_texts(knob, value, mode, current)})
+
+
+def value_written_by_systemd(
+    knob: Knob, value: Value, mode: str, current: Mapping[str, str], page: int = PAGE, quota: Value = None
+) -> Value:
+    """What ``parse_texts`` will find once systemd has written a value that it holds.
+
+    ``quota``: the neutral value of cpu_quota that it will hold.
+    """
+    if knob.name == "cpu_period" and quota is None:
+        # src/core/cgroup.c cgroup_cpu_adjust_period_and_log: without a quota the period stays the default.
+        return knob.default
+    if mode == "v1" and BLKIO_BFQ in current and knob.name == "io_weight":
+        # src/core/cgroup.c set_blkio_weight gives BFQ the weight of blkio.weight.
+        value = blkio_of_io_weight(DEFAULT if value is None else int(value))  # type: ignore[arg-type]
+    return rounded_value(knob, value, mode, Backend.FILE, current, page)
+
+
+def merge_properties(values: Mapping[str, Value], knobs: Mapping[str, Knob]) -> tuple[Property, ...]:
+    """The properties of several knobs of one unit, for one call: idle and weight are one property in systemd."""
+    found: list[Property] = []
+    for name, value in values.items():
+        if name == "cpu_idle" and not value and values.get("cpu_weight") is not None:
+            continue
+        found += to_properties(knobs[name], value)
+    return tuple(found)
+
+
+def _in_systemd(knob: Knob, value: Value) -> Value:
+    # The call takes any number, but is kept as CPUQuota= in whole percent, cut off (newer: in hundredths), and that is
+    # what counts after a daemon-reload: src/core/dbus-cgroup.c. So up to the next percent at once, as runc does.
+    if knob.kind is Kind.CPU_TIME and value is not None:
+        return -(-int(value) // PERCENT) * PERCENT  # type: ignore[arg-type]
+    return value
+
+
+def _to_property(knob: Knob, value: Any) -> PropertyValue:
+    if knob.kind is Kind.CPUS:
+        return _mask(value)
+    if knob.kind is Kind.BOOLEAN:
+        return IDLE_WEIGHT if value else INFINITY
+    answer: PropertyValue = INFINITY if value is None else value
+    return answer
+
+
+def _from_property(knob: Knob, found: Any) -> Value:
+    if knob.kind is Kind.CPUS:
+        return tuple(place * 8 + bit for place, byte in enumerate(found) for bit in range(8) if byte >> bit & 1)
+    if knob.kind is Kind.BOOLEAN:
+        return bool(found == IDLE_WEIGHT)
+    answer: Value = None if found == INFINITY else found
+    return answer
+
+
+def _mask(ids: tuple[int, ...]) -> bytes:
+    """One bit for each id, the first in the lowest bit: src/shared/cpu-set-util.c cpu_set_to_dbus."""
+    mask = 0
+    for each in ids:
+        mask |= 1 << each
+    return mask.to_bytes((mask.bit_length() + 7) // 8, "little")

@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Evidence of who installed the node: the files that kubeadm, kubespray, k3s and RKE2 leave, and their processes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ..host import Host
+from .file_evidence import capture, describe
+
+SUPERVISORS = ("k3s-server", "k3s-agent", "k3s", "rke2")
+MARKS = (
+    "/var/lib/kubelet/kubeadm-flags.env",
+    "/etc/kubernetes/kubelet.conf",
+    "/etc/kubernetes/kubelet.env",
+    "/etc/kubernetes/kubelet-config.yaml",
+    "/etc/rancher/k3s",
+    "/etc/rancher/rke2",
+    "/var/lib/rancher/k3s/agent",
+    "/var/lib/rancher/rke2/agent",
+)
+RANCHER_DIRECTORIES = ("/etc/rancher/k3s", "/etc/rancher/rke2")
+_TEMPLATES = tuple(
+    "/var/lib/rancher/%s/agent/etc/containerd/%s.tmpl" % (name, file)
+    for name in ("k3s", "rke2")
+    for file in ("config.toml", "config-v3.toml")
+)
+MAX_FILES = 32
+_KEY = re.compile(r"(['\"]?)(kubelet-arg|container-runtime-endpoint|docker)\+?\1[ \t]*:")
+
+
+def relevant_settings(text: str) -> str:
+    """The lines of a k3s or RKE2 configuration that concern kubelet and the runtime; the node's join token is not."""
+    kept, wanted = [], False
+    for line in text.splitlines():
+        if line[:1] not in (" ", "\t", "-", "#", ""):
+            wanted = _KEY.match(line) is not None
+        if wanted:
+            kept.append(line)
+    return "".join(line + "\n" for line in kept)
+
+
+def _settings(host: Host) -> dict[str, Any]:
+    """Configuration files by path, in the order in which k3s and RKE2 read them."""
+    found = {}
+    for folder in RANCHER_DIRECTORIES:
+        paths = [folder + "/config.yaml"] + [folder + "/config.yaml.d/" + name for name in _names(host, folder)]
+        for path in paths[:MAX_FILES]:
+            file = capture(host, path)
+            if file["kind"] == "missing":
+                continue
+            if "text" in file:
+                file["text"] = relevant_settings(file["text"])
+            found[path] = file
+    return found
+
+
+def _names(host: Host, folder: str) -> list[str]:
+    try:
+        return [name for name in host.list(folder + "/config.yaml.d") if name.endswith((".yaml", ".yml"))]
+    except OSError:
+        return []
+
+
+def installer(host: Host, agents: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """``{marks, settings, templates, template_files, supervisors}``; marks and templates are the paths that exist."""
+    templates = {path: capture(host, path) for path in _TEMPLATES}
+    found = {path: file for path, file in templates.items() if file["kind"] != "missing"}
+    return {
+        "marks": [path for path in MARKS if describe(host, path)["kind"] != "missing"],
+        "settings": _settings(host),
+        "templates": list(found),
+        "template_files": found,
+        "supervisors": [each for name in SUPERVISORS for each in agents.get(name, [])],
+    }

@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The unit that undoes an open transaction at boot, before the runtime and kubelet start; it is there only meanwhile.
+
+systemd is not told to read its units again, neither for the one that comes nor for the one that goes: the unit counts
+from the next boot on, and a reload would put back every cgroup file that was written raw (systemd#40438).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+
+from ..cri.node_access import Node
+from ..host import Host
+from ..state import atomic_file
+from ..state.files import file_error, missing_directories
+from ..state.plan_document import Plan
+from ..state.store import STATE_DIRECTORY
+
+NAME = "volcano-colocation-recover.service"
+UNIT_DIRECTORY = "/etc/systemd/system"
+UNIT_FILE = f"{UNIT_DIRECTORY}/{NAME}"
+WANTS = f"{UNIT_DIRECTORY}/multi-user.target.wants"
+LINK = f"{WANTS}/{NAME}"
+COMMAND = "recover-at-boot"
+
+# What starts pods, by the names its packages and installers give it.
+STARTERS = (
+    "containerd.service",
+    "crio.service",
+    "cri-docker.service",
+    "docker.service",
+    "k0scontroller.service",
+    "k0sworker.service",
+    "k3s-agent.service",
+    "k3s.service",
+    "kubelet.service",
+    "rke2-agent.service",
+    "rke2-server.service",
+    "snap.k8s.containerd.service",
+    "snap.k8s.kubelet.service",
+    "snap.microk8s.daemon-containerd.service",
+    "snap.microk8s.daemon-kubelite.service",
+)
+
+# systemd.unit(5): Before= holds for jobs of the same boot; a unit that is not there is no harm.
+_TEXT = """\
+# Written by the Ansible collection volcano.colocation, which removes it when the transaction has ended.
+[Unit]
+Description=Undo the change of this node that was cut off (volcano.colocation)
+After=local-fs.target
+Before={before}
+RequiresMountsFor={mounts}
+
+[Service]
+Type=oneshot
+ExecStart={python} -I -B {engine} {command}
+TimeoutStartSec=300
+UMask=0077
+SyslogIdentifier=volcano-colocation
+
+[Install]
+WantedBy=multi-user.target
+"""
+
+
+class DeferredToBoot(BaseException):
+    """The node goes down: the transaction stays open, and the unit undoes it at the next boot. No error of a step."""
+
+
+def render_unit(engine: str, plan: Plan) -> str:
+    """The unit's text for an engine, run by the interpreter that runs this."""
+    units = {service.unit for service in (plan.kubelet, plan.runtime) if service is not None}
+    touched = {os.path.dirname(path) for path in (*(edit.path for edit in plan.files), *plan.checkpoints)}
+    mounts = {path for path in touched if not any(each in path for each in " \t\\\"'%")}
+    return _TEXT.format(
+        before=" ".join(sorted(units | set(STARTERS))),
+        mounts=" ".join(sorted(mounts | {engine, STATE_DIRECTORY})),
+        python=sys.executable,
+        engine=engine,
+        command=COMMAND,
+    )
+
+
+def enable(node: Node, plan: Plan) -> None:
+    """Have the transaction undone at the next boot, unless it has ended by then. Durable when it returns."""
+    if not node.engine:
+        return
+    try:
+        _write_unit(node.host, render_unit(node.engine, plan).encode("utf-8"))
+        _make_link(node.host)
+    except OSError as error:
+        action = "make the unit that undoes the transaction after a power cut"
+        raise file_error(error, UNIT_FILE, action) from error
+
+
+def disable(host: Host) -> None:
+    """Take the unit away. One that cannot be is no harm: it finds nothing to do, and takes itself away."""
+    with suppress(OSError):
+        if atomic_file.remove_if_present(host.path(LINK)):
+            atomic_file.sync_directory(host.real_path(WANTS))
+            _remove_if_empty(host)
+    with suppress(OSError):
+        for folder in (os.path.dirname(UNIT_DIRECTORY), UNIT_DIRECTORY):
+            atomic_file.remove_if_present(atomic_file.temporary_path(host.real_path(folder), UNIT_FILE))
+        if atomic_file.remove_if_present(host.path(UNIT_FILE)):
+            atomic_file.sync_directory(host.real_path(UNIT_DIRECTORY))
+
+
+def is_enabled(host: Host) -> bool:
+    """Whether an open transaction is undone at the next boot."""
+    return host.lexists(LINK) and host.lexists(UNIT_FILE)
+
+
+def defer_if_shutting_down(node: Node) -> None:
+    """LeftToBoot when the node shuts down: systemd refuses to start a unit then, and stops those that run."""
+    if not is_enabled(node.host):
+        return
+    if node.host.run(["systemctl", "is-system-running"]).stdout.strip() == "stopping":
+        raise DeferredToBoot
+
+
+def _write_unit(host: Host, content: bytes) -> None:
+    target = host.path(UNIT_FILE)
+    _make_directories(host, UNIT_FILE)
+    if not os.path.lexists(target):
+        atomic_file.create(target, content, _set_mode)
+        return
+    with open(target, "rb") as stream:
+        if stream.read() == content:
+            return
+    stages = [host.real_path(os.path.dirname(UNIT_DIRECTORY)), host.real_path(UNIT_DIRECTORY)]
+    atomic_file.replace(target, content, stages, _set_mode, lambda: None)
+
+
+def _set_mode(handle: int) -> None:
+    os.fchmod(handle, 0o644)
+
+
+def _make_link(host: Host) -> None:
+    """As systemctl enable does, which would also make systemd read all units again."""
+    _make_directories(host, LINK)
+    with suppress(FileExistsError):
+        os.symlink(UNIT_FILE, host.path(LINK))
+    atomic_file.sync_directory(host.real_path(WANTS))
+
+
+def _make_directories(host: Host, path: str) -> None:
+    for folder in missing_directories(host, path):
+        os.mkdir(host.path(folder), 0o755)
+        os.chmod(host.path(folder), 0o755)  # noqa: S103 - systemd's, readable as its others
+        atomic_file.sync_directory(host.real_path(os.path.dirname(folder)))
+
+
+def _remove_if_empty(host: Host) -> None:
+    """As systemctl disable does: systemd src/shared/install.c remove_marked_symlinks_fd."""
+    with suppress(OSError):
+        os.rmdir(host.path(WANTS))
+        atomic_file.sync_directory(host.real_path(UNIT_DIRECTORY))

@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One transaction in progress: what its steps share, and the result of one that touched nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Callable
+
+from ..cri.node_access import Node
+from ..errors import ColocationError
+from ..health.gate import Restarts
+from ..state.files import file_error
+from ..state.journal import Journal
+from ..state.plan_document import Plan
+from ..state.store import STATE_DIRECTORY, Store
+
+Report = Callable[[str], None]
+
+
+def never_cancelled() -> None:
+    """Nobody asks the process to end."""
+
+
+@dataclass
+class TransactionContext:
+    """What the steps share. After a crash it is made again from the journal, with a plan without file contents."""
+
+    node: Node
+    store: Store
+    report: Report
+    check_cancelled: Callable[[], None] = never_cancelled
+    plan: Plan = field(init=False)
+    journal: Journal = field(init=False)
+    kubelet_restarted: float | None = None
+    runtime_restarted: float | None = None
+    """When, in seconds since 1970; None when it was not."""
+
+    @property
+    def restarted(self) -> Restarts:
+        return Restarts(self.kubelet_restarted, self.runtime_restarted)
+
+    @property
+    def backups(self) -> str:
+        """Path on this machine of the folder of backups."""
+        return self.store.path(self.journal.id, "backups")
+
+
+def error_message(error: Exception) -> str:
+    """Ours speak for themselves; of others only the kind is told, because their text may quote anything."""
+    if isinstance(error, ColocationError):
+        return str(error)
+    if isinstance(error, OSError):
+        return str(file_error(error, str(error.filename or STATE_DIRECTORY), "use it"))
+    return f"unexpected {type(error).__name__}"
+
+
+def refusal_result(transaction: str, step: str, error: Exception, recovered: dict[str, Any] | None) -> dict[str, Any]:
+    """``recovered``: id and end state of an earlier transaction that was undone first."""
+    node = "nothing was changed"
+    if recovered is not None:
+        node = f"the unfinished transaction {recovered['id']} was undone, nothing else was changed"
+    return {
+        "id": transaction,
+        "state": "refused",
+        "step": step,
+        "steps": [],
+        "error": {"step": step, "message": error_message(error), "node": node},
+        "gate": [],
+        "recovered": recovered,
+    }
