@@ -11,9 +11,9 @@ from typing import Any
 
 from ..plugin_utils.agent.archive import ARCHIVE, DIGEST, read_archive
 from ..plugin_utils.agent.arguments import AGENT_ARCHIVE
-from ..plugin_utils.controller.action import ColocationAction
-from ..plugin_utils.controller.node import Node
-from ..plugin_utils.profile_error import ProfileError
+from ..plugin_utils.node.action_base import ColocationAction
+from ..plugin_utils.node.transport import Node
+from ..plugin_utils.profile.validators import ProfileError
 
 SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
 

@@ -20,9 +20,9 @@ from ..plugin_utils.agent.removal import removal_plan
 from ..plugin_utils.agent.shown import published
 from ..plugin_utils.agent.steps import Plan
 from ..plugin_utils.controller.agent_action import AgentAction, owners
-from ..plugin_utils.controller.node import Node
 from ..plugin_utils.kube.errors import ClusterError
 from ..plugin_utils.kube.permissions import RequiredPermission, require_permissions
+from ..plugin_utils.node.transport import Node
 
 Ahead = tuple[Plan, tuple[RequiredPermission, ...]]
 """A plan, and what the role's later tasks need beside it."""

@@ -11,9 +11,9 @@ from ansible.errors import AnsibleConnectionFailure
 
 from ..plugin_utils.agent.archive import ARCHIVE
 from ..plugin_utils.agent.arguments import AGENT_IMAGE
-from ..plugin_utils.controller.action import ColocationAction
-from ..plugin_utils.controller.node import ConnectionLost, Node
-from ..plugin_utils.profile_error import ProfileError
+from ..plugin_utils.node.action_base import ColocationAction
+from ..plugin_utils.node.transport import ConnectionLost, Node
+from ..plugin_utils.profile.validators import ProfileError
 
 MODULE = "volcano.colocation.agent_image"
 NEEDED = ("image", "archive", "sha256", "images")

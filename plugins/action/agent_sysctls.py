@@ -8,27 +8,27 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..module_utils.snapshot.machine_evidence import SYSCTLS_FILE
-from ..plugin_utils.arguments import KERNEL_SWITCHES
-from ..plugin_utils.controller.action import SUCCEEDED, ColocationAction
-from ..plugin_utils.controller.evidence import interpreted
-from ..plugin_utils.controller.node import Node
-from ..plugin_utils.controller.outcome import failure_message, refusal_message
-from ..plugin_utils.plan.kernel_switches import SwitchesEdit, switches_document, switches_edit, switches_refusals
-from ..plugin_utils.plan.model import Plan
+from ..plugin_utils.node.action_base import SUCCEEDED, ColocationAction
+from ..plugin_utils.node.evidence_schema import interpret_snapshot
+from ..plugin_utils.node.transport import Node
+from ..plugin_utils.plan.change_set import Plan
 from ..plugin_utils.plan.refusals.immutable import immutable_refusals
 from ..plugin_utils.plan.refusals.ledger import journal_refusals, ledger_refusals
+from ..plugin_utils.plan.sysctl_file import SysctlEdit, plan_sysctls, sysctl_document, sysctl_refusals
+from ..plugin_utils.profile.argspec import AGENT_SYSCTLS
+from ..plugin_utils.report.plan_result import failure_message, refusal_message
 
 
 class ActionModule(ColocationAction):
-    ARGUMENTS = KERNEL_SWITCHES
+    ARGUMENTS = AGENT_SYSCTLS
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        snapshot, recovered = self.settled(node, node.snapshot(), arguments["recover"])
+        snapshot, recovered = self.recover_transaction(node, node.snapshot(), arguments["recover"])
         captured = snapshot["kernel"]["switches_file"]
-        edit = switches_edit(captured, arguments["sysctls"])
-        facts = interpreted(node.name, snapshot)
+        edit = plan_sysctls(captured, arguments["sysctls"])
+        facts = interpret_snapshot(node.name, snapshot)
         refused = immutable_refusals(facts) if edit or arguments["sysctls"] else ()
-        refused = journal_refusals(facts) or refused or switches_refusals(captured, arguments["sysctls"])
+        refused = journal_refusals(facts) or refused or sysctl_refusals(captured, arguments["sysctls"])
         if edit and not refused:
             refused = ledger_refusals(facts)
         if refused:
@@ -37,13 +37,13 @@ class ActionModule(ColocationAction):
         if recovered:
             result["recovered"] = recovered
         if edit:
-            transaction = self.transacted(node, switches_document(edit))
+            transaction = self.run_transaction(node, sysctl_document(edit))
             if transaction["state"] not in SUCCEEDED:
                 return {"failed": True, "msg": failure_message(transaction), "transaction": transaction}
         return result
 
 
-def _diff(edit: SwitchesEdit | None) -> list[dict[str, str]]:
+def _diff(edit: SysctlEdit | None) -> list[dict[str, str]]:
     if edit is None:
         return []
     header = {"before_header": SYSCTLS_FILE, "after_header": SYSCTLS_FILE}

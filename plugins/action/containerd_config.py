@@ -8,23 +8,22 @@ import operator
 from dataclasses import asdict
 from typing import Any
 
-from ..plugin_utils.arguments import CONTAINERD_CONFIG
-from ..plugin_utils.controller.files import FilesAction
-from ..plugin_utils.facts.model import NodeFacts, RuntimeFacts
-from ..plugin_utils.plan.containerd import cri_table
-from ..plugin_utils.plan.containerd_place import place, strategy
-from ..plugin_utils.plan.containerd_rendered import rendering
-from ..plugin_utils.plan.draft import PlanDraft
-from ..plugin_utils.plan.first_boot import of_containerd
+from ..plugin_utils.facts.node_state import NodeFacts
+from ..plugin_utils.facts.runtime_state import RuntimeFacts
+from ..plugin_utils.node.config_file_action import FilesAction
+from ..plugin_utils.plan.containerd_changes import cri_table
+from ..plugin_utils.plan.containerd_location import containerd_location, find_rendering, strategy
+from ..plugin_utils.plan.draft import PlanDraft, unsupported_settings
+from ..plugin_utils.plan.image_boot import containerd_first_boot
 from ..plugin_utils.plan.refusals.runtime import rules_for
-from ..plugin_utils.plan.runtimes import skips
+from ..plugin_utils.profile.argspec import CONTAINERD_CONFIG
 
 
 class ActionModule(FilesAction):
     ARGUMENTS = CONTAINERD_CONFIG
     CHANGES = operator.attrgetter("runtime_changes")
     RULES = rules_for("containerd", "crio_config")
-    BOOT = staticmethod(of_containerd)
+    BOOT = staticmethod(containerd_first_boot)
 
     @staticmethod
     def side(facts: NodeFacts) -> RuntimeFacts:
@@ -32,9 +31,9 @@ class ActionModule(FilesAction):
 
     @staticmethod
     def remarks(draft: PlanDraft) -> dict[str, Any]:
-        wanted, how = draft.profile.containerd_strategy, rendering(draft.facts)
+        wanted, how = draft.profile.containerd_strategy, find_rendering(draft.facts)
         return {
-            "path": how.place if how else place(draft.runtime, wanted, cri_table).path,
+            "path": how.place if how else containerd_location(draft.runtime, wanted, cri_table).path,
             "strategy": how.strategy if how else strategy(draft.runtime, wanted),
-            "unsupported": [asdict(skip) for skip in skips(draft.facts, draft.profile)],
+            "unsupported": [asdict(skip) for skip in unsupported_settings(draft.facts, draft.profile)],
         }

@@ -8,21 +8,21 @@ import operator
 from dataclasses import asdict
 from typing import Any
 
-from ..plugin_utils.arguments import CRIO_CONFIG
-from ..plugin_utils.controller.files import FilesAction
-from ..plugin_utils.facts.model import NodeFacts, RuntimeFacts
-from ..plugin_utils.plan.crio import drop_in
-from ..plugin_utils.plan.draft import PlanDraft
-from ..plugin_utils.plan.first_boot import of_crio
+from ..plugin_utils.facts.node_state import NodeFacts
+from ..plugin_utils.facts.runtime_state import RuntimeFacts
+from ..plugin_utils.node.config_file_action import FilesAction
+from ..plugin_utils.plan.crio_changes import drop_in
+from ..plugin_utils.plan.draft import PlanDraft, unsupported_settings
+from ..plugin_utils.plan.image_boot import crio_first_boot
 from ..plugin_utils.plan.refusals.runtime import rules_for
-from ..plugin_utils.plan.runtimes import skips
+from ..plugin_utils.profile.argspec import CRIO_CONFIG
 
 
 class ActionModule(FilesAction):
     ARGUMENTS = CRIO_CONFIG
     CHANGES = operator.attrgetter("runtime_changes")
     RULES = rules_for("cri-o", "containerd_config")
-    BOOT = staticmethod(of_crio)
+    BOOT = staticmethod(crio_first_boot)
 
     @staticmethod
     def side(facts: NodeFacts) -> RuntimeFacts:
@@ -30,5 +30,5 @@ class ActionModule(FilesAction):
 
     @staticmethod
     def remarks(draft: PlanDraft) -> dict[str, Any]:
-        unsupported = [asdict(skip) for skip in skips(draft.facts, draft.profile)]
+        unsupported = [asdict(skip) for skip in unsupported_settings(draft.facts, draft.profile)]
         return {"path": drop_in(draft.runtime), "strategy": "drop-in", "unsupported": unsupported}

@@ -7,11 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..plugin_utils.arguments import KUBEADM_CONFIG
-from ..plugin_utils.controller.builtins import untagged
 from ..plugin_utils.controller.cluster_action import ClusterAction
-from ..plugin_utils.controller.node import Node
-from ..plugin_utils.facts.published_values import plain
 from ..plugin_utils.findings.kubeadm import published
 from ..plugin_utils.kube.changes import ObjectChange, apply_permitted, redacted_diff
 from ..plugin_utils.kubeadm.hosts import read_host, read_restored
@@ -20,6 +16,10 @@ from ..plugin_utils.kubeadm.model import Host
 from ..plugin_utils.kubeadm.permission import Permission
 from ..plugin_utils.kubeadm.plan import ClusterPlan, make_cluster_plan
 from ..plugin_utils.kubeadm.restore import Return, make_return
+from ..plugin_utils.node.action_base import strip_tags
+from ..plugin_utils.node.transport import Node
+from ..plugin_utils.profile.argspec import KUBEADM_CONFIG
+from ..plugin_utils.report.facts_document import to_builtins
 
 REGISTERED = ("node_observed", "node_aligned", "node_restore_planned", "node_restored")
 """What the role's phases register."""
@@ -56,7 +56,7 @@ class ActionModule(ClusterAction):
             "findings": published(found.findings),
             "configmap": found.config_map.name if found.config_map else None,
         }
-        return dict(plain(result))
+        return dict(to_builtins(result))
 
     def _host(self, name: str) -> Host:
         known = self._registered(name)
@@ -70,4 +70,4 @@ class ActionModule(ClusterAction):
 
     def _registered(self, name: str) -> dict[str, Any]:
         known = self.known(name)
-        return {each: untagged(known.get(each)) for each in REGISTERED}
+        return {each: strip_tags(known.get(each)) for each in REGISTERED}

@@ -7,17 +7,18 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from ..plugin_utils.arguments import KUBELET_CONFIG
-from ..plugin_utils.controller.files import FilesAction
-from ..plugin_utils.controller.outcome import owner_variables
-from ..plugin_utils.facts.model import KubeletFacts, NodeFacts
+from ..plugin_utils.facts.kubelet_state import KubeletFacts
+from ..plugin_utils.facts.node_state import NodeFacts
+from ..plugin_utils.node.config_file_action import FilesAction
+from ..plugin_utils.plan.change_set import Change
 from ..plugin_utils.plan.draft import PlanDraft
-from ..plugin_utils.plan.first_boot import of_kubelet
-from ..plugin_utils.plan.kubeadm_patch import patch_skip
-from ..plugin_utils.plan.kubelet_place import Place
-from ..plugin_utils.plan.model import Change
-from ..plugin_utils.plan.owner import owners
+from ..plugin_utils.plan.image_boot import kubelet_first_boot
+from ..plugin_utils.plan.kubeadm_patch import unsupported_patch
+from ..plugin_utils.plan.kubelet_location import ConfigLocation
+from ..plugin_utils.plan.owner_instructions import owner_instructions
 from ..plugin_utils.plan.refusals import kubeadm, kubelet, layout
+from ..plugin_utils.profile.argspec import KUBELET_CONFIG
+from ..plugin_utils.report.plan_result import render_instructions
 
 
 def _changes(draft: PlanDraft) -> tuple[Change, ...]:
@@ -28,15 +29,15 @@ class ActionModule(FilesAction):
     ARGUMENTS = KUBELET_CONFIG
     CHANGES = staticmethod(_changes)
     RULES = (*layout.RULES, *kubeadm.RULES, *kubelet.RULES)
-    BOOT = staticmethod(of_kubelet)
+    BOOT = staticmethod(kubelet_first_boot)
 
     @staticmethod
     def remarks(draft: PlanDraft) -> dict[str, Any]:
-        place = draft.kubelet_place
-        result: dict[str, Any] = {"owner_instructions": owner_variables(owners(draft))}
-        if isinstance(place, Place):
+        place = draft.kubelet_location
+        result: dict[str, Any] = {"owner_instructions": render_instructions(owner_instructions(draft))}
+        if isinstance(place, ConfigLocation):
             result.update(path=place.path, paths=list(place.paths), strategy=place.strategy.value)
-        unsupported = patch_skip(draft)
+        unsupported = unsupported_patch(draft)
         if unsupported:
             result["unsupported"] = [asdict(each) for each in unsupported]
         return result

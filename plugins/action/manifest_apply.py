@@ -8,10 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..plugin_utils.controller.action import display
 from ..plugin_utils.controller.cluster_action import ClusterAction
-from ..plugin_utils.controller.node import Node
-from ..plugin_utils.facts.published_values import plain
 from ..plugin_utils.kube.changes import ObjectChange, redacted_diff, required_permissions
 from ..plugin_utils.kube.errors import ClusterError
 from ..plugin_utils.kube.identity import require_cluster
@@ -26,6 +23,9 @@ from ..plugin_utils.manifest.order import Stage, stage
 from ..plugin_utils.manifest.plan import ManifestPlan, jobs_done, make_plan
 from ..plugin_utils.manifest.removal import Permission, make_removal
 from ..plugin_utils.manifest.seen import Seen
+from ..plugin_utils.node.action_base import display
+from ..plugin_utils.node.transport import Node
+from ..plugin_utils.report.facts_document import to_builtins
 
 
 class ActionModule(ClusterAction):
@@ -135,4 +135,4 @@ def _told(plan: ManifestPlan) -> dict[str, Any]:
     changes = [each.to_result() for each in plan.changes]
     edits = [_redacted(each) for each in plan.changes]
     told = {"diff": edits, "changes": changes, "preserved_fields": plan.kept, "remaining": plan.left}
-    return dict(plain(told))
+    return dict(to_builtins(told))

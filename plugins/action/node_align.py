@@ -10,39 +10,32 @@ from typing import Any
 
 from ansible import constants
 
-from ..plugin_utils.arguments import NODE_ALIGN
-from ..plugin_utils.controller import meanwhile, observation
-from ..plugin_utils.controller.action import SUCCEEDED, ColocationAction
-from ..plugin_utils.controller.evidence import interpreted
-from ..plugin_utils.controller.node import Node
-from ..plugin_utils.controller.outcome import (
-    diffs,
-    failure_message,
-    owner_variables,
-    published_plan,
-    refusal_message,
-)
-from ..plugin_utils.facts.model import NodeFacts
-from ..plugin_utils.facts.published import published
+from ..plugin_utils.assessment.node_plan import AssumedSlices, assume_slices, make_plan
+from ..plugin_utils.assessment.profile_comparison import ComparedProfile, parse_compared_profile
+from ..plugin_utils.facts.node_state import NodeFacts
 from ..plugin_utils.findings.verdict import all_findings, judge
-from ..plugin_utils.judged_profile import JudgedProfile, judged_profile
 from ..plugin_utils.kubeadm.hosts import described as of_the_cluster
-from ..plugin_utils.kubelet_options import seconds
-from ..plugin_utils.plan.document import transaction_document
-from ..plugin_utils.plan.edits import FileEdit, file_edits
-from ..plugin_utils.plan.model import Plan
-from ..plugin_utils.plan.node import make_plan
-from ..plugin_utils.plan.promised_slices import Promised, promised
-from ..plugin_utils.profile import Profile
+from ..plugin_utils.node import concurrent_edits, snapshot_files
+from ..plugin_utils.node.action_base import SUCCEEDED, ColocationAction
+from ..plugin_utils.node.evidence_schema import interpret_snapshot
+from ..plugin_utils.node.transport import Node
+from ..plugin_utils.plan.change_set import Plan
+from ..plugin_utils.plan.file_edits import FileEdit, file_edits
+from ..plugin_utils.plan.transaction_document import transaction_document
+from ..plugin_utils.profile.argspec import NODE_ALIGN
+from ..plugin_utils.profile.node_profile import Profile
+from ..plugin_utils.profile.validators import seconds
+from ..plugin_utils.report.facts_document import facts_document
+from ..plugin_utils.report.plan_result import diffs, failure_message, plan_result, refusal_message, render_instructions
 
 
-def described(facts: NodeFacts, plan: Plan, judged: JudgedProfile) -> dict[str, Any]:
+def described(facts: NodeFacts, plan: Plan, judged: ComparedProfile) -> dict[str, Any]:
     """The facts and the verdict a plan leads to, as results carry them."""
     found = all_findings(facts, plan)
-    document = published(facts, found, judge(found), judged.published())
+    document = facts_document(facts, found, judge(found), judged.published())
     return {
-        "plan": published_plan(plan),
-        "owner_instructions": owner_variables(plan.owners),
+        "plan": plan_result(plan),
+        "owner_instructions": render_instructions(plan.owners),
         "verdict": document["verdict"],
         "facts": document,
     }
@@ -52,12 +45,12 @@ class ActionModule(ColocationAction):
     ARGUMENTS = NODE_ALIGN
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        profile, judged = judged_profile({**arguments, "compare_defaults": True})
+        profile, judged = parse_compared_profile({**arguments, "compare_defaults": True})
         seconds("health_timeout", arguments["health_timeout"])
         snapshot = self._evidence(node, profile, arguments)
-        snapshot, recovered = self.settled(node, snapshot, arguments["recover"])
+        snapshot, recovered = self.recover_transaction(node, snapshot, arguments["recover"])
         began = time.process_time()
-        promise = self._promise(interpreted(node.name, snapshot), profile, arguments)
+        promise = self._promise(interpret_snapshot(node.name, snapshot), profile, arguments)
         facts = promise.facts
         plan = make_plan(facts, profile, allow_disruption=arguments["allow_disruption"], recover=arguments["recover"])
         edits = file_edits(snapshot, plan.changes) if plan.changes else ()
@@ -74,27 +67,27 @@ class ActionModule(ColocationAction):
         if plan.refusals or (plan.permission and not self._task.check_mode):
             result.update(failed=True, changed=bool(recovered), diff=[])
         elif plan.changes and self._task.check_mode and not arguments["preflight"]:
-            result["observation"] = observation.keep(constants.DEFAULT_LOCAL_TMP, snapshot)
+            result["observation"] = snapshot_files.keep_snapshot(constants.DEFAULT_LOCAL_TMP, snapshot)
         elif plan.changes:
             document = transaction_document(facts, plan, profile, edits, arguments["health_timeout"])
             result.update(self._carry_out(node, document, edits, profile, arguments, judged))
             if self._task.check_mode:
-                result["observation"] = observation.keep(constants.DEFAULT_LOCAL_TMP, snapshot)
+                result["observation"] = snapshot_files.keep_snapshot(constants.DEFAULT_LOCAL_TMP, snapshot)
         result["usage"] = node.usage.published()
         return result
 
     def _evidence(self, node: Node, profile: Profile, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """What was seen earlier in this run; a new look where slices were promised then, which now have to be there."""
-        taken = observation.take(constants.DEFAULT_LOCAL_TMP, arguments["observation"])
+        taken = snapshot_files.take_snapshot(constants.DEFAULT_LOCAL_TMP, arguments["observation"])
         waits = taken is not None and arguments["assume_slices"] and not self._task.check_mode
-        if taken is None or (waits and promised(interpreted(node.name, taken), profile).slices):
+        if taken is None or (waits and assume_slices(interpret_snapshot(node.name, taken), profile).slices):
             return node.snapshot()
         return taken
 
-    def _promise(self, facts: NodeFacts, profile: Profile, arguments: Mapping[str, Any]) -> Promised:
+    def _promise(self, facts: NodeFacts, profile: Profile, arguments: Mapping[str, Any]) -> AssumedSlices:
         if arguments["assume_slices"] and self._task.check_mode:
-            return promised(facts, profile)
-        return Promised(facts)
+            return assume_slices(facts, profile)
+        return AssumedSlices(facts)
 
     def _carry_out(
         self,
@@ -103,9 +96,9 @@ class ActionModule(ColocationAction):
         edits: Iterable[FileEdit],
         profile: Profile,
         arguments: Mapping[str, Any],
-        judged: JudgedProfile,
+        judged: ComparedProfile,
     ) -> dict[str, Any]:
-        transaction = self.transacted(node, document)
+        transaction = self.run_transaction(node, document)
         if transaction["state"] not in SUCCEEDED:
             untouched = transaction["state"] in ("refused", "rolled-back")
             return {
@@ -113,11 +106,11 @@ class ActionModule(ColocationAction):
                 "changed": not untouched,
                 "diff": [],
                 "transaction": transaction,
-                "msg": failure_message(transaction) + meanwhile.told(node, edits, transaction),
+                "msg": failure_message(transaction) + concurrent_edits.describe(node, edits, transaction),
             }
         if self._task.check_mode:
             return {}
-        facts = interpreted(node.name, node.snapshot())
+        facts = interpret_snapshot(node.name, node.snapshot())
         left = make_plan(facts, profile, allow_disruption=arguments["allow_disruption"])
         after = described(facts, left, judged)
         result = {"transaction": transaction, "verdict": after["verdict"], "facts": after["facts"]}

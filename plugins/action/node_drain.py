@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any
 
-from ..plugin_utils.controller.action import display
 from ..plugin_utils.controller.rollout_action import RolloutAction
 from ..plugin_utils.kube.wait import WaitOptions
+from ..plugin_utils.node.action_base import display
 from ..plugin_utils.rollout.arguments import NODE_DRAIN
 from ..plugin_utils.rollout.cordon import is_ours
 from ..plugin_utils.rollout.drain import await_ready, drain, outlook, release

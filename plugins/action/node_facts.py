@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..plugin_utils.arguments import NODE_FACTS
-from ..plugin_utils.controller.action import ColocationAction
-from ..plugin_utils.controller.node import Node
-from ..plugin_utils.controller.recorded import assess_recorded, read_snapshot, save_snapshot
-from ..plugin_utils.redact import redact_snapshot
+from ..plugin_utils.node.action_base import ColocationAction
+from ..plugin_utils.node.snapshot_files import assess_recorded, read_snapshot, save_snapshot
+from ..plugin_utils.node.transport import Node
+from ..plugin_utils.profile.argspec import NODE_FACTS
+from ..plugin_utils.report.redact import redact_snapshot
 
 
 class ActionModule(ColocationAction):

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from ..module_utils.safe_text import one_line
-from ..plugin_utils.arguments import NODE_REPLAY
-from ..plugin_utils.controller.action import ColocationAction, display
-from ..plugin_utils.controller.node import Node
-from ..plugin_utils.controller.recorded import assess_recorded, read_snapshot, recorded, write_report
-from ..plugin_utils.facts.node import SnapshotError
-from ..plugin_utils.report import Filter, failing, node_block
-from ..plugin_utils.report_table import Row, failure, missed, row, table
+from ..plugin_utils.facts.interpreter import SnapshotError
+from ..plugin_utils.node.action_base import ColocationAction, display
+from ..plugin_utils.node.snapshot_files import assess_recorded, read_snapshot, recorded_snapshots, write_report
+from ..plugin_utils.node.transport import Node
+from ..plugin_utils.profile.argspec import NODE_REPLAY
+from ..plugin_utils.report.node_block import Filter, failing_codes, render_node
+from ..plugin_utils.report.node_table import Row, failing_nodes_message, missing_row, node_row, render_table
 
 
 class ActionModule(ColocationAction):
@@ -26,17 +26,17 @@ class ActionModule(ColocationAction):
         bad: dict[str, list[str]] = {}
         unread: list[str] = []
         # One document at a time: a thousand nodes take the memory of one, and a line each.
-        for name, path in recorded(Path(arguments["snapshots"])):
+        for name, path in recorded_snapshots(Path(arguments["snapshots"])):
             try:
                 rows.append(self._one(name, path, arguments, bad))
             except SnapshotError as error:
-                rows.append(missed(name))
+                rows.append(missing_row(name))
                 unread.append(str(error))
                 display.display(one_line(f"{name}: NOT READ. {error}"))
-        shown = table(rows) if len(rows) > 1 else ""
+        shown = render_table(rows) if len(rows) > 1 else ""
         if shown:
             display.display(f"\n{shown}")
-        messages = [*unread, *([failure(bad, arguments["fail_severities"])] if bad else [])]
+        messages = [*unread, *([failing_nodes_message(bad, arguments["fail_severities"])] if bad else [])]
         if messages:
             return {"failed": True, "msg": "\n".join(messages), "failing": bad}
         return {"changed": False, "nodes": len(rows), "table": shown}
@@ -45,10 +45,10 @@ class ActionModule(ColocationAction):
     def _one(name: str, path: str, arguments: Mapping[str, Any], bad: dict[str, list[str]]) -> Row:
         facts = assess_recorded(path, read_snapshot(path), arguments)
         wanted = Filter(arguments["finding_codes"], arguments["finding_severities"])
-        display.display(node_block(name, facts, wanted))
+        display.display(render_node(name, facts, wanted))
         if arguments["report_directory"]:
             write_report(Path(arguments["report_directory"]), name, facts)
-        codes = failing(facts, arguments["fail_severities"])
+        codes = failing_codes(facts, arguments["fail_severities"])
         if codes:
             bad[name] = codes
-        return row(name, facts, wanted)
+        return node_row(name, facts, wanted)

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..plugin_utils.arguments import NODE_REPORT
-from ..plugin_utils.controller.action import ColocationAction, display
-from ..plugin_utils.controller.node import Node
-from ..plugin_utils.controller.recorded import write_report
-from ..plugin_utils.report import Filter, failing, node_block
+from ..plugin_utils.node.action_base import ColocationAction, display
+from ..plugin_utils.node.snapshot_files import write_report
+from ..plugin_utils.node.transport import Node
+from ..plugin_utils.profile.argspec import NODE_REPORT
+from ..plugin_utils.report.node_block import Filter, failing_codes, render_node
 
 
 class ActionModule(ColocationAction):
@@ -20,9 +20,9 @@ class ActionModule(ColocationAction):
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         name, facts = arguments["name"], arguments["facts"]
-        block = node_block(name, facts, Filter(arguments["finding_codes"], arguments["finding_severities"]))
+        block = render_node(name, facts, Filter(arguments["finding_codes"], arguments["finding_severities"]))
         display.display(block)
-        found = failing(facts, arguments["fail_severities"])
+        found = failing_codes(facts, arguments["fail_severities"])
         result: dict[str, Any] = {"changed": False, "report": block, "failing": found}
         if arguments["directory"]:
             result["path"] = str(write_report(Path(arguments["directory"]), name, facts))

@@ -8,17 +8,21 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from ..plugin_utils.arguments import NODE_RESTORE
-from ..plugin_utils.controller.action import ColocationAction, display
-from ..plugin_utils.controller.evidence import reading
-from ..plugin_utils.controller.node import Node
 from ..plugin_utils.kube.identity import describe_host
-from ..plugin_utils.kubelet_options import seconds
-from ..plugin_utils.restore.evidence import read_evidence
-from ..plugin_utils.restore.model import Evidence
-from ..plugin_utils.restore.plan import make_restore
-from ..plugin_utils.restore.run import check, put_back
-from ..plugin_utils.restore.shown import conflict_message, diffs, published
+from ..plugin_utils.node.action_base import ColocationAction, display
+from ..plugin_utils.node.evidence_schema import snapshot_errors
+from ..plugin_utils.node.transport import Node
+from ..plugin_utils.profile.argspec import NODE_RESTORE
+from ..plugin_utils.profile.validators import seconds
+from ..plugin_utils.restore.execution import (
+    apply_restore,
+    check_restore,
+    conflict_message,
+    render_diffs,
+    restore_result,
+)
+from ..plugin_utils.restore.ledger_evidence import Evidence, read_evidence
+from ..plugin_utils.restore.ledger_plan import plan_restore
 
 WHY = "See journalctl -t volcano-colocation and the free space of /var/lib/volcano-colocation on the node"
 
@@ -49,7 +53,7 @@ class ActionModule(ColocationAction):
 
     @staticmethod
     def _evidence(node: Node) -> Evidence:
-        with reading(node.name, "ledger"):
+        with snapshot_errors(node.name, "ledger"):
             return read_evidence(node.ledger())
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,10 +69,10 @@ class ActionModule(ColocationAction):
             listed = ", ".join(evidence.open)
             return {"failed": True, "msg": f"Nothing was put back: {listed} could not be brought to its end. {WHY}"}
         began = time.process_time()
-        with reading(node.name, "ledger"):
-            restore = make_restore(evidence, arguments["sections"], allow_disruption=arguments["allow_disruption"])
-            result: dict[str, Any] = {"changed": bool(restore.changes), "diff": diffs(evidence, restore)}
-            result.update(published(restore), node=describe_host(evidence.identity))
+        with snapshot_errors(node.name, "ledger"):
+            restore = plan_restore(evidence, arguments["sections"], allow_disruption=arguments["allow_disruption"])
+            result: dict[str, Any] = {"changed": bool(restore.changes), "diff": render_diffs(evidence, restore)}
+            result.update(restore_result(restore), node=describe_host(evidence.identity))
         node.usage.planning_seconds += time.process_time() - began
         for note in restore.notes:
             display.warning(f"{self.host}: {note}")
@@ -77,8 +81,8 @@ class ActionModule(ColocationAction):
         if restore.conflicts or (restore.permission and not self._task.check_mode):
             result.update(failed=True, changed=False, diff=[])
         elif self._task.check_mode:
-            result.update(check(node, restore, arguments["health_timeout"]))
+            result.update(check_restore(node, restore, arguments["health_timeout"]))
         else:
-            result.update(put_back(node, restore, arguments["health_timeout"], self.show_progress))
+            result.update(apply_restore(node, restore, arguments["health_timeout"], self.show_progress))
         result["usage"] = node.usage.published()
         return result

@@ -7,12 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..plugin_utils.arguments import NODE_TABLE
-from ..plugin_utils.controller.action import ColocationAction, display
-from ..plugin_utils.controller.builtins import untagged
-from ..plugin_utils.controller.node import Node
-from ..plugin_utils.report import Filter
-from ..plugin_utils.report_table import Row, missed, row, table
+from ..plugin_utils.node.action_base import ColocationAction, display, strip_tags
+from ..plugin_utils.node.transport import Node
+from ..plugin_utils.profile.argspec import NODE_TABLE
+from ..plugin_utils.report.node_block import Filter
+from ..plugin_utils.report.node_table import Row, missing_row, node_row, render_table
 
 
 class ActionModule(ColocationAction):
@@ -26,7 +25,7 @@ class ActionModule(ColocationAction):
         if len(arguments["nodes"]) < 2:
             return {"changed": False, "table": ""}
         wanted = Filter(arguments["finding_codes"], arguments["finding_severities"])
-        shown = table(self._row(name, wanted) for name in arguments["nodes"])
+        shown = render_table(self._row(name, wanted) for name in arguments["nodes"])
         display.display(f"\n{shown}")
         return {"changed": False, "table": shown}
 
@@ -34,4 +33,4 @@ class ActionModule(ColocationAction):
         # Not hostvars[name]: that would template every variable of every host.
         known = self._hosts.raw_get(name)
         facts = (known.get("ansible_facts") or {}).get("colocation")
-        return row(name, untagged(facts), wanted) if facts else missed(name)
+        return node_row(name, strip_tags(facts), wanted) if facts else missing_row(name)

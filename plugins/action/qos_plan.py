@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from ..module_utils.cgroup.kubelet_names import Driver
-from ..plugin_utils.arguments import QOS_PLAN
-from ..plugin_utils.controller.action import ColocationAction
-from ..plugin_utils.controller.node import Node
-from ..plugin_utils.kubelet_fields import KUBE_RESERVED_CGROUP, SYSTEM_RESERVED_CGROUP
-from ..plugin_utils.kubelet_options import cgroup
+from ..plugin_utils.node.action_base import ColocationAction
+from ..plugin_utils.node.transport import Node
+from ..plugin_utils.profile.argspec import QOS_PLAN
+from ..plugin_utils.profile.kubelet_fields import KUBE_RESERVED_CGROUP, SYSTEM_RESERVED_CGROUP
+from ..plugin_utils.profile.validators import cgroup
 from ..plugin_utils.qos.node import read
 from ..plugin_utils.qos.plan import make_plan, published
 from ..plugin_utils.qos.profile import parse_qos

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..plugin_utils.controller.action import display
 from ..plugin_utils.controller.rollout_action import RolloutAction
 from ..plugin_utils.kube.identity import cluster_node, is_observed, match_nodes, read_identity
 from ..plugin_utils.kube.objects import Object
+from ..plugin_utils.node.action_base import display
 from ..plugin_utils.rollout.arguments import ROLLOUT_OUTLOOK
 from ..plugin_utils.rollout.batches import batches
 from ..plugin_utils.rollout.budgets import Budget

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..plugin_utils.controller.action import display
-from ..plugin_utils.controller.node import Node
 from ..plugin_utils.controller.rollout_action import HostsAction
+from ..plugin_utils.node.action_base import display
+from ..plugin_utils.node.transport import Node
 from ..plugin_utils.rollout.arguments import ROLLOUT_TABLE
 from ..plugin_utils.rollout.table import row, table
 

@@ -10,8 +10,8 @@ from typing import Any
 from ..plugin_utils.agent.arguments import RUBIK_CONFIG
 from ..plugin_utils.agent.rubik import rubik_config
 from ..plugin_utils.controller.agent_action import HostsAction
-from ..plugin_utils.controller.node import Node
 from ..plugin_utils.kube.errors import ClusterError
+from ..plugin_utils.node.transport import Node
 
 
 class ActionModule(HostsAction):

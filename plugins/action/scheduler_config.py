@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..plugin_utils.arguments import SCHEDULER_CONFIG
 from ..plugin_utils.controller.cluster_action import ClusterAction
-from ..plugin_utils.controller.node import Node
-from ..plugin_utils.facts.published_values import plain
 from ..plugin_utils.findings.kubeadm import published
 from ..plugin_utils.kube.changes import ObjectChange, apply_permitted, redacted_diff
+from ..plugin_utils.node.transport import Node
+from ..plugin_utils.profile.argspec import SCHEDULER_CONFIG
+from ..plugin_utils.report.facts_document import to_builtins
 from ..plugin_utils.scheduler.plan import make_plan
 from ..plugin_utils.scheduler.restore import make_return
 from ..plugin_utils.scheduler.scheduler_cluster import SchedulerCluster, restoring_changes, written_changes
@@ -42,4 +42,4 @@ class ActionModule(ClusterAction):
 def _told(objects: tuple[ObjectChange, ...], text: ObjectChange | None, *, changed: bool) -> dict[str, Any]:
     found = (*objects, *((text,) if text else ()))
     result = {"diff": list(map(redacted_diff, found)), "changes": [each.to_result() for each in found]}
-    return dict(plain({"changed": changed, **result, "findings": [], "unsupported": []}))
+    return dict(to_builtins({"changed": changed, **result, "findings": [], "unsupported": []}))

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from ..plugin_utils.arguments import Spec
-from ..plugin_utils.controller.action import ColocationAction
-from ..plugin_utils.controller.node import Node
+from ..plugin_utils.node.action_base import ColocationAction
+from ..plugin_utils.node.transport import Node
+from ..plugin_utils.profile.argspec import Spec
 
 
 class ActionModule(ColocationAction):

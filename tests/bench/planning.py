@@ -30,7 +30,7 @@ def planned(plugin: Any, snapshot: dict[str, Any], arguments: dict[str, Any]) ->
     """The result of node_align under check mode for a node that looks like ``snapshot``."""
     # Only after the loader is set up: these imports go through it.
     from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import pack
-    from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.node import Node
+    from ansible_collections.volcano.colocation.plugins.plugin_utils.node.transport import Node
 
     result: dict[str, Any] = plugin.work(Node(lambda name, given: {"snapshot": pack(snapshot)}), arguments)
     if result.get("failed"):

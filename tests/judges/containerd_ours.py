@@ -9,8 +9,6 @@ from pathlib import Path
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.runtime_files import containerd_files
-from ansible_collections.volcano.colocation.plugins.plugin_utils.containerd_schema import cri_plugins
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.containerd import interpret_containerd
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.containerd_defects import (
     LEGACY,
     MISSING,
@@ -20,8 +18,10 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.container
     UNREADABLE,
     UNTYPED,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import RuntimeFacts
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.containerd_runtime import interpret_containerd
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.runtime_state import RuntimeFacts
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.containerd_outcome import WOULD_NOT_START
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.containerd_schema import cri_plugins
 from ansible_collections.volcano.colocation.tests.judges.containerd_verdict import UNDECODED, Verdict
 
 UNJUDGED = frozenset({MIXED, LEGACY, UNDECLARED})

@@ -14,7 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.containerd_schema import DEFAULT_NRI_SOCKET, RUNC_TYPES
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.containerd_schema import (
+    DEFAULT_NRI_SOCKET,
+    RUNC_TYPES,
+)
 from ansible_collections.volcano.colocation.tests.judges.containerd_files import CRI, NRI
 from ansible_collections.volcano.colocation.tests.judges.containerd_programs import Containerd
 

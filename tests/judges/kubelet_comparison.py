@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import shown
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_field_model import FieldType, KubeletField
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED
-from ansible_collections.volcano.colocation.plugins.plugin_utils.versions import Version
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import render_value
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.field_schema import FieldType, KubeletField
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import OBSERVED
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.versions import Version
 
 from .kubelet_judge import Case, KubeletJudge, Verdict
 from .kubelet_ours import MACHINE, OurVerdict, our_verdict
@@ -50,7 +50,7 @@ def _values(theirs: Mapping[str, Any], ours: Mapping[str, Any], version: Version
         if said is None and field.key in FILLED:
             continue
         if found != said:
-            yield f"{field.key} is {shown(theirs.get(field.key))}, and we say {shown(ours.get(field.key))}"
+            yield f"{field.key} is {render_value(theirs.get(field.key))}, ours is {render_value(ours.get(field.key))}"
 
 
 def _decoded(field: KubeletField, value: Any) -> Any:
@@ -63,9 +63,9 @@ def _decoded(field: KubeletField, value: Any) -> Any:
             for each in value
         ]
     if isinstance(value, Mapping):
-        return {str(key): shown(each) for key, each in value.items()} or None
+        return {str(key): render_value(each) for key, each in value.items()} or None
     if isinstance(value, list):
-        return [shown(each) for each in value] or None
+        return [render_value(each) for each in value] or None
     if isinstance(value, float) and value == int(value):
         return str(int(value))
-    return shown(value)
+    return render_value(value)

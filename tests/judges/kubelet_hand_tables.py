@@ -7,21 +7,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_command_line import REMOVED_FLAGS
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import DEFAULT_EVICTION_HARD
+from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.rules import memory_manager, memory_qos
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import OBSERVED
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases import (
     kubelet_gates,
     kubelet_generated,
     kubelet_policy_options,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import DEFAULT_EVICTION_HARD
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.rules import memory_manager, memory_qos
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_policy_options import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.kubelet_policy_options import (
     CPU_MANAGER,
     TOPOLOGY_MANAGER,
     Manager,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_removed_flags import REMOVED_FLAGS
-from ansible_collections.volcano.colocation.plugins.plugin_utils.versions import Version
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.versions import Version
 
 Stages = Mapping[str, list[Mapping[str, Any]]]
 UNSET: tuple[Any, ...] = (None, "", "0", 0, False, {}, [])

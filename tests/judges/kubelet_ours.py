@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet import interpret_kubelet
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import NodeFacts
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_settings import interpret_kubelet
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import NodeFacts
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import RULES
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Effect, Finding, Severity
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import ALIGNED, KUBELET_FILE, captured, put

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import OBSERVED
 from ansible_collections.volcano.colocation.tests.judges.kubelet_generator import HEAD
 from ansible_collections.volcano.colocation.tests.judges.kubelet_judge import Case, KubeletJudge, Machine
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes plugins/plugin_utils/kubelet_generated.py from kubelet's own types, gates and flags.
+"""Writes plugins/plugin_utils/releases/kubelet_generated.py from kubelet's own types, gates and flags.
 
 ``python -m ansible_collections.volcano.colocation.tests.judges.kubelet_tables`` writes it; the stage ``judges`` checks
 that it is current.
@@ -20,7 +20,7 @@ from ansible_collections.volcano.colocation.tests.lab.cache import Cache
 from ansible_collections.volcano.colocation.tests.lab.paths import cache_root
 from ansible_collections.volcano.colocation.tests.lab.program_table import FAMILIES, KUBELET_JUDGE
 
-PATH = Path(__file__).resolve().parents[2] / "plugins" / "plugin_utils" / "kubelet_generated.py"
+PATH = Path(__file__).resolve().parents[2] / "plugins" / "plugin_utils" / "releases" / "kubelet_generated.py"
 KUBELETS = tuple(known for known in FAMILIES if KUBELET_JUDGE in [program.name for program in known.programs])
 
 LINE = 120

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import parse_profile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import parse_profile
 from ansible_collections.volcano.colocation.tests.judges.containerd_files import Case
 from ansible_collections.volcano.colocation.tests.judges.containerd_fixtures import Judge
 from ansible_collections.volcano.colocation.tests.judges.containerd_nodes import case, examples, snapshots, texts

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils import containerd_schema as schema
-from ansible_collections.volcano.colocation.plugins.plugin_utils import containerd_value_types as types
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.containerd_keys import NRI, OPTION_NAMES
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.containerd_types import OPTION_TYPES
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import NRI_SETTINGS
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.containerd_tables import NRI, OPTION_NAMES
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.containerd_type_errors import OPTION_TYPES
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import NRI_SETTINGS
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases import containerd_schema as schema
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases import containerd_value_types as types
 from ansible_collections.volcano.colocation.tests.judges.containerd_fixtures import Judge
 from ansible_collections.volcano.colocation.tests.judges.containerd_programs import Containerd, obtain, releases
 from ansible_collections.volcano.colocation.tests.lab.cache import Cache
@@ -131,8 +131,8 @@ def test_what_2_3_and_later_take_no_notice_of(judge: Judge, default: dict[str, A
     if judge.containerd.major < 2:
         return
     found = {path for path, _kind in found_in(default["plugins"][schema.CRI_V3])}
-    gone = {(*path, key) for path, keys in types.GONE.items() for key in keys}
-    since = (schema.release(judge.containerd.version) or (0, 0)) >= (2, 3)
+    gone = {(*path, key) for path, keys in types.IGNORED_SINCE_2_3.items() for key in keys}
+    since = (schema.parse_release(judge.containerd.version) or (0, 0)) >= (2, 3)
     assert gone & found == (set() if since else gone - RECENT)
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils import kubelet_limits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_generated import FIELD_KINDS
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts import kubelet_accepted_values
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import OBSERVED
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.kubelet_generated import FIELD_KINDS
 from ansible_collections.volcano.colocation.tests.judges.kubelet_comparison import differences
 from ansible_collections.volcano.colocation.tests.judges.kubelet_generator import HEAD
 from ansible_collections.volcano.colocation.tests.judges.kubelet_judge import Case, KubeletJudge
@@ -75,7 +75,7 @@ TOGETHER = {
     "defaultPodSysctls": ({}, {"net.ipv4.ip_local_port_range": "1024 65535"}),
     "runOnce": (False, True),
     "featureGates": tuple(
-        {gate: on} for gate in sorted(set(kubelet_limits.NEEDED_GATES.values())) for on in (True, False)
+        {gate: on} for gate in sorted(set(kubelet_accepted_values.NEEDED_GATES.values())) for on in (True, False)
     ),
 }
 """Values of fields that depend on each other, or on a gate."""
@@ -99,8 +99,10 @@ def test_fields_that_depend_on_each_other(kubelet: KubeletJudge) -> None:
 
 FLAGS = tuple(
     f"{flag}={value}"
-    for key, flag in kubelet_limits.FLAGS.items()
-    for value in (("-1", "0", "101", "70000") if key not in kubelet_limits.SWITCHES else ("true", "false"))
+    for key, flag in kubelet_accepted_values.UNUSED_FIELD_FLAGS.items()
+    for value in (
+        ("-1", "0", "101", "70000") if key not in kubelet_accepted_values.BOOLEAN_FIELDS else ("true", "false")
+    )
     if FIELD_KINDS[1, 35][key] not in ("duration", "string")
 )
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import EditError, UneditableFile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import EditError, UneditableFile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_allocatable import NotComputable
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.desired_state import resolve_profile
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_after import resolved
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.reserved_memory import NotComputable
 from ansible_collections.volcano.colocation.tests.judges.kubelet_judge import Case, KubeletJudge, Machine
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_kubelet import version
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
@@ -54,7 +54,7 @@ def edited(snapshot: Snapshot, options: Options) -> dict[str, str]:
     """kubelet's files that the plan changes, by path, whether it is refused or not; none where they cannot be."""
     facts = facts_of(snapshot)
     try:
-        changes = PlanDraft(facts, resolved(facts, profile_of(**options))).kubelet_changes
+        changes = PlanDraft(facts, resolve_profile(facts, profile_of(**options))).kubelet_changes
         edits = file_edits(snapshot, [change for change in changes if change.target == "kubelet"])
     except (UneditableFile, EditError, NotComputable):
         return {}

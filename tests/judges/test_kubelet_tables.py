@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts import kubelet_command_line
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import OBSERVED
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases import (
     kubelet_gates,
     kubelet_generated,
     kubelet_policy_options,
-    kubelet_removed_flags,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_gates import Gate
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_policy_options import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.kubelet_gates import Gate
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.kubelet_policy_options import (
     INCOMPATIBLE,
     OptionHistory,
 )
@@ -83,7 +83,7 @@ def _changed(table: Any, name: str, value: Any) -> Callable[[pytest.MonkeyPatch]
             "invented",
             _changed(kubelet_policy_options.CPU_OPTIONS, "invented", OptionHistory((1, 25), None, None)),
         ),
-        ("removed flags", "--v", _changed(kubelet_removed_flags.REMOVED_FLAGS, "--v", ((1, 30), "a source"))),
+        ("removed flags", "--v", _changed(kubelet_command_line.REMOVED_FLAGS, "--v", ((1, 30), "a source"))),
     ],
 )
 def test_a_wrong_entry_is_found(

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import shown
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import render_value
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_after import desired_fields
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_place import OWN_FILE
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_location import OWN_FILE
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import desired_fields
 from ansible_collections.volcano.colocation.tests.judges import go_sources
 from ansible_collections.volcano.colocation.tests.judges.kubelet_judge import Case, KubeletJudge, Verdict
 from ansible_collections.volcano.colocation.tests.judges.kubelet_ours import FOLDER
@@ -80,7 +80,7 @@ def comparable(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): comparable(each) for key, each in value.items()} or None
     unset = value in (None, "", []) or (value == 0 and not isinstance(value, bool))
-    return None if unset else shown(value)
+    return None if unset else render_value(value)
 
 
 @pytest.mark.parametrize("others", [{}, {"50-of-somebody.conf": OTHERS}], ids=["alone", "beside another drop-in"])

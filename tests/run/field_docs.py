@@ -7,18 +7,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_field_model import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.field_schema import (
+    FieldImpact,
     FieldType,
-    Impact,
     KubeletField,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import (
     CPU_MANAGER_POLICY,
     FIELDS,
     MEMORY_MANAGER_POLICY,
     OLDEST,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.versions import Version
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.versions import Version
 
 PREFIX = "colocation_"
 EMPTY = {FieldType.TEXT: "", FieldType.TABLE: {}, FieldType.LIST: [], FieldType.MEMORY: ""}
@@ -27,17 +27,17 @@ EMPTY = {FieldType.TEXT: "", FieldType.TABLE: {}, FieldType.LIST: [], FieldType.
 _ENTRIES, _EMPTY = "Entries that are not named stay as found.", "Left as found when not set or empty."
 _LEFT = {FieldType.TABLE: _ENTRIES, FieldType.LIST: _EMPTY, FieldType.MEMORY: _EMPTY}
 _CONDITIONS = {
-    Impact.DRAIN: "",
-    Impact.DRAIN_UNDER_STATIC_CPU: " where the CPU manager's policy is V(static)",
-    Impact.DRAIN_UNDER_STATIC_MEMORY: " where the memory manager's policy is V(Static)",
+    FieldImpact.DRAIN: "",
+    FieldImpact.DRAIN_UNDER_STATIC_CPU: " where the CPU manager's policy is V(static)",
+    FieldImpact.DRAIN_UNDER_STATIC_MEMORY: " where the memory manager's policy is V(Static)",
 }
 _UNDER = {
-    Impact.DRAIN: "",
-    Impact.DRAIN_UNDER_STATIC_CPU: " under `static`",
-    Impact.DRAIN_UNDER_STATIC_MEMORY: " under `Static`",
+    FieldImpact.DRAIN: "",
+    FieldImpact.DRAIN_UNDER_STATIC_CPU: " under `static`",
+    FieldImpact.DRAIN_UNDER_STATIC_MEMORY: " under `Static`",
 }
 _CPU, _MEMORY = "`cpu_manager_state`", "`memory_manager_state`"
-_CHECKPOINTS = {Impact.DRAIN_UNDER_STATIC_CPU: _CPU, Impact.DRAIN_UNDER_STATIC_MEMORY: _MEMORY}
+_CHECKPOINTS = {FieldImpact.DRAIN_UNDER_STATIC_CPU: _CPU, FieldImpact.DRAIN_UNDER_STATIC_MEMORY: _MEMORY}
 
 
 def of_module(field: KubeletField) -> list[str]:

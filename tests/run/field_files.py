@@ -11,8 +11,12 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_field_model import FieldType, KubeletField
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import CGROUP_DRIVER, FIELDS, OBSERVED
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.field_schema import FieldType, KubeletField
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import (
+    CGROUP_DRIVER,
+    FIELDS,
+    OBSERVED,
+)
 
 from . import field_docs
 from .blocks import replace_block
@@ -28,7 +32,7 @@ _HEAD = """\
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 """
-_FRAGMENT = f'''{_HEAD}"""Options that set kubelet's fields, written by `make docs` from plugin_utils/kubelet_fields."""
+_FRAGMENT = f'''{_HEAD}"""Options that set kubelet's fields, written by `make docs` from profile/kubelet_fields."""
 
 from __future__ import annotations
 
@@ -44,7 +48,7 @@ options:
 {{driver}}
 """
 '''
-_CONFIGZ = f'''{_HEAD}"""What is kept of kubelet's /configz, written by `make docs` from plugin_utils/kubelet_fields."""
+_CONFIGZ = f'''{_HEAD}"""What is kept of kubelet's /configz, written by `make docs` from profile/kubelet_fields."""
 
 from __future__ import annotations
 

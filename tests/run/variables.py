@@ -13,7 +13,7 @@ from .places import CHECKOUT
 OF_PLAYBOOKS = ("colocation_nodes", "colocation_scheduler")
 """Those that playbooks read outside roles."""
 
-MODULE = CHECKOUT / "plugins" / "plugin_utils" / "variable_names.py"
+MODULE = CHECKOUT / "plugins" / "plugin_utils" / "profile" / "variable_names.py"
 
 _TEXT = '''# SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is kept of kubelet's /configz, written by `make docs` from plugin_utils/kubelet_fields."""
+"""What is kept of kubelet's /configz, written by `make docs` from profile/kubelet_fields."""
 
 from __future__ import annotations
 

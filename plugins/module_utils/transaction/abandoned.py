@@ -17,7 +17,7 @@ from .context import Report, error_message, refusal_result
 
 ABANDONED_AFTER = 900.0
 """Seconds after which nobody is about to begin, and no controller that lost its connection still asks for an answer:
-those do so for five minutes (plugin_utils/controller/node.py)."""
+those do so for five minutes (plugin_utils/node/transport.py)."""
 
 
 def end_abandoned(store: Store, now: float, report: Report, own: str = "") -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
-from ..profile_error import ProfileError
+from ..profile.validators import ProfileError
 from .archive_entries import BadArchive, Entries, read_entries
 from .image_name import IMAGE, normalized, repository, same
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ..arguments import Spec
+from ..profile.argspec import Spec
 from .feature import Feature
 from .rubik import FEATURES as RUBIK_FEATURES
 

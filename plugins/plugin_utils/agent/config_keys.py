@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..profile_error import ProfileError
+from ..profile.validators import ProfileError
 from .feature import Feature
 
 Path = tuple[str, ...]

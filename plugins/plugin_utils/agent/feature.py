@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ...module_utils.cgroup.kubelet_names import Driver
-from ..facts.model import CgroupMode
+from ..facts.node_state import CgroupMode
 from .host import AgentHost
 from .release import Release
 

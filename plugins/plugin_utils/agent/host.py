@@ -10,10 +10,10 @@ from typing import Any
 
 from ...module_utils.cgroup.kubelet_names import Driver
 from ...module_utils.snapshot.process_evidence import command_line_option
-from ..facts.known_writers import QOS_AGENTS
-from ..facts.model import CgroupMode
+from ..facts.node_state import CgroupMode
+from ..facts.other_writers import QOS_AGENTS
 from ..kube.identity import HostIdentity, describe_host, read_identity
-from ..profile_error import ProfileError
+from ..profile.validators import ProfileError
 from ..qos.node import read
 
 OURS = "volcano-agent"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from ..profile_error import ProfileError
+from ..profile.validators import ProfileError
 
 IMAGE = "colocation_agent_image"
 DOMAIN, LIBRARY, TAG = "docker.io", "library", "latest"

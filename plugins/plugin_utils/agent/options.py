@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..profile_error import ProfileError
+from ..profile.validators import ProfileError
 from .config_keys import PERCENT, Leaves, Number, leaves
 from .feature import Feature
 from .pools import NamedPool, parse_pools

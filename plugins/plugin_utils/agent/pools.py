@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...module_utils.cgroup.kubelet_names import Driver, KubeletTree
-from ..facts.model import CgroupMode
+from ..facts.node_state import CgroupMode
 from ..kube.errors import ClusterError
-from ..profile_error import ProfileError
+from ..profile.validators import ProfileError
 from .config_keys import Leaves
 from .feature import Feature, LeftOff, served
 from .host import AgentHost

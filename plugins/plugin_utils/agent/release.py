@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from ..profile_error import ProfileError
+from ..profile.validators import ProfileError
 
 Release = tuple[int, int]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from ..facts.model import CgroupMode
+from ..facts.node_state import CgroupMode
 from ..kube.errors import ClusterError
 from .host import AgentHost
 from .pools import NOTHING_DONE

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...module_utils.quantity import parse_quantity
-from ..facts.model import CgroupMode
+from ..facts.node_state import CgroupMode
 from ..kube.changes import ObjectChange
 from ..kube.objects import Object
 from .feature import Feature, LeftOff

@@ -12,9 +12,9 @@ from ..agent.agent_cluster import AgentCluster
 from ..agent.host import AgentHost, known_host, read_host
 from ..agent.seen import LiveNode
 from ..kube.identity import HostIdentity, match_nodes
-from .builtins import untagged
+from ..node.action_base import strip_tags
+from ..node.transport import Node
 from .cluster_action import ClusterAction, HostvarsAction
-from .node import Node
 
 
 class HostsAction(HostvarsAction):
@@ -26,7 +26,7 @@ class HostsAction(HostvarsAction):
 
     def groups(self) -> dict[str, Sequence[str]]:
         """The inventory's groups with their hosts."""
-        found: dict[str, Sequence[str]] = untagged(dict(self._groups))
+        found: dict[str, Sequence[str]] = strip_tags(dict(self._groups))
         return found
 
     def agent_hosts(self, names: Iterable[str], cni_config: str) -> list[AgentHost]:
@@ -41,7 +41,7 @@ class HostsAction(HostvarsAction):
         known = self.known(name)
         facts = (known.get("ansible_facts") or {}).get("colocation")
         probed = known.get("agent_host_info") or {}
-        return untagged(facts), untagged(probed.get("host"))
+        return strip_tags(facts), strip_tags(probed.get("host"))
 
 
 class AgentAction(ClusterAction, HostsAction):

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 from ..kube.client import Client
 from ..kube.errors import UNTOUCHED, ClusterError, ErrorContext
-from .action import ColocationAction
-from .node import Node
+from ..node.action_base import ColocationAction
+from ..node.transport import Node
 
 
 class HostvarsAction(ColocationAction):

@@ -10,11 +10,11 @@ from typing import Any
 
 from ..kube.errors import ClusterError
 from ..kube.identity import NOT_OBSERVED, find_node_name, is_observed, read_identity
+from ..node.action_base import strip_tags
+from ..node.transport import Node
 from ..rollout.drain_cluster import DrainCluster
 from ..rollout.pods import Rules
-from .builtins import untagged
 from .cluster_action import ClusterAction, HostvarsAction
-from .node import Node
 
 REGISTERED = ("node_observed", "node_aligned", "rollout_preview", "rollout_drained", "rollout_opened")
 """What the roles' tasks register."""
@@ -25,7 +25,7 @@ class HostsAction(HostvarsAction):
 
     def registered(self, name: str) -> dict[str, Any]:
         found = self.known(name)
-        return {each: untagged(found.get(each)) for each in REGISTERED}
+        return {each: strip_tags(found.get(each)) for each in REGISTERED}
 
 
 class RolloutAction(ClusterAction, HostsAction):

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...module_utils.systemd.unit_syntax import parse_environment, split_words
-from ..kubelet_field_model import FieldType
-from ..kubelet_fields import OBSERVED
-from .errors import UnsupportedEdit
-from .lines import line_number
+from ..profile.field_schema import FieldType
+from ..profile.kubelet_fields import OBSERVED
+from .splice import line_number
+from .text_errors import UnsupportedEdit
 
 SWITCHES = frozenset(field.flag for field in OBSERVED if field.type is FieldType.SWITCH)
 """pflag takes no following word for the value of a switch."""
-BY_HAND = "Take the flag out of this file by hand"
+MANUAL_REMEDY = "Take the flag out of this file by hand"
 _ASSIGNED = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=")
 
 
@@ -39,21 +39,21 @@ def remove_flags(text: str, changes: Mapping[tuple[str, ...], Any]) -> str:
     """
     after = text
     for _field, flag, variable in changes:
-        after = _without(after, flag, variable)
+        after = _without_flag(after, flag, variable)
     return after
 
 
-def _without(text: str, flag: str, variable: str) -> str:
+def _without_flag(text: str, flag: str, variable: str) -> str:
     if variable not in parse_environment(text):
         return text
     if "\0" in text:
-        raise UnsupportedEdit("a NUL byte stands in it", line_number(text, text.index("\0")), BY_HAND)
+        raise UnsupportedEdit("a NUL byte stands in it", line_number(text, text.index("\0")), MANUAL_REMEDY)
     start, end = _span(text, variable)
     line = text.count("\n", 0, start) + 1
     found = list(_words(text, start, end, line))
     if [word.meaning for word in found] != split_words(parse_environment(text)[variable]):
-        raise UnsupportedEdit(f"the words of {variable} cannot be told apart", line, BY_HAND)
-    gone = _gone(found, flag, line)
+        raise UnsupportedEdit(f"the words of {variable} cannot be told apart", line, MANUAL_REMEDY)
+    gone = _removed_words(found, flag, line)
     if not gone:
         return text
     after = text
@@ -64,7 +64,7 @@ def _without(text: str, flag: str, variable: str) -> str:
     if {**parse_environment(after), variable: None} != expected or split_words(
         parse_environment(after)[variable]
     ) != left:
-        raise UnsupportedEdit(f"{flag} cannot be taken out of {variable} alone", line, BY_HAND)
+        raise UnsupportedEdit(f"{flag} cannot be taken out of {variable} alone", line, MANUAL_REMEDY)
     return after
 
 
@@ -100,9 +100,9 @@ def _span(text: str, variable: str) -> tuple[int, int]:
 def _next_end(text: str, lines: Iterator[tuple[int, int]], last: int) -> int:
     start, end = next(lines, (last, last))
     if end == last:
-        raise UnsupportedEdit("the last line goes on, and none follows", line_number(text, last), BY_HAND)
+        raise UnsupportedEdit("the last line goes on, and none follows", line_number(text, last), MANUAL_REMEDY)
     if _is_comment(text[start:end]):
-        raise UnsupportedEdit("a comment stands among continued lines", line_number(text, last), BY_HAND)
+        raise UnsupportedEdit("a comment stands among continued lines", line_number(text, last), MANUAL_REMEDY)
     return end
 
 
@@ -120,7 +120,7 @@ def _words(text: str, start: int, end: int, line: int) -> Iterator[Word]:
             stop = _end_of_word(text, at, end, line)
             meaning = split_words(text[at:stop])
             if len(meaning) != 1:
-                raise UnsupportedEdit("its quotes are not paired", line, BY_HAND)
+                raise UnsupportedEdit("its quotes are not paired", line, MANUAL_REMEDY)
             yield Word(at, stop, meaning[0])
             at = stop
 
@@ -137,11 +137,11 @@ def _end_of_word(text: str, at: int, end: int, line: int) -> int:
             quote = "" if quote else sign
         at += 1
     if quote:
-        raise UnsupportedEdit("its quotes are not paired", line, BY_HAND)
+        raise UnsupportedEdit("its quotes are not paired", line, MANUAL_REMEDY)
     return min(at, end)
 
 
-def _gone(found: Sequence[Word], flag: str, line: int) -> frozenset[int]:
+def _removed_words(found: Sequence[Word], flag: str, line: int) -> frozenset[int]:
     """The numbers of the words that are the flag or its value."""
     gone: set[int] = set()
     for number, word in enumerate(found):
@@ -152,7 +152,7 @@ def _gone(found: Sequence[Word], flag: str, line: int) -> frozenset[int]:
         if equals or flag in SWITCHES:
             continue
         if number + 1 == len(found) or found[number + 1].meaning.startswith("-"):
-            raise UnsupportedEdit(f"{flag} has no value here", line, BY_HAND)
+            raise UnsupportedEdit(f"{flag} has no value here", line, MANUAL_REMEDY)
         gone.add(number + 1)
     return frozenset(gone)
 

@@ -1,21 +1,153 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Changes values of a JSON text; all bytes but those of changed values, new members and their commas stay."""
+"""Changes values of a JSON text; all bytes but those of changed values, new members and their commas stay.
+
+New members are laid out as the file around them: on one line or on several, with its indentation and spacing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from .changes import Append, Changes, Dropped, Edit, Path, Removal, Todo, tree
-from .document import Fate, applied, needed, pruned
-from .json_layout import Layout, indentation, spans
-from .json_nodes import located_json
-from .lines import NEWLINE
-from .read_json import read_json
-from .splice import Splice, proven, spliced
-from .yaml_nodes import Entry, Kind, Node
-from .yaml_refusals import refuse_entry
+from .document_changes import (
+    AppendItem,
+    Changes,
+    Edit,
+    EmptiedMapping,
+    Item,
+    ItemRemoval,
+    Path,
+    PendingEdits,
+    Removal,
+    Scalar,
+    apply_edits,
+    missing_edits,
+    prune_emptied,
+    to_tree,
+)
+from .json_syntax import parse_json_nodes, read_json
+from .splice import BOM, NEWLINE, Splice, apply_splices, line_end_style, line_start, require_document
+from .text_errors import UnsupportedEdit
+from .yaml_splice import refuse_entry
+from .yaml_syntax import Entry, Kind, Node, quote
+
+_STEP = "  "
+
+
+def spans(node: Node) -> tuple[tuple[int, int], ...]:
+    """Where the members of an object or array stand, each key with its value."""
+    if node.kind is Kind.MAPPING:
+        return tuple((entry.key_start, entry.node.end) for entry in node.entries)
+    return tuple((item.start, item.end) for item in node.items)
+
+
+def indentation(text: str, position: int) -> str:
+    """The whitespace that begins the line of a position."""
+    line = text[line_start(text, position) : position].removeprefix(BOM)
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def has_lines(text: str, node: Node) -> bool:
+    """Whether a member stands on another line than the bracket or the member before it."""
+    members = spans(node)
+    reached = (node.start, *(end for _start, end in members))
+    following = (*(start for start, _end in members), node.end)
+    gaps = tuple(zip(reached, following, strict=True))
+    return any(NEWLINE in text[start:end] for start, end in (gaps[:-1] if members else gaps))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """``colon`` and ``comma`` with their spaces on one line, ``step`` and ``end`` of a line where there are several.
+
+    ``lines``: the kinds of collection that are written on several lines.
+    """
+
+    colon: str
+    comma: str
+    step: str
+    end: str
+    lines: frozenset[Kind]
+
+    @classmethod
+    def of(cls, text: str, root: Node) -> Layout:
+        """As the first key, the first nested object and the first array; as the document where it has none."""
+        colon = text[root.entries[0].key_end : root.entries[0].node.start] if root.entries else ": "
+        colon = ": " if NEWLINE in colon else colon
+        kinds = (kind for kind in (Kind.MAPPING, Kind.SEQUENCE) if _is_on_lines(text, root, kind))
+        end = line_end_style(text, root.end)
+        return cls(colon, "," if colon == ":" else ", ", _step(text, root), end, frozenset(kinds))
+
+    def like(self, text: str, node: Node) -> Layout:
+        """With collections of the node's kind written as the node is; an empty one shows that only by its lines."""
+        if not spans(node) and not has_lines(text, node):
+            return self
+        kind = frozenset((node.kind,))
+        return replace(self, lines=self.lines | kind if has_lines(text, node) else self.lines - kind)
+
+    def member(self, key: str, want: PendingEdits | Edit | Item, indent: str) -> str:
+        """A key with its value, in a line that begins with ``indent``."""
+        return f"{quote(key)}{self.colon}{self.value(want, indent)}"
+
+    def value(self, want: PendingEdits | Edit | Item, indent: str) -> str:
+        """A value, in a line that begins with ``indent``."""
+        if isinstance(want, (Removal, AppendItem, ItemRemoval)):
+            raise TypeError("a removal, or a change of a list, has no text")
+        if isinstance(want, Mapping):
+            inner = self.inner(Kind.MAPPING, indent)
+            members = [self.member(key, below, inner) for key, below in want.items()]
+            return "{" + self.joined(Kind.MAPPING, members, indent) + "}"
+        if isinstance(want, (str, bool, int, float)):
+            return _scalar(want)
+        items = [self.value(item, self.inner(Kind.SEQUENCE, indent)) for item in want]
+        return "[" + self.joined(Kind.SEQUENCE, items, indent) + "]"
+
+    def inner(self, kind: Kind, indent: str) -> str:
+        """The indentation of the lines in which members of such a collection stand."""
+        return indent + self.step if kind in self.lines else indent
+
+    def joined(self, kind: Kind, members: Sequence[str], indent: str) -> str:
+        """What stands between the brackets."""
+        if kind not in self.lines or not members:
+            return self.comma.join(members)
+        begin = self.end + indent + self.step
+        return begin + f",{begin}".join(members) + self.end + indent
+
+
+def _scalar(value: Scalar) -> str:
+    if isinstance(value, str):
+        return quote(value)
+    try:
+        return json.dumps(value, allow_nan=False)
+    except ValueError:
+        raise UnsupportedEdit("JSON has neither NaN nor infinity", None, "Choose a finite number") from None
+
+
+def _collections(node: Node) -> Iterator[Node]:
+    """All objects and arrays that hold something, the document first."""
+    if spans(node):
+        yield node
+    for below in (*(entry.node for entry in node.entries), *node.items):
+        if below.kind is not Kind.SCALAR:
+            yield from _collections(below)
+
+
+def _is_on_lines(text: str, root: Node, kind: Kind) -> bool:
+    nested = (node for node in _collections(root) if node.kind is kind and node is not root)
+    return has_lines(text, next(nested, root))
+
+
+def _step(text: str, root: Node) -> str:
+    for node in _collections(root):
+        first = spans(node)[0][0]
+        inner, outer = indentation(text, first), indentation(text, node.start)
+        begins_line = text[line_start(text, first) : first] == inner
+        if begins_line and inner.startswith(outer) and inner != outer:
+            return inner[len(outer) :]
+    return _STEP
 
 
 def edit_json(text: str, changes: Changes, read: Callable[[str], dict[str, Any]] = read_json) -> str:
@@ -26,20 +158,20 @@ def edit_json(text: str, changes: Changes, read: Callable[[str], dict[str, Any]]
     ParseError, UnsupportedEdit or EditError leave no text; values that are right already leave it as it is.
     """
     before = read(text)
-    todo = needed(before, tree(changes))
+    todo = missing_edits(before, to_tree(changes))
     if not todo:
         return text
-    todo = pruned(before, todo, _goes)
-    root = located_json(text)
-    after = spliced(text, _object(text, Layout.of(text, root), root, todo))
-    return proven(after, applied(before, todo), read)
+    todo = prune_emptied(before, todo, _drop_emptied)
+    root = parse_json_nodes(text)
+    after = apply_splices(text, _object(text, Layout.of(text, root), root, todo))
+    return require_document(after, apply_edits(before, todo), read)
 
 
-def _goes(_path: Path) -> Fate:
-    return Fate.GOES
+def _drop_emptied(_path: Path) -> EmptiedMapping:
+    return EmptiedMapping.GOES
 
 
-def _object(text: str, layout: Layout, node: Node, todo: Todo) -> Iterator[Splice]:
+def _object(text: str, layout: Layout, node: Node, todo: PendingEdits) -> Iterator[Splice]:
     """What ``todo`` changes in one object."""
     gone = set()
     for index, entry in enumerate(node.entries):
@@ -47,21 +179,21 @@ def _object(text: str, layout: Layout, node: Node, todo: Todo) -> Iterator[Splic
         if isinstance(want, Removal):
             gone.add(index)
         elif want is not None:
-            yield from _changed(text, layout, entry, want)
+            yield from _changed_entry(text, layout, entry, want)
     known = {entry.key for entry in node.entries}
     indent = _inner_indentation(text, layout, node)
     fresh = [layout.member(key, want, indent) for key, want in todo.items() if key not in known]
     yield from _members(text, layout, node, gone, fresh)
 
 
-def _changed(text: str, layout: Layout, entry: Entry, want: Todo | Edit) -> Iterator[Splice]:
+def _changed_entry(text: str, layout: Layout, entry: Entry, want: PendingEdits | Edit) -> Iterator[Splice]:
     refuse_entry(text, entry, want)
     node = entry.node
     indent = indentation(text, entry.key_start)
-    if isinstance(want, Append):
+    if isinstance(want, AppendItem):
         item = layout.value(want.item, _inner_indentation(text, layout, node))
         yield from _members(text, layout, node, set(), [item])
-    elif isinstance(want, Dropped):
+    elif isinstance(want, ItemRemoval):
         yield from _members(text, layout, node, set(want.places), [])
     elif isinstance(want, dict) and node.kind is Kind.MAPPING:
         yield from _object(text, layout, node, want)
@@ -74,18 +206,18 @@ def _members(text: str, layout: Layout, node: Node, gone: set[int], fresh: Seque
     members = spans(node)
     if not members:
         if fresh:
-            yield Splice(node.start, node.end, _filled(text, layout, node, fresh))
+            yield Splice(node.start, node.end, _filled_collection(text, layout, node, fresh))
         return
     separator = _separator(text, layout, node)
     if fresh and len(gone) == len(members):
         yield Splice(members[0][0], members[-1][1], separator.join(fresh))
         return
-    yield from _removed(text, node, gone)
+    yield from _removed_members(text, node, gone)
     if fresh:
         yield Splice(members[-1][1], members[-1][1], "".join(separator + each for each in fresh))
 
 
-def _removed(text: str, node: Node, gone: set[int]) -> Iterator[Splice]:
+def _removed_members(text: str, node: Node, gone: set[int]) -> Iterator[Splice]:
     """Each member with the comma before it; those at the beginning with the commas behind them."""
     members = spans(node)
     kept = [index for index in range(len(members)) if index not in gone]
@@ -99,7 +231,7 @@ def _removed(text: str, node: Node, gone: set[int]) -> Iterator[Splice]:
                 yield Splice(members[index - 1][1], members[index][1], "")
 
 
-def _filled(text: str, layout: Layout, node: Node, fresh: Sequence[str]) -> str:
+def _filled_collection(text: str, layout: Layout, node: Node, fresh: Sequence[str]) -> str:
     """A collection that was empty, with its first members."""
     own = layout.like(text, node)
     inside = "" if node.kind in own.lines else text[node.start + 1 : node.end - 1]

@@ -1,18 +1,44 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Replaces ranges of a text, and proves that nothing else changed."""
+"""Replaces ranges of a text, among them items of a list in brackets, and proves that nothing else changed."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .changes import dotted
-from .document import difference
-from .errors import EditError, ParseError
-from .lines import BOM, NEWLINE, line_end_style, line_number
+from .document_changes import differing_path, dotted_path
+from .text_errors import EditError, ParseError
+
+BOM = "\ufeff"
+NEWLINE = "\n"
+
+
+def line_end_style(text: str, position: int) -> str:
+    """The line end that a new line at ``position`` gets: that of the line before, else the first of the text."""
+    end = text.rfind(NEWLINE, 0, position)
+    if end < 0:
+        end = text.find(NEWLINE)
+    return "\r\n" if end > 0 and text[end - 1] == "\r" else NEWLINE
+
+
+def line_start(text: str, position: int) -> int:
+    """Index of the first character of the line that holds ``position``."""
+    return text.rfind(NEWLINE, 0, position) + 1
+
+
+def line_end(text: str, position: int) -> int:
+    """Index behind the line break of the line that holds ``position``."""
+    end = text.find(NEWLINE, position)
+    return len(text) if end < 0 else end + 1
+
+
+def line_number(text: str, position: int) -> int:
+    """1-based line of a position, for messages."""
+    return text.count(NEWLINE, 0, position) + 1
 
 
 @dataclass(frozen=True)
@@ -47,7 +73,7 @@ class Envelope:
         return self.mark + body
 
 
-def spliced(text: str, splices: Iterable[Splice]) -> str:
+def apply_splices(text: str, splices: Iterable[Splice]) -> str:
     """The text with all replacements made; EditError when they collide or would change a line they do not touch."""
     parts = []
     reached = 0
@@ -78,7 +104,7 @@ def _keeps_other_lines(before: str, after: str, splices: Iterable[Splice]) -> bo
     return all(line in remaining for number, line in enumerate(lines) if number not in touched)
 
 
-def proven(text: str, expected: dict[str, Any], read: Callable[[str], dict[str, Any]]) -> str:
+def require_document(text: str, expected: dict[str, Any], read: Callable[[str], dict[str, Any]]) -> str:
     """``text`` if it reads as the expected document; EditError otherwise, so that a wrong text never leaves."""
     try:
         found = read(text)
@@ -87,10 +113,106 @@ def proven(text: str, expected: dict[str, Any], read: Callable[[str], dict[str, 
             f"the edit was given up because its result would not parse: {error.message}",
             remedy="Make this change by hand",
         ) from error
-    other = difference(found, expected)
+    other = differing_path(found, expected)
     if other is not None:
         raise EditError(
-            f"the edit was given up because {dotted(other) or 'the document'} would not read as wanted afterwards",
+            f"the edit was given up because {dotted_path(other) or 'the document'} would not read as wanted afterwards",
             remedy="Make this change by hand",
         )
     return text
+
+
+_STEP = "  "
+_BLANKS = re.compile(r"[ \t]*")
+_BETWEEN = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_REST_OF_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?\r?\n")
+_TIGHT = re.compile(r",[ \t]*\Z")
+
+
+@dataclass(frozen=True)
+class Array:
+    """text[start:end] with its brackets, and where each item stands."""
+
+    text: str
+    start: int
+    end: int
+    items: tuple[tuple[int, int], ...]
+
+    def behind(self, index: int) -> int:
+        """Index behind an item and its comma, if it has one."""
+        return self.comma(index) or self.items[index][1]
+
+    def comma(self, index: int) -> int | None:
+        """Index behind the comma that follows an item."""
+        between = _BETWEEN.match(self.text, self.items[index][1])
+        at = between.end() if between else self.end
+        return at + 1 if self.text[at] == "," else None
+
+
+def append_to_array(array: Array, source: str) -> Iterator[Splice]:
+    """``source`` as the last item: on a line of its own where the closing bracket has one."""
+    text = array.text
+    if not array.items:
+        yield _first(array, source)
+        return
+    last, behind = len(array.items) - 1, array.behind(len(array.items) - 1)
+    start, end = array.items[last]
+    if NEWLINE not in text[behind : array.end]:
+        yield Splice(end, end, _separator(array) + source)
+        return
+    comma = array.comma(last) is not None
+    if not comma:
+        yield Splice(end, end, ",")
+    begin = line_start(text, start)
+    step = "" if begin > array.start else _STEP
+    at = line_end(text, behind)
+    yield Splice(at, at, f"{_blanks(text, begin)}{step}{source}{',' * comma}{line_end_style(text, at)}")
+
+
+def remove_from_array(array: Array, index: int) -> Iterator[Splice]:
+    """The list without one item: without its line, comment included, where it has one of its own."""
+    text = array.text
+    start, end = array.items[index]
+    behind = array.behind(index)
+    rest = _REST_OF_LINE.match(text, behind)
+    if rest and line_start(text, start) > array.start and not text[line_start(text, start) : start].strip():
+        yield from _last_comma(array, index)
+        yield Splice(line_start(text, start), rest.end(), "")
+    elif NEWLINE not in text[array.start : array.end] and len(array.items) == 1:
+        yield Splice(start, array.end - 1, "")
+    elif index > 0 and NEWLINE not in text[array.items[index - 1][1] : start]:
+        yield Splice(array.items[index - 1][1], end, "")
+    else:
+        following = _BLANKS.match(text, behind)
+        yield Splice(start, following.end() if following else behind, "")
+
+
+def _first(array: Array, source: str) -> Splice:
+    text = array.text
+    inside = text[array.start + 1 : array.end - 1]
+    if NEWLINE not in inside:
+        return Splice(array.start + 1, array.end - 1, f"{inside}{source}{inside}")
+    at = line_start(text, array.end - 1)
+    blanks = _blanks(text, line_start(text, array.start)) + _STEP
+    return Splice(at, at, f"{blanks}{source},{line_end_style(text, at)}")
+
+
+def _separator(array: Array) -> str:
+    """The comma between the last two items, and the blanks behind it."""
+    if len(array.items) < 2:
+        return ", "
+    tight = _TIGHT.match(array.text[array.items[-2][1] : array.items[-1][0]])
+    return tight[0] if tight else ", "
+
+
+def _last_comma(array: Array, index: int) -> Iterator[Splice]:
+    """Without the last item, which has no comma, the one before is to have none either."""
+    if index == len(array.items) - 1 and index > 0 and array.comma(index) is None:
+        comma = array.comma(index - 1)
+        if comma is not None:
+            yield Splice(comma - 1, comma, "")
+
+
+def _blanks(text: str, start: int) -> str:
+    match = _BLANKS.match(text, start)
+    return match[0] if match else ""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where each table and each setting of a valid TOML text stands."""
+"""Where each table and setting of a valid TOML text stands, and where a new one goes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from .changes import Path
-from .lines import line_end
-from .toml_value import key_at, value_end
+from .document_changes import Edit, Path
+from .splice import BOM, Splice, line_end, line_end_style, line_number, line_start
+from .toml_value import key_at, key_text, quote_of, value_end, value_text
 
 _BLANK = re.compile(r"[ \t]*")
 _EQUALS = re.compile(r"[ \t]*=[ \t]*")
@@ -122,3 +122,192 @@ def _setting(text: str, start: int, at: int, table: Table) -> Setting:
     value = equals.end() if equals else key_end
     end = value_end(text, value)
     return Setting(table, table.path + key, start, line_end(text, end), at, key_end, value, end)
+
+
+def key_line(text: str, path: Path) -> int:
+    """The line of the key, of the first thing below it, or of the innermost thing around it; letter case aside."""
+    body = text.removeprefix(BOM)
+    layout = Layout.of(body)
+    starts = [(_plain(each.path), each.start) for each in layout.tables]
+    starts += [(_plain(each.path), each.key_start) for each in layout.settings]
+    own = dict(reversed(starts))
+    below: dict[Path, int] = {}
+    for found, start in starts:
+        for length in range(1, len(found)):
+            below[found[:length]] = min(start, below.get(found[:length], start))
+    places = {**below, **own}
+    wanted = _plain(path)
+    known = next(wanted[:length] for length in range(len(wanted), -1, -1) if wanted[:length] in places)
+    return line_number(body, places[known])
+
+
+def _plain(path: Path) -> Path:
+    return tuple(key.casefold() for key in path)
+
+
+_KEYS_FIRST, _TABLES_LAST = 0, 1
+_COMMENTS = re.compile(r"(?:[ \t]*#[^\n]*\n)*")
+
+
+def insertion_splice(layout: Layout, path: Path, fresh: dict[str, Edit]) -> Splice:
+    """New settings in the table at ``path``, which is made where there is none."""
+    table = layout.headers.get(path)
+    if table is not None:
+        return _in_table(layout, table, fresh)
+    neighbour = _dotted_neighbour(layout, path)
+    if neighbour is not None:
+        return _beside(layout, neighbour, path[len(neighbour.table.path) :], fresh)
+    return _new_table(layout, path, fresh)
+
+
+def _in_table(layout: Layout, table: Table, fresh: dict[str, Edit]) -> Splice:
+    """Behind the last setting, so before sub-tables, and before comments and blank lines at the end of the table."""
+    content = layout.content(table)
+    if content:
+        return _beside(layout, content[-1], (), fresh)
+    at = table.end or _top(layout)
+    blanks = indent(layout.text, table.start) + _setting_step(layout, table) if table.path else ""
+    quote = quote_of(layout.text[table.start : table.end])
+    return Splice(at, at, _settings(fresh, blanks, (), " = ", quote, line_end_style(layout.text, at)), _KEYS_FIRST)
+
+
+def _beside(layout: Layout, neighbour: Setting, prefix: Path, fresh: dict[str, Edit]) -> Splice:
+    text = layout.text
+    equals = text[neighbour.key_end : neighbour.value_start]
+    quote = quote_of(text[neighbour.start : neighbour.end])
+    at = neighbour.end
+    lines = _settings(
+        fresh,
+        indent(text, neighbour.start),
+        prefix,
+        equals if equals == "=" else " = ",
+        quote,
+        line_end_style(text, at),
+    )
+    return Splice(at, at, lines, _KEYS_FIRST)
+
+
+def _settings(fresh: dict[str, Edit], blanks: str, prefix: Path, equals: str, quote: str, end: str) -> str:
+    return "".join(
+        f"{blanks}{key_text((*prefix, key), quote)}{equals}{value_text(want, quote)}{end}"
+        for key, want in fresh.items()
+    )
+
+
+def _top(layout: Layout) -> int:
+    """Where the first setting of the root goes: behind the comment that opens the file, or at its start."""
+    text = layout.text
+    if len(layout.tables) == 1:
+        return _end_of_text(text)
+    opening = _COMMENTS.match(text)
+    at = opening.end() if opening else 0
+    # A comment that touches the first header speaks of that table.
+    return at if not text[at : line_end(text, at)].strip() else 0
+
+
+def _end_of_text(text: str) -> int:
+    content = text.rstrip()
+    return line_end(text, len(content)) if content else 0
+
+
+def _dotted_neighbour(layout: Layout, path: Path) -> Setting | None:
+    """The last setting that makes ``path`` or the table around it by a dotted key: TOML forbids a header for such."""
+    for length in range(len(path), 0, -1):
+        outer = path[:length]
+        inside = [each for key, each in layout.by_path.items() if key[:length] == outer]
+        dotted = [each for each in inside if len(each.table.path) < length]
+        if dotted:
+            return dotted[-1]
+        if layout.below(outer):
+            return None
+    return None
+
+
+def _new_table(layout: Layout, path: Path, fresh: dict[str, Edit]) -> Splice:
+    """Behind the last table of the closest ancestor that exists, so that no other table is split."""
+    text = layout.text
+    previous = _last_relative(layout, path)
+    at = end_of_table(layout, previous)
+    end = line_end_style(text, at)
+    blanks = _header_indent(layout, path)
+    quote = quote_of(text[previous.start : previous.end])
+    gap = end if at > 0 and _has_blank_lines_between(layout, previous) else ""
+    step = _setting_step(layout, previous)
+    lines = _settings(fresh, blanks + step, (), " = ", quote, end)
+    return Splice(at, at, f"{gap}{blanks}[{key_text(path, quote)}]{end}{lines}", _TABLES_LAST)
+
+
+def _last_relative(layout: Layout, path: Path) -> Table:
+    lengths = range(len(path), -1, -1)
+    return next(tables[-1] for tables in (layout.below(path[:length]) for length in lengths) if tables)
+
+
+def end_of_table(layout: Layout, table: Table) -> int:
+    """Behind the last setting, and behind all comments that follow it but those that touch the next header."""
+    text = layout.text
+    at = layout.content_end(table)
+    if at == 0:
+        return _end_of_text(text)
+    following = next((each.start for each in layout.tables if each.start >= at and each is not table), len(text))
+    if following < len(text):
+        following = _commented_start(text, following)
+    between = text[at : max(at, following)]
+    return at + line_end(between, len(between.rstrip())) if between.strip() else at
+
+
+def _header_indent(layout: Layout, path: Path) -> str:
+    """That of a sibling, else one step a level more than the closest ancestor with a header."""
+    text = layout.text
+    for table in layout.tables[1:]:
+        if table.path[:-1] == path[:-1] and len(table.path) == len(path):
+            return indent(text, table.start)
+    ancestor = _ancestor(layout, path)
+    if ancestor is None:
+        return ""
+    return indent(text, ancestor.start) + _table_step(layout) * (len(path) - len(ancestor.path))
+
+
+def _ancestor(layout: Layout, path: Path) -> Table | None:
+    lengths = range(len(path) - 1, 0, -1)
+    return next((table for length in lengths if (table := layout.headers.get(path[:length]))), None)
+
+
+def _table_step(layout: Layout) -> str:
+    """By what the first nested table is indented more than the one around it."""
+    for table in layout.tables[1:]:
+        ancestor = _ancestor(layout, table.path)
+        if ancestor is not None:
+            more = indent(layout.text, table.start)[len(indent(layout.text, ancestor.start)) :]
+            return more[: len(more) // (len(table.path) - len(ancestor.path))]
+    return ""
+
+
+def _setting_step(layout: Layout, near: Table) -> str:
+    """By what the settings of a table are indented more than its header: as in the last table before, else the next."""
+    headed = [each for each in layout.settings if each.table.path]
+    before = [each for each in headed if each.start < near.end] or headed[:1]
+    if not before:
+        return ""
+    text, neighbour = layout.text, before[-1]
+    return indent(text, neighbour.start)[len(indent(text, neighbour.table.start)) :]
+
+
+def _has_blank_lines_between(layout: Layout, near: Table) -> bool:
+    """Whether a blank line stands before headers that follow a setting, nested ones first.
+
+    A header that follows a header tells nothing: containerd 2 leaves no blank line there and one everywhere else.
+    """
+    text = layout.text
+    for table in (near, *sorted(layout.tables, key=lambda each: -len(each.path))):
+        start = _commented_start(text, table.start)
+        before = text[line_start(text, start - 1) : start].strip() if start > 0 else "["
+        if not before.startswith("["):
+            return not before
+    return True
+
+
+def _commented_start(text: str, start: int) -> int:
+    """Start of the comment lines that touch the line at ``start``, or of that line."""
+    while start > 0 and text[line_start(text, start - 1) : start].lstrip().startswith("#"):
+        start = line_start(text, start - 1)
+    return start

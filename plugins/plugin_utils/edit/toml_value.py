@@ -1,16 +1,19 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""TOML keys and values: how they are written, and where one that stands in a valid text ends."""
+"""TOML keys and values: where one ends, how it is written, and edits inside of arrays and inline tables."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from .changes import Append, Dropped, Edit, Item, Removal, Todo
-from .read import read_toml
+from .document_changes import REMOVE, AppendItem, Edit, Item, ItemRemoval, Path, PendingEdits, Removal
+from .readers import read_toml
+from .splice import NEWLINE, Array, Splice, append_to_array, apply_splices, line_number, remove_from_array
+from .text_errors import UnsupportedEdit
 
 _STRINGS = (
     r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}',
@@ -85,7 +88,7 @@ def string_text(value: str, quote: str = '"') -> str:
     return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
-def value_text(value: Todo | Edit | Item, quote: str = '"') -> str:
+def value_text(value: PendingEdits | Edit | Item, quote: str = '"') -> str:
     """One line of TOML for a value."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -96,7 +99,7 @@ def value_text(value: Todo | Edit | Item, quote: str = '"') -> str:
     if isinstance(value, Mapping):
         entries = ", ".join(f"{key_text((key,))} = {value_text(below, quote)}" for key, below in value.items())
         return f"{{ {entries} }}" if entries else "{}"
-    if isinstance(value, (Removal, Append, Dropped)):
+    if isinstance(value, (Removal, AppendItem, ItemRemoval)):
         raise TypeError("a removal, or a change of a list, has no text")
     return "[" + ", ".join(value_text(item, quote) for item in value) + "]"
 
@@ -105,3 +108,100 @@ def quote_of(source: str, default: str = '"') -> str:
     """The quote that a piece of TOML uses first."""
     found: Any = re.search("[\"']", source)
     return found[0] if found else default
+
+
+_BETWEEN_ITEMS = re.compile(r"(?:[ \t\r\n,]|#[^\n]*)*")
+
+
+def array_splices(text: str, start: int, end: int, key: str, want: AppendItem | ItemRemoval) -> Iterator[Splice]:
+    """The change of the array at text[start:end]; UnsupportedEdit when it is none."""
+    line = line_number(text, start)
+    if text[start] != "[":
+        raise UnsupportedEdit(f"{key} is not a list", line, "Correct or delete this key")
+    array = Array(text, start, end, tuple(_array_items(text, start + 1)))
+    if isinstance(want, AppendItem):
+        yield from append_to_array(array, value_text(want.item, quote_of(text[start:end])))
+    elif len(want.places) != 1:
+        raise UnsupportedEdit(f"{key} holds an item twice", line, "Keep one of the two")
+    else:
+        yield from remove_from_array(array, want.places[0])
+
+
+def _array_items(text: str, at: int) -> Iterator[tuple[int, int]]:
+    """Where each item stands; ``at`` is behind the opening bracket."""
+    while True:
+        between = _BETWEEN_ITEMS.match(text, at)
+        start = between.end() if between else at
+        if text[start] == "]":
+            return
+        at = value_end(text, start)
+        yield start, at
+
+
+_BETWEEN_ENTRIES = re.compile(r"[ \t,]*")
+_EQUALS = re.compile(r"[ \t]*=[ \t]*")
+
+
+@dataclass(frozen=True)
+class _Item:
+    key: Path
+    start: int
+    value: int
+    end: int
+
+
+def inline_table(text: str, start: int, end: int, todo: PendingEdits) -> str:
+    """The new source of the inline table at text[start:end]; one that is emptied keeps its braces."""
+    line = line_number(text, start)
+    if NEWLINE in text[start:end]:
+        raise UnsupportedEdit("an inline table goes on for several lines", line, "Write it as a [table]")
+    items = list(_inline_entries(text, start))
+    opening = text[start + 1 : items[0].start if items else end - 1]
+    result = ""
+    reached = start + 1
+    for item in items:
+        if todo.get(item.key[0]) is not REMOVE or len(item.key) > 1:
+            before = text[reached : item.start] if result else opening
+            result += before + _changed_entry(text, item, todo)
+        reached = item.end
+    known = {item.key[0] for item in items}
+    fresh = ", ".join(f"{key_text((key,))} = {value_text(want)}" for key, want in todo.items() if key not in known)
+    if not result:
+        return "{" + opening + fresh + (opening if fresh else "") + "}"
+    return "{" + result + (f", {fresh}" if fresh else "") + text[reached:end]
+
+
+def _inline_entries(text: str, start: int) -> Iterator[_Item]:
+    at = _behind(_BETWEEN_ENTRIES, text, start + 1)
+    while text[at] != "}":
+        key, behind = key_at(text, at)
+        value = _behind(_EQUALS, text, behind)
+        end = value_end(text, value)
+        yield _Item(key, at, value, end)
+        at = _behind(_BETWEEN_ENTRIES, text, end)
+
+
+def _behind(pattern: re.Pattern[str], text: str, start: int) -> int:
+    match = pattern.match(text, start)
+    return match.end() if match else start
+
+
+def _changed_entry(text: str, item: _Item, todo: PendingEdits) -> str:
+    if item.key[0] not in todo:
+        return text[item.start : item.end]
+    want = todo[item.key[0]]
+    line = line_number(text, item.start)
+    if len(item.key) > 1:
+        raise UnsupportedEdit(f"{item.key[0]} is a dotted key in an inline table", line, "Write it as a [table]")
+    nested = text[item.value] == "{"
+    if isinstance(want, dict) != nested:
+        kind = "a table" if nested else "no table"
+        raise UnsupportedEdit(f"{item.key[0]} is {kind} here", line, "Correct or delete this key")
+    if isinstance(want, dict):
+        value = inline_table(text, item.value, item.end, want)
+    elif isinstance(want, (AppendItem, ItemRemoval)):
+        changed = apply_splices(text, array_splices(text, item.value, item.end, item.key[0], want))
+        value = changed[item.value : item.end + len(changed) - len(text)]
+    else:
+        value = value_text(want, quote_of(text[item.value : item.end]))
+    return text[item.start : item.value] + value

@@ -9,36 +9,32 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from .changes import Changes, Item, tree
-from .document import applied, needed
-from .errors import EditError, UnsupportedEdit
-from .lines import line_end, line_end_style, line_number, line_start
-from .read import read_yaml
-from .splice import Envelope, Splice, proven, spliced
-from .yaml_block import Style
-from .yaml_nodes import Kind, Node, end_of_block, located
-from .yaml_refusals import is_marked
-from .yaml_splice import mapping_splices
+from .document_changes import Changes, Item, apply_edits, missing_edits, to_tree
+from .readers import read_yaml
+from .splice import Envelope, Splice, apply_splices, line_end, line_end_style, line_number, line_start, require_document
+from .text_errors import EditError, UnsupportedEdit
+from .yaml_splice import is_marked, mapping_splices
+from .yaml_syntax import Kind, Node, Style, end_of_block, parse_nodes
 
-At: TypeAlias = "tuple[str | int, ...]"
+ItemPath: TypeAlias = "tuple[str | int, ...]"
 """Where a value stands: keys of mappings and places in lists."""
 
 _DASH = re.compile(r"( *)-[ \t]+")
 _COMMENT = re.compile(r"( *)#")
 
 
-def set_in_item(text: str, at: At, changes: Changes) -> str:
+def set_in_item(text: str, at: ItemPath, changes: Changes) -> str:
     """``edit_yaml`` on the mapping at ``at`` alone; values that are right already leave the text as it is."""
     opened = _Opened.of(text)
     part = value_at(opened.document, at)
-    todo = needed(part, tree(changes))
+    todo = missing_edits(part, to_tree(changes))
     if not todo:
         return text
     splices = mapping_splices(opened.style, opened.node(at), todo)
-    return opened.closed(splices, replaced(opened.document, at, applied(part, todo)))
+    return opened.closed(splices, replace_value(opened.document, at, apply_edits(part, todo)))
 
 
-def insert_item(text: str, at: At, place: int, item: Item) -> str:
+def insert_item(text: str, at: ItemPath, place: int, item: Item) -> str:
     """The list at ``at`` with a new item at this place; EditError where it is not one item a line with a dash."""
     opened = _Opened.of(text)
     node = opened.block_list(at)
@@ -48,10 +44,10 @@ def insert_item(text: str, at: At, place: int, item: Item) -> str:
     lines = opened.style.dashes([item], indent, line_end_style(opened.body, position))
     values = list(value_at(opened.document, at))
     values.insert(place, item)
-    return opened.closed([Splice(position, position, lines)], replaced(opened.document, at, values))
+    return opened.closed([Splice(position, position, lines)], replace_value(opened.document, at, values))
 
 
-def move_item(text: str, origin: At, target: At) -> str:
+def move_item(text: str, origin: ItemPath, target: ItemPath) -> str:
     """The item at ``origin`` and its comments, before the one at ``target``, in the same list or another."""
     opened = _Opened.of(text)
     (*source_list, source), (*target_list, place) = origin, target
@@ -71,38 +67,38 @@ def move_item(text: str, origin: At, target: At) -> str:
     values = list(value_at(after, tuple(target_list)))
     same = source_list == target_list and int(source) < int(place)
     values.insert(int(place) - same, value)
-    return opened.closed(splices, replaced(after, tuple(target_list), values))
+    return opened.closed(splices, replace_value(after, tuple(target_list), values))
 
 
-def value_at(document: Any, at: At) -> Any:
+def value_at(document: Any, at: ItemPath) -> Any:
     """What stands there; EditError where the way leads through something else."""
     for step in at:
         try:
             document = document[step]
         except (KeyError, IndexError, TypeError):
-            raise EditError(f"there is no {shown(at)} in it") from None
+            raise EditError(f"there is no {render_path(at)} in it") from None
     return document
 
 
-def replaced(document: Any, at: At, value: Any) -> Any:
+def replace_value(document: Any, at: ItemPath, value: Any) -> Any:
     """A new document with another value there."""
     if not at:
         return value
     step, rest = at[0], at[1:]
     copy: Any = list(document) if isinstance(document, list) else dict(document)
-    copy[step] = replaced(document[step], rest, value)
+    copy[step] = replace_value(document[step], rest, value)
     return copy
 
 
-def shown(at: At) -> str:
+def render_path(at: ItemPath) -> str:
     """As messages name it: tiers[0].plugins."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in at).lstrip(".")
 
 
-def _without(document: Any, at: At) -> Any:
+def _without(document: Any, at: ItemPath) -> Any:
     values = list(value_at(document, at[:-1]))
     del values[int(at[-1])]
-    return replaced(document, at[:-1], values)
+    return replace_value(document, at[:-1], values)
 
 
 @dataclass(frozen=True)
@@ -119,15 +115,15 @@ class _Opened:
     def of(cls, text: str) -> _Opened:
         document = read_yaml(text)
         envelope, body = Envelope.of(text)
-        root = located(body)
+        root = parse_nodes(body)
         if root is None or root.kind is not Kind.MAPPING:
             raise EditError("there is no document in it")
         return cls(envelope, body, root, Style.of(body, root), document)
 
     def closed(self, splices: Iterator[Splice] | list[Splice], expected: dict[str, Any]) -> str:
-        return proven(self.envelope.around(spliced(self.body, splices)), expected, read_yaml)
+        return require_document(self.envelope.around(apply_splices(self.body, splices)), expected, read_yaml)
 
-    def node(self, at: At) -> Node:
+    def node(self, at: ItemPath) -> Node:
         value_at(self.document, at)
         node = self.root
         for step in at:
@@ -145,11 +141,13 @@ class _Opened:
             raise EditError(f"{step} comes from a YAML merge key", line_number(self.body, node.start), "Write it out")
         return found[-1]
 
-    def block_list(self, at: At) -> Node:
+    def block_list(self, at: ItemPath) -> Node:
         node = self.node(at)
         if node.kind is not Kind.SEQUENCE or node.flow or not node.items:
             line = line_number(self.body, node.start)
-            raise UnsupportedEdit(f"{shown(at)} is no list with a line for each item", line, "Write '- item' lines")
+            raise UnsupportedEdit(
+                f"{render_path(at)} is no list with a line for each item", line, "Write '- item' lines"
+            )
         return node
 
 

@@ -8,7 +8,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..containerd_schema import (
+from ..edit.document_changes import Path
+from ..edit.toml_layout import key_line
+from ..releases.containerd_schema import (
     CRI_V1,
     CRI_V2,
     CRI_V3,
@@ -17,29 +19,26 @@ from ..containerd_schema import (
     RUNTIME_V1,
     newest_schema,
     nri_supported,
-    release,
+    parse_release,
 )
-from ..edit.changes import Path
-from .config import nested
-from .config_file import ConfigFile
-from .containerd_keys import cri_values, nri_values
+from .config_file import ConfigFile, value_at
 from .containerd_layers import (
     Layers,
     Merge,
-    counting_version,
+    compile_go_pattern,
     cri_names,
-    driver_word,
+    declared_handlers,
     handler_tables,
     nri_key,
     own_table,
-    runtimes,
+    schema_in_force,
     source_of,
+    systemd_cgroup_option,
     version_in,
 )
-from .containerd_types import option_problems, start_problems
-from .go_pattern import matcher
-from .model import Defect
-from .toml_lines import key_line
+from .containerd_tables import cri_values, nri_values
+from .containerd_type_errors import option_errors, start_errors
+from .runtime_state import Defect
 
 IGNORED = "containerd-plugin-key-ignored"
 INVALID = "containerd-plugin-name-invalid"
@@ -57,12 +56,12 @@ OPTION = "containerd-option-type"
 NRI_SOCKET = "nri-socket-relative"
 
 
-def defects(layers: Layers, version: str | None) -> tuple[Defect, ...]:
+def find_defects(layers: Layers, version: str | None) -> tuple[Defect, ...]:
     """All of them, in the order of the files."""
     return (
         *_unreadable(layers),
-        *(_at(TYPE, each.config, each.message, each.path) for each in start_problems(layers)),
-        *(_at(OPTION, each.config, each.message, each.path) for each in option_problems(layers)),
+        *(_at(TYPE, each.config, each.message, each.path) for each in start_errors(layers)),
+        *(_at(OPTION, each.config, each.message, each.path) for each in option_errors(layers)),
         *_ignored(layers),
         *_invalid(layers, version),
         *_too_new(layers, version),
@@ -73,7 +72,7 @@ def defects(layers: Layers, version: str | None) -> tuple[Defect, ...]:
         *_undeclared(layers, version),
         *_untyped(layers),
         *(_nri_socket(layers) if nri_supported(version) is not False else ()),
-        *(_shadowed(layers) if release(version) else ()),
+        *(_shadowed(layers) if parse_release(version) else ()),
     )
 
 
@@ -99,14 +98,14 @@ def _patterns(layers: Layers) -> Iterator[Defect]:
     """filepath.Glob of Go, which containerd asks for patterns with a ``*``, refuses some."""
     for config in layers.files:
         for pattern in _texts(config.values.get("imports")):
-            if "*" in pattern and matcher(pattern) is None:
+            if "*" in pattern and compile_go_pattern(pattern) is None:
                 yield _at(PATTERN, config, f'imports has "{pattern}"', ("imports",))
 
 
 def _ignored(layers: Layers) -> Iterator[Defect]:
     """Keys of another schema: "Ignoring unknown key" in the log is all that containerd says of them."""
     for config in layers.files:
-        own, counting = version_in(config.values), counting_version(layers, config)
+        own, counting = version_in(config.values), schema_in_force(layers, config)
         for key in sorted({CRI_V1, CRI_V2, CRI_V3} & set(_plugins(config))):
             table = _plugins(config)[key]
             handlers = isinstance(table, Mapping) and "containerd" in cri_values(table, layers.letter_case)
@@ -139,7 +138,7 @@ def _place_of_name(config: ConfigFile, name: str) -> Path:
 
 def _is_plugin_name(name: str, version: str | None) -> bool:
     """2.x wants a dot, 1.6 four parts, 1.7 also ``io.containerd.`` before them (config.go of each)."""
-    known = release(version) or (2, 0)
+    known = parse_release(version) or (2, 0)
     if known >= (2, 0):
         return "." in name
     return name.count(".") >= 3 and (known < (1, 7) or name.startswith("io.containerd."))
@@ -192,10 +191,10 @@ def _version_of_main(layers: Layers, version: str | None) -> int | None:
 
 def _legacy(layers: Layers, version: str | None) -> Iterator[Defect]:
     """ValidatePluginConfig of 1.7's pkg/cri/config/config.go: the default runtime has to be the one of 1.2."""
-    known = release(version)
+    known = parse_release(version)
     if known is None or known >= (2, 0):
         return
-    default = nested(layers.cri, ("containerd", "default_runtime_name")) or DEFAULT_HANDLER
+    default = value_at(layers.cri, ("containerd", "default_runtime_name")) or DEFAULT_HANDLER
     if handler_tables(layers).get(str(default), {}).get("runtime_type") == RUNTIME_V1:
         return
     for config in layers.files:
@@ -207,12 +206,12 @@ def _legacy(layers: Layers, version: str | None) -> Iterator[Defect]:
 
 def _undeclared(layers: Layers, version: str | None) -> Iterator[Defect]:
     """ValidateRuntimeConfig of internal/cri/config/config.go; up to 1.7 ValidatePluginConfig of pkg/cri/config."""
-    named = nested(layers.cri, ("containerd", "default_runtime_name"))
-    if layers.merge is Merge.REPLACING and nested(layers.cri, ("containerd", "default_runtime", "runtime_type")):
+    named = value_at(layers.cri, ("containerd", "default_runtime_name"))
+    if layers.merge is Merge.REPLACING and value_at(layers.cri, ("containerd", "default_runtime", "runtime_type")):
         return  # deprecated in 1.3: it makes a handler of its own, and the default
-    declared = nested(layers.cri, ("containerd", "runtimes"))
+    declared = value_at(layers.cri, ("containerd", "runtimes"))
     known = {*handler_tables(layers), *(declared if isinstance(declared, Mapping) else ())}
-    if named is None and release(version) and DEFAULT_HANDLER not in known:
+    if named is None and parse_release(version) and DEFAULT_HANDLER not in known:
         message = f"default_runtime_name is {DEFAULT_HANDLER}, and the declared runtimes do not have it"
         yield _undeclared_in(layers, "runtimes", message)
     elif isinstance(named, str) and named not in known:
@@ -220,7 +219,7 @@ def _undeclared(layers: Layers, version: str | None) -> Iterator[Defect]:
 
 
 def _undeclared_in(layers: Layers, key: str, message: str) -> Defect:
-    naming = [each for each in layers.files if nested(own_table(layers, each), ("containerd", key)) is not None]
+    naming = [each for each in layers.files if value_at(own_table(layers, each), ("containerd", key)) is not None]
     config = naming[-1] if naming else layers.files[0]
     return _at(UNDECLARED, config, message, _in_cri(layers, config, ("containerd", key)))
 
@@ -232,7 +231,7 @@ def _in_cri(layers: Layers, config: ConfigFile, keys: Path) -> Path:
 
 def _untyped(layers: Layers) -> Iterator[Defect]:
     """containerd#6964: up to 1.7 a declared runc loses its built-in type; other handlers never had one."""
-    for name, table in sorted(runtimes(layers.cri).items()):
+    for name, table in sorted(declared_handlers(layers.cri).items()):
         built_in = layers.merge is not Merge.REPLACING and name == DEFAULT_HANDLER
         if not table.get("runtime_type", built_in):
             file = source_of(layers, name) or layers.files[0].path
@@ -256,13 +255,13 @@ def _nri_socket(layers: Layers) -> Iterator[Defect]:
 def _shadowed(layers: Layers) -> Iterator[Defect]:
     """The NVIDIA toolkit's 99-nvidia.toml holds a copy of the CRI section: later edits of the main file are lost."""
     main = layers.files[0]
-    of_main = runtimes(own_table(layers, main))
+    of_main = declared_handlers(own_table(layers, main))
     for config in layers.files[1:]:
         if config.path == OWN_DROP_IN:
             continue  # it is there to outrank
         own = own_table(layers, config)
         for name, table in sorted(of_main.items()):
-            said, here = driver_word(table), driver_word(runtimes(own).get(name))
+            said, here = systemd_cgroup_option(table), systemd_cgroup_option(declared_handlers(own).get(name))
             replaced = layers.merge is Merge.REPLACING and bool(own) and here is None
             if said is not None and (replaced or (here is not None and here != said)):
                 word = "drops it" if here is None else f"says {str(here).lower()}"

@@ -3,12 +3,14 @@
 """containerd's main file and its imports as one document, by the merge rules of containerd's release.
 
 Source: cmd/containerd/server/config/config.go, LoadConfig and mergeConfig, of 1.7, 2.0, 2.2 and 2.3; what the
-programs of 1.6.20, 1.7.24 and 2.1.9 make of these files was looked at with ``containerd config dump``.
+programs of 1.6.20, 1.7.24 and 2.1.9 make of these files was looked at with ``containerd config dump``. Imports are
+patterns of Go's path/filepath, Match: ``*`` and ``?`` stay within a directory, ``[^a-c]`` negates, ``\\`` escapes.
 """
 
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -16,12 +18,66 @@ from functools import cached_property, reduce
 from typing import Any
 
 from ...module_utils.containerd_fields import LetterCase, letter_case
-from ..containerd_schema import CRI_V1, CRI_V2, CRI_V3, DEFAULT_HANDLER, NRI_ID, checks_schema, newest_schema, release
-from .config import nested
-from .config_file import ConfigFile
-from .containerd_keys import DEPRECATED, cri_values, top_level
-from .containerd_migration import LOST, migrated, with_full_names
-from .go_pattern import matcher
+from ..releases.containerd_schema import (
+    CRI_V1,
+    CRI_V2,
+    CRI_V3,
+    DEFAULT_HANDLER,
+    NRI_ID,
+    checks_schema,
+    newest_schema,
+    parse_release,
+)
+from .config_file import ConfigFile, value_at
+from .containerd_tables import DEPRECATED, UNMIGRATED_SINCE_2_3, cri_values, migrate_plugins, top_level, with_full_names
+
+_ONE = r"(?:\\(?P<{0}e>.)|(?P<{0}>[^\\\]-]))"
+_RANGE = re.compile(rf"{_ONE.format('low')}(?:-{_ONE.format('high')})?", re.DOTALL)
+_SET = re.compile(r"\[(?P<not>\^?)(?P<ranges>(?:\\.|[^\\\]])+)\]", re.DOTALL)
+_NEVER = "(?!)"
+
+
+def compile_go_pattern(pattern: str) -> re.Pattern[str] | None:
+    """A regular expression for a whole path; None for a pattern that Go refuses (ErrBadPattern)."""
+    found, place = [], 0
+    while place < len(pattern):
+        char = pattern[place]
+        if char == "[":
+            read = _set(pattern, place)
+            if read is None:
+                return None
+            text, place = read
+            found.append(text)
+            continue
+        if char == "\\":
+            place += 1
+            if place == len(pattern):
+                return None
+            found.append(re.escape(pattern[place]))
+        else:
+            found.append({"*": "[^/]*", "?": "[^/]"}.get(char, re.escape(char)))
+        place += 1
+    return re.compile("".join(found), re.DOTALL)
+
+
+def _set(pattern: str, place: int) -> tuple[str, int] | None:
+    """The set at ``place`` as that of a regular expression, and where it ends."""
+    whole = _SET.match(pattern, place)
+    if whole is None:
+        return None
+    ranges, position, text = whole["ranges"], 0, ""
+    while position < len(ranges):
+        one = _RANGE.match(ranges, position)
+        if one is None:
+            return None
+        low = one["lowe"] or one["low"]
+        high = one["highe"] or one["high"] or low
+        text += f"{re.escape(low)}-{re.escape(high)}" if low <= high else ""
+        position = one.end()
+    if not text:
+        return ("[^/]" if whole["not"] else _NEVER), whole.end()
+    return f"(?!/)[{whole['not']}{text}]", whole.end()
+
 
 NEWEST = 4
 _BY_KEY = ("stream_processors", "proxy_plugins", "timeouts")
@@ -61,7 +117,7 @@ class Layers:
         """The merged tables of plugins as a containerd of 2.x decodes them."""
         plugins = _table(self.values, "plugins")
         older = self.merge is Merge.DEEP and self.version is not None and self.version < newest_of(self.merge)
-        return migrated(plugins) if older else plugins
+        return migrate_plugins(plugins) if older else plugins
 
     @property
     def letter_case(self) -> LetterCase:
@@ -89,7 +145,7 @@ def cri_table(values: Mapping[str, Any], version: int | None, merge: Merge) -> M
         return {}
     if merge is Merge.REPLACING:
         return _table(plugins, {1: CRI_V1, 2: CRI_V2}.get(version, CRI_V3))
-    return _table(plugins if version >= newest_of(merge) else migrated(plugins), CRI_V3)
+    return _table(plugins if version >= newest_of(merge) else migrate_plugins(plugins), CRI_V3)
 
 
 def newest_of(merge: Merge) -> int:
@@ -104,7 +160,7 @@ def _table(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 def merge_of(version: str | None, schema: int | None) -> Merge:
     """By the program's version; for an image without one by the release that its file's schema came with."""
-    known = release(version) or {3: (2, 0), 4: (2, 3)}.get(schema or 0, (1, 7))
+    known = parse_release(version) or {3: (2, 0), 4: (2, 3)}.get(schema or 0, (1, 7))
     if known < (2, 0):
         return Merge.REPLACING
     return Merge.DEEP if known < (2, 3) else Merge.PER_FILE
@@ -118,12 +174,12 @@ def read_layers(main: ConfigFile, files: Mapping[str, ConfigFile], version: str 
         # Nothing is imported then. The defaults of 2.2 name conf.d (containerd PR 12323), but only LoadConfig resolves
         # imports, those of files it read, and cmd/containerd/command/main.go does not call it for a missing file.
         return Layers((main,), merge=merge, program=version)
-    found, lacking = order(main, files, version)
+    found, lacking = merge_order(main, files, version)
     if merge is Merge.REPLACING:
         nothing: dict[str, Any] = {}
         merged = reduce(_merge_replacing, (each.values for each in found), nothing)
     else:
-        prepared = _migrated if merge is Merge.PER_FILE else _renamed
+        prepared = _migrated_file if merge is Merge.PER_FILE else _with_full_names
         # The defaults come first: a file without version takes over what they have, not schema 1.
         start = {"version": newest_schema(version) or NEWEST}
         merged = reduce(_merge_deep, (prepared(each.values) for each in found), start)
@@ -144,7 +200,9 @@ def _as_read(
     return replace(main, values=top_level(main.values, case)), read
 
 
-def order(main: ConfigFile, files: Mapping[str, ConfigFile], version: str | None) -> tuple[list[ConfigFile], list[str]]:
+def merge_order(
+    main: ConfigFile, files: Mapping[str, ConfigFile], version: str | None
+) -> tuple[list[ConfigFile], list[str]]:
     """Breadth first, each file once: an import of a file already read is passed over."""
     found: list[ConfigFile] = []
     lacking, pending = [], [main.path]
@@ -157,28 +215,28 @@ def order(main: ConfigFile, files: Mapping[str, ConfigFile], version: str | None
             lacking.append(path)
             continue
         found.append(config)
-        pending += imported(config, files, version)
+        pending += imported_paths(config, files, version)
     return found, lacking
 
 
-def imported(config: ConfigFile, files: Mapping[str, ConfigFile], version: str | None) -> Iterator[str]:
+def imported_paths(config: ConfigFile, files: Mapping[str, ConfigFile], version: str | None) -> Iterator[str]:
     """Paths that a file imports: globs against what was captured, other names as they are."""
     folder = posixpath.dirname(config.path)
     # Up to 1.6 a relative glob is taken from where containerd runs.
-    glob_folder = "/" if (release(version) or (1, 7)) < (1, 7) else folder
+    glob_folder = "/" if (parse_release(version) or (1, 7)) < (1, 7) else folder
     named = config.values.get("imports", [])
     for pattern in named if isinstance(named, list) else []:
         path = posixpath.normpath(posixpath.join(glob_folder if "*" in str(pattern) else folder, str(pattern)))
         if "*" not in path:
             yield path
             continue
-        wanted = matcher(path)
+        wanted = compile_go_pattern(path)
         yield from (
             each for each in sorted(files) if files[each].kind != "missing" and wanted and wanted.fullmatch(each)
         )
 
 
-def _renamed(values: Mapping[str, Any]) -> Mapping[str, Any]:
+def _with_full_names(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """A file of schema 1 with full names (v1Migrate). It leaves the version as the files before it had it."""
     if version_in(values) not in (0, 1):
         return values
@@ -187,15 +245,15 @@ def _renamed(values: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**{key: each for key, each in values.items() if key != "version"}, "plugins": named}
 
 
-def _migrated(values: Mapping[str, Any]) -> Mapping[str, Any]:
+def _migrated_file(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """2.3 and later bring each file to the newest schema before they merge it, one of schema 3 too (run with 2.4.2).
 
     plugins/cri/runtime/plugin.go, configMigration: it runs for every schema below the newest, which is 3 up to 2.2.
     """
-    version, renamed = version_in(values), _renamed(values)
+    version, renamed = version_in(values), _with_full_names(values)
     if version is None or version >= NEWEST:
         return values
-    return {**renamed, "version": NEWEST, "plugins": migrated(_table(renamed, "plugins"), LOST)}
+    return {**renamed, "version": NEWEST, "plugins": migrate_plugins(_table(renamed, "plugins"), UNMIGRATED_SINCE_2_3)}
 
 
 def _is_zero(value: Any) -> bool:
@@ -239,18 +297,18 @@ def _deep(into: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def runtimes(cri: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def declared_handlers(cri: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Handlers' tables by name."""
-    found = nested(cri, ("containerd", "runtimes"))
+    found = value_at(cri, ("containerd", "runtimes"))
     tables = found.items() if isinstance(found, Mapping) else ()
     return {name: table for name, table in tables if isinstance(table, Mapping)}
 
 
-def deprecated_runtimes(layers: Layers) -> dict[str, Mapping[str, Any]]:
+def deprecated_handlers(layers: Layers) -> dict[str, Mapping[str, Any]]:
     """Handlers that 1.x makes of tables beside ``runtimes``: ValidatePluginConfig of 1.7's pkg/cri/config/config.go."""
     if layers.merge is not Merge.REPLACING:
         return {}
-    tables = {name: nested(layers.cri, ("containerd", key)) for name, key in DEPRECATED.items()}
+    tables = {name: value_at(layers.cri, ("containerd", key)) for name, key in DEPRECATED.items()}
     return {name: each for name, each in tables.items() if isinstance(each, Mapping) and each.get("runtime_type")}
 
 
@@ -260,8 +318,8 @@ def handler_tables(layers: Layers) -> dict[str, Mapping[str, Any]]:
     2.x adds declared handlers to the built-in one (run with 2.4.2). Up to 1.7 a declared table of runtimes takes its
     place, empty or not: go-toml 1.9.5 decodes into a new map (marshal.go, valueFromTree; measured with 1.7.35).
     """
-    declared = runtimes(layers.cri)
-    replaced = isinstance(nested(layers.cri, ("containerd", "runtimes")), Mapping)
+    declared = declared_handlers(layers.cri)
+    replaced = isinstance(value_at(layers.cri, ("containerd", "runtimes")), Mapping)
     if layers.merge is Merge.REPLACING and replaced:
         return declared
     return {DEFAULT_HANDLER: {}, **declared}
@@ -272,19 +330,19 @@ def nri_key(layers: Layers) -> str:
     return "nri" if layers.merge is Merge.REPLACING and layers.version == 1 else NRI_ID
 
 
-def driver_word(table: Mapping[str, Any] | None) -> Any:
+def systemd_cgroup_option(table: Mapping[str, Any] | None) -> Any:
     """What a handler's table says of its driver; None when it says nothing."""
-    return nested(table or {}, ("options", "SystemdCgroup"))
+    return value_at(table or {}, ("options", "SystemdCgroup"))
 
 
 def source_of(layers: Layers, handler: str) -> str | None:
     """The file whose word on the handler's driver counts; None when no file declares the handler."""
-    in_force = driver_word(runtimes(layers.cri).get(handler))
+    in_force = systemd_cgroup_option(declared_handlers(layers.cri).get(handler))
     declaring = None
     for config in reversed(layers.files):
         own = own_table(layers, config)
-        table = runtimes(own).get(handler) or nested(own, ("containerd", DEPRECATED.get(handler, "")))
-        if in_force is not None and driver_word(table) == in_force:
+        table = declared_handlers(own).get(handler) or value_at(own, ("containerd", DEPRECATED.get(handler, "")))
+        if in_force is not None and systemd_cgroup_option(table) == in_force:
             return config.path
         declaring = declaring or (config.path if table is not None else None)
         if layers.merge is Merge.REPLACING and own:
@@ -292,14 +350,14 @@ def source_of(layers: Layers, handler: str) -> str | None:
     return declaring
 
 
-def counting_version(layers: Layers, config: ConfigFile) -> int | None:
+def schema_in_force(layers: Layers, config: ConfigFile) -> int | None:
     """The schema that decides how a file is read: its own from 2.3 on, before that the one of all files together."""
     return version_in(config.values) if layers.merge is Merge.PER_FILE else layers.version
 
 
 def cri_names(layers: Layers, config: ConfigFile) -> tuple[str, ...]:
     """Names under which a file's CRI tables are read."""
-    counting = counting_version(layers, config) or 0
+    counting = schema_in_force(layers, config) or 0
     if layers.merge is Merge.REPLACING:
         return {1: (CRI_V1,), 2: (CRI_V2,)}.get(counting, (CRI_V3,))
     if counting >= (NEWEST if layers.merge is Merge.PER_FILE else 3):
@@ -312,4 +370,4 @@ def own_table(layers: Layers, config: ConfigFile) -> Mapping[str, Any]:
     if layers.merge is Merge.REPLACING:
         return cri_values(cri_table(config.values, layers.version, layers.merge), layers.letter_case)
     version = version_in(config.values) if layers.merge is Merge.PER_FILE else layers.version
-    return cri_values(cri_table(_renamed(config.values), version, layers.merge), layers.letter_case)
+    return cri_values(cri_table(_with_full_names(config.values), version, layers.merge), layers.letter_case)

@@ -3,6 +3,8 @@
 """kubelet's layers put together in its own order: default, --config, --config-dir, flags.
 
 Source: kubernetes cmd/kubelet/app/server.go, mergeKubeletConfigurations and kubeletConfigFlagPrecedence; KEP-3983.
+Health: pkg/kubelet/apis/config/v1beta1/defaults.go (10248 at 127.0.0.1 where nothing is set); with port 0 server.go
+listens nowhere.
 """
 
 from __future__ import annotations
@@ -11,12 +13,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..kubelet_field_model import KubeletField
-from ..kubelet_fields import (
+from ...module_utils.snapshot.kubelet_endpoints import healthz_endpoint, healthz_port
+from ..profile.field_schema import KubeletField
+from ..profile.kubelet_fields import (
     CGROUP_DRIVER,
     CPU_MANAGER_POLICY,
     EVICTION_HARD,
     FEATURE_GATES,
+    HEALTHZ_BIND_ADDRESS,
+    HEALTHZ_PORT,
     MEMORY_MANAGER_POLICY,
     OBSERVED,
     POD_PIDS_LIMIT,
@@ -24,10 +29,11 @@ from ..kubelet_fields import (
     TOPOLOGY_MANAGER_POLICY,
     TOPOLOGY_MANAGER_SCOPE,
 )
-from .config_file import ConfigFile, Problem
-from .kubelet_flags import flag_source, flag_value, flag_values
-from .kubelet_model import Flag, Setting, Start
-from .model import Claim
+from ..releases.versions import Version
+from .config_file import ConfigFile, Problem, read_kubelet_config
+from .kubelet_command_line import flag_source, flag_value, flag_values
+from .kubelet_state import Flag, Setting, Start
+from .node_state import Claim
 
 API_VERSION = "kubelet.config.k8s.io/v1beta1"
 KIND = "KubeletConfiguration"
@@ -63,16 +69,16 @@ Layer = tuple[str, Mapping[str, Any]]
 Merge = Callable[[Any, Any], Any]
 
 
-def overridden(base: Any, patch: Any) -> Any:
+def merge_override(base: Any, patch: Any) -> Any:
     """1.28's mergo.Merge(WithOverride): tables are merged, and what is empty overrides nothing."""
     if patch in (None, "", 0, False, [], {}):
         return base
     if isinstance(base, Mapping) and isinstance(patch, Mapping):
-        return {**base, **{key: overridden(base.get(key), value) for key, value in patch.items()}}
+        return {**base, **{key: merge_override(base.get(key), value) for key, value in patch.items()}}
     return patch
 
 
-def patched(base: Any, patch: Any) -> Any:
+def merge_patch(base: Any, patch: Any) -> Any:
     """RFC 7386 as 1.29 and later do it: tables are merged, lists replaced, null takes a key away."""
     if not isinstance(patch, Mapping):
         return patch
@@ -81,11 +87,11 @@ def patched(base: Any, patch: Any) -> Any:
         if value is None:
             result.pop(key, None)
         else:
-            result[key] = patched(result.get(key), value)
+            result[key] = merge_patch(result.get(key), value)
     return result
 
 
-def not_kubelets(values: Mapping[str, Any]) -> list[str]:
+def header_errors(values: Mapping[str, Any]) -> list[str]:
     """Why kubelet takes no file with these values for its own: each has to name its version and kind.
 
     The two are looked for by encoding/json, to which the case of a key's letters is one
@@ -99,7 +105,7 @@ def not_kubelets(values: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def refused_dropin(config: ConfigFile) -> ConfigFile:
+def check_dropin(config: ConfigFile) -> ConfigFile:
     """The drop-in with a problem where kubelet would not take it.
 
     Unlike the main file it is decoded without a type (DecodeKubeletConfigurationIntoJSON): the case of letters counts,
@@ -110,7 +116,7 @@ def refused_dropin(config: ConfigFile) -> ConfigFile:
     if config.ignored and config.ignored.message.startswith("duplicate key"):
         return replace(config, values={}, problem=config.ignored, ignored=None)
     exact = {key: value for key, value in config.values.items() if key in ("apiVersion", "kind")}
-    wrong = not_kubelets(exact)
+    wrong = header_errors(exact)
     if not wrong:
         return config
     return replace(config, values={}, problem=Problem(config.path, "; ".join(wrong), 1))
@@ -146,11 +152,11 @@ def setting_in_force(
     version: tuple[int, int] | None,
 ) -> Setting | None:
     """The value in force of one field; None where no source or default gives any."""
-    merge = overridden if version and version < JSON_MERGE_SINCE else patched
+    merge = merge_override if version and version < JSON_MERGE_SINCE else merge_patch
     setting = _of_files(field, [_below(field, main, dropins), *_values(dropins)], merge)
     if setting and (is_unset(setting.value) or _is_defaulted(field, setting.value)):
         setting = None
-    if merge is patched:
+    if merge is merge_patch:
         setting = _with_other_case(field, setting, dropins, version)
     by_flag = flag_value(field, found)
     if by_flag is not None:
@@ -191,7 +197,7 @@ def _with_other_case(
     for config in dropins:
         for key, value in config.values.items():
             if key != field.key and key.lower() == field.key.lower():
-                whole, source = patched(whole, value), config.path
+                whole, source = merge_patch(whole, value), config.path
     if whole is None or (field.default_in(version) is not None and not isinstance(whole, Mapping)):
         return setting
     if setting is None:
@@ -240,16 +246,18 @@ def _with_flag(field: KubeletField, below: Setting | None, flag: Setting) -> Set
     return Setting({**below.value, **flag.value}, f"{below.source} and {flag.source}")
 
 
-def shown(value: Any) -> str:
+def render_value(value: Any) -> str:
     """A value as one line: tables as key=value, lists with commas, switches and null as YAML has them."""
     if value is None:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Mapping):
-        return ", ".join(f"{key}={shown(each)}" for key, each in sorted(value.items()))
+        return ", ".join(f"{key}={render_value(each)}" for key, each in sorted(value.items()))
     if isinstance(value, list):
-        return ", ".join(f"({shown(each)})" if isinstance(each, Mapping) else shown(each) for each in value)
+        return ", ".join(
+            f"({render_value(each)})" if isinstance(each, Mapping) else render_value(each) for each in value
+        )
     return str(value)
 
 
@@ -263,10 +271,37 @@ def claims_of(
     said = []
     by_flag = flag_values([flag for flag in found if flag.name == field.flag])
     if field.key in by_flag:
-        said.append(Claim(field.key, shown(by_flag[field.key]), flag_source(field, found)))
+        said.append(Claim(field.key, render_value(by_flag[field.key]), flag_source(field, found)))
     written = [(each.path, each.values[field.key]) for each in (*reversed(dropins), main) if field.key in each.values]
-    said += [Claim(field.key, shown(value), path) for path, value in written]
+    said += [Claim(field.key, render_value(value), path) for path, value in written]
     unset = field.key not in by_flag and all(is_unset(value) for _path, value in written)
     if unset and field.default is not None and main.problem is None:
         said.append(Claim(field.key, field.default, DEFAULT_SOURCE))
     return said
+
+
+def read_dropins(
+    folder: Mapping[str, Any], files: Mapping[str, Any], process: Mapping[str, Any] | None
+) -> tuple[ConfigFile, ...]:
+    """Each file of the folder in kubelet's order, with its problem if kubelet would not take it."""
+    read = (read_kubelet_config(path, files[path], process) for path in folder.get("paths", ()))
+    return tuple(check_dropin(each) for each in read)
+
+
+def unread_reason(folder: Mapping[str, Any]) -> str | None:
+    """Why not every file of the folder was recorded; None where all were."""
+    if folder.get("error"):
+        return str(folder["error"])
+    return f"{folder['left_out']} more of its files were not read" if folder.get("left_out") else None
+
+
+def healthz_url(
+    main: ConfigFile, dropins: Sequence[ConfigFile], found: Sequence[Flag], version: Version | None
+) -> str | None:
+    """The URL that these files and flags make kubelet answer at; None where it is switched off."""
+
+    def value(field: KubeletField) -> str:
+        setting = setting_in_force(field, main, dropins, found, version)
+        return render_value(setting.value) if setting else str(field.default)
+
+    return healthz_endpoint(value(HEALTHZ_BIND_ADDRESS), healthz_port(value(HEALTHZ_PORT)))

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ..facts.model import NodeFacts
+from ..facts.node_state import NodeFacts
 
 
 def claims(facts: NodeFacts, *prefixes: str) -> tuple[str, ...]:

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..facts.kubelet_layers import shown
-from ..facts.model import NodeFacts
+from ..facts.kubelet_layers import render_value
+from ..facts.node_state import NodeFacts
 
 
 def value(facts: NodeFacts, key: str) -> Any:
@@ -20,7 +20,7 @@ def value(facts: NodeFacts, key: str) -> Any:
 def told(facts: NodeFacts, key: str) -> str:
     """A field's value in force and who gives it, as evidence."""
     setting = facts.kubelet.settings.get(key)
-    return f"{key} = {shown(setting.value)} ({setting.source})" if setting else f"{key} is not set"
+    return f"{key} = {render_value(setting.value)} ({setting.source})" if setting else f"{key} is not set"
 
 
 def table(facts: NodeFacts, key: str) -> dict[str, object]:
@@ -31,7 +31,7 @@ def table(facts: NodeFacts, key: str) -> dict[str, object]:
 
 def is_true(found: Any) -> bool:
     """A switch of YAML or of the command line, Go's strconv.ParseBool."""
-    return shown(found) in ("1", "t", "T", "true", "True", "TRUE")
+    return render_value(found) in ("1", "t", "T", "true", "True", "TRUE")
 
 
 def words(found: Any) -> tuple[str, ...]:

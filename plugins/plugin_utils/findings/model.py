@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from ..facts.model import NodeFacts
+from ..facts.node_state import NodeFacts
 
 
 class Severity(str, Enum):

@@ -7,9 +7,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from ..facts.model import NodeFacts
-from ..plan.model import Handout, Plan, Refusal
-from ..plan.owner import overwritten
+from ..facts.node_state import NodeFacts
+from ..plan.change_set import OwnerInstructions, Plan, Refusal
+from ..plan.owner_instructions import overwritten_files
 from .catalogue import findings
 from .model import Effect, Finding, Severity, Verdict
 
@@ -43,7 +43,7 @@ def profile_findings(plan: Plan, remedy: str) -> tuple[Finding, ...]:
                 remedy,
             )
         )
-    found += [_owner(each, paths) for each in plan.owners if (paths := overwritten(each, differing))]
+    found += [_owner(each, paths) for each in plan.owners if (paths := overwritten_files(each, differing))]
     return tuple(found)
 
 
@@ -55,7 +55,7 @@ def _noted(refusal: Refusal) -> Finding:
     return Finding(REFUSED, Severity.INFO, Effect.NONE, f"{refusal.reason}.", (refusal.code,), refusal.remedy)
 
 
-def _owner(handout: Handout, paths: tuple[str, ...]) -> Finding:
+def _owner(handout: OwnerInstructions, paths: tuple[str, ...]) -> Finding:
     values = [f"{name}: {json.dumps(value)}" for name, value in handout.variables.items()]
     told = ", ".join((*values, *handout.files))
     return Finding(

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from ..edit.library import library
-from ..redact import redact_text
+from ..edit.text_errors import library
+from ..report.redact import redact_text
 from .client import Client
 from .errors import CONFLICT, ApiError
 from .objects import ConfigMap, Object, Ref, body, projected

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..versions import minor
+from ..releases.versions import minor
 from .client import Client
 from .errors import UNTOUCHED, ClusterError
 from .objects import Object, Ref

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..edit.document import difference
-from ..facts.config import nested
-from ..kubelet_fields import FIELDS
+from ..edit.document_changes import differing_path
+from ..facts.config_file import value_at
+from ..profile.kubelet_fields import FIELDS
 from .model import Fields, Host, Keys
 
 _FIELDS = {field.key: field for field in FIELDS}
@@ -21,7 +21,7 @@ def common(hosts: Sequence[Host]) -> tuple[dict[Keys, Any], tuple[Keys, ...]]:
     paths = dict.fromkeys(keys for host in hosts for keys in host.fields or {})
     for keys in paths:
         wanted = [(host.fields or {}).get(keys) for host in hosts]
-        if all(difference(wanted[0], each) is None for each in wanted):
+        if all(differing_path(wanted[0], each) is None for each in wanted):
             alike[keys] = wanted[0]
     return alike, tuple(keys for keys in paths if keys not in alike)
 
@@ -32,6 +32,6 @@ def differing(document: Mapping[str, Any], wanted: Fields) -> Iterator[tuple[Key
     A default is no answer: kubeadm has some of its own (componentconfigs/kubelet.go), which kubelet has not.
     """
     for keys, value in wanted.items():
-        found = nested(document, keys)
+        found = value_at(document, keys)
         if not _FIELDS[keys[0]].means(found, value):
             yield keys, found, value

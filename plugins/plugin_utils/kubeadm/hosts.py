@@ -7,22 +7,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..facts.model import NodeFacts
+from ..facts.node_state import NodeFacts
 from ..kube.identity import NOT_OBSERVED, describe_host, read_identity
-from ..plan.inputs import PlanInputs
+from ..plan.desired_state import PlanInputs, resolve_profile
 from ..plan.kubeadm_patch import keeps_main_file
-from ..plan.kubelet_after import resolved
-from ..plan.kubelet_place import given
-from ..profile import Profile
+from ..plan.kubelet_location import flag_text
+from ..profile.node_profile import Profile
 from .model import Host
 
 
 def described(facts: NodeFacts, snapshot: Mapping[str, Any], profile: Profile) -> dict[str, Any]:
     """What node_align tells of a node for the cluster's sake."""
-    inputs = PlanInputs(facts, resolved(facts, profile))
+    inputs = PlanInputs(facts, resolve_profile(facts, profile))
     running = facts.kubelet.start.running
     return {
-        **describe_host(snapshot["system"], given(running, "--hostname-override")),
+        **describe_host(snapshot["system"], flag_text(running, "--hostname-override")),
         "kubeadm": facts.layout.name == "kubeadm",
         "main_file": keeps_main_file(inputs),
         "fields": [{"keys": list(keys), "value": value} for _field, keys, value in inputs.desired],

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..edit.kubelet_syntax import read_kubelet
-from ..facts.config import nested
+from ..edit.kubelet_text import read_kubelet
+from ..facts.config_file import value_at
 from ..kube.last_applied import read_record, record_data
 from ..kube.objects import ConfigMap
 from .model import KEY, Fields, Keys
@@ -77,7 +77,7 @@ def settled(journal: Journal | None, now: ConfigMap) -> Journal | None:
         return None
     last = tuple(each for each in journal.fields if each.since == journal.base)
     document = read_kubelet(now.data.get(KEY, ""))
-    done = now.data.get(KEY) == journal.committed or any(nested(document, each.keys) == each.after for each in last)
+    done = now.data.get(KEY) == journal.committed or any(value_at(document, each.keys) == each.after for each in last)
     if not last or (now.version != journal.base and done):
         return journal
     left = tuple(each for each in journal.fields if each not in last)
@@ -90,7 +90,7 @@ def noted(journal: Journal | None, now: ConfigMap, after: str, changed: Fields) 
     known = {each.keys: each for each in journal.fields} if journal else {}
     for keys, value in changed.items():
         first = known.get(keys)
-        before, since = (first.before, first.since) if first else (nested(document, keys), now.version)
+        before, since = (first.before, first.since) if first else (value_at(document, keys), now.version)
         known[keys] = Field(keys, before, value, since)
     original: str | None = text
     if journal:

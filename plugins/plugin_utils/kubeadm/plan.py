@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..edit.errors import EditError, ParseError, UneditableFile
-from ..edit.kubelet_file import edit_kubelet
-from ..edit.kubelet_syntax import read_kubelet
+from ..edit.kubelet_text import edit_kubelet, read_kubelet
+from ..edit.text_errors import EditError, ParseError, UneditableFile
 from ..findings.kubeadm import differs, missing, uneven
 from ..findings.model import Finding
 from ..kube.errors import ClusterError

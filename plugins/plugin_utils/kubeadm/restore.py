@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..edit.changes import REMOVE
-from ..facts.config import nested
+from ..edit.document_changes import REMOVE
+from ..facts.config_file import value_at
 from ..findings.kubeadm import kept
 from ..findings.model import Finding
 from ..kube.errors import ClusterError
@@ -65,7 +65,7 @@ def _text(config_map: ConfigMap, journal: Journal, changes: Sequence[FieldChange
 def _changes(config_map: ConfigMap, document: Mapping[str, Any], journal: Journal) -> tuple[FieldChange, ...]:
     changes, foreign = [], []
     for each in journal.fields:
-        now = nested(document, each.keys)
+        now = value_at(document, each.keys)
         if now == each.after:
             changes.append(FieldChange(each.keys, now, each.before))
         elif now != each.before:

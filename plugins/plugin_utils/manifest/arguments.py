@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ..arguments import Spec
+from ..profile.argspec import Spec
 
 MANIFEST_APPLY: Spec = {
     "kubeconfig": {"type": "path", "required": True},

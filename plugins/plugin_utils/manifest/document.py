@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from ..edit.errors import EditError
-from ..edit.read import read_yaml
+from ..edit.readers import read_yaml
+from ..edit.text_errors import EditError
 from ..kube.errors import ClusterError
 from ..kube.objects import Key, Object, Ref
 from .images import images, mirrored, too_old, unpinned

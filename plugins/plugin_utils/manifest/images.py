@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..kube.objects import Object, Ref
-from ..profile_error import ProfileError
+from ..profile.validators import ProfileError
 from ..scheduler.seen import FIRST_AGENT, is_known, release_of
 
 DOCKER = "docker.io"

@@ -13,7 +13,7 @@ from typing import Any
 from ..kube.changes import ObjectChange, Operation, deletion, patch_of
 from ..kube.last_applied import annotations_of
 from ..kube.objects import Object, Ref, patched, projected
-from ..secrets import MARK
+from ..report.secrets import MARK
 from .marks import APPLIED, MARKS, marks, said
 
 

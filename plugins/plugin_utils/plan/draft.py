@@ -1,19 +1,75 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the plan of a node would come to, before anybody has judged whether it may be carried out."""
+"""What the plan of a node would result in, before anything has judged whether it may be applied."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from ...module_utils.cgroup.kubelet_names import Driver
 from ..facts.containerd_layers import Layers
-from ..facts.model import NodeFacts
-from . import kubeadm_patch, kubelet, pods, runtimes
-from .containerd_after import layers_after
-from .inputs import PlanInputs
-from .kubelet_after import node_after
-from .model import Change
+from ..facts.node_state import NodeFacts
+from ..facts.runtime_state import RuntimeFacts
+from ..profile.node_profile import Profile
+from . import containerd_changes, kubeadm_patch, kubelet_changes
+from .change_set import Change, Impact, Unsupported
+from .containerd_changes import layers_after
+from .crio_changes import crio_changes, crio_nri_unsupported
+from .desired_state import PlanInputs, node_after
+
+
+def _misplaced_pods(facts: NodeFacts, driver: Driver) -> int:
+    other = facts.pods.cgroupfs_paths if driver is Driver.SYSTEMD else facts.pods.systemd_paths
+    return other + len(facts.pods.misplaced_paths)
+
+
+def pod_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
+    """Containers keep the cgroup they were made in until they are made again."""
+    driver = profile.cgroup_driver
+    if driver is None or not _misplaced_pods(facts, driver):
+        return ()
+    reason = f"{_misplaced_pods(facts, driver)} running container(s) are not where the {driver.value} driver puts them"
+    needs = frozenset({Impact.RESTART_KUBELET, Impact.DRAIN})
+    return (Change("pods", "cgroup paths", "misplaced", "recreated", reason, needs),)
+
+
+@dataclass(frozen=True)
+class Planner:
+    """``changes`` of a runtime, and what of NRI it cannot have."""
+
+    changes: Callable[[NodeFacts, Profile], tuple[Change, ...]]
+    nri_skip: Callable[[RuntimeFacts, Profile], Unsupported | None]
+
+
+PLANNERS: Mapping[str, Planner] = {
+    "containerd": Planner(containerd_changes.containerd_changes, containerd_changes.containerd_nri_unsupported),
+    "cri-o": Planner(lambda facts, profile: crio_changes(facts.runtime, profile), crio_nri_unsupported),
+}
+"""By the name that the CRI gives itself. Nodes with another runtime are refused before anything is planned."""
+
+
+def planner(facts: RuntimeFacts) -> Planner | None:
+    return PLANNERS.get(facts.name or "containerd")
+
+
+def runtime_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
+    """What differs between the node's runtime and the profile."""
+    found = planner(facts.runtime)
+    return found.changes(facts, profile) if found else ()
+
+
+def nri_unsupported(facts: NodeFacts, profile: Profile) -> Unsupported | None:
+    """NRI asked of a runtime that has none."""
+    found = planner(facts.runtime)
+    return found.nri_skip(facts.runtime, profile) if found else None
+
+
+def unsupported_settings(facts: NodeFacts, profile: Profile) -> tuple[Unsupported, ...]:
+    """What is left out because the profile says so."""
+    skip = nri_unsupported(facts, profile)
+    return (skip,) if skip and profile.nri.unsupported == "skip" else ()
 
 
 @dataclass(frozen=True)
@@ -22,7 +78,7 @@ class PlanDraft(PlanInputs):
 
     @cached_property
     def kubelet_changes(self) -> tuple[Change, ...]:
-        return kubelet.kubelet_changes(self)
+        return kubelet_changes.kubelet_changes(self)
 
     @cached_property
     def patch_changes(self) -> tuple[Change, ...]:
@@ -30,12 +86,12 @@ class PlanDraft(PlanInputs):
 
     @cached_property
     def runtime_changes(self) -> tuple[Change, ...]:
-        return runtimes.runtime_changes(self.facts, self.profile)
+        return runtime_changes(self.facts, self.profile)
 
     @property
     def changes(self) -> tuple[Change, ...]:
         """All that differs, in the order in which it is shown."""
-        moved = pods.pod_changes(self.facts, self.profile)
+        moved = pod_changes(self.facts, self.profile)
         return self.kubelet_changes + self.patch_changes + self.runtime_changes + moved
 
     @cached_property

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..facts.config import nested
-from ..facts.kubeadm_patches import Patch
-from ..kubelet_field_model import KubeletField
-from ..profile import Profile
-from ..versions import minor
-from .inputs import PlanInputs
-from .kubelet_place import Place, Strategy
-from .model import Change, Skip
+from ..facts.config_file import value_at
+from ..facts.kubeadm_patch_files import Patch
+from ..profile.field_schema import KubeletField
+from ..profile.node_profile import Profile
+from ..releases.versions import minor
+from .change_set import Change, Unsupported
+from .desired_state import PlanInputs
+from .kubelet_location import ConfigLocation, Strategy
 
 TARGET = "kubeadm patch"
 OWN_PATCH = "kubeletconfigurationzz-volcano-colocation+merge.yaml"
@@ -37,11 +37,15 @@ def own_path(profile: Profile) -> str:
 
 def keeps_main_file(inputs: PlanInputs) -> bool:
     """Whether kubeadm makes the file anew that kubelet's settings are written to."""
-    place = inputs.kubelet_place
-    return inputs.facts.layout.name == "kubeadm" and isinstance(place, Place) and place.strategy is Strategy.MAIN_FILE
+    place = inputs.kubelet_location
+    return (
+        inputs.facts.layout.name == "kubeadm"
+        and isinstance(place, ConfigLocation)
+        and place.strategy is Strategy.MAIN_FILE
+    )
 
 
-def why_not(inputs: PlanInputs) -> str | None:
+def unsupported_reason(inputs: PlanInputs) -> str | None:
     """Why this node gets no patch although a folder is named; None where it gets one."""
     kubelet, layout = inputs.kubelet, inputs.facts.layout.name
     version = minor(kubelet.version)
@@ -56,19 +60,19 @@ def why_not(inputs: PlanInputs) -> str | None:
     return None
 
 
-def patch_skip(inputs: PlanInputs) -> tuple[Skip, ...]:
+def unsupported_patch(inputs: PlanInputs) -> tuple[Unsupported, ...]:
     """The patch that was asked for and is not written."""
-    reason = why_not(inputs) if inputs.profile.kubeadm_patches else None
-    return (Skip("kubeadm_patches", reason),) if reason else ()
+    reason = unsupported_reason(inputs) if inputs.profile.kubeadm_patches else None
+    return (Unsupported("kubeadm_patches", reason),) if reason else ()
 
 
-def _planned(inputs: PlanInputs) -> tuple[Patch, ...] | None:
+def _patches_to_plan(inputs: PlanInputs) -> tuple[Patch, ...] | None:
     """The patches of a node that gets one; None for every other node."""
     found = inputs.kubelet.kubeadm_patches
-    return None if not inputs.profile.kubeadm_patches or why_not(inputs) or found is None else found.patches
+    return None if not inputs.profile.kubeadm_patches or unsupported_reason(inputs) or found is None else found.patches
 
 
-def said(patch: Patch, keys: tuple[str, ...]) -> Any:
+def patched_value(patch: Patch, keys: tuple[str, ...]) -> Any:
     """What a file of patches makes of a field: a value, ``_UNSET`` where it leaves it, ``_UNCLEAR``."""
     if keys[0] in patch.touched or "*" in patch.touched:
         return _UNCLEAR
@@ -80,35 +84,35 @@ def said(patch: Patch, keys: tuple[str, ...]) -> Any:
     return above.get(keys[1], _UNSET) if above.get(keys[1], "") is not None else _UNCLEAR
 
 
-def later(patches: tuple[Patch, ...], own: str) -> tuple[Patch, ...]:
+def later_patches(patches: tuple[Patch, ...], own: str) -> tuple[Patch, ...]:
     """The files that kubeadm applies after ours."""
     return tuple(each for each in patches if each.path.split("/") > own.split("/"))
 
 
-def disagreeing(inputs: PlanInputs) -> Iterator[tuple[Patch, tuple[str, ...]]]:
+def conflicting_fields(inputs: PlanInputs) -> Iterator[tuple[Patch, tuple[str, ...]]]:
     """(file, keys) of fields that a file applied after ours sets to something else than the profile."""
-    patches = _planned(inputs)
-    for patch in later(patches, own_path(inputs.profile)) if patches else ():
+    patches = _patches_to_plan(inputs)
+    for patch in later_patches(patches, own_path(inputs.profile)) if patches else ():
         for field, keys, wanted in inputs.desired:
-            found = said(patch, keys)
+            found = patched_value(patch, keys)
             if found is not _UNSET and (found is _UNCLEAR or not field.means(found, wanted)):
                 yield patch, keys
 
 
 def _is_right(patches: tuple[Patch, ...], field: KubeletField, keys: tuple[str, ...], wanted: Any) -> bool:
-    found = [value for patch in patches if (value := said(patch, keys)) is not _UNSET]
+    found = [value for patch in patches if (value := patched_value(patch, keys)) is not _UNSET]
     return bool(found) and found[-1] is not _UNCLEAR and field.means(found[-1], wanted)
 
 
 def patch_changes(inputs: PlanInputs) -> tuple[Change, ...]:
     """What our patch has to say that the patches together do not say yet."""
-    patches = _planned(inputs)
+    patches = _patches_to_plan(inputs)
     if patches is None:
         return ()
     path = own_path(inputs.profile)
     own: Mapping[str, Any] = next((each.values for each in patches if each.path == path), {})
     return tuple(
-        Change(TARGET, ".".join(keys), nested(own, keys), wanted, DIFFERS, frozenset(), path, keys)
+        Change(TARGET, ".".join(keys), value_at(own, keys), wanted, DIFFERS, frozenset(), path, keys)
         for field, keys, wanted in inputs.desired
         if not _is_right(patches, field, keys, wanted)
     )

@@ -11,13 +11,13 @@ from typing import Any
 from ...module_utils.cgroup.kubelet_names import Driver, KubeletTree
 from ...module_utils.quantity import parse_cpu_list
 from ...module_utils.settings.ownership import MEMORY_QOS_BY_DEFAULT
-from ..facts.kubelet_model import Setting
-from ..facts.model import CgroupMode
+from ..facts.kubelet_state import Setting
+from ..facts.node_state import CgroupMode
 from ..findings.rules.memory_qos import GATE
-from ..kubelet_fields import CGROUP_ROOT, FEATURE_GATES
-from ..kubelet_policy_options import switched_on
-from ..profile_error import ProfileError
-from ..versions import minor
+from ..profile.kubelet_fields import CGROUP_ROOT, FEATURE_GATES
+from ..profile.validators import ProfileError
+from ..releases.kubelet_policy_options import parse_bool
+from ..releases.versions import minor
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Kubelet:
     def memory_qos(self) -> bool | None:
         """The gate MemoryQoS, as somebody set it; None where nobody did."""
         gates = self.value(FEATURE_GATES.key)
-        return switched_on(gates[GATE]) if isinstance(gates, Mapping) and GATE in gates else None
+        return parse_bool(gates[GATE]) if isinstance(gates, Mapping) and GATE in gates else None
 
     @property
     def protects_memory(self) -> bool:

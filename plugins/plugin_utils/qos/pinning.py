@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..facts.reservations import cpu_reservation
-from ..kubelet_fields import CPU_MANAGER_OPTIONS
-from ..kubelet_policy_options import switched_on
+from ..facts.node_allocatable import cpu_reservation
+from ..profile.kubelet_fields import CPU_MANAGER_OPTIONS
+from ..releases.kubelet_policy_options import parse_bool
 from .levels import Level
 from .model import Cannot
 from .node import Kubelet, QosNode
@@ -26,7 +26,7 @@ def _said(thing: str, reason: str) -> Cannot:
 
 def _full_cores(kubelet: Kubelet) -> bool:
     options = kubelet.value(CPU_MANAGER_OPTIONS.key)
-    return isinstance(options, dict) and switched_on(options.get("full-pcpus-only")) is True
+    return isinstance(options, dict) and parse_bool(options.get("full-pcpus-only")) is True
 
 
 def unmet(node: QosNode) -> Iterator[Cannot]:

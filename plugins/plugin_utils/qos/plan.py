@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ..facts.model import CgroupMode
-from ..facts.reservations import UnreadableReservation
+from ..facts.node_allocatable import UnreadableReservation
+from ..facts.node_state import CgroupMode
 from .classes import class_tasks, pods_cpus
 from .kernel_levels import Scheduler, scheduler
 from .levels import Level

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...module_utils.quantity import parse_quantity
 from ...module_utils.settings.weight_scales import WEIGHT_MAX
-from ..profile_error import ProfileError
+from ..profile.validators import ProfileError
 from .levels import Level
 
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")

@@ -10,9 +10,9 @@ from fractions import Fraction
 
 from ...module_utils.cgroup.kubelet_names import Driver
 from ...module_utils.snapshot.cgroup_evidence import reserved_paths
-from ..facts.reservations import Settings, cpu_reservation, reserved
-from ..kubelet_field_model import KubeletField
-from ..kubelet_fields import (
+from ..facts.node_allocatable import Settings, cpu_reservation, reserved_amount
+from ..profile.field_schema import KubeletField
+from ..profile.kubelet_fields import (
     ENFORCE_NODE_ALLOCATABLE,
     KUBE_RESERVED,
     KUBE_RESERVED_CGROUP,
@@ -53,7 +53,7 @@ class Reservation:
 def amounts(settings: Settings, field: KubeletField) -> Amounts:
     """What one of systemReserved and kubeReserved keeps back; UnreadableReservation for what kubelet would refuse."""
     alone = {field.key: settings[field.key]} if field.key in settings else {}
-    return Amounts(reserved(alone, "cpu"), reserved(alone, "memory"), reserved(alone, "pid"))
+    return Amounts(reserved_amount(alone, "cpu"), reserved_amount(alone, "memory"), reserved_amount(alone, "pid"))
 
 
 def _named_cpus(settings: Settings, field: KubeletField, found: Amounts) -> Amounts:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import ceil
 
 from ...module_utils.settings.weight_scales import WEIGHT_MAX, kubelet_weight, shares_of_milli_cpu, weight_of_shares
-from ..facts.model import CgroupMode
+from ..facts.node_state import CgroupMode
 
 
 def slice_weight(cpus: Fraction, mode: CgroupMode) -> int:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ..arguments import Spec
+from ..profile.argspec import Spec
 
 API_SERVER: Spec = {
     "kubeconfig": {"type": "path"},

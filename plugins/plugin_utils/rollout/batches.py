@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..profile_error import ProfileError
+from ..profile.validators import ProfileError
 
 Size = int | str
 

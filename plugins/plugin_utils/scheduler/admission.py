@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..profile_error import ProfileError
+from ..profile.validators import ProfileError
 from .priority_classes import PriorityClass
 
 GROUP = "admissionregistration.k8s.io"

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..edit.changes import Path
-from ..edit.errors import EditError
-from ..edit.read import read_yaml
+from ..edit.document_changes import Path
+from ..edit.readers import read_yaml
+from ..edit.text_errors import EditError
 from ..edit.yaml_items import insert_item, move_item, set_in_item
 from ..edit.yaml_splice import edit_yaml
 from .actions import ordered, read_actions

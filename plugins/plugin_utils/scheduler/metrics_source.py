@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..edit.errors import EditError
-from ..edit.read import read_yaml
+from ..edit.readers import read_yaml
+from ..edit.text_errors import EditError
 from ..kube.objects import Object, Ref
 from .conf import Metrics, WantedConf, edit_conf
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ..edit.errors import EditError, UneditableFile
-from ..edit.read import read_yaml
+from ..edit.readers import read_yaml
+from ..edit.text_errors import EditError, UneditableFile
 from ..findings.model import Finding
 from ..findings.scheduler import above_watermarks, lint, release, unheard_queues
 from ..kube.changes import ObjectChange, creation, patch_of, text_change

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..kube.errors import ClusterError
-from ..profile_error import ProfileError
+from ..profile.validators import ProfileError
 
 API, KIND = "scheduling.k8s.io/v1", "PriorityClass"
 HIGHEST, LOWEST = 1_000_000_000, -(2**31)

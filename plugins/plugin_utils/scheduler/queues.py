@@ -15,7 +15,7 @@ from typing import Any
 
 from ...module_utils.quantity import parse_quantity
 from ..kube.errors import ClusterError
-from ..profile_error import ProfileError
+from ..profile.validators import ProfileError
 
 API, KIND = "scheduling.volcano.sh/v1beta1", "Queue"
 ROOT = "root"

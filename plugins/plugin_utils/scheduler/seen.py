@@ -10,7 +10,7 @@ from typing import Any
 
 from ..kube.errors import ClusterError
 from ..kube.objects import ConfigMap, Object, Ref
-from ..versions import minor
+from ..releases.versions import minor
 from .journal import Journal
 
 CRDS = ("queues.scheduling.volcano.sh", "podgroups.scheduling.volcano.sh")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..profile_error import ProfileError
+from ..profile.validators import ProfileError
 from .actions import WANTED
 from .admission import Admission, read_admission
 from .conf import WantedConf

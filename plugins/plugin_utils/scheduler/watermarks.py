@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..profile_error import ProfileError
+from ..profile.validators import ProfileError
 from .conf import Metrics, Usage
 
 VOLCANO = {"cpu_high": 80, "memory_high": 60, "cpu_low": 30, "memory_low": 30}

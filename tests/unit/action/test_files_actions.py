@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_toml, read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_toml, read_yaml
 from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import Run, Task, checked, noted, run, task
 from ansible_collections.volcano.colocation.tests.unit.action.image import (
     FILES,

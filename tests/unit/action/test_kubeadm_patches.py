@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
 from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import Run, checked, run, task
 from ansible_collections.volcano.colocation.tests.unit.action.image import contents, grow, without_state
 

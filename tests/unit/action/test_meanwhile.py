@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import pack
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller import meanwhile
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.node import Node, NodeFailure
-from ansible_collections.volcano.colocation.plugins.plugin_utils.difference import difference
+from ansible_collections.volcano.colocation.plugins.plugin_utils.node import concurrent_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.node.concurrent_edits import redacted_difference
+from ansible_collections.volcano.colocation.plugins.plugin_utils.node.transport import Node, NodeFailure
 from ansible_collections.volcano.colocation.tests.unit.action import in_process
 from ansible_collections.volcano.colocation.tests.unit.action.image import KUBELET, KUBELET_TEXT, RUNTIME, grow
 
@@ -71,14 +71,14 @@ def silent(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("state", ["rollback-failed", "refused"])
 def test_what_is_not_known_is_not_told(state: str) -> None:
-    assert meanwhile.told(Node(silent), (), {"state": state}) == ""
+    assert concurrent_edits.describe(Node(silent), (), {"state": state}) == ""
 
 
 def test_a_new_snapshot_that_cannot_be_read_does_not_replace_the_failure() -> None:
     node = Node(lambda _name, _arguments: {"snapshot": pack({"schema": 1})})
-    assert meanwhile.told(node, (), {"state": "rolled-back"}) == ""
+    assert concurrent_edits.describe(node, (), {"state": "rolled-back"}) == ""
 
 
 def test_changed_line_ends_are_a_difference_that_is_shown() -> None:
-    shown = difference("a\nb\x1b\n", "a\r\nb\x1b\n", "one", "other")
+    shown = redacted_difference("a\nb\x1b\n", "a\r\nb\x1b\n", "one", "other")
     assert shown.splitlines() == ["--- one", "+++ other", "@@ -1,2 +1,2 @@", "-a", "+a\\r", " b\\x1b"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.variables import RENAMED
+from ansible_collections.volcano.colocation.plugins.plugin_utils.node.action_base import RENAMED
 from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import Run, run, task
 from ansible_collections.volcano.colocation.tests.unit.action.playbook import playbook
 from ansible_collections.volcano.colocation.tests.unit.docs.test_names_page import MODULE_NAMES

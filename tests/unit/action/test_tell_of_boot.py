@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller import action as controller
+from ansible_collections.volcano.colocation.plugins.plugin_utils.node import action_base as controller
 from ansible_collections.volcano.colocation.tests.unit.action import in_process
 from ansible_collections.volcano.colocation.tests.unit.action.image import STATE, grow
 from ansible_collections.volcano.colocation.tests.unit.action.in_process import action

@@ -10,11 +10,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.variables import (
-    UnknownVariable,
-    require_known,
-)
-from ansible_collections.volcano.colocation.plugins.plugin_utils.variable_names import VARIABLES
+from ansible_collections.volcano.colocation.plugins.plugin_utils.node.action_base import UnknownVariable, require_known
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.variable_names import VARIABLES
 from ansible_collections.volcano.colocation.tests.run import variables
 from ansible_collections.volcano.colocation.tests.unit.action.playbook import Done, playbook
 

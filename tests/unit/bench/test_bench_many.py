@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.recorded import read_snapshot, recorded
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.node.snapshot_files import (
+    read_snapshot,
+    recorded_snapshots,
+)
 from ansible_collections.volcano.colocation.tests.bench.cost import Cost
 from ansible_collections.volcano.colocation.tests.bench.many import (
     CONTAINERS,
@@ -30,7 +33,7 @@ def costs(*seconds: float, peak: float = 100.0) -> Sequence[ManyCost]:
 
 def test_the_snapshots_are_those_of_full_nodes(tmp_path: Path) -> None:
     assert write_snapshots(tmp_path / "many", 5) > 0
-    found = dict(recorded(tmp_path / "many"))
+    found = dict(recorded_snapshots(tmp_path / "many"))
     assert list(found) == ["node0000", "node0001", "node0002", "node0003", "node0004"]
     facts = interpret(read_snapshot(found["node0003"]))
     assert (facts.hostname, facts.pods.sandboxes, facts.pods.containers) == ("node3", PODS, CONTAINERS)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
 from ansible_collections.volcano.colocation.tests.unit.docs.test_role_docs import COLLECTION, OPTIONS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "kubelet.md").read_text(encoding="utf-8")

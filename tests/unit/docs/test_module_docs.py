@@ -20,10 +20,10 @@ from ansible_collections.volcano.colocation.plugins.modules import (
     node_transaction,
     systemd_slice,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils import arguments
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import arguments as agent_arguments
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.arguments import MANIFEST_APPLY
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import argspec
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout import arguments as rollout_arguments
 
 COLLECTION = Path(__file__).parents[3]
@@ -40,28 +40,28 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "agent_smoke_test": agent_arguments.AGENT_TRIAL,
     "agent_verify": agent_arguments.AGENT_VERIFY,
     "cgroup_qos": cgroup_qos.ARGUMENTS,
-    "containerd_config": arguments.CONTAINERD_CONFIG,
-    "crio_config": arguments.CRIO_CONFIG,
-    "agent_sysctls": arguments.KERNEL_SWITCHES,
+    "containerd_config": argspec.CONTAINERD_CONFIG,
+    "crio_config": argspec.CRIO_CONFIG,
+    "agent_sysctls": argspec.AGENT_SYSCTLS,
     "validate_variables": {},
-    "kubeadm_config": arguments.KUBEADM_CONFIG,
-    "kubelet_config": arguments.KUBELET_CONFIG,
+    "kubeadm_config": argspec.KUBEADM_CONFIG,
+    "kubelet_config": argspec.KUBELET_CONFIG,
     "manifest_apply": MANIFEST_APPLY,
-    "node_align": arguments.NODE_ALIGN,
+    "node_align": argspec.NODE_ALIGN,
     "node_drain": rollout_arguments.NODE_DRAIN,
-    "node_facts": arguments.NODE_FACTS,
+    "node_facts": argspec.NODE_FACTS,
     "node_ledger": node_ledger.ARGUMENTS,
-    "node_replay": arguments.NODE_REPLAY,
-    "node_report": arguments.NODE_REPORT,
-    "node_restore": arguments.NODE_RESTORE,
-    "node_snapshot": arguments.NODE_SNAPSHOT,
-    "node_table": arguments.NODE_TABLE,
+    "node_replay": argspec.NODE_REPLAY,
+    "node_report": argspec.NODE_REPORT,
+    "node_restore": argspec.NODE_RESTORE,
+    "node_snapshot": argspec.NODE_SNAPSHOT,
+    "node_table": argspec.NODE_TABLE,
     "node_transaction": node_transaction.ARGUMENTS,
-    "qos_plan": arguments.QOS_PLAN,
+    "qos_plan": argspec.QOS_PLAN,
     "rollout_preview": rollout_arguments.ROLLOUT_OUTLOOK,
     "rollout_table": rollout_arguments.ROLLOUT_TABLE,
     "rubik_config": agent_arguments.RUBIK_CONFIG,
-    "scheduler_config": arguments.SCHEDULER_CONFIG,
+    "scheduler_config": argspec.SCHEDULER_CONFIG,
     "systemd_slice": systemd_slice.ARGUMENTS,
 }
 

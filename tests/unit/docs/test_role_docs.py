@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils import arguments
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import arguments as agent_arguments
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import argspec
 
 COLLECTION = Path(__file__).parents[3]
 ROLES = COLLECTION / "roles"
@@ -97,7 +97,7 @@ def declared(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def test_the_qos_profile_of_the_role_is_that_of_the_module() -> None:
-    assert declared(options("qos")["colocation_qos"]["options"]) == declared(arguments.QOS_PROFILE)
+    assert declared(options("qos")["colocation_qos"]["options"]) == declared(argspec.QOS_PROFILE)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_the_qos_profile_of_the_role_is_that_of_the_module() -> None:
     ],
 )
 def test_what_the_role_scheduler_takes_is_what_its_module_does(variable: str, option: str) -> None:
-    taken = arguments.SCHEDULER_CONFIG[option]["options"]
+    taken = argspec.SCHEDULER_CONFIG[option]["options"]
     assert declared(options("scheduler")[variable]["options"]) == declared(taken)
 
 
@@ -136,8 +136,8 @@ PROFILE: dict[str, Any] = document(ROLES / "node" / "vars" / "main.yml")["node_p
 
 
 def test_the_profile_of_the_role_is_that_of_the_modules() -> None:
-    assert set(PROFILE) == set(arguments.PROFILE)
-    assert set(PROFILE["nri"]) == set(arguments.RUNTIME["nri"]["options"])
+    assert set(PROFILE) == set(argspec.PROFILE)
+    assert set(PROFILE["nri"]) == set(argspec.RUNTIME["nri"]["options"])
 
 
 @pytest.mark.parametrize(
@@ -151,4 +151,4 @@ def test_the_profile_of_the_role_is_that_of_the_modules() -> None:
     ],
 )
 def test_the_role_offers_what_the_modules_take_and_to_leave_it(name: str) -> None:
-    assert set(OPTIONS[f"colocation_{name}"]["choices"]) == {*arguments.PROFILE[name]["choices"], ""}
+    assert set(OPTIONS[f"colocation_{name}"]["choices"]) == {*argspec.PROFILE[name]["choices"], ""}

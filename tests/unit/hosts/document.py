@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.assessment import assess
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.profile_comparison import assess
 
 
 def facts_document(snapshot: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.redact import redact_snapshot
+from ansible_collections.volcano.colocation.plugins.plugin_utils.report.redact import redact_snapshot
 from ansible_collections.volcano.colocation.tests.lab.arguments import parser, specification
 from ansible_collections.volcano.colocation.tests.lab.program_table import of_release
 from ansible_collections.volcano.colocation.tests.lab.spec import DEBIAN_KUBELET, NodeSpec, checked, is_containerd_2

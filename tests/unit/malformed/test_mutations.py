@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_toml, read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_toml, read_yaml
 from ansible_collections.volcano.colocation.tests.unit.action.image import KUBELET, RUNTIME
 from ansible_collections.volcano.colocation.tests.unit.action.in_process import run
 from ansible_collections.volcano.colocation.tests.unit.malformed.case import everything, grow

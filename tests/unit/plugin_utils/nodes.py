@@ -9,9 +9,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import NodeFacts
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import Profile, parse_profile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import NodeFacts
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import Profile, parse_profile
 
 Snapshot = dict[str, Any]
 

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.assessment import assess
-from ansible_collections.volcano.colocation.plugins.plugin_utils.judged_profile import judged_profile
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import Profile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.profile_comparison import (
+    assess,
+    parse_compared_profile,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import Profile
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import NAMES, captured
 
 DEFAULTS: dict[str, Any] = {
@@ -28,13 +30,13 @@ def codes(document: dict[str, Any]) -> set[str]:
 
 
 def test_defaults_of_the_role_are_no_profile_by_themselves() -> None:
-    profile, judged = judged_profile(DEFAULTS)
+    profile, judged = parse_compared_profile(DEFAULTS)
     assert profile == Profile()
     assert (judged.judged, judged.values) == (False, ())
 
 
 def test_one_value_that_is_set_brings_the_defaults_with_it() -> None:
-    profile, judged = judged_profile({**DEFAULTS, "system_reserved": {"cpu": "500m"}})
+    profile, judged = parse_compared_profile({**DEFAULTS, "system_reserved": {"cpu": "500m"}})
     assert profile.cpu_manager_policy == "static"
     assert {each.option: each.source.value for each in judged.values} == {
         "cgroup_driver": "role-default",
@@ -45,14 +47,16 @@ def test_one_value_that_is_set_brings_the_defaults_with_it() -> None:
 
 
 def test_they_are_judged_where_that_is_asked_for() -> None:
-    profile, judged = judged_profile({**DEFAULTS, "compare_defaults": True})
+    profile, judged = parse_compared_profile({**DEFAULTS, "compare_defaults": True})
     assert profile.cgroup_driver is not None
     assert {each.source.value for each in judged.values} == {"role-default"}
     assert judged.judged
 
 
 def test_where_values_would_be_written_is_no_profile() -> None:
-    profile, judged = judged_profile({**DEFAULTS, "kubelet_strategy": "drop-in", "kubeadm_patches": "/etc/patches"})
+    profile, judged = parse_compared_profile(
+        {**DEFAULTS, "kubelet_strategy": "drop-in", "kubeadm_patches": "/etc/patches"}
+    )
     assert not judged.judged
     assert (profile.kubelet_strategy, profile.kubeadm_patches) == ("drop-in", "/etc/patches")
 

@@ -11,12 +11,12 @@ from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_
     KubeletTree,
     cgroup_path,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_field_model import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.field_schema import (
+    FieldImpact,
     FieldType,
-    Impact,
     KubeletField,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import (
     CGROUP_DRIVER,
     FAIL_CGROUP_V1,
     FIELDS,
@@ -25,8 +25,11 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields 
     OBSERVED,
     SINGLE_PROCESS_OOM_KILL,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_gates import DRIVER_FROM_CRI, refusals
-from ansible_collections.volcano.colocation.plugins.plugin_utils.versions import Version
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.kubelet_gates import (
+    DRIVER_FROM_CRI,
+    gate_problems,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.versions import Version
 
 
 @pytest.mark.parametrize(
@@ -68,11 +71,15 @@ def test_the_documentation_says_what_a_value_is(field: KubeletField) -> None:
 
 def test_entries_with_an_impact_of_their_own() -> None:
     gates, reserved = BY_KEY["featureGates"], BY_KEY["systemReserved"]
-    assert gates.impact_of((DRIVER_FROM_CRI,)) is Impact.DRAIN
-    assert gates.impact_of(("MemoryQoS",)) is gates.impact_of() is Impact.RESTART
-    assert reserved.impact_of(("memory",)) is Impact.DRAIN_UNDER_STATIC_MEMORY
-    assert reserved.impact_of(("--system-reserved", "KUBELET_EXTRA_ARGS")) is Impact.RESTART
-    assert reserved.impacts == {Impact.RESTART, Impact.DRAIN_UNDER_STATIC_CPU, Impact.DRAIN_UNDER_STATIC_MEMORY}
+    assert gates.impact_of((DRIVER_FROM_CRI,)) is FieldImpact.DRAIN
+    assert gates.impact_of(("MemoryQoS",)) is gates.impact_of() is FieldImpact.RESTART
+    assert reserved.impact_of(("memory",)) is FieldImpact.DRAIN_UNDER_STATIC_MEMORY
+    assert reserved.impact_of(("--system-reserved", "KUBELET_EXTRA_ARGS")) is FieldImpact.RESTART
+    assert reserved.impacts == {
+        FieldImpact.RESTART,
+        FieldImpact.DRAIN_UNDER_STATIC_CPU,
+        FieldImpact.DRAIN_UNDER_STATIC_MEMORY,
+    }
 
 
 def test_an_option_has_the_argument_of_its_type() -> None:
@@ -94,7 +101,7 @@ def test_an_option_has_the_argument_of_its_type() -> None:
     ],
 )
 def test_gates(gates: dict[str, object], version: Version, said: list[str]) -> None:
-    assert list(refusals(gates, version)) == said
+    assert list(gate_problems(gates, version)) == said
 
 
 @pytest.mark.parametrize(

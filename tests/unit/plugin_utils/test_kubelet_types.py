@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.kubelet_syntax import read_kubelet
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.place_of import line_of
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_types import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.kubelet_text import line_of, read_kubelet
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_accepted_values import (
     wrong_types,
     wrong_types_of_dropins,
 )

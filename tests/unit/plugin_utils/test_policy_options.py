@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_policy_options import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.kubelet_policy_options import (
     CPU_MANAGER,
     TOPOLOGY_MANAGER,
-    incompatible,
-    refusals,
-    switched_on,
+    option_conflicts,
+    option_errors,
+    parse_bool,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.versions import Version
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.versions import Version
 
 NO_CORES = "Kubernetes 1.30 has no option distribute-cpus-across-cores"
 ALPHA = {"CPUManagerPolicyAlphaOptions": True}
@@ -63,7 +63,7 @@ ALPHA = {"CPUManagerPolicyAlphaOptions": True}
 def test_the_cpu_manager(
     options: dict[str, object], gates: dict[str, object], version: Version, said: list[str]
 ) -> None:
-    assert list(refusals(CPU_MANAGER, options, gates, version)) == said
+    assert list(option_errors(CPU_MANAGER, options, gates, version)) == said
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_the_cpu_manager(
     ],
 )
 def test_the_topology_manager(options: dict[str, object], version: Version, said: list[str]) -> None:
-    assert list(refusals(TOPOLOGY_MANAGER, options, {}, version)) == said
+    assert list(option_errors(TOPOLOGY_MANAGER, options, {}, version)) == said
 
 
 @pytest.mark.parametrize(
@@ -106,11 +106,11 @@ def test_the_topology_manager(options: dict[str, object], version: Version, said
     ],
 )
 def test_pairs(options: dict[str, object], policy: str | None, said: list[str]) -> None:
-    assert list(incompatible(options, policy)) == said
+    assert list(option_conflicts(options, policy)) == said
 
 
 @pytest.mark.parametrize(
     ("value", "on"), [(True, True), (False, False), ("T", True), ("0", False), ("on", None), (1, True)]
 )
 def test_switches_as_go_reads_them(value: object, on: bool | None) -> None:
-    assert switched_on(value) is on
+    assert parse_bool(value) is on

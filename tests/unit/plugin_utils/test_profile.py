@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_options import named_cgroups
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import Profile, parse_profile, with_fields
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import (
+    Profile,
+    parse_profile,
+    with_fields,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError, named_cgroups
 
 
 def test_nothing_asked_is_nothing_wanted() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.redact import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.report.redact import (
     MARK,
     redact_argv,
     redact_snapshot,

@@ -8,10 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.redact import redact_text
-from ansible_collections.volcano.colocation.plugins.plugin_utils.redact_hints import Hints
-from ansible_collections.volcano.colocation.plugins.plugin_utils.redact_lines import LineRedactor
-from ansible_collections.volcano.colocation.plugins.plugin_utils.secrets import MARK, is_secret_name, without_tokens
+from ansible_collections.volcano.colocation.plugins.plugin_utils.report.redact import redact_text
+from ansible_collections.volcano.colocation.plugins.plugin_utils.report.redact_lines import LineRedactor
+from ansible_collections.volcano.colocation.plugins.plugin_utils.report.secrets import (
+    MARK,
+    Hints,
+    is_secret_name,
+    without_tokens,
+)
 
 RELAXED = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

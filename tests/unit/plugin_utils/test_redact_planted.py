@@ -13,8 +13,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_toml, read_yaml
-from ansible_collections.volcano.colocation.plugins.plugin_utils.redact import MARK, redact_snapshot, redact_text
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_toml, read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.report.redact import MARK, redact_snapshot, redact_text
 
 S = "@SECRET@"
 PEM = f"-----BEGIN RSA PRIVATE KEY-----\n{S}\n{S}\n-----END RSA PRIVATE KEY-----\n"

@@ -12,11 +12,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.document import transaction_document
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.report import node_block
-from ansible_collections.volcano.colocation.plugins.plugin_utils.report_table import row, table
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.transaction_document import transaction_document
+from ansible_collections.volcano.colocation.plugins.plugin_utils.report.node_block import render_node
+from ansible_collections.volcano.colocation.plugins.plugin_utils.report.node_table import node_row, render_table
 from ansible_collections.volcano.colocation.tests.unit.hosts import host as hosts
 from ansible_collections.volcano.colocation.tests.unit.hosts.document import facts_document
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
@@ -46,8 +46,8 @@ def host_document(name: str) -> dict[str, Any]:
 
 def shown(documents: dict[str, dict[str, Any]]) -> str:
     """What people see of some nodes: a block for each, and the table."""
-    blocks = [node_block(name, document) for name, document in documents.items()]
-    return "\n\n".join((*blocks, table(row(name, document) for name, document in documents.items()))) + "\n"
+    blocks = [render_node(name, document) for name, document in documents.items()]
+    return "\n\n".join((*blocks, render_table(node_row(name, document) for name, document in documents.items()))) + "\n"
 
 
 def _write(path: Path, document: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ import pytest
 from ansible_collections.volcano.colocation.tests.unit.project.tree import CHECKOUT, sources
 
 PACKAGE = "ansible_collections.volcano.colocation"
-TABLE = "plugins/plugin_utils/kubelet_fields.py"
+TABLE = "plugins/plugin_utils/profile/kubelet_fields.py"
 FIELDS_END = ')\n"""All that a profile can set'
 ROW = """\
     API_PORT := KubeletField(
@@ -41,7 +41,7 @@ WRITTEN = {
     "docs/kubelet.md",
     "plugins/doc_fragments/kubelet_fields.py",
     "plugins/module_utils/snapshot/configz_fields.py",
-    "plugins/plugin_utils/variable_names.py",
+    "plugins/plugin_utils/profile/variable_names.py",
     "roles/node/meta/argument_specs.yml",
     "roles/node/vars/main.yml",
 }
@@ -49,9 +49,9 @@ WRITTEN = {
 
 PROOF = """
 import json
-from {package}.plugins.plugin_utils.plan.edits import file_edits
-from {package}.plugins.plugin_utils.plan.node import make_plan
-from {package}.plugins.plugin_utils.profile_error import ProfileError
+from {package}.plugins.plugin_utils.plan.file_edits import file_edits
+from {package}.plugins.plugin_utils.assessment.node_plan import make_plan
+from {package}.plugins.plugin_utils.profile.validators import ProfileError
 from {package}.tests.unit.plugin_utils.nodes import ALIGNED, captured, facts_of, kubelet_flags, profile_of
 
 def planned(snapshot, port):

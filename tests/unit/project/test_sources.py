@@ -58,10 +58,10 @@ def test_ansible_is_met_in_few_places() -> None:
     meeting = re.compile(r"^\s*(?:from|import) ansible[. ]", re.MULTILINE)
     found = {path for path in sources() if path.parts[0] == "plugins" and meeting.search(text(path))}
     entries = {path for path in found if path.parts[1] in ("action", "modules")}
-    assert {path.parent for path in found - entries} == {Path("plugins/plugin_utils/controller")}
+    assert {path.parent for path in found - entries} == {Path("plugins/plugin_utils/node")}
 
 
-GENERATED = "plugins/plugin_utils/kubelet_generated.py"
+GENERATED = "plugins/plugin_utils/releases/kubelet_generated.py"
 
 
 def test_a_python_file_has_one_subject() -> None:

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.arguments import KUBELET
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_field_model import Impact, KubeletField
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import FIELDS
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.argspec import KUBELET
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.field_schema import FieldImpact, KubeletField
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import FIELDS
 from ansible_collections.volcano.colocation.tests.run import field_docs, field_files
 from ansible_collections.volcano.colocation.tests.run.blocks import NoBlock, replace_block
 
@@ -78,8 +78,8 @@ def statements(**changes: Any) -> str:
 def test_what_a_change_takes() -> None:
     restart = "A change needs a restart of kubelet."
     assert statements() == restart
-    assert statements(impact=Impact.DRAIN) == f"{restart} Pods are stopped for it."
-    assert statements(entry_impacts=(("cpu", Impact.DRAIN_UNDER_STATIC_CPU),)) == (
+    assert statements(impact=FieldImpact.DRAIN) == f"{restart} Pods are stopped for it."
+    assert statements(entry_impacts=(("cpu", FieldImpact.DRAIN_UNDER_STATIC_CPU),)) == (
         f"{restart} Pods are stopped for a change of C(cpu) where the CPU manager's policy is V(static)."
     )
 

@@ -20,7 +20,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.chroot_path import resolve_parent
 from ansible_collections.volcano.colocation.plugins.module_utils.safe_text import printable
-from ansible_collections.volcano.colocation.plugins.plugin_utils.redact import redact_text
+from ansible_collections.volcano.colocation.plugins.plugin_utils.report.redact import redact_text
 from ansible_collections.volcano.colocation.tests.trees.entries import Tree, digests, plant
 from ansible_collections.volcano.colocation.tests.trees.node import generate
 from ansible_collections.volcano.colocation.tests.unit.action.in_process import Result, run

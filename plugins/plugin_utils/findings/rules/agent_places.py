@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.model import NodeFacts
-from ...kubelet_fields import CGROUP_ROOT
+from ...facts.node_state import NodeFacts
+from ...profile.kubelet_fields import CGROUP_ROOT
 from ..evidence import claims
 from ..model import Effect, Finding, Rule, Severity
 

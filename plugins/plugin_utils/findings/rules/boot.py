@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ....module_utils.snapshot.boot_evidence import CGROUP_PARAMETERS, ENTRIES, GRUB
-from ...facts.model import NodeFacts, Parameters
+from ...facts.node_state import NodeFacts, Parameters
 from ..model import Effect, Finding, Rule, Severity
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....module_utils.cgroup.kubelet_names import Driver, KubeletTree
-from ...facts.model import CgroupMode, NodeFacts, RealtimeThread
+from ...facts.node_state import CgroupMode, NodeFacts, RealtimeThread
 from ..model import Effect, Finding, Rule, Severity
 
 ENFORCED = frozenset({"cpu", "cpuset", "memory", "pids"})

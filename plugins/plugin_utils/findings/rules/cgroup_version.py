@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.model import CgroupMode, NodeFacts
-from ...facts.systemd import major
-from ...kubelet_fields import SINGLE_PROCESS_OOM_KILL
-from ...versions import minor
+from ...facts.machine import major_version
+from ...facts.node_state import CgroupMode, NodeFacts
+from ...profile.kubelet_fields import SINGLE_PROCESS_OOM_KILL
+from ...releases.versions import minor
 from ..kubelet_values import told, value
 from ..model import Effect, Finding, Rule, Severity
 
@@ -32,7 +32,7 @@ def _old_runtime(facts: NodeFacts) -> list[str]:
 def below_v2_minimum(facts: NodeFacts) -> Iterator[Finding]:
     if facts.cgroup.mode is not CgroupMode.V2:
         return
-    kernel, systemd = minor(facts.kernel), major(facts.systemd.running)
+    kernel, systemd = minor(facts.kernel), major_version(facts.systemd.running)
     found = []
     if kernel is not None and kernel < LEAST_KERNEL:
         found.append(f"kernel {facts.kernel}, wanted is 5.8")

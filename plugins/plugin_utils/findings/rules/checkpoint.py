@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....module_utils.quantity import format_cpu_list
-from ...facts.model import Checkpoint, NodeFacts
-from ...facts.reservations import UnreadableReservation, cpu_reservation, strict
+from ...facts.kubelet_state import Checkpoint
+from ...facts.node_allocatable import UnreadableReservation, cpu_reservation, has_strict_cpu_reservation
+from ...facts.node_state import NodeFacts
 from ..evidence import claims
 from ..model import Effect, Finding, Rule, Severity
 
@@ -60,7 +61,7 @@ def checkpoint_cpus_differ(facts: NodeFacts) -> Iterator[Finding]:
 def _known(facts: NodeFacts, checkpoint: Checkpoint) -> frozenset[int]:
     """The CPUs a checkpoint accounts for. Under strict-cpu-reservation the reserved ones stand in no set of it."""
     cpus = checkpoint.cpus or frozenset()
-    if not strict(facts.kubelet.settings):
+    if not has_strict_cpu_reservation(facts.kubelet.settings):
         return cpus
     try:
         reservation = cpu_reservation(facts.kubelet.settings)
@@ -83,9 +84,9 @@ def checkpoint_reserved_differs(facts: NodeFacts) -> Iterator[Finding]:
         return
     if ids is None:
         return
-    wrong = ids & checkpoint.shared if strict(settings) else ids - checkpoint.shared
+    wrong = ids & checkpoint.shared if has_strict_cpu_reservation(settings) else ids - checkpoint.shared
     if wrong:
-        said = "still shares" if strict(settings) else "does not share"
+        said = "still shares" if has_strict_cpu_reservation(settings) else "does not share"
         yield _refused(
             "checkpoint-reserved-differ",
             f"The CPU manager's checkpoint {said} reserved CPU {format_cpu_list(wrong)}; kubelet will not start.",

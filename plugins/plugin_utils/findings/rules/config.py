@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from ...facts.config_file import Problem, advice
 from ...facts.kubelet_layers import DROPINS_SINCE, dropins_read
-from ...facts.model import NodeFacts
-from ...versions import minor
+from ...facts.node_state import NodeFacts
+from ...releases.versions import minor
 from ..model import Effect, Finding, Rule, Severity
 
 

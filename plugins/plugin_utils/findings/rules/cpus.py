@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.model import NodeFacts
-from ...kubelet_fields import (
+from ...facts.node_state import NodeFacts
+from ...profile.kubelet_fields import (
     CPU_MANAGER_OPTIONS,
     CPU_MANAGER_POLICY,
     TOPOLOGY_MANAGER_OPTIONS,
     TOPOLOGY_MANAGER_POLICY,
 )
-from ...kubelet_policy_options import switched_on
+from ...releases.kubelet_policy_options import parse_bool
 from ..kubelet_values import table, told, value
 from ..model import Effect, Finding, Rule, Severity
 
@@ -46,7 +46,7 @@ def more_sockets_than_numa_nodes(facts: NodeFacts) -> Iterator[Finding]:
     """kubernetes pkg/kubelet/cm/cpumanager/policy_options.go ValidateStaticPolicyOptions; in 1.25 and newer."""
     # Those that have CPUs, pkg/kubelet/cm/cpumanager/topology. Without any cadvisor takes each socket for one.
     nodes, sockets = sum(1 for cpus in facts.cpus.numa.values() if cpus), facts.sockets
-    chosen = switched_on(table(facts, CPU_MANAGER_OPTIONS.key).get(BY_SOCKET)) is True
+    chosen = parse_bool(table(facts, CPU_MANAGER_OPTIONS.key).get(BY_SOCKET)) is True
     if value(facts, CPU_MANAGER_POLICY.key) != "static" or not chosen or sockets is None or not 0 < nodes < sockets:
         return
     yield Finding(

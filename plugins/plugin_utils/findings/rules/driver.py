@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....module_utils.cgroup.kubelet_names import Driver
-from ...containerd_schema import release
-from ...facts.model import RUNTIME_SETTINGS, NodeFacts
+from ...facts.node_state import RUNTIME_SETTINGS, NodeFacts
+from ...releases.containerd_schema import parse_release
 from ..evidence import claims
 from ..model import Effect, Finding, Rule, Severity
 
@@ -29,7 +29,7 @@ def runtime_driver_unknown(facts: NodeFacts) -> Iterator[Finding]:
     """Of files that containerd would not take, what is wrong with them is a finding of its own."""
     runtime = facts.runtime
     unknown = [each.name for each in runtime.handlers if each.configured is None and each.running is None]
-    if unknown and release(runtime.version) is None and not runtime.config.problem:
+    if unknown and parse_release(runtime.version) is None and not runtime.config.problem:
         yield Finding(
             "runtime-driver-unknown",
             Severity.ERROR,

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ... import kubelet_gates
-from ...facts.model import NodeFacts
-from ...kubelet_fields import FEATURE_GATES
-from ...versions import minor
+from ...facts.node_state import NodeFacts
+from ...profile.kubelet_fields import FEATURE_GATES
+from ...releases import kubelet_gates
+from ...releases.versions import minor
 from ..evidence import claims
 from ..kubelet_values import table
 from ..model import Finding, Rule
@@ -18,7 +18,7 @@ from .resource_managers import refused
 
 def gates_refused(facts: NodeFacts) -> Iterator[Finding]:
     version = minor(facts.kubelet.version)
-    reasons = tuple(kubelet_gates.refusals(table(facts, FEATURE_GATES.key), version)) if version else ()
+    reasons = tuple(kubelet_gates.gate_problems(table(facts, FEATURE_GATES.key), version)) if version else ()
     if reasons:
         yield refused(
             "feature-gates-refused",

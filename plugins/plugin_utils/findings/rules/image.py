@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.boot import first_line
-from ...facts.model import NodeFacts
+from ...facts.machine import next_command_line
+from ...facts.node_state import NodeFacts
 from ..model import Effect, Finding, Rule, Severity
 
 
 def _command_line(facts: NodeFacts) -> str:
-    line = first_line(facts.kernel_facts.boot)
+    line = next_command_line(facts.kernel_facts.boot)
     if line is None:
         return "kernel command line: no file in the image tells"
     given = " ".join(f"{name}={value}" if value else name for name, values in line.items() for value in values)

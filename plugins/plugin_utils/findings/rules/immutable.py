@@ -13,7 +13,7 @@ from ....module_utils.snapshot.immutable_systems import (
     volatile_obstacle,
     written_mounts,
 )
-from ...facts.model import NodeFacts
+from ...facts.node_state import NodeFacts
 from ..model import Effect, Finding, Rule, Severity
 
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.model import CgroupMode, NodeFacts
-from ...facts.systemd import UNIFIED, major, switch
+from ...facts.machine import UNIFIED, major_version, parse_switch
+from ...facts.node_state import CgroupMode, NodeFacts
 from ..model import Effect, Finding, Rule, Severity
 
 V1 = (CgroupMode.V1, CgroupMode.HYBRID)
@@ -38,8 +38,8 @@ def reboot_changes_mode(facts: NodeFacts) -> Iterator[Finding]:
 
 
 def v1_asked_in_vain(facts: NodeFacts) -> Iterator[Finding]:
-    version = major(facts.systemd.installed or facts.systemd.running)
-    asked = switch(facts.kernel_facts.parameters.get(UNIFIED)) is False
+    version = major_version(facts.systemd.installed or facts.systemd.running)
+    asked = parse_switch(facts.kernel_facts.parameters.get(UNIFIED)) is False
     if asked and version is not None and version >= 256 and facts.cgroup.mode is CgroupMode.V2:
         yield Finding(
             "cgroup-v1-request-ignored",

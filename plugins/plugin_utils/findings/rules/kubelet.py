@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...edit.kubelet_syntax import begins_as_json
-from ...facts.kubelet_driver import EFFECTIVE_CONFIGZ
-from ...facts.kubelet_flags import flag_source, flag_values
-from ...facts.kubelet_layers import DEFAULT_SOURCE, shown
-from ...facts.kubelet_model import Flag
-from ...facts.model import CgroupMode, KubeletFacts, NodeFacts
-from ...kubelet_field_model import KubeletField
-from ...kubelet_fields import (
+from ...edit.kubelet_text import begins_as_json
+from ...facts.kubelet_command_line import REMOVED_FLAGS, flag_source, flag_values
+from ...facts.kubelet_layers import DEFAULT_SOURCE, render_value
+from ...facts.kubelet_settings import CONFIGZ_EFFECTIVE_SINCE
+from ...facts.kubelet_state import Flag, KubeletFacts
+from ...facts.node_state import CgroupMode, NodeFacts
+from ...profile.field_schema import KubeletField
+from ...profile.kubelet_fields import (
     CGROUP_DRIVER,
     ENFORCE_NODE_ALLOCATABLE,
     EVICTION_HARD,
@@ -30,8 +30,7 @@ from ...kubelet_fields import (
     SINGLE_PROCESS_OOM_KILL,
     SYSTEM_RESERVED,
 )
-from ...kubelet_removed_flags import REMOVED_FLAGS
-from ...versions import minor
+from ...releases.versions import minor
 from ..evidence import claims
 from ..kubelet_values import is_true, value
 from ..model import Effect, Finding, Rule, Severity
@@ -64,7 +63,7 @@ def _changes(running: tuple[Flag, ...], following: tuple[Flag, ...]) -> Iterator
 
 
 def _said(values: Mapping[str, Any], field: KubeletField) -> str:
-    return shown(values[field.key]) if field.key in values else "not given"
+    return render_value(values[field.key]) if field.key in values else "not given"
 
 
 def _last(found: tuple[Flag, ...], name: str) -> str | None:
@@ -135,13 +134,18 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(each) for key, each in value.items()} or None
     if isinstance(value, list):
         return [_plain(each) for each in value] or None
-    return None if value in (None, "") else shown(value)
+    return None if value in (None, "") else render_value(value)
 
 
 def _expected(kubelet: KubeletFacts, field: KubeletField) -> Any:
     """What /configz should say of a field by the files; from 1.35 on it has the driver in force."""
     version = minor(kubelet.version)
-    if field is CGROUP_DRIVER and kubelet.cgroup_driver_authority == "cri" and version and version >= EFFECTIVE_CONFIGZ:
+    if (
+        field is CGROUP_DRIVER
+        and kubelet.cgroup_driver_authority == "cri"
+        and version
+        and version >= CONFIGZ_EFFECTIVE_SINCE
+    ):
         return _plain(kubelet.driver_at_restart)
     setting = kubelet.settings.get(field.key)
     return _plain(setting.value) if setting else None
@@ -163,7 +167,7 @@ def _disagreements(kubelet: KubeletFacts, configz: Mapping[str, Any]) -> Iterato
 
 
 def _word(value: Any) -> str:
-    return "nothing" if value is None else shown(value)
+    return "nothing" if value is None else render_value(value)
 
 
 def runs_otherwise(facts: NodeFacts) -> Iterator[Finding]:
@@ -207,7 +211,7 @@ def driver_hidden_from_agents(facts: NodeFacts) -> Iterator[Finding]:
         evidence = f"{kubelet.config.path}: cgroupDriver in JSON"
     elif _only_elsewhere(kubelet):
         own = kubelet.config.values.get(CGROUP_DRIVER.key)
-        said = f"cgroupDriver {shown(own)}" if own else "no cgroupDriver"
+        said = f"cgroupDriver {render_value(own)}" if own else "no cgroupDriver"
         evidence = f"{kubelet.config.path}: {said}; kubelet's comes from {kubelet.cgroup_driver_source}"
     else:
         return

@@ -7,21 +7,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...edit.kubelet_syntax import decodes_as_json
-from ...edit.place_of import line_of
+from ...edit.kubelet_text import decodes_as_json, line_of
 from ...facts.config_file import ConfigFile, Problem
-from ...facts.kubelet_layers import not_kubelets, patched
-from ...facts.model import NodeFacts
-from ...kubelet_types import WrongType, wrong_types, wrong_types_of_dropins
-from ...plan.kubelet_place import decoded_files
-from ...versions import minor
+from ...facts.kubelet_accepted_values import WrongType, wrong_types, wrong_types_of_dropins
+from ...facts.kubelet_layers import header_errors, merge_patch
+from ...facts.node_state import NodeFacts
+from ...plan.kubelet_location import decoded_files
+from ...releases.versions import minor
 from ..model import Effect, Finding, Rule, Severity
 from .config import place
 from .resource_managers import refused
 
 
 def _wrong_in_main(config: ConfigFile, version: tuple[int, int] | None) -> Iterator[Problem]:
-    for reason in not_kubelets(config.values):
+    for reason in header_errors(config.values):
         yield Problem(config.path, reason, line_of(config.text or "", reason.split()[:1]) or 1)
     is_json = config.text is not None and decodes_as_json(config.text)
     for wrong in wrong_types(config.values, version, is_json=is_json):
@@ -32,7 +31,7 @@ def _wrong_in_dropins(dropins: tuple[ConfigFile, ...], version: tuple[int, int] 
     """They are decoded when all are merged: a later one can correct an earlier one, and null takes a key away."""
     whole: Mapping[str, Any] = {}
     for config in dropins:
-        whole = patched(whole, config.values)
+        whole = merge_patch(whole, config.values)
     sources: dict[str | int, ConfigFile] = {key: config for config in dropins for key in config.values}
     for wrong in wrong_types_of_dropins(whole, version):
         yield _problem(sources[wrong.path[0]], wrong)

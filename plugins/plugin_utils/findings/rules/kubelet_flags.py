@@ -7,13 +7,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from ...facts.kubelet_model import Flag
-from ...facts.model import NodeFacts
-from ...kubelet_generated import FLAGS
-from ...kubelet_policy_options import switched_on
-from ...kubelet_removed_flags import REMOVED_FLAGS
-from ...kubelet_types import is_duration
-from ...versions import minor
+from ...facts.kubelet_accepted_values import is_duration
+from ...facts.kubelet_command_line import REMOVED_FLAGS
+from ...facts.kubelet_state import Flag
+from ...facts.node_state import NodeFacts
+from ...releases.kubelet_generated import FLAGS
+from ...releases.kubelet_policy_options import parse_bool
+from ...releases.versions import minor
 from ..model import Finding, Rule
 from .resource_managers import refused
 
@@ -47,7 +47,7 @@ def _reasons(flag: Flag, known: Mapping[str, str]) -> Iterator[str]:
         yield "kubelet has no such flag"
     elif kind == "bool":
         # The following word is not a switch's value; then it is an argument, which kubelet does not take either.
-        if value is not None and not value.startswith("-") and switched_on(value) is None:
+        if value is not None and not value.startswith("-") and parse_bool(value) is None:
             yield f"{value!r} is neither true nor false"
     elif kind and value is None:
         yield "it has no value"
@@ -79,7 +79,7 @@ def _fits(text: str, bits: int) -> bool:
 def _not_switches(value: str) -> Iterator[str]:
     for pair in filter(None, value.split(",")):
         name, equals, switch = pair.partition("=")
-        if not equals or switched_on(switch.strip()) is None:
+        if not equals or parse_bool(switch.strip()) is None:
             yield f"{name}={switch} is neither true nor false"
 
 

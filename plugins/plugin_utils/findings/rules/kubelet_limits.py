@@ -11,23 +11,23 @@ import posixpath
 from collections.abc import Iterator
 from typing import Any
 
-from ...facts.config import nested
-from ...facts.kubelet_layers import dropins_read, is_unset, setting_in_force, shown
-from ...facts.kubelet_model import Setting
-from ...facts.model import NodeFacts
-from ...kubelet_fields import CGROUP_ROOT, FEATURE_GATES
-from ...kubelet_generated import FIELD_KINDS
-from ...kubelet_limits import (
+from ...facts.config_file import value_at
+from ...facts.kubelet_accepted_values import (
+    DEFAULT_QUOTA_PERIOD,
     NEEDED_GATES,
-    USUAL_PERIOD,
+    accepted_words,
     bounds_of,
-    field_of,
     gate_default,
-    nearest,
+    nearest_release,
     number_in,
-    words_of,
+    unused_field,
 )
-from ...versions import Version, minor
+from ...facts.kubelet_layers import dropins_read, is_unset, render_value, setting_in_force
+from ...facts.kubelet_state import Setting
+from ...facts.node_state import NodeFacts
+from ...profile.kubelet_fields import CGROUP_ROOT, FEATURE_GATES
+from ...releases.kubelet_generated import FIELD_KINDS
+from ...releases.versions import Version, minor
 from ..kubelet_values import is_true, table, value
 from ..model import Finding, Rule
 from .resource_managers import refused
@@ -40,7 +40,7 @@ class _Values:
 
     def __init__(self, facts: NodeFacts, version: Version) -> None:
         self.facts, self.version = facts, version
-        self._kinds = FIELD_KINDS[nearest(version)]
+        self._kinds = FIELD_KINDS[nearest_release(version)]
         self._settings: dict[str, Setting | None] = {}
 
     def setting(self, path: str) -> Setting | None:
@@ -49,14 +49,14 @@ class _Values:
         if key not in self._settings:
             kubelet = self.facts.kubelet
             dropins = kubelet.dropins if dropins_read(self.version, kubelet.start) else ()
-            found = setting_in_force(field_of(key), kubelet.config, dropins, kubelet.start.running, self.version)
+            found = setting_in_force(unused_field(key), kubelet.config, dropins, kubelet.start.running, self.version)
             self._settings[key] = found if key in self._kinds else None
         return self._settings[key]
 
     def of(self, path: str) -> Any:
         """The value; None where it is not set."""
         setting, inner = self.setting(path), tuple(path.split(".")[1:])
-        found = None if setting is None else nested(setting.value, inner) if inner else setting.value
+        found = None if setting is None else value_at(setting.value, inner) if inner else setting.value
         return None if is_unset(found) else found
 
     def number(self, path: str) -> float | None:
@@ -71,7 +71,7 @@ class _Values:
         """As evidence."""
         setting = self.setting(path)
         source = f" ({setting.source})" if setting else ""
-        return f"{path} = {shown(self.of(path))}{source}: {reason}"
+        return f"{path} = {render_value(self.of(path))}{source}: {reason}"
 
 
 def _bounds(values: _Values) -> Iterator[str]:
@@ -95,7 +95,7 @@ def _files(facts: NodeFacts) -> set[str]:
 
 
 def _words(values: _Values) -> Iterator[str]:
-    for path, words in words_of(values.version).items():
+    for path, words in accepted_words(values.version).items():
         found = values.of(path)
         if isinstance(found, str) and found not in words:
             yield values.describe(path, f"kubelet takes {' or '.join(filter(None, words))}")
@@ -114,7 +114,7 @@ def _gates(values: _Values) -> Iterator[str]:
         found = values.of(path)
         period = values.number(path) if values.is_duration(path) else None
         unused = found in (None, False, [], {}) or (values.is_duration(path) and period in (None, 0))
-        usual = path == "cpuCFSQuotaPeriod" and period == USUAL_PERIOD
+        usual = path == "cpuCFSQuotaPeriod" and period == DEFAULT_QUOTA_PERIOD
         if not unused and not usual and _gate(values, name) is False:
             yield values.describe(path, f"it needs the feature gate {name}")
 

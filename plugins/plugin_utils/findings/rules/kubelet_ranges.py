@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...facts.model import NodeFacts
-from ...kubelet_fields import MEMORY_THROTTLING_FACTOR, READ_ONLY_PORT
+from ...facts.node_state import NodeFacts
+from ...profile.kubelet_fields import MEMORY_THROTTLING_FACTOR, READ_ONLY_PORT
 from ..evidence import claims
 from ..kubelet_values import value
 from ..model import Finding, Rule

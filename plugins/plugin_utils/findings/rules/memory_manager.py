@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-from ...facts.model import NodeFacts
-from ...facts.reservations import NumaAmount, UnreadableReservation, memory_kept_back, numa_amounts
-from ...kubelet_fields import FEATURE_GATES, MEMORY_MANAGER_POLICY, RESERVED_MEMORY
-from ...kubelet_gates import MEMORY_MANAGER
-from ...versions import minor
+from ...facts.node_allocatable import NumaAmount, UnreadableReservation, numa_amounts, reserved_memory_total
+from ...facts.node_state import NodeFacts
+from ...profile.kubelet_fields import FEATURE_GATES, MEMORY_MANAGER_POLICY, RESERVED_MEMORY
+from ...releases.kubelet_gates import MEMORY_MANAGER
+from ...releases.versions import minor
 from ..evidence import claims
 from ..kubelet_values import is_true, table, value
 from ..model import Effect, Finding, Rule, Severity
@@ -78,7 +78,7 @@ def memory_equation(facts: NodeFacts) -> Iterator[Finding]:
     except UnreadableReservation:
         return
     try:
-        wanted = memory_kept_back(settings)
+        wanted = reserved_memory_total(settings)
     except UnreadableReservation as error:
         yield refused(
             "reserved-memory-unreadable",

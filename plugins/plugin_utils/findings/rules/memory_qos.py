@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...facts.kubelet_layers import DEFAULT_SOURCE
-from ...facts.model import CgroupMode, NodeFacts
-from ...kubelet_fields import FEATURE_GATES, MEMORY_RESERVATION_POLICY, MEMORY_THROTTLING_FACTOR
-from ...versions import minor
+from ...facts.node_state import CgroupMode, NodeFacts
+from ...profile.kubelet_fields import FEATURE_GATES, MEMORY_RESERVATION_POLICY, MEMORY_THROTTLING_FACTOR
+from ...releases.versions import minor
 from ..evidence import claims, seen
 from ..kubelet_values import is_true
 from ..model import Effect, Finding, Rule, Severity

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.model import NodeFacts
+from ...facts.node_state import NodeFacts
 from ..kubelet_values import is_true, told, value
 from ..model import Effect, Finding, Rule, Severity
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ...facts.model import NodeFacts
-from ...kubelet_fields import READ_ONLY_PORT
+from ...facts.node_state import NodeFacts
+from ...profile.kubelet_fields import READ_ONLY_PORT
 from ..kubelet_values import told, value
 from ..model import Effect, Finding, Rule, Severity
 

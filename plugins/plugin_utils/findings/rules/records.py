@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ....module_utils.snapshot.record_evidence import ANSWER, BLOCKING, DIRECTORY, IMAGES, JOURNAL, ORIGINAL, SETTINGS
-from ...facts.model import NodeFacts, RecordProblem
+from ...facts.node_state import NodeFacts, RecordProblem
 from ..model import Effect, Finding, Rule, Severity
 
 LEDGER = "ledger"

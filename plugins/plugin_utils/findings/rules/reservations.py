@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from ....module_utils.cgroup.kubelet_names import Driver
 from ....module_utils.snapshot.cgroup_evidence import reserved_paths
-from ...facts.model import CgroupMode, NodeFacts
-from ...kubelet_fields import ENFORCE_NODE_ALLOCATABLE, KUBE_RESERVED_CGROUP, SYSTEM_RESERVED_CGROUP
+from ...facts.node_state import CgroupMode, NodeFacts
+from ...profile.kubelet_fields import ENFORCE_NODE_ALLOCATABLE, KUBE_RESERVED_CGROUP, SYSTEM_RESERVED_CGROUP
 from ..kubelet_values import told, value, words
 from ..model import Effect, Finding, Rule, Severity
 

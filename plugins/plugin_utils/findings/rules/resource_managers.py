@@ -7,10 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....module_utils.quantity import format_cpu_list
-from ... import kubelet_policy_options as history
-from ...facts.model import NodeFacts
-from ...facts.reservations import UnreadableReservation, cpu_reservation, require_reservable
-from ...kubelet_fields import (
+from ...facts.node_allocatable import UnreadableReservation, cpu_reservation, require_reservable
+from ...facts.node_state import NodeFacts
+from ...profile.kubelet_fields import (
     CGROUPS_PER_QOS,
     CPU_MANAGER_OPTIONS,
     CPU_MANAGER_POLICY,
@@ -25,7 +24,8 @@ from ...kubelet_fields import (
     TOPOLOGY_MANAGER_POLICY,
     TOPOLOGY_MANAGER_SCOPE,
 )
-from ...versions import minor
+from ...releases import kubelet_policy_options as history
+from ...releases.versions import minor
 from ..evidence import claims
 from ..kubelet_values import table, value, words
 from ..model import Effect, Finding, Rule, Severity
@@ -167,10 +167,10 @@ def manager_options_refused(facts: NodeFacts) -> Iterator[Finding]:
         options = table(facts, field.key)
         idle = field is TOPOLOGY_MANAGER_OPTIONS and value(facts, TOPOLOGY_MANAGER_POLICY.key) == "none"
         # The topology manager of policy none looks at no option (topologymanager/topology_manager.go NewManager).
-        looked_at = history.gate_refusal if idle else history.refusals
+        looked_at = history.gate_errors if idle else history.option_errors
         reasons = list(looked_at(manager, options, gates, version)) if options and version else []
         if field is CPU_MANAGER_OPTIONS:
-            reasons += history.incompatible(options, value(facts, TOPOLOGY_MANAGER_POLICY.key))
+            reasons += history.option_conflicts(options, value(facts, TOPOLOGY_MANAGER_POLICY.key))
             if options and facts.kubelet.cpu_manager_policy == "none":
                 reasons.append("cpuManagerPolicy none takes no options")
         if reasons:

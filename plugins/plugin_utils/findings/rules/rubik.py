@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.model import CgroupMode, NodeFacts
+from ...facts.node_state import CgroupMode, NodeFacts
 from ..evidence import seen
 from ..model import Effect, Finding, Rule, Severity
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...containerd_schema import cri_plugins
 from ...facts import containerd_defects as containerd
-from ...facts.model import Defect, NodeFacts
+from ...facts.node_state import NodeFacts
+from ...facts.runtime_state import Defect
+from ...releases.containerd_schema import cri_plugins
 from ..evidence import claims
 from ..model import Effect, Finding, Rule, Severity
 

@@ -6,18 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ... import kubelet_policy_options as history
-from ...facts.kubelet_driver import asks_cri
-from ...facts.model import CgroupMode, NodeFacts
-from ...kubelet_fields import (
+from ...facts.kubelet_settings import asks_cri
+from ...facts.node_state import CgroupMode, NodeFacts
+from ...profile.kubelet_fields import (
     CPU_MANAGER_OPTIONS,
     FAIL_CGROUP_V1,
     FEATURE_GATES,
     TOPOLOGY_MANAGER_OPTIONS,
     TOPOLOGY_MANAGER_POLICY,
 )
-from ...targets import Targets
-from ...versions import minor
+from ...profile.node_profile import Targets
+from ...releases import kubelet_policy_options as history
+from ...releases.versions import minor
 from ..evidence import claims
 from ..model import Effect, Finding, Severity
 from .kubelet import removed_flags
@@ -157,9 +157,9 @@ def manager_options(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
     cpu, topology = _table(facts, CPU_MANAGER_OPTIONS.key), _table(facts, TOPOLOGY_MANAGER_OPTIONS.key)
     policy = facts.kubelet.settings.get(TOPOLOGY_MANAGER_POLICY.key)
     reasons = (
-        *history.refusals(history.CPU_MANAGER, cpu, gates, targets.kubernetes),
-        *history.incompatible(cpu, str(policy.value) if policy else None),
-        *history.refusals(history.TOPOLOGY_MANAGER, topology, gates, targets.kubernetes),
+        *history.option_errors(history.CPU_MANAGER, cpu, gates, targets.kubernetes),
+        *history.option_conflicts(cpu, str(policy.value) if policy else None),
+        *history.option_errors(history.TOPOLOGY_MANAGER, topology, gates, targets.kubernetes),
     )
     if reasons:
         yield _finding(

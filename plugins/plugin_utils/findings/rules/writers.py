@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.known_writers import QOS_AGENTS
-from ...facts.model import NodeFacts
+from ...facts.node_state import NodeFacts
+from ...facts.other_writers import QOS_AGENTS
 from ..evidence import seen
 from ..model import Effect, Finding, Rule, Severity
 

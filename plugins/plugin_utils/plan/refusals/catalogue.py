@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
+from ..change_set import Refusal
 from ..draft import PlanDraft
-from ..model import Refusal
 from . import immutable, kubeadm, kubelet, layout, node, runtime
 from .model import Rule
 

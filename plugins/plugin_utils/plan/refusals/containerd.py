@@ -7,24 +7,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....module_utils.cgroup.kubelet_names import Driver
-from ...containerd_schema import DEFAULT_RUNTIME_TYPE, OWN_DROP_IN, RUNTIME_V1, readable_schemas, release
-from ...facts.containerd import DUMP
 from ...facts.containerd_defects import IGNORED, NRI_SOCKET, TYPE
-from ...facts.containerd_drivers import runtime_v1_driver
-from ...facts.containerd_keys import DEPRECATED
 from ...facts.containerd_layers import (
     Merge,
-    deprecated_runtimes,
-    driver_word,
-    runtimes,
+    declared_handlers,
+    deprecated_handlers,
     schema_of,
     source_of,
+    systemd_cgroup_option,
     version_in,
 )
-from ..containerd import nri_skip
-from ..containerd_place import DROP_IN, files_of, strategy
+from ...facts.containerd_runtime import DUMP, runtime_v1_driver
+from ...facts.containerd_tables import DEPRECATED
+from ...releases.containerd_schema import DEFAULT_RUNTIME_TYPE, OWN_DROP_IN, RUNTIME_V1, parse_release, readable_schemas
+from ..change_set import Refusal
+from ..containerd_changes import containerd_nri_unsupported
+from ..containerd_location import DROP_IN, files_of, strategy
 from ..draft import PlanDraft
-from ..model import Refusal
 from . import containerd_key_case, containerd_outcome
 from .model import Rule, unsafe_file
 
@@ -46,7 +45,7 @@ def _config(draft: PlanDraft) -> Iterator[Refusal]:
 
 def _release(draft: PlanDraft) -> Iterator[Refusal]:
     """Which of several files wins differs by release; a lone file means the same to all that read its schema."""
-    version, known = draft.runtime.version, release(draft.runtime.version)
+    version, known = draft.runtime.version, parse_release(draft.runtime.version)
     if known is not None and known[0] > NEWEST_MAJOR:
         yield Refusal(
             "containerd-release-unknown",
@@ -120,7 +119,7 @@ def _strategy(draft: PlanDraft) -> Iterator[Refusal]:
     runtime = draft.runtime
     if draft.profile.containerd_strategy != DROP_IN:
         return
-    if release(runtime.version) is None or runtime.merged.merge is Merge.REPLACING:
+    if parse_release(runtime.version) is None or runtime.merged.merge is Merge.REPLACING:
         yield Refusal(
             "containerd-strategy",
             f"containerd {runtime.version or 'of an unknown version'} may replace a plugin's table by that of a"
@@ -134,7 +133,7 @@ def _dump(draft: PlanDraft) -> Iterator[Refusal]:
     """Nothing is left to write, and containerd does not read it so: what it reads is not understood."""
     runtime, driver = draft.runtime, draft.profile.cgroup_driver
     for handler in runtime.handlers if driver else ():
-        systemd = driver_word(runtimes(runtime.merged.cri).get(handler.name)) is True
+        systemd = systemd_cgroup_option(declared_handlers(runtime.merged.cri).get(handler.name)) is True
         written = Driver.SYSTEMD if systemd else Driver.CGROUPFS
         dumped = handler.configured if handler.source == DUMP else None
         if dumped and dumped is not driver and written is driver:
@@ -152,7 +151,7 @@ def _runtime_v1(draft: PlanDraft) -> Iterator[Refusal]:
     generateRuntimeOptions in pkg/cri/server/helpers.go of 1.6 and 1.7, containerd RELEASES.md.
     """
     layers, wanted = draft.runtime.merged, draft.profile.cgroup_driver
-    for name, table in sorted(runtimes(layers.cri).items()) if wanted else ():
+    for name, table in sorted(declared_handlers(layers.cri).items()) if wanted else ():
         if table.get("runtime_type") == RUNTIME_V1 and runtime_v1_driver(layers, table) is not wanted:
             yield Refusal(
                 "containerd-runtime-v1",
@@ -165,7 +164,7 @@ def _runtime_v1(draft: PlanDraft) -> Iterator[Refusal]:
 def _deprecated(draft: PlanDraft) -> Iterator[Refusal]:
     """Handlers that 1.x makes of default_runtime and untrusted_workload_runtime; 2.0 has neither."""
     runtime, layers = draft.runtime, draft.runtime.merged
-    kept = deprecated_runtimes(layers) if draft.profile.cgroup_driver else {}
+    kept = deprecated_handlers(layers) if draft.profile.cgroup_driver else {}
     for handler in runtime.handlers:
         if handler.name in kept and handler.configured is not draft.profile.cgroup_driver:
             yield Refusal(
@@ -177,7 +176,7 @@ def _deprecated(draft: PlanDraft) -> Iterator[Refusal]:
 
 
 def _nri(draft: PlanDraft) -> Iterator[Refusal]:
-    skip = nri_skip(draft.runtime, draft.profile)
+    skip = containerd_nri_unsupported(draft.runtime, draft.profile)
     if skip and draft.profile.nri.unsupported == "refuse":
         yield Refusal(
             "nri-unsupported",

@@ -6,14 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ...containerd_schema import CRI_V1, CRI_V2, CRI_V3
-from ...edit.containerd_file import other_spelling
-from ...facts.config import nested
-from ...facts.config_file import ConfigFile
-from ...facts.containerd_keys import nri_values
+from ...edit.containerd_text import other_spelling
+from ...facts.config_file import ConfigFile, value_at
 from ...facts.containerd_layers import Layers, Merge, own_table
+from ...facts.containerd_tables import nri_values
+from ...releases.containerd_schema import CRI_V1, CRI_V2, CRI_V3
+from ..change_set import Change, Refusal
 from ..draft import PlanDraft
-from ..model import Change, Refusal
 from .model import Rule
 
 CRI_NAMES = (CRI_V1, CRI_V2, CRI_V3)
@@ -55,10 +54,10 @@ def _counts(change: Change, after: Layers) -> bool:
     if change.keys[0] != "plugins":
         return bool(config.values.get(change.keys[0]) == change.after)
     if change.keys[1] in CRI_NAMES:
-        return bool(nested(own_table(after, config), change.keys[2:]) == change.after)
-    table = nested(config.values, change.keys[:2])
+        return bool(value_at(own_table(after, config), change.keys[2:]) == change.after)
+    table = value_at(config.values, change.keys[:2])
     found = nri_values(table, after.letter_case) if isinstance(table, Mapping) else {}
-    return bool(nested(found, change.keys[2:]) == change.after)
+    return bool(value_at(found, change.keys[2:]) == change.after)
 
 
 RULES: tuple[Rule, ...] = (_key_case,)

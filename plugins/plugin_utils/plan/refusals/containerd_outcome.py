@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 
 from ....module_utils.cgroup.kubelet_names import Driver
 from ...facts import containerd_defects as containerd
-from ...facts.containerd_layers import Layers, driver_word, imported, runtimes, source_of
-from ...facts.model import RuntimeFacts
-from ..containerd import nri_values
-from ..containerd_after import files_after
-from ..containerd_rendered import own_paths
+from ...facts.containerd_layers import Layers, declared_handlers, imported_paths, source_of, systemd_cgroup_option
+from ...facts.runtime_state import RuntimeFacts
+from ..change_set import Change, Refusal
+from ..containerd_changes import files_after, nri_values
+from ..containerd_location import own_paths
 from ..draft import PlanDraft
-from ..model import Change, Refusal
 from .model import Rule, unsafe_file
 
 FOLDER = "/etc/containerd/"
@@ -67,7 +66,7 @@ def _imported_again(runtime: RuntimeFacts, changes: Sequence[Change], paths: set
     """A file left as it is that imports a changed one cannot be shown to containerd before the change is made."""
     after = files_after(runtime, changes)
     for config in runtime.merged.files[1:]:
-        again = paths & set(imported(config, after, runtime.version))
+        again = paths & set(imported_paths(config, after, runtime.version))
         if again and config.path not in paths:
             yield Refusal(
                 "containerd-imports",
@@ -79,7 +78,7 @@ def _imported_again(runtime: RuntimeFacts, changes: Sequence[Change], paths: set
 
 def _start(draft: PlanDraft) -> Iterator[Refusal]:
     after = draft.containerd_after
-    for defect in containerd.defects(after, draft.runtime.version):
+    for defect in containerd.find_defects(after, draft.runtime.version):
         if defect.code in WOULD_NOT_START:
             yield Refusal(
                 "containerd-would-not-start",
@@ -107,7 +106,7 @@ def _in_force(draft: PlanDraft) -> Iterator[Refusal]:
 
 def _handlers(runtime: RuntimeFacts, after: Layers, driver: Driver) -> Iterator[Refusal]:
     for handler in runtime.handlers:
-        word = driver_word(runtimes(after.cri).get(handler.name))
+        word = systemd_cgroup_option(declared_handlers(after.cri).get(handler.name))
         counts = Driver.SYSTEMD if word is True else Driver.CGROUPFS
         if counts is not driver:
             yield _outranked(f"SystemdCgroup of {handler.name}", source_of(after, handler.name) or runtime.config.path)

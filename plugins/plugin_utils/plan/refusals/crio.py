@@ -7,19 +7,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....module_utils.snapshot.runtime_files import MAX_CRIO_DROP_INS
-from ..crio import (
+from ..change_set import Refusal
+from ..crio_changes import (
     DROP_IN,
+    command_line_value,
     connections_refused_by,
-    crio_nri_skip,
-    desired,
+    crio_nri_unsupported,
+    desired_settings,
     drop_in,
-    in_force,
-    on_command_line,
-    printed,
-    same,
+    effective_value,
+    is_same,
+    to_printed,
 )
 from ..draft import PlanDraft
-from ..model import Refusal
 from .model import Rule, unreadable_file, unsafe_file
 
 
@@ -53,12 +53,12 @@ def _files(draft: PlanDraft) -> Iterator[Refusal]:
 
 def _flags(draft: PlanDraft) -> Iterator[Refusal]:
     """cri-o internal/criocli/criocli.go, mergeConfig: options of the command line go over every file."""
-    for setting in desired(draft.runtime, draft.profile):
-        said = on_command_line(draft.runtime, setting)
+    for setting in desired_settings(draft.runtime, draft.profile):
+        said = command_line_value(draft.runtime, setting)
         if said not in (None, setting.wanted):
             yield Refusal(
                 "flag-overrides-config",
-                f"CRI-O is started with {setting.flag}={printed(said)}, which beats {setting.keys[-1]} in any file",
+                f"CRI-O is started with {setting.flag}={to_printed(said)}, which beats {setting.keys[-1]} in any file",
                 "Take the flag out of crio.service or /etc/sysconfig/crio and restart CRI-O.",
                 file=drop_in(draft.runtime),
             )
@@ -66,11 +66,11 @@ def _flags(draft: PlanDraft) -> Iterator[Refusal]:
 
 def _outranked(draft: PlanDraft) -> Iterator[Refusal]:
     folder = draft.runtime.crio.folder if draft.runtime.crio else ""
-    for setting in desired(draft.runtime, draft.profile):
-        found = in_force(draft.runtime, setting)
+    for setting in desired_settings(draft.runtime, draft.profile):
+        found = effective_value(draft.runtime, setting)
         parent, _slash, name = (found.path or "").rpartition("/")
-        outranked = parent == folder and name > DROP_IN and not same(found.value, setting.wanted)
-        if outranked and on_command_line(draft.runtime, setting) is None:
+        outranked = parent == folder and name > DROP_IN and not is_same(found.value, setting.wanted)
+        if outranked and command_line_value(draft.runtime, setting) is None:
             yield Refusal(
                 "crio-drop-in-overridden",
                 f"sets {setting.keys[-1]} = {found.value!r} and sorts behind {DROP_IN}, so that it would win",
@@ -80,7 +80,7 @@ def _outranked(draft: PlanDraft) -> Iterator[Refusal]:
 
 
 def _nri(draft: PlanDraft) -> Iterator[Refusal]:
-    skip = crio_nri_skip(draft.runtime, draft.profile)
+    skip = crio_nri_unsupported(draft.runtime, draft.profile)
     if skip and draft.profile.nri.unsupported == "refuse":
         yield Refusal(
             "nri-unsupported",

@@ -12,10 +12,10 @@ import json
 from collections.abc import Iterator
 
 from ....module_utils.cgroup.kubelet_names import Driver
-from ...facts.docker import OPTION, exec_options
-from ...facts.model import NodeFacts
+from ...facts.container_runtime import DRIVER_OPTION, exec_options
+from ...facts.node_state import NodeFacts
+from ..change_set import Refusal
 from ..draft import PlanDraft
-from ..model import Refusal
 from .model import Rule, unsafe_file
 
 BY_HAND = "This release does not change docker"
@@ -37,7 +37,7 @@ def _docker(draft: PlanDraft) -> Iterator[Refusal]:
 
 
 def _driver_by_hand(facts: NodeFacts, driver: Driver) -> Iterator[Refusal]:
-    wanted = f"{OPTION}={driver.value}"
+    wanted = f"{DRIVER_OPTION}={driver.value}"
     words = exec_options(facts.runtime.command_line)
     if words:
         yield Refusal(
@@ -51,7 +51,7 @@ def _driver_by_hand(facts: NodeFacts, driver: Driver) -> Iterator[Refusal]:
         yield from unsafe_file(facts.runtime.config)
         return
     found = facts.runtime.config.values.get("exec-opts")
-    kept = [each for each in found if not str(each).startswith(OPTION + "=")] if isinstance(found, list) else []
+    kept = [each for each in found if not str(each).startswith(DRIVER_OPTION + "=")] if isinstance(found, list) else []
     state = "has no exec-opts" if found is None else f'has "exec-opts": {json.dumps(found)}'
     yield Refusal(
         "runtime-unsupported",

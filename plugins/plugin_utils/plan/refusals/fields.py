@@ -8,18 +8,19 @@ from collections.abc import Iterable, Iterator
 
 from ....module_utils.cgroup.kubelet_names import Driver, cgroup_path
 from ....module_utils.errors import ColocationError
-from ...facts.model import CgroupMode, NodeFacts
+from ...facts.node_allocatable import NotComputable, compute_reserved_memory
+from ...facts.node_state import CgroupMode, NodeFacts
 from ...findings.rules.memory_qos import SOUND_KERNEL
 from ...findings.rules.reservations import lacking
 from ...findings.rules.resource_managers import COMPRESSIBLE, COMPRESSIBLE_SINCE
-from ...kubelet_fields import CGROUP_ROOT, ENFORCE_NODE_ALLOCATABLE, FEATURE_GATES, OLDEST, RESERVED_MEMORY
-from ...kubelet_gates import GATES, MEMORY_QOS
-from ...kubelet_options import AUTO
-from ...versions import Version, minor
+from ...profile.kubelet_fields import CGROUP_ROOT, ENFORCE_NODE_ALLOCATABLE, FEATURE_GATES, OLDEST, RESERVED_MEMORY
+from ...profile.node_profile import Desired
+from ...profile.validators import AUTO
+from ...releases.kubelet_gates import GATES, MEMORY_QOS
+from ...releases.versions import Version, minor
+from ..change_set import Refusal
+from ..desired_state import settings_after
 from ..draft import PlanDraft
-from ..kubelet_after import Desired, settings_after
-from ..model import Refusal
-from ..reserved_memory import NotComputable, computed
 from .model import Rule
 
 
@@ -68,7 +69,7 @@ def _reserved_memory(draft: PlanDraft) -> Iterator[Refusal]:
     if draft.profile.reserved_memory != AUTO:
         return
     try:
-        computed(settings_after(draft.kubelet.settings, draft.profile), draft.facts.cpus)
+        compute_reserved_memory(settings_after(draft.kubelet.settings, draft.profile), draft.facts.cpus)
     except NotComputable as error:
         yield Refusal(
             "reserved-memory-not-computable",

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.model import NodeFacts
+from ...facts.node_state import NodeFacts
 from ...findings.model import Effect
 from ...findings.rules import immutable
+from ..change_set import Refusal
 from ..draft import PlanDraft
-from ..model import Refusal
 from .model import Rule
 
 

@@ -6,15 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..change_set import Refusal
 from ..draft import PlanDraft
-from ..kubeadm_patch import disagreeing, why_not
-from ..model import Refusal
+from ..kubeadm_patch import conflicting_fields, unsupported_reason
 from .model import Rule
 
 
 def _folder(draft: PlanDraft) -> Iterator[Refusal]:
     found = draft.kubelet.kubeadm_patches
-    if not draft.profile.kubeadm_patches or found is None or why_not(draft):
+    if not draft.profile.kubeadm_patches or found is None or unsupported_reason(draft):
         return
     if found.kind not in ("missing", "directory"):
         yield Refusal(
@@ -43,7 +43,7 @@ def _folder(draft: PlanDraft) -> Iterator[Refusal]:
 
 
 def _overridden(draft: PlanDraft) -> Iterator[Refusal]:
-    found = dict.fromkeys((patch.path, keys[0]) for patch, keys in disagreeing(draft))
+    found = dict.fromkeys((patch.path, keys[0]) for patch, keys in conflicting_fields(draft))
     for path, key in found:
         yield Refusal(
             "kubeadm-patch-overrides",

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...edit.kubelet_syntax import decodes_as_json
-from ...edit.place_of import line_of
+from ...edit.kubelet_text import decodes_as_json, line_of
 from ...facts.config_file import ConfigFile
-from ...facts.kubelet_layers import not_kubelets, patched
-from ...facts.model import NodeFacts
-from ...kubelet_fields import (
+from ...facts.kubelet_accepted_values import WrongType, wrong_types, wrong_types_of_dropins
+from ...facts.kubelet_layers import header_errors, merge_patch
+from ...facts.node_state import NodeFacts
+from ...profile.kubelet_fields import (
     CPU_MANAGER_POLICY,
     KUBE_RESERVED,
     MEMORY_MANAGER_POLICY,
@@ -24,11 +24,10 @@ from ...kubelet_fields import (
     SYSTEM_RESERVED,
     TOPOLOGY_MANAGER_POLICY,
 )
-from ...kubelet_types import WrongType, wrong_types, wrong_types_of_dropins
-from ...versions import minor
+from ...releases.versions import minor
+from ..change_set import Refusal
 from ..draft import PlanDraft
-from ..kubelet_place import decoded_files
-from ..model import Refusal
+from ..kubelet_location import decoded_files
 from .model import Rule
 
 TOLD_OTHERWISE = frozenset(
@@ -50,7 +49,7 @@ def _kind(draft: PlanDraft) -> Iterator[Refusal]:
     if not draft.desired:
         return
     for config in decoded_files(draft.facts):
-        wrong = not_kubelets(config.values)
+        wrong = header_errors(config.values)
         if wrong:
             yield Refusal(
                 "kubelet-config-kind",
@@ -80,7 +79,7 @@ def _types(draft: PlanDraft) -> Iterator[Refusal]:
 def _wrong(facts: NodeFacts, config: ConfigFile) -> Iterator[WrongType]:
     version = minor(facts.kubelet.version)
     if config is not facts.kubelet.config:
-        return wrong_types_of_dropins(patched({}, config.values), version)
+        return wrong_types_of_dropins(merge_patch({}, config.values), version)
     return wrong_types(config.values, version, is_json=decodes_as_json(config.text or ""))
 
 

@@ -6,25 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.config import nested
-from ...facts.kubelet_model import Flag
-from ...facts.layout import RANCHER
-from ...facts.model import NodeFacts
-from ...kubelet_options import AUTO
-from ...versions import minor
+from ...facts.config_file import value_at
+from ...facts.kubelet_state import Flag
+from ...facts.node_layout import RANCHER
+from ...facts.node_state import NodeFacts
+from ...profile.validators import AUTO
+from ...releases.versions import minor
+from ..change_set import Impact, Refusal
 from ..draft import PlanDraft
-from ..kubelet import is_right
-from ..kubelet_flags import Override, fields_of, left_behind, overrides
-from ..kubelet_place import (
-    SUPERVISORS,
-    kubelet_unit,
-    merged,
-    reads_folder,
-    why_no_folder,
-    with_values,
-)
-from ..model import Need, Refusal
-from ..owner import kubelet_arguments
+from ..kubelet_changes import Override, changed_entries, fields_of, find_overrides, is_as_desired
+from ..kubelet_location import SUPERVISORS, kubelet_unit, merge_layers, reads_folder, why_no_folder, with_values
+from ..owner_instructions import kubelet_arguments
 from .model import Rule, unsafe_file
 
 
@@ -46,7 +38,7 @@ def _installed(draft: PlanDraft) -> Iterator[Refusal]:
 def _config(draft: PlanDraft) -> Iterator[Refusal]:
     if draft.kubelet.config.kind != "missing":
         yield from unsafe_file(draft.kubelet.config)
-    place = draft.kubelet_place
+    place = draft.kubelet_location
     if not isinstance(place, Refusal) or not draft.kubelet.installed or draft.facts.layout.kubelet_inside:
         return
     if place.variable and not draft.desired:
@@ -88,18 +80,20 @@ def _folder(draft: PlanDraft) -> Iterator[Refusal]:
 
 def _outranked(draft: PlanDraft) -> Iterator[Refusal]:
     """A later drop-in that sets the same: of kubelet's files the last one wins."""
-    place = draft.kubelet_place
+    place = draft.kubelet_location
     if isinstance(place, Refusal):
         return
     version = minor(draft.kubelet.version)
     found, now = draft.kubelet_layers, draft.kubelet_document
     missing = {
-        keys: wanted for field, keys, wanted in draft.desired if not is_right(field, nested(now, keys), wanted, version)
+        keys: wanted
+        for field, keys, wanted in draft.desired
+        if not is_as_desired(field, value_at(now, keys), wanted, version)
     }
-    after = merged(with_values(found, place.path, missing), version)
+    after = merge_layers(with_values(found, place.path, missing), version)
     paths = [path for path, _values in found]
     for field, keys, wanted in draft.desired:
-        if keys not in missing or is_right(field, nested(after, keys), wanted, version) or wanted == AUTO:
+        if keys not in missing or is_as_desired(field, value_at(after, keys), wanted, version) or wanted == AUTO:
             continue  # what cannot be computed has a reason of its own
         later = [path for path, values in found[paths.index(place.path) + 1 :] if keys[0] in values]
         if later:
@@ -138,9 +132,9 @@ def _where(facts: NodeFacts, override: Override) -> tuple[str, str]:
 
 
 def _flags(draft: PlanDraft) -> Iterator[Refusal]:
-    if draft.facts.layout.name in RANCHER and isinstance(draft.kubelet_place, Refusal):
+    if draft.facts.layout.name in RANCHER and isinstance(draft.kubelet_location, Refusal):
         return
-    found = overrides(draft.kubelet, draft.desired)
+    found = find_overrides(draft.kubelet, draft.desired)
     for field in fields_of(draft.desired):
         stuck = [each for each in found if each.field is field and each.path is None]
         if stuck:
@@ -167,7 +161,7 @@ def _flags_that_hold_more(draft: PlanDraft, found: tuple[Override, ...]) -> Iter
     for field, paths in fields_of(draft.desired).items():
         members = [each for each in found if each.field is field and each.path is not None]
         flags: tuple[Flag, ...] = tuple(each.flag for each in members)
-        more = left_behind(field, flags, whole.get(field.key), paths) if flags else ""
+        more = changed_entries(field, flags, whole.get(field.key), paths) if flags else ""
         if more:
             yield Refusal(
                 "flag-has-other-entries",
@@ -190,9 +184,9 @@ def _embedded(draft: PlanDraft) -> Iterator[Refusal]:
             f"{name} starts kubelet here, and no unit of it is active",
             f"Run {name} as its installer sets it up: one of {', '.join(SUPERVISORS)}.",
         )
-    if not draft.facts.pods.sandboxes or isinstance(draft.kubelet_place, Refusal):
+    if not draft.facts.pods.sandboxes or isinstance(draft.kubelet_location, Refusal):
         return
-    disruptive = [change for change in draft.kubelet_changes if Need.DRAIN in change.needs]
+    disruptive = [change for change in draft.kubelet_changes if Impact.DRAIN in change.needs]
     if disruptive:
         yield Refusal(
             "embedded-needs-empty-node",

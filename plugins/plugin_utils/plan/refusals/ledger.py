@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from ...facts.model import NodeFacts
+from ...facts.node_state import NodeFacts
 from ...findings.rules.records import blocking
-from ..model import Refusal
+from ..change_set import Refusal
 
 
 def ledger_refusals(facts: NodeFacts) -> tuple[Refusal, ...]:

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ...facts.config_file import ConfigFile, advice
+from ..change_set import Refusal
 from ..draft import PlanDraft
-from ..model import Refusal
 
 Rule = Callable[[PlanDraft], Iterator[Refusal]]
 

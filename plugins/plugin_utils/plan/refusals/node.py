@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.model import CgroupMode
-from ..containerd_rendered import obstacle
+from ...facts.node_state import CgroupMode
+from ..change_set import Impact, Refusal
+from ..containerd_location import location_obstacle
 from ..draft import PlanDraft
-from ..model import Need, Refusal
 from .model import Rule
 
 
@@ -73,8 +73,8 @@ def _rendered_with_pods(draft: PlanDraft) -> Iterator[Refusal]:
     """k3s and RKE2 end with the containerd that they started, so nobody is left to stop a sandbox over CRI."""
     if not draft.facts.layout.regenerated or not draft.facts.pods.sandboxes:
         return
-    found = [each for each in draft.runtime_changes if not obstacle(draft.facts, each)]
-    disruptive = [each for each in found if Need.DRAIN in each.needs]
+    found = [each for each in draft.runtime_changes if not location_obstacle(draft.facts, each)]
+    disruptive = [each for each in found if Impact.DRAIN in each.needs]
     if disruptive:
         name = draft.facts.layout.name
         yield Refusal(

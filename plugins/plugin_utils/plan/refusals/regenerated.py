@@ -8,22 +8,29 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ...containerd_schema import NRI_ID
-from ...facts.model import NodeFacts
-from ..containerd_rendered import Rendering, is_another_driver, obstacle, own_paths, rendering, template_of
+from ...facts.node_state import NodeFacts
+from ...releases.containerd_schema import NRI_ID
+from ..change_set import Change, Refusal
+from ..containerd_location import (
+    Rendering,
+    find_rendering,
+    is_another_driver,
+    location_obstacle,
+    own_paths,
+    template_of,
+)
 from ..draft import PlanDraft
-from ..model import Change, Refusal
 from .model import Rule, unsafe_file
 
 
 def _regenerated(draft: PlanDraft) -> Iterator[Refusal]:
-    how = rendering(draft.facts)
+    how = find_rendering(draft.facts)
     if how is None:
         return
     changes = draft.runtime_changes
     by_reason: dict[str, list[Change]] = {}
     for change in changes:
-        reason = obstacle(draft.facts, change)
+        reason = location_obstacle(draft.facts, change)
         if reason:
             by_reason.setdefault(reason, []).append(change)
     for reason, stuck in by_reason.items():

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ..change_set import Refusal
 from ..draft import PlanDraft
-from ..model import Refusal
 from . import containerd, crio, docker, regenerated
 from .model import Rule
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.model import NodeFacts
+from ...facts.node_state import NodeFacts
 from ...findings.model import Effect, Finding
 from ...findings.model import Rule as FindingRule
 from ...findings.rules import (
@@ -21,10 +21,10 @@ from ...findings.rules import (
     reservations,
 )
 from ...findings.rules import resource_managers as managers
-from ...kubelet_fields import FIELDS
+from ...profile.kubelet_fields import FIELDS
+from ..change_set import Refusal
+from ..desired_state import SOURCE
 from ..draft import PlanDraft
-from ..kubelet_after import SOURCE
-from ..model import Refusal
 from .model import Rule
 
 ASKED: tuple[FindingRule, ...] = (

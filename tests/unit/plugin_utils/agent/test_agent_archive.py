@@ -20,7 +20,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import ar
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.archive import Archive, read_archive
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.archive_entries import BadArchive, read_entries
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.image_name import normalized
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.archives import (
     NAME,
     Layout,

@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.feature import Feature
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.options import parse_options
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.release import release_of
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.agents import arguments, options
 
 MEMORY = {"name": "offline", "namespace": "batch", "selector": {"matchLabels": {"app": "x"}}}

@@ -13,9 +13,9 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.arguments
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.feature import Feature, served
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.host import AgentHost, known_host, read_host
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.pools import obstacle
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import CgroupMode
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import CgroupMode
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.agents import (
     CNI,
     OPEN_EULER,

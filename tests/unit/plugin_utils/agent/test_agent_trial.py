@@ -25,7 +25,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.trial imp
     trials,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.trial_values import expected, unproven
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import CgroupMode
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import CgroupMode
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import Operation
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.agents import host, node, options, pools
 

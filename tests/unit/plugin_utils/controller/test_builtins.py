@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.builtins import untagged
+from ansible_collections.volcano.colocation.plugins.plugin_utils.node.action_base import strip_tags
 
 
 class Text(str):
@@ -40,13 +40,13 @@ class Real(float):
     ],
 )
 def test_exact_builtins(value: Any, kind: type, plain: Any) -> None:
-    found = untagged(value)
+    found = strip_tags(value)
     assert found.__class__ is kind
     assert found == plain
 
 
 def test_every_depth_and_every_key() -> None:
-    found = untagged({Text("a"): [{Text("b"): (Text("c"), Whole(1))}], 7: Text("d")})
+    found = strip_tags({Text("a"): [{Text("b"): (Text("c"), Whole(1))}], 7: Text("d")})
     assert found == {"a": [{"b": ["c", 1]}], 7: "d"}
     assert [type(key) for key in found] == [str, int]
     assert found["a"][0]["b"][0].__class__ is str
@@ -54,4 +54,4 @@ def test_every_depth_and_every_key() -> None:
 
 def test_what_is_no_builtin_is_left() -> None:
     marker = object()
-    assert untagged(marker) is marker
+    assert strip_tags(marker) is marker

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import SIZE_LIMIT, pack
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.node import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import SnapshotError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.node.transport import (
     LOST_CONNECTION_RETRIES,
     POLL_SECONDS,
     SNAPSHOT_MODULE,
@@ -21,7 +22,6 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.node
     Node,
     NodeFailure,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import SnapshotError
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import ALIGNED, captured, put
 
 PLAN = {"id": "20261121T013455-1a2b3c4d", "schema": 1}

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.outcome import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Plan, Refusal
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import FileEdit
+from ansible_collections.volcano.colocation.plugins.plugin_utils.report.plan_result import (
     diffs,
     failure_message,
+    plan_result,
     progress_line,
-    published_plan,
     refusal_message,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import FileEdit
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Plan, Refusal
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import DIFFERING, captured, facts_of, wanted
 
 REFUSALS = (Refusal("a", "it is so", "Do this", file="/x", line=2), Refusal("b", "it is thus", "Do that", variable="v"))
@@ -38,7 +38,7 @@ def test_the_diff_of_a_new_file_begins_empty() -> None:
 
 def test_the_published_plan() -> None:
     facts = facts_of(captured(DIFFERING))
-    found = published_plan(make_plan(facts, wanted(), allow_disruption=False))
+    found = plan_result(make_plan(facts, wanted(), allow_disruption=False))
     assert json.loads(json.dumps(found)) == found
     assert {change["setting"] for change in found["pending"]} >= {"cpuManagerPolicy"}
     assert found["changes"][-1] == {

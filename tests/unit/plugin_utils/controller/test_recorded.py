@@ -17,17 +17,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import SIZE_LIMIT
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.assessment import assess
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.recorded import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.profile_comparison import assess
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import SnapshotError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.node.snapshot_files import (
     assess_recorded,
     read_snapshot,
-    recorded,
+    recorded_snapshots,
     replace_file,
     save_snapshot,
     write_report,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import SnapshotError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
 from ansible_collections.volcano.colocation.tests.unit.hosts import host as hosts
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
@@ -133,7 +133,7 @@ def test_a_planted_link_is_not_written_through(write: Writer, suffix: str, tmp_p
 
 
 def test_only_one_function_writes_files_on_the_controller() -> None:
-    """``observation`` writes into Ansible's own private folder, and creates each file exclusively."""
+    """``keep_snapshot`` writes into Ansible's own private folder, and creates each file exclusively."""
     writes = re.compile(r"\.write_text\((?!plan|found)|\.write_bytes\(|open\([^)]*[\"'][wax]|os\.(?:open|fdopen)\(")
     found = {
         path.name
@@ -141,21 +141,21 @@ def test_only_one_function_writes_files_on_the_controller() -> None:
         for path in sorted((PLUGINS / folder).rglob("*.py"))
         if writes.search(path.read_text(encoding="utf-8"))
     }
-    assert found == {"recorded.py", "observation.py"}
+    assert found == {"snapshot_files.py"}
 
 
 def test_nodes_are_called_what_their_files_are_called(tmp_path: Path) -> None:
     for name in ("b.snapshot.json", "a.json", ".hidden.json", "notes.txt", "a.b.snapshot.json"):
         (tmp_path / name).write_text("{}", encoding="utf-8")
-    assert [name for name, _path in recorded(tmp_path)] == ["a.b", "a", "b"]
-    assert list(recorded(tmp_path / "a.json")) == [("a", str(tmp_path / "a.json"))]
+    assert [name for name, _path in recorded_snapshots(tmp_path)] == ["a.b", "a", "b"]
+    assert list(recorded_snapshots(tmp_path / "a.json")) == [("a", str(tmp_path / "a.json"))]
 
 
 def test_a_folder_without_any_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SnapshotError, match="no snapshot in it"):
-        list(recorded(tmp_path))
+        list(recorded_snapshots(tmp_path))
     with pytest.raises(SnapshotError, match="No such file"):
-        list(recorded(tmp_path / "gone"))
+        list(recorded_snapshots(tmp_path / "gone"))
 
 
 def test_what_is_no_regular_file_or_too_large_is_refused_at_once(tmp_path: Path) -> None:

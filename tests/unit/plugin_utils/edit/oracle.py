@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import REMOVE, Path
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.document_changes import REMOVE, Path
 
 Owned = tuple[str, Path]
 """A line without its end, and the key it belongs to; a comment belongs to the mapping it stands in."""

@@ -8,20 +8,18 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.document_changes import (
     EMPTIED,
     REMOVE,
-    Append,
-    Dropped,
-    Without,
-    tree,
-)
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.document import (
-    Fate,
-    applied,
-    difference,
-    needed,
-    pruned,
+    AppendItem,
+    EmptiedMapping,
+    ItemRemoval,
+    RemoveItem,
+    apply_edits,
+    differing_path,
+    missing_edits,
+    prune_emptied,
+    to_tree,
 )
 
 NOTHING: Any = None
@@ -38,7 +36,7 @@ class Tagged(str):
 
 
 def test_values_become_builtins() -> None:
-    built = tree({(Tagged("a"), Tagged("b")): Tagged("x"), ("c",): (Tagged("y"),), ("d",): True, ("e",): REMOVE})
+    built = to_tree({(Tagged("a"), Tagged("b")): Tagged("x"), ("c",): (Tagged("y"),), ("d",): True, ("e",): REMOVE})
     assert built == {"a": {"b": "x"}, "c": ["y"], "d": True, "e": REMOVE}
     below = built["a"]
     assert isinstance(below, dict)
@@ -47,13 +45,13 @@ def test_values_become_builtins() -> None:
 
 
 def test_a_plan_shows_a_wish_in_words() -> None:
-    assert [str(wish) for wish in (REMOVE, Append("x"), Without("y"))] == ["absent", "with x", "without y"]
+    assert [str(wish) for wish in (REMOVE, AppendItem("x"), RemoveItem("y"))] == ["absent", "with x", "without y"]
 
 
-@pytest.mark.parametrize("value", [None, {"a": 1}, [None], [{1: "a"}], b"x", object(), EMPTIED, Append(NOTHING)])
+@pytest.mark.parametrize("value", [None, {"a": 1}, [None], [{1: "a"}], b"x", object(), EMPTIED, AppendItem(NOTHING)])
 def test_other_types_are_a_mistake_of_the_caller(value: Any) -> None:
     with pytest.raises(TypeError):
-        tree({("a",): value})
+        to_tree({("a",): value})
 
 
 @pytest.mark.parametrize(
@@ -62,7 +60,7 @@ def test_other_types_are_a_mistake_of_the_caller(value: Any) -> None:
 )
 def test_overlapping_paths_are_a_mistake_of_the_caller(paths: list[tuple[str, ...]]) -> None:
     with pytest.raises(ValueError, match=r"overlap|at least one key"):
-        tree(dict.fromkeys(paths, 1))
+        to_tree(dict.fromkeys(paths, 1))
 
 
 DOCUMENT = {"a": 1, "b": {"c": "x", "d": True}, "n": None, "e": {}, "l": ["p"]}
@@ -79,10 +77,10 @@ DOCUMENT = {"a": 1, "b": {"c": "x", "d": True}, "n": None, "e": {}, "l": ["p"]}
         ({("x",): REMOVE, ("b", "x"): REMOVE, ("n", "x"): REMOVE, ("y", "z"): REMOVE, ("a", "x"): REMOVE}, {}),
         ({("b", "c"): REMOVE}, {"b": {"c": REMOVE}}),
         ({("b", "c"): REMOVE, ("b", "d"): REMOVE}, {"b": {"c": REMOVE, "d": REMOVE}}),
-        ({("l",): Append("p"), ("m",): Append("q"), ("n",): Append("r")}, {"m": ["q"], "n": ["r"]}),
-        ({("l",): Append("q"), ("a",): Append("q")}, {"l": Append("q"), "a": Append("q")}),
-        ({("l",): Without("q"), ("m",): Without("q"), ("n",): Without("r"), ("y", "z"): Without("x")}, {}),
-        ({("l",): Without("p"), ("a",): Without("p")}, {"l": Dropped((0,)), "a": Dropped(())}),
+        ({("l",): AppendItem("p"), ("m",): AppendItem("q"), ("n",): AppendItem("r")}, {"m": ["q"], "n": ["r"]}),
+        ({("l",): AppendItem("q"), ("a",): AppendItem("q")}, {"l": AppendItem("q"), "a": AppendItem("q")}),
+        ({("l",): RemoveItem("q"), ("m",): RemoveItem("q"), ("n",): RemoveItem("r"), ("y", "z"): RemoveItem("x")}, {}),
+        ({("l",): RemoveItem("p"), ("a",): RemoveItem("p")}, {"l": ItemRemoval((0,)), "a": ItemRemoval(())}),
         ({("b", "c"): REMOVE, ("b", "d"): REMOVE, ("b", "e"): 1}, {"b": {"c": REMOVE, "d": REMOVE, "e": 1}}),
         ({("e", "x"): REMOVE}, {}),
         ({("n", "x"): 1, ("n", "y", "z"): REMOVE}, {"n": {"x": 1}}),
@@ -90,32 +88,41 @@ DOCUMENT = {"a": 1, "b": {"c": "x", "d": True}, "n": None, "e": {}, "l": ["p"]}
     ],
 )
 def test_only_what_is_missing_is_left(changes: Any, left: Any) -> None:
-    assert needed(DOCUMENT, tree(changes)) == left
+    assert missing_edits(DOCUMENT, to_tree(changes)) == left
 
 
 @pytest.mark.parametrize(
     ("fates", "left"),
     [
         ({}, {"a": REMOVE}),
-        ({("a", "b"): Fate.STAYS}, {"a": {"b": {"c": REMOVE}}}),
-        ({("a",): Fate.STAYS}, {"a": {"b": REMOVE}}),
-        ({("a",): Fate.NULL}, {"a": EMPTIED}),
+        ({("a", "b"): EmptiedMapping.STAYS}, {"a": {"b": {"c": REMOVE}}}),
+        ({("a",): EmptiedMapping.STAYS}, {"a": {"b": REMOVE}}),
+        ({("a",): EmptiedMapping.NULL}, {"a": EMPTIED}),
     ],
 )
 def test_a_chain_of_emptied_mappings_goes_as_far_as_it_may(fates: Any, left: Any) -> None:
     todo: Any = {"a": {"b": {"c": REMOVE}}}
-    assert pruned({"a": {"b": {"c": 1}}, "d": 1}, todo, lambda path: fates.get(path, Fate.GOES)) == left
+    assert (
+        prune_emptied({"a": {"b": {"c": 1}}, "d": 1}, todo, lambda path: fates.get(path, EmptiedMapping.GOES)) == left
+    )
 
 
 @pytest.mark.parametrize("left", [{"c": REMOVE}, {"c": REMOVE, "d": REMOVE, "e": 1}, {"c": 2, "d": REMOVE}])
 def test_a_mapping_with_a_key_left_is_not_emptied(left: Any) -> None:
-    assert pruned(DOCUMENT, {"b": left}, lambda path: Fate.GOES) == {"b": left}
+    assert prune_emptied(DOCUMENT, {"b": left}, lambda path: EmptiedMapping.GOES) == {"b": left}
 
 
 def test_the_document_itself_stays_as_it_is() -> None:
     document = {"a": 1, "b": {"c": 1}, "n": None, "e": {"f": 1}, "l": [1], "m": [1, 2, 3]}
-    todo: Any = {"a": REMOVE, "b": {"d": 2}, "n": {"x": {"y": 1}}, "e": EMPTIED, "l": Append(3), "m": Dropped((1,))}
-    result = applied(document, todo)
+    todo: Any = {
+        "a": REMOVE,
+        "b": {"d": 2},
+        "n": {"x": {"y": 1}},
+        "e": EMPTIED,
+        "l": AppendItem(3),
+        "m": ItemRemoval((1,)),
+    }
+    result = apply_edits(document, todo)
     assert result == {"b": {"c": 1, "d": 2}, "n": {"x": {"y": 1}}, "e": None, "l": [1, 3], "m": [1, 3]}
     assert document == {"a": 1, "b": {"c": 1}, "n": None, "e": {"f": 1}, "l": [1], "m": [1, 2, 3]}
 
@@ -136,4 +143,4 @@ def test_the_document_itself_stays_as_it_is() -> None:
     ],
 )
 def test_the_first_difference_is_named(first: Any, second: Any, path: Any) -> None:
-    assert difference(first, second) == path
+    assert differing_path(first, second) == path

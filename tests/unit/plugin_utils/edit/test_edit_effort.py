@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit import yaml_events
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.kubelet_file import edit_kubelet
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit import readers
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.kubelet_text import edit_kubelet
 
 LONG = "cgroupDriver: 'cgroupfs' # old\n" + "".join(f"key{number:05}: {number}\n" for number in range(5000))
 CHANGES: dict[tuple[str, ...], Any] = {
@@ -46,7 +46,7 @@ class Counting(ModuleType):
 def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     found: Counter[str] = Counter()
     counting = Counting(found)
-    monkeypatch.setattr(yaml_events, "library", lambda _name: counting)
+    monkeypatch.setattr(readers, "library", lambda _name: counting)
     return found
 
 

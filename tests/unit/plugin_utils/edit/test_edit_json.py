@@ -9,14 +9,18 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import REMOVE, Append, Without
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.document_changes import (
+    REMOVE,
+    AppendItem,
+    RemoveItem,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.json_splice import edit_json
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.json_syntax import read_json
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import (
     EditError,
     ParseError,
     UnsupportedEdit,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.json_splice import edit_json
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read_json import read_json
 
 CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
     "a value on one line": (
@@ -75,12 +79,12 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
     "an empty document on two lines": ("{\n}\n", {("a", "b"): "c"}, '{\n  "a": {\n    "b": "c"\n  }\n}\n'),
     "empty objects and arrays": (
         '{\n "a": {},\n "b": { },\n "c": [],\n "d": {\n }\n}\n',
-        {("a", "x"): 1, ("b", "x"): 1, ("c",): Append("x"), ("d", "x"): 1},
+        {("a", "x"): 1, ("b", "x"): 1, ("c",): AppendItem("x"), ("d", "x"): 1},
         '{\n "a": {\n  "x": 1\n },\n "b": {\n  "x": 1\n },\n "c": [\n  "x"\n ],\n "d": {\n  "x": 1\n }\n}\n',
     ),
     "an empty object on one line": (
         '{"a": { }, "b": [ ]}',
-        {("a", "x"): 1, ("b",): Append(2)},
+        {("a", "x"): 1, ("b",): AppendItem(2)},
         '{"a": { "x": 1 }, "b": [ 2 ]}',
     ),
     "null becomes an object": ('{"a": null, "b": 1}', {("a", "x"): "y"}, '{"a": {"x": "y"}, "b": 1}'),
@@ -123,12 +127,12 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
     ),
     "one item more": (
         '{"a": ["x"], "b": [\n  "x",\n  "y"\n], "c": [1,2]}',
-        {("a",): Append("z"), ("b",): Append("z"), ("c",): Append(3), ("d",): Append("z")},
+        {("a",): AppendItem("z"), ("b",): AppendItem("z"), ("c",): AppendItem(3), ("d",): AppendItem("z")},
         '{"a": ["x", "z"], "b": [\n  "x",\n  "y",\n  "z"\n], "c": [1,2,3], "d": ["z"]}',
     ),
     "one item less": (
         '{"a": ["x"], "b": [\n  "x",\n  "y"\n], "c": [\n  "y",\n  "x"\n], "d": ["y", "x", "z"], "e": [\n  "x"\n]}',
-        {(key,): Without("x") for key in "abcdef"},
+        {(key,): RemoveItem("x") for key in "abcdef"},
         '{"a": [], "b": [\n  "y"\n], "c": [\n  "y"\n], "d": ["y", "z"], "e": []}',
     ),
     "a list becomes another": (
@@ -163,9 +167,9 @@ REFUSED: dict[str, tuple[str, dict[tuple[str, ...], Any], int, str]] = {
     "a path through a list": ('{"a": 1,\n"b": ["x"]}', {("b", "c"): 1}, 2, "b is not a mapping"),
     "a path through a text that reads null": ('{"b": "null"}', {("b", "c"): 1}, 1, "b is not a mapping"),
     "a scalar for an object": ('{"a": 1,\n"b": {"c": 1}}', {("b",): 1}, 2, "b holds a mapping"),
-    "an item for what is no list": ('{"b": "x"}', {("b",): Append("y")}, 1, "b is not a list"),
-    "an item less of what is no list": ('{"b": {"c": 1}}', {("b",): Without("c")}, 1, "b is not a list"),
-    "an item that is there twice": ('{"b": ["x", "x"]}', {("b",): Without("x")}, 1, "holds an item twice"),
+    "an item for what is no list": ('{"b": "x"}', {("b",): AppendItem("y")}, 1, "b is not a list"),
+    "an item less of what is no list": ('{"b": {"c": 1}}', {("b",): RemoveItem("c")}, 1, "b is not a list"),
+    "an item that is there twice": ('{"b": ["x", "x"]}', {("b",): RemoveItem("x")}, 1, "holds an item twice"),
 }
 
 

@@ -11,9 +11,9 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import REMOVE, Path
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.document_changes import REMOVE, Path
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.json_splice import edit_json
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read_json import read_json
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.json_syntax import read_json
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.edit.json_documents import (
     KEY_NAMES,
     NEW_VALUES,

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import MissingLibrary, ParseError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_toml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_toml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import MissingLibrary, ParseError
 
 
 @pytest.fixture(params=["tomllib", "tomli"])

@@ -10,8 +10,8 @@ import sys
 import pytest
 import yaml
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import MissingLibrary, ParseError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import MAX_DEPTH, read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import MAX_DEPTH, read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import MissingLibrary, ParseError
 
 
 @pytest.mark.parametrize(

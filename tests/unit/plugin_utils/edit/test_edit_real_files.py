@@ -14,8 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import REMOVE, Append, Without
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_toml, read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.document_changes import (
+    REMOVE,
+    AppendItem,
+    RemoveItem,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_toml, read_yaml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.toml_splice import edit_toml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.yaml_splice import edit_yaml
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.edit.oracle import changed, comparable
@@ -46,18 +50,18 @@ MORE_KUBELET_CHANGES: dict[tuple[str, ...], Any] = {
     ("memoryThrottlingFactor",): 0.9,
     ("podPidsLimit",): 4096,
     ("reservedMemory",): [{"numaNode": 0, "limits": {"memory": "1Gi", "hugepages-2Mi": "0"}}],
-    ("clusterDNS",): Append("10.96.0.11"),
+    ("clusterDNS",): AppendItem("10.96.0.11"),
     ("crashLoopBackOff", "maxContainerRestartPeriod"): "30s",
 }
 CRIO_CHANGES: dict[tuple[str, ...], Any] = {
     ("crio", "runtime", "cgroup_manager"): "systemd",
     ("crio", "runtime", "conmon_cgroup"): REMOVE,
     ("crio", "runtime", "infra_ctr_cpuset"): "0-1",
-    ("crio", "runtime", "default_sysctls"): Without("net.ipv4.ping_group_range=0 0"),
+    ("crio", "runtime", "default_sysctls"): RemoveItem("net.ipv4.ping_group_range=0 0"),
     ("crio", "runtime", "runtimes", "crun", "monitor_cgroup"): "pod",
-    ("crio", "runtime", "runtimes", "crun", "allowed_annotations"): Append("cpu-quota.crio.io"),
+    ("crio", "runtime", "runtimes", "crun", "allowed_annotations"): AppendItem("cpu-quota.crio.io"),
     ("crio", "runtime", "runtimes", "runc", "runtime_path"): "/usr/sbin/runc",
-    ("crio", "image", "insecure_registries"): Append("registry.example.org"),
+    ("crio", "image", "insecure_registries"): AppendItem("registry.example.org"),
     ("crio", "nri", "enable_nri"): True,
     ("crio", "metrics", "enable_metrics"): False,
 }
@@ -100,8 +104,8 @@ def managed(name: str) -> dict[tuple[str, ...], Any]:
         **{(*runtimes, handler, "options", "SystemdCgroup"): True for handler in handlers},
         (*runtimes, "runc", "options", "BinaryName"): REMOVE,
         (*runtimes, "runc", "runtime_type"): "io.containerd.runc.v2",
-        ("imports",): Append("/etc/containerd/conf.d/*.toml"),
-        ("disabled_plugins",): Append("io.containerd.snapshotter.v1.zfs"),
+        ("imports",): AppendItem("/etc/containerd/conf.d/*.toml"),
+        ("disabled_plugins",): AppendItem("io.containerd.snapshotter.v1.zfs"),
         ("required_plugins",): ["io.containerd.nri.v1.nri"],
         ("version",): 2,
     }
@@ -109,9 +113,9 @@ def managed(name: str) -> dict[tuple[str, ...], Any]:
 
 def outcome(values: Any, want: Any) -> Any:
     """What a list is with an item more or less; other wishes as they are."""
-    if isinstance(want, Append):
+    if isinstance(want, AppendItem):
         return values if want.item in (values or []) else [*(values or []), want.item]
-    if isinstance(want, Without):
+    if isinstance(want, RemoveItem):
         return [item for item in values or [] if item != want.item]
     return want
 

@@ -12,8 +12,13 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import REMOVE, Append, Path, Without
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_toml, read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.document_changes import (
+    REMOVE,
+    AppendItem,
+    Path,
+    RemoveItem,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_toml, read_yaml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.toml_splice import edit_toml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.yaml_splice import edit_yaml
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.edit import toml_documents, yaml_documents
@@ -93,12 +98,12 @@ def test_an_item_comes_and_goes(language: Language, data: st.DataObject) -> None
     values = _at(document.values, path)
     item = data.draw(language.items.filter(lambda item: comparable(item) not in comparable(values)))
 
-    longer = language.edit(document.text, {path: Append(item)})
+    longer = language.edit(document.text, {path: AppendItem(item)})
 
     assert comparable(language.read(longer)) == comparable(changed(document.values, {path: [*values, item]})[0])
     assert in_order(unrelated(document.lines, {path: item}, set()), longer, _line_end(document))
-    assert language.edit(longer, {path: Append(item)}) is longer
-    assert language.edit(longer, {path: Without(item)}) == document.text
+    assert language.edit(longer, {path: AppendItem(item)}) is longer
+    assert language.edit(longer, {path: RemoveItem(item)}) == document.text
 
 
 @EACH
@@ -112,11 +117,11 @@ def test_an_item_goes_and_the_others_stay(language: Language, data: st.DataObjec
     rest = [each for each in values if comparable(each) != comparable(item)]
     assume(len(rest) == len(values) - 1)
 
-    shorter = language.edit(document.text, {path: Without(item)})
+    shorter = language.edit(document.text, {path: RemoveItem(item)})
 
     assert comparable(language.read(shorter)) == comparable(changed(document.values, {path: rest})[0])
     assert in_order(unrelated(document.lines, {path: item}, set()), shorter, _line_end(document))
-    assert language.edit(shorter, {path: Without(item)}) is shorter
+    assert language.edit(shorter, {path: RemoveItem(item)}) is shorter
 
 
 def _paths(document: Document, wanted: Callable[[Any], Any]) -> list[Path]:

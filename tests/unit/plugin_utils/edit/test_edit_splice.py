@@ -6,30 +6,35 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import EditError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.splice import Envelope, Splice, proven, spliced
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.splice import (
+    Envelope,
+    Splice,
+    apply_splices,
+    require_document,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import EditError
 
 TEXT = "a\nb\nc\n"
 
 
 def test_insertions_at_one_place_keep_their_rank() -> None:
     assert (
-        spliced(TEXT, [Splice(2, 2, "T\n", 1), Splice(2, 2, "1\n"), Splice(2, 2, "2\n"), Splice(2, 4, "")])
+        apply_splices(TEXT, [Splice(2, 2, "T\n", 1), Splice(2, 2, "1\n"), Splice(2, 2, "2\n"), Splice(2, 4, "")])
         == "a\n1\n2\nT\nc\n"
     )
 
 
 def test_colliding_splices_are_refused() -> None:
     with pytest.raises(EditError, match="same place") as raised:
-        spliced(TEXT, [Splice(0, 3, ""), Splice(2, 4, "")])
+        apply_splices(TEXT, [Splice(0, 3, ""), Splice(2, 4, "")])
     assert raised.value.line == 2
 
 
 @pytest.mark.parametrize("splice", [Splice(0, 2, "x"), Splice(2, 2, "x")])
 def test_a_splice_that_spills_into_the_next_line_is_refused(splice: Splice) -> None:
     with pytest.raises(EditError, match="no part in it"):
-        spliced(TEXT, [splice])
+        apply_splices(TEXT, [splice])
 
 
 @pytest.mark.parametrize("text", ["", "a", "a\n", "a\r\nb", "a\r\n", "\ufeffa", "\ufeff", "\n"])
@@ -40,8 +45,8 @@ def test_an_envelope_fits_its_own_lines(text: str) -> None:
 
 
 def test_a_wrong_result_never_leaves() -> None:
-    assert proven("a: 1\n", {"a": 1}, read_yaml) == "a: 1\n"
+    assert require_document("a: 1\n", {"a": 1}, read_yaml) == "a: 1\n"
     with pytest.raises(EditError, match="a would not read as wanted"):
-        proven("a: 1\n", {"a": "1"}, read_yaml)
+        require_document("a: 1\n", {"a": "1"}, read_yaml)
     with pytest.raises(EditError, match="would not parse: duplicate key"):
-        proven("a: 1\na: 1\n", {"a": 1}, read_yaml)
+        require_document("a: 1\na: 1\n", {"a": 1}, read_yaml)

@@ -8,8 +8,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import REMOVE, Append, Dropped, Without
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import ParseError, UnsupportedEdit
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.document_changes import (
+    REMOVE,
+    AppendItem,
+    ItemRemoval,
+    RemoveItem,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import ParseError, UnsupportedEdit
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.toml_splice import edit_toml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.toml_value import value_text
 
@@ -144,52 +149,56 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
     "one item more": (
         'a = [\'x\'] # c\nb = []\nc = [ ]\nd = [1,2,]\ne = [ "x", "y" ]\n',
         {
-            ("a",): Append("y"),
-            ("b",): Append("x"),
-            ("c",): Append("x"),
-            ("d",): Append(3),
-            ("e",): Append("z"),
-            ("f",): Append("x"),
+            ("a",): AppendItem("y"),
+            ("b",): AppendItem("x"),
+            ("c",): AppendItem("x"),
+            ("d",): AppendItem(3),
+            ("e",): AppendItem("z"),
+            ("f",): AppendItem("x"),
         },
         'a = [\'x\', \'y\'] # c\nb = ["x"]\nc = [ "x" ]\nd = [1,2,3,]\ne = [ "x", "y", "z" ]\nf = ["x"]\n',
     ),
     "one item less": (
         'a = [\'x\', \'y\'] # c\nb = ["x"]\nc = [ "x" ]\nd = [1,2,3,]\ne = [ "x", "y" ]\nf = [ \'x\', ]\n',
         {
-            ("a",): Without("y"),
-            ("b",): Without("x"),
-            ("c",): Without("x"),
-            ("d",): Without(2),
-            ("e",): Without("x"),
-            ("f",): Without("x"),
-            ("g",): Without("x"),
+            ("a",): RemoveItem("y"),
+            ("b",): RemoveItem("x"),
+            ("c",): RemoveItem("x"),
+            ("d",): RemoveItem(2),
+            ("e",): RemoveItem("x"),
+            ("f",): RemoveItem("x"),
+            ("g",): RemoveItem("x"),
         },
         "a = ['x'] # c\nb = []\nc = [ ]\nd = [1,3,]\ne = [ \"y\" ]\nf = [ ]\n",
     ),
     "one item more, in lines": (
         'a = [ # ]\n  "x", # one\n  # more\n]\nb = [\n\t"x",\n\t"y" # , two\n]\n',
-        {("a",): Append("y"), ("b",): Append("z")},
+        {("a",): AppendItem("y"), ("b",): AppendItem("z")},
         'a = [ # ]\n  "x", # one\n  "y",\n  # more\n]\nb = [\n\t"x",\n\t"y", # , two\n\t"z"\n]\n',
     ),
     "one item more, not quite in lines": (
         'c = [ "x",\n  "y"]\nd = [\n  # none\n]\ne = [ "x"\n]\n',
-        {("c",): Append("z"), ("d",): Append("z"), ("e",): Append("z")},
+        {("c",): AppendItem("z"), ("d",): AppendItem("z"), ("e",): AppendItem("z")},
         'c = [ "x",\n  "y", "z"]\nd = [\n  # none\n  "z",\n]\ne = [ "x",\n  "z"\n]\n',
     ),
     "one item less, in lines": (
         'a = [ # ]\n  "x", # one\n  # more\n]\nb = [\n\t"x",\n\t"y" # , two\n]\nc = [ "x",\n  "y"]\n'
         'd = [ "x",\n  "y",\n]\n',
-        {("a",): Without("x"), ("b",): Without("y"), ("c",): Without("y"), ("d",): Without("x")},
+        {("a",): RemoveItem("x"), ("b",): RemoveItem("y"), ("c",): RemoveItem("y"), ("d",): RemoveItem("x")},
         'a = [ # ]\n  # more\n]\nb = [\n\t"x"\n]\nc = [ "x",\n  ]\nd = [ \n  "y",\n]\n',
     ),
     "an item of an inline table's list": (
         "a = {b = ['x'], c = 1}\n",
-        {("a", "b"): Append("y")},
+        {("a", "b"): AppendItem("y")},
         "a = {b = ['x', 'y'], c = 1}\n",
     ),
     "containerd's imports and disabled plugins": (
         'version = 2\nimports = ["/etc/containerd/conf.d/*.toml"] # packaged\ndisabled_plugins = ["cri"]\n\n[p]\n',
-        {("imports",): Append("/etc/containerd/volcano.toml"), ("disabled_plugins",): Without("cri"), ("root",): "/x"},
+        {
+            ("imports",): AppendItem("/etc/containerd/volcano.toml"),
+            ("disabled_plugins",): RemoveItem("cri"),
+            ("root",): "/x",
+        },
         'version = 2\nimports = ["/etc/containerd/conf.d/*.toml", "/etc/containerd/volcano.toml"] # packaged\n'
         'disabled_plugins = []\nroot = "/x"\n\n[p]\n',
     ),
@@ -267,7 +276,7 @@ def test_values(value: Any, text: str) -> None:
     assert value_text(value) == text
 
 
-@pytest.mark.parametrize("wish", [REMOVE, Append("x"), Dropped((0,))])
+@pytest.mark.parametrize("wish", [REMOVE, AppendItem("x"), ItemRemoval((0,))])
 def test_a_wish_is_no_value(wish: Any) -> None:
     with pytest.raises(TypeError):
         value_text(wish)
@@ -294,10 +303,10 @@ REFUSED: dict[str, tuple[str, dict[tuple[str, ...], Any], int, str]] = {
         1,
         "dotted key in an inline table",
     ),
-    "an item for what is no list": ("x = 1\na = 1\n", {("a",): Append("b")}, 2, "a is not a list"),
-    "an item less of what is no list": ("a = {b = 1}\n", {("a", "b"): Without("c")}, 1, "b is not a list"),
-    "an item for an array of tables": ("x = 1\n[[a]]\nb = 1\n", {("a",): Append("b")}, 2, "a is a table"),
-    "an item that is there twice": ("a = ['x', 'x']\n", {("a",): Without("x")}, 1, "holds an item twice"),
+    "an item for what is no list": ("x = 1\na = 1\n", {("a",): AppendItem("b")}, 2, "a is not a list"),
+    "an item less of what is no list": ("a = {b = 1}\n", {("a", "b"): RemoveItem("c")}, 1, "b is not a list"),
+    "an item for an array of tables": ("x = 1\n[[a]]\nb = 1\n", {("a",): AppendItem("b")}, 2, "a is a table"),
+    "an item that is there twice": ("a = ['x', 'x']\n", {("a",): RemoveItem("x")}, 1, "holds an item twice"),
     "an inline table over several lines": ("x = 1\na = {b = [\n1]}\n", {("a", "c"): 1}, 2, "several lines"),
 }
 

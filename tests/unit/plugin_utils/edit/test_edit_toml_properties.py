@@ -10,8 +10,8 @@ import tomlkit
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import REMOVE, Path
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_toml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.document_changes import REMOVE, Path
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_toml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.toml_splice import edit_toml
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.edit.oracle import (
     Document,

@@ -9,8 +9,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import REMOVE, Append, Without
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.document_changes import (
+    REMOVE,
+    AppendItem,
+    RemoveItem,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import (
     EditError,
     MissingLibrary,
     ParseError,
@@ -91,28 +95,28 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
     ),
     "one item more": (
         "a:\n- x # c\n# d\nb:\n    - x\n\nc: [x] # e\nd: [ ]\ne:\nf: [x,\n  'y', # g\n  ]\n",
-        {(key,): Append("z z") for key in "abcdefg"},
+        {(key,): AppendItem("z z") for key in "abcdefg"},
         'a:\n- x # c\n- "z z"\n# d\nb:\n    - x\n    - "z z"\n\nc: [x, "z z"] # e\nd: [ "z z" ]\ne: ["z z"]\n'
         'f: [x,\n  \'y\', # g\n  "z z",\n  ]\ng:\n- "z z"\n',
     ),
     "one item less": (
         "a:\n# b\n- x # c\n# d\n- y\nb:\n  - x\nc: [x] # e\nd: [ y, x ]\ne: [\n  x, # f\n  y\n]\nh: ~\n",
-        {(key,): Without("x") for key in "abcdefgh"},
+        {(key,): RemoveItem("x") for key in "abcdefgh"},
         "a:\n# b\n# d\n- y\nb: []\nc: [] # e\nd: [ y ]\ne: [\n  y\n]\nh: ~\n",
     ),
     "an item of a list in braces": (
         "a: {b: [x], c: [v, z]}\n",
-        {("a", "b"): Append("w"), ("a", "c"): Without("v")},
+        {("a", "b"): AppendItem("w"), ("a", "c"): RemoveItem("v")},
         "a: {b: [x, w], c: [z]}\n",
     ),
     "a mapping as an item": (
         "reservedMemory:\n- numaNode: 0\n  limits:\n    memory: 1Gi\nx: 1\n",
-        {("reservedMemory",): Append({"numaNode": 1, "limits": {"memory": "2Gi"}})},
+        {("reservedMemory",): AppendItem({"numaNode": 1, "limits": {"memory": "2Gi"}})},
         "reservedMemory:\n- numaNode: 0\n  limits:\n    memory: 1Gi\n- numaNode: 1\n  limits:\n    memory: 2Gi\nx: 1\n",
     ),
     "a mapping is taken out of a list": (
         "r:\n  - n: 0\n    l:\n      m: 1Gi\n    # c\n  - n: 1\n",
-        {("r",): Without({"n": 0, "l": {"m": "1Gi"}})},
+        {("r",): RemoveItem({"n": 0, "l": {"m": "1Gi"}})},
         "r:\n    # c\n  - n: 1\n",
     ),
     "kubelet's lists and maps in a file with nothing but its kind": (
@@ -143,7 +147,7 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
     ),
     "an anchor elsewhere": (
         "a: &x {b: 1}\nc: *x\nd:\n- &y 1\n- *y\n- z\n",
-        {("d",): Without("z"), ("e",): 1},
+        {("d",): RemoveItem("z"), ("e",): 1},
         "a: &x {b: 1}\nc: *x\nd:\n- &y 1\n- *y\ne: 1\n",
     ),
     "all keys go": ("# c\na: 1\n", {("a",): REMOVE}, "# c\n"),
@@ -260,12 +264,12 @@ REFUSED: dict[str, tuple[str, dict[tuple[str, ...], Any], int, str]] = {
     "a path through a list": ("a: 1\nb: [x]\n", {("b", "c"): 1}, 2, "b is not a mapping"),
     "a scalar for a mapping": ("a: 1\nb:\n  c: 1\n", {("b",): 1}, 2, "b holds a mapping"),
     "a scalar for an empty mapping": ("b: {c: {}}\n", {("b", "c"): 1}, 1, "c holds a mapping"),
-    "an item for what is no list": ("a: 1\nb: x\n", {("b",): Append("y")}, 2, "b is not a list"),
-    "an item less of what is no list": ("a: 1\nb: {c: 1}\n", {("b",): Without("c")}, 2, "b is not a list"),
-    "an item for a list with an anchor": ("a: &x [1]\n", {("a",): Append("y")}, 1, "anchor, alias or tag"),
-    "an item that is there twice": ("a:\n- x\n- y\n- x\n", {("a",): Without("x")}, 1, "holds an item twice"),
-    "an item that is an alias": ("b: &x z\na:\n- *x\n", {("a",): Without("z")}, 3, "not written plainly"),
-    "an item behind two lines": ("a:\n-\n  x\n", {("a",): Without("x")}, 3, "does not follow its own dash"),
+    "an item for what is no list": ("a: 1\nb: x\n", {("b",): AppendItem("y")}, 2, "b is not a list"),
+    "an item less of what is no list": ("a: 1\nb: {c: 1}\n", {("b",): RemoveItem("c")}, 2, "b is not a list"),
+    "an item for a list with an anchor": ("a: &x [1]\n", {("a",): AppendItem("y")}, 1, "anchor, alias or tag"),
+    "an item that is there twice": ("a:\n- x\n- y\n- x\n", {("a",): RemoveItem("x")}, 1, "holds an item twice"),
+    "an item that is an alias": ("b: &x z\na:\n- *x\n", {("a",): RemoveItem("z")}, 3, "not written plainly"),
+    "an item behind two lines": ("a:\n-\n  x\n", {("a",): RemoveItem("x")}, 3, "does not follow its own dash"),
     "an explicit null": ("---\nnull\n", {("a",): 1}, 2, "explicit null"),
     "an anchor on the document": ("--- &x\na: 1\n", {("a",): 2}, 1, "explicit null, or has an anchor"),
     "a line end that only YAML 1.1 has": ("a: b\u2028c: d\n", {("c",): "e"}, 1, "c does not begin its line"),

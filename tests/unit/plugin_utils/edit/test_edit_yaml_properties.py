@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import REMOVE, Path
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.document_changes import REMOVE, Path
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.yaml_splice import edit_yaml
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.edit.oracle import (
     Document,

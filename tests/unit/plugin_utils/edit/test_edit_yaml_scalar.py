@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import REMOVE
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.yaml_scalar import scalar_text, value_text
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.document_changes import REMOVE
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.yaml_syntax import scalar_text, value_text
 
 # Everything but lone surrogates, which no YAML text can hold.
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

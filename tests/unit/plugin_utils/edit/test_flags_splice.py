@@ -12,8 +12,8 @@ from ansible_collections.volcano.colocation.plugins.module_utils.systemd.unit_sy
     parse_environment,
     split_words,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import UnsupportedEdit
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.flags_splice import remove_flags
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import UnsupportedEdit
 
 DRIVER = ("cgroupDriver", "--cgroup-driver", "ARGS")
 SWITCH = ("failSwapOn", "--fail-swap-on", "ARGS")

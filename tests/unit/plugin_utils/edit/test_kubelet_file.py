@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import Changes
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import ParseError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.kubelet_file import edit_kubelet
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.kubelet_syntax import FLOW_REMEDY
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.document_changes import Changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.kubelet_text import FLOW_REMEDY, edit_kubelet
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import ParseError
 
 DRIVER: Changes = {("cgroupDriver",): "systemd"}
 

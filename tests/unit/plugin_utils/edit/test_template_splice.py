@@ -6,15 +6,15 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import Changes
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import ParseError, UnsupportedEdit
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.template_splice import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.containerd_text import (
     BASE,
     edit_template,
     extends_base,
-    parted,
-    rendered_with,
+    predict_rendering,
+    split_template,
 )
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.document_changes import Changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import ParseError, UnsupportedEdit
 
 NRI: tuple[str, ...] = ("plugins", "io.containerd.nri.v1.nri")
 OFF: Changes = {(*NRI, "disable"): True}
@@ -40,7 +40,7 @@ def rendered(template: str) -> str:
     ],
 )
 def test_where_the_plain_tables_begin(text: str, head: str, tail: str) -> None:
-    assert parted(text) == (head, tail)
+    assert split_template(text) == (head, tail)
 
 
 @pytest.mark.parametrize(
@@ -80,13 +80,13 @@ def test_a_shape_that_is_not_safe_is_refused(text: str, error: type[Exception], 
 def test_what_will_be_rendered_is_known_beforehand(tail: str) -> None:
     before = BASE + tail
     after = edit_template(before, {**OFF, ("x", "y"): 2})
-    assert rendered_with(rendered(before), before, after) == rendered(after)
-    assert rendered_with(rendered(after), after, before) == rendered(before)
+    assert predict_rendering(rendered(before), before, after) == rendered(after)
+    assert predict_rendering(rendered(after), after, before) == rendered(before)
 
 
 def test_without_a_template_the_base_is_what_is_rendered() -> None:
     after = edit_template(BASE, OFF)
-    found = rendered_with(BASE_TEXT, BASE, after)
+    found = predict_rendering(BASE_TEXT, BASE, after)
     assert found is not None
     assert found.split() == rendered(after).split()
 
@@ -101,7 +101,7 @@ def test_without_a_template_the_base_is_what_is_rendered() -> None:
 )
 def test_what_will_be_rendered_cannot_be_told(text: str, before: str, after: str) -> None:
     """An action differs; the rendered file is of another text; an action reaches behind its end."""
-    assert rendered_with(text, before, after) is None
+    assert predict_rendering(text, before, after) is None
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import EditError, UnsupportedEdit
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import EditError, UnsupportedEdit
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.yaml_items import (
     insert_item,
     move_item,
+    render_path,
     set_in_item,
-    shown,
 )
 
 TEXT = """\
@@ -101,7 +101,7 @@ def test_an_item_is_not_moved_into_another_indentation() -> None:
 
 
 def test_places_are_shown_as_paths() -> None:
-    assert shown((*LIST, 2, "name")) == "tiers[0].plugins[2].name"
+    assert render_path((*LIST, 2, "name")) == "tiers[0].plugins[2].name"
 
 
 names = st.text("abcdef", min_size=1, max_size=4)

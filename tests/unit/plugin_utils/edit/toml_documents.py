@@ -12,7 +12,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.changes import Path
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.document_changes import Path
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.edit.oracle import Document, Owned
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]

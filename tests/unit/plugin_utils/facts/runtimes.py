@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import RuntimeFacts
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.runtime_state import RuntimeFacts
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import Snapshot, facts_of
 
 

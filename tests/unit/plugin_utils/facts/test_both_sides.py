@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.boot_evidence import CGROUP_PARAMETERS
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.configz_fields import FIELDS
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kernel import PARAMETERS
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.machine import PARAMETERS
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import OBSERVED
 
 
 def test_the_fields_told_are_the_fields_kept() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cgroups import interpret_cgroups
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import CgroupMode
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cgroup_tree import interpret_cgroups
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import CgroupMode
 
 V2 = ["26 23 0:23 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate,memory_recursiveprot"]
 TMPFS = ["24 22 0:21 / /sys/fs/cgroup ro,nosuid - tmpfs tmpfs ro,size=4096k,nr_inodes=1024,mode=755"]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.hierarchy import parse_mount, visible_mounts
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cgroups import interpret_cgroups
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import CgroupFacts
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cgroup_tree import interpret_cgroups
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import CgroupFacts
 
 ROOT = "/sys/fs/cgroup"
 OPTIONS = "rw,nosuid,nodev,noexec,relatime"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.containerd_schema import OWN_DROP_IN
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.containerd_schema import OWN_DROP_IN
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.runtimes import codes, runtime
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import (
     NVIDIA,

@@ -6,15 +6,15 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_toml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_toml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.config_file import ConfigFile, Problem
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.containerd_layers import (
     Layers,
-    driver_word,
+    declared_handlers,
     merge_of,
     read_layers,
-    runtimes,
     source_of,
+    systemd_cgroup_option,
 )
 
 MAIN = "/etc/containerd/config.toml"
@@ -288,7 +288,7 @@ TABLE = {
 def test_what_is_in_force(case: str) -> None:
     version, main, drop_in, word, source = TABLE[case]
     found = layers(version, main, **{"50-x": drop_in})
-    assert driver_word(runtimes(found.cri).get("runc")) is word
+    assert systemd_cgroup_option(declared_handlers(found.cri).get("runc")) is word
     assert source_of(found, "runc") == {"m": MAIN, "d": DROP, None: None}[source]
 
 
@@ -363,13 +363,13 @@ def test_a_file_that_cannot_be_read_is_a_layer_without_values() -> None:
     configs = {MAIN: config(MAIN, ALL + "version = 2\n" + option(V2, "true")), DROP: broken}
     found = read_layers(configs[MAIN], configs, "1.7.0")
     assert found.files[1].problem
-    assert driver_word(runtimes(found.cri)["runc"]) is True
+    assert systemd_cgroup_option(declared_handlers(found.cri)["runc"]) is True
 
 
 @pytest.mark.parametrize("text", ['imports = "x"\n', "plugins = 3\n", f'[{V2}]\ncontainerd = "x"\n', 'version = "3"\n'])
 def test_shapes_that_nobody_expects(text: str) -> None:
     for version in ("1.7.0", "2.1.0", "2.3.0", None):
-        assert runtimes(layers(version, text).cri) == {}
+        assert declared_handlers(layers(version, text).cri) == {}
         assert source_of(layers(version, text), "runc") is None
 
 

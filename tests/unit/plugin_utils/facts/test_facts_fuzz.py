@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.assessment import assess
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.profile_comparison import assess
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     captured,

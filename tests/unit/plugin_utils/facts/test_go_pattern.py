@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.go_pattern import matcher
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.containerd_layers import compile_go_pattern
 
 
 @pytest.mark.parametrize(
@@ -40,11 +40,11 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.go_patter
     ],
 )
 def test_a_pattern_matches_what_go_says(pattern: str, name: str, matches: bool) -> None:
-    found = matcher(pattern)
+    found = compile_go_pattern(pattern)
     assert found is not None
     assert (found.fullmatch(name) is not None) is matches
 
 
 @pytest.mark.parametrize("pattern", ["[]a]", "[-]", "[x-]", "[-x]", "[a-b-c]", "[", "[^", "[^bc", "a[", "a\\", "[a\\"])
 def test_a_pattern_that_go_refuses_is_none(pattern: str) -> None:
-    assert matcher(pattern) is None
+    assert compile_go_pattern(pattern) is None

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_flags import next_line
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_command_line import next_line
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.test_kubelet_layers import text, with_unit
 
 GLOB = "[Service]\nEnvironmentFile=-/etc/kubelet.d/*.env\nExecStart=\nExecStart=/usr/bin/kubelet $A $B\n"

@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.checkpoints import interpret_checkpoint
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import Checkpoint, KubeletFacts
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_settings import interpret_checkpoint
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_state import Checkpoint, KubeletFacts
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     CHECKPOINT,

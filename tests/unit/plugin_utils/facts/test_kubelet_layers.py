@@ -8,22 +8,28 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.checkpoints import cpu_checksum, fnv32a
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet import (
-    DRIVERS,
-    interpret_kubelet,
-    odd_line,
-)
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_driver import asks_cri
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_flags import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_command_line import (
     flag_values,
     flags,
     next_line,
-    running,
+    running_flags,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import overridden, patched, shown
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import Claim, KubeletFacts
-from ansible_collections.volcano.colocation.plugins.plugin_utils.versions import minor
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import (
+    merge_override,
+    merge_patch,
+    render_value,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_settings import (
+    DRIVERS,
+    asks_cri,
+    cpu_checksum,
+    fnv32a,
+    interpret_kubelet,
+    line_agents_miss,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_state import KubeletFacts
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import Claim
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.versions import minor
 
 MAIN = "/var/lib/kubelet/config.yaml"
 STATE = "/var/lib/kubelet/cpu_manager_state"
@@ -169,7 +175,7 @@ def test_flags_in_every_shape() -> None:
         "--",
         "--cgroup-root",
     ]
-    assert flag_values(running(argv)) == {
+    assert flag_values(running_flags(argv)) == {
         "evictionHard": {"memory.available": "100Mi", "nodefs.available": "10%"},
         "enforceNodeAllocatable": ["pods"],
         "reservedMemory": [
@@ -191,16 +197,16 @@ def test_a_field_has_no_default_before_it_was_made() -> None:
 
 def test_the_rules_of_merging() -> None:
     base = {"a": {"x": 1, "y": [1]}, "b": 1}
-    assert patched(base, {"a": {"x": None, "y": [2], "z": {"n": 1}}, "c": {"d": None}}) == {
+    assert merge_patch(base, {"a": {"x": None, "y": [2], "z": {"n": 1}}, "c": {"d": None}}) == {
         "a": {"y": [2], "z": {"n": 1}},
         "b": 1,
         "c": {},
     }
-    assert overridden(base, {"a": {"x": 0, "y": [2]}, "b": None}) == {"a": {"x": 1, "y": [2]}, "b": 1}
+    assert merge_override(base, {"a": {"x": 0, "y": [2]}, "b": None}) == {"a": {"x": 1, "y": [2]}, "b": 1}
 
 
 def test_values_as_people_read_them() -> None:
-    assert shown({"b": False, "a": [1, {"x": None}]}) == "a=1, (x=null), b=false"
+    assert render_value({"b": False, "a": [1, {"x": None}]}) == "a=1, (x=null), b=false"
 
 
 @pytest.mark.parametrize(
@@ -380,7 +386,7 @@ def test_why_configz_says_nothing(answer: dict[str, Any] | None, error: str | No
     ],
 )
 def test_driver_lines_that_agents_do_not_read(line: str, odd: int | None) -> None:
-    assert odd_line(f"kind: x\n{line}\n", "cgroupDriver", DRIVERS) == odd
+    assert line_agents_miss(f"kind: x\n{line}\n", "cgroupDriver", DRIVERS) == odd
 
 
 REAL = [

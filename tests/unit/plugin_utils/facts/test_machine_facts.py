@@ -8,16 +8,19 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cgroups import interpret_cgroups
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cpus import interpret_cpus, online
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kernel import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cgroup_tree import interpret_cgroups
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.machine import (
+    interpret_cpus,
     interpret_kernel,
-    parameters,
+    major_version,
+    next_mode,
+    online_cpus,
+    parse_parameters,
+    parse_switch,
     swaps,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import KernelFacts
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.systemd import major, next_mode, switch
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.writers import interpret_writers
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import KernelFacts
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.other_writers import interpret_writers
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.test_cgroup_modes import (
     OPENEULER_22_03,
     ROOT,
@@ -49,7 +52,7 @@ BOOTS = [
 
 @pytest.mark.parametrize(("version", "line", "mode"), BOOTS)
 def test_what_the_next_boot_makes_of_cgroups(version: int | None, line: str, mode: str | None) -> None:
-    found, reason = next_mode(version, parameters(line))
+    found, reason = next_mode(version, parse_parameters(line))
     assert (found.value if found else None) == mode
     assert (reason is None) == (mode is None)
 
@@ -58,18 +61,24 @@ def test_what_the_next_boot_makes_of_cgroups(version: int | None, line: str, mod
     ("text", "number"), [("257.13-1~deb13u1", 257), ("v256", 256), ("239", 239), ("", None), (None, None)]
 )
 def test_systemd_versions(text: str | None, number: int | None) -> None:
-    assert major(text) == number
+    assert major_version(text) == number
 
 
 def test_switches_of_the_kernel_command_line() -> None:
-    assert [switch(each) for each in (None, (), ("",), ("0", "on"), ("1", "no"))] == [None, None, True, True, False]
+    assert [parse_switch(each) for each in (None, (), ("",), ("0", "on"), ("1", "no"))] == [
+        None,
+        None,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_only_parameters_that_concern_us_are_taken_from_the_kernel_command_line() -> None:
     line = 'root=/dev/vda psi=1 iscsi_password=hunter2 isolcpus="2-3" nosmt psi=0 systemd.unit=x'
-    assert parameters(line) == {"psi": ("1", "0"), "isolcpus": ("2-3",), "nosmt": ("",)}
-    assert parameters('psi=1 dyndbg="unended') == {"psi": ("1",)}
-    assert parameters(None) == {}
+    assert parse_parameters(line) == {"psi": ("1", "0"), "isolcpus": ("2-3",), "nosmt": ("",)}
+    assert parse_parameters('psi=1 dyndbg="unended') == {"psi": ("1",)}
+    assert parse_parameters(None) == {}
 
 
 def kernel(lines: list[str], tops: Any = None, probes: Any = None, **more: Any) -> KernelFacts:
@@ -170,7 +179,7 @@ def test_smt(evidence: dict[str, Any], smt: bool | None) -> None:
 
 
 def test_online_cpus_of_what_the_kernel_prints_and_of_garbage() -> None:
-    found = [online({"online": text}) for text in ("0-1,4", "", None, "all of them", "3-1")]
+    found = [online_cpus({"online": text}) for text in ("0-1,4", "", None, "all of them", "3-1")]
     assert found == [{0, 1, 4}, set(), set(), set(), set()]
 
 

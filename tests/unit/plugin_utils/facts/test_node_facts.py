@@ -12,9 +12,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import MissingLibrary
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import SECTIONS, SnapshotError, interpret
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.published_values import plain
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import MissingLibrary
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import (
+    SECTIONS,
+    SnapshotError,
+    interpret,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.report.facts_document import to_builtins
 from ansible_collections.volcano.colocation.tests.unit.hosts.document import facts_document as document
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
@@ -94,7 +98,10 @@ class Colour(Enum):
 
 
 def test_plain_builtins() -> None:
-    assert plain({1: (Colour.RED, frozenset({2, 1})), "a": [None, True]}) == {"1": ["red", [1, 2]], "a": [None, True]}
+    assert to_builtins({1: (Colour.RED, frozenset({2, 1})), "a": [None, True]}) == {
+        "1": ["red", [1, 2]],
+        "a": [None, True],
+    }
 
 
 def test_facts_and_their_parts_are_frozen() -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import Claim, RuntimeFacts
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import Claim
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.runtime_state import RuntimeFacts
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import (
     crio,
     distribution,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.pods import interpret_pods
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cgroup_tree import interpret_pods
 from ansible_collections.volcano.colocation.tests.unit.module_utils.cgroup.path_table import (
     CGROUPFS,
     DECISIVE,

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import Handler, RuntimeFacts
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.runtime_state import Handler, RuntimeFacts
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     DIFFERING,

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Finding, Severity
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import all_findings, judge
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_around import (
     ENTRY,
     GATE,

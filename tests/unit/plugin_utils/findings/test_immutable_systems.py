@@ -14,8 +14,8 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.immuta
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.machine_evidence import CHANGED_PATHS
 from ansible_collections.volcano.colocation.plugins.module_utils.state import installed_engine, store
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import boot_unit
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import findings
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_machine import (
     IN_MEMORY,
     READ_ONLY,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_accepted_values import milliseconds
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import findings
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_limits import milliseconds
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_kubelet import dropins, version
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,

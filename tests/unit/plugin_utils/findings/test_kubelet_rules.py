@@ -8,13 +8,13 @@ import json
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Finding
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.rules.upgrade import upgrade_findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import judge
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import OBSERVED
-from ansible_collections.volcano.colocation.plugins.plugin_utils.targets import Targets
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import OBSERVED
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import Targets
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_kubelet import (
     DROPIN,
     ENVIRONMENT,

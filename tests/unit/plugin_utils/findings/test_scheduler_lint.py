@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.scheduler import (
     above_watermarks,
     lint,

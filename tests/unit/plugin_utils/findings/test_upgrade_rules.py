@@ -11,8 +11,8 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Effect, Finding
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.rules.upgrade import upgrade_findings
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.targets import Targets, parse_targets
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import Targets, parse_targets
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_kubelet import (
     cri_driver,
     on_v1,

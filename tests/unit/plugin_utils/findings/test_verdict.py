@@ -8,6 +8,7 @@ from itertools import permutations
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import (
     Effect,
     Finding,
@@ -15,7 +16,6 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model 
     Verdict,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import all_findings, judge
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     DIFFERING,

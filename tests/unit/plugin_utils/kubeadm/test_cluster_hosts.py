@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.outcome import published_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.hosts import (
     described,
     read_host,
     read_restored,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Change, Plan, Refusal
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import parse_profile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Change, Plan, Refusal
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import parse_profile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.report.plan_result import plan_result
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.kubeadm.clusters import sha256
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node
 
@@ -33,7 +33,7 @@ ABOUT: dict[str, Any] = {
 
 
 def observed(plan: Plan, **more: Any) -> dict[str, Any]:
-    return {"plan": published_plan(plan), "kubeadm": ABOUT, "verdict": "misaligned", **more}
+    return {"plan": plan_result(plan), "kubeadm": ABOUT, "verdict": "misaligned", **more}
 
 
 def test_a_kubeadm_node_describes_itself(tmp_path: Path) -> None:

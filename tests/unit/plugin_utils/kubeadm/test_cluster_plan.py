@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import UneditableFile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import UneditableFile
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import Host

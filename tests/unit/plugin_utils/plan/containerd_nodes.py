@@ -8,10 +8,10 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import FileEdit, file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import parse_profile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import FileEdit, file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import parse_profile
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     RUNTIME_FILE,

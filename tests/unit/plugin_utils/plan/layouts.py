@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import NodeFacts
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import NodeFacts
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Change
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Change
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals import layout
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import Profile, parse_profile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import Profile, parse_profile
 from ansible_collections.volcano.colocation.tests.unit.hosts.host import described, merged, snapshot_of
 
 Options = Mapping[str, Any]

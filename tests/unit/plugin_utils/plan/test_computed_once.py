@@ -10,15 +10,14 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan import (
-    containerd_after,
+    containerd_changes,
+    desired_state,
     draft,
-    inputs,
     kubeadm_patch,
-    kubelet,
-    runtimes,
+    kubelet_changes,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     DIFFERING,
@@ -28,15 +27,15 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
 )
 
 COUNTED = (
-    (containerd_after, "read_layers"),
+    (containerd_changes, "read_layers"),
     (draft, "layers_after"),
     (draft, "node_after"),
-    (inputs, "choose"),
-    (inputs, "layers"),
-    (inputs, "merged"),
-    (kubelet, "kubelet_changes"),
+    (desired_state, "choose_location"),
+    (desired_state, "config_layers"),
+    (desired_state, "merge_layers"),
+    (kubelet_changes, "kubelet_changes"),
     (kubeadm_patch, "patch_changes"),
-    (runtimes, "runtime_changes"),
+    (draft, "runtime_changes"),
 )
 
 

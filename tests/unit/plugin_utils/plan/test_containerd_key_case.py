@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.containerd_validation import (
-    containerd_validation,
-)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.containerd_changes import containerd_validation
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import facts_of
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.containerd_nodes import (
     CONF_D,

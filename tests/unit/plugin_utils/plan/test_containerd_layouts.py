@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.containerd import runtime_changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.containerd_changes import containerd_changes
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.runtime import RULES
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import parse_profile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import parse_profile
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import facts_of
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.containerd_nodes import (
     CONF_D,
@@ -355,10 +355,10 @@ def test_what_is_written_to_an_image(name: str) -> None:
     node = containerd(row.version, row.files)
     facts, profile = facts_of(node), parse_profile(row.options)
     assert refusals(PlanDraft(facts, profile), RULES) == ()
-    edits = file_edits(node, runtime_changes(facts, profile))
+    edits = file_edits(node, containerd_changes(facts, profile))
     assert {edit.path: edit.after for edit in edits} == row.written
     after = facts_of(with_files(node, row.written))
-    assert runtime_changes(after, profile) == ()
+    assert containerd_changes(after, profile) == ()
 
 
 @pytest.mark.parametrize("name", LAYOUTS)

@@ -9,20 +9,22 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_toml
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.template_splice import BASE
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.model import NodeFacts
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.document import services, transaction_document
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import FileEdit, file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.containerd_text import BASE
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_toml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import NodeFacts
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft, runtime_changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import FileEdit, file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals import runtime
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.runtimes import runtime_changes
-from ansible_collections.volcano.colocation.plugins.plugin_utils.redact import redact_snapshot
-from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.outlook import outlook
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.transaction_document import (
+    services,
+    transaction_document,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.report.redact import redact_snapshot
+from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.node_preview import preview_facts
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
 
 K3S = "/var/lib/rancher/k3s/agent/etc/containerd"
@@ -191,8 +193,8 @@ def test_putting_the_template_back_is_foreseen_in_what_is_rendered(tmp_path: Pat
     render(node, f"{RKE2}/config.toml", edit.after, base)
     snapshot = node.snapshot
     assert interpret(snapshot).runtime.nri.configured is True
-    assert outlook(snapshot, {TEMPLATE_2: before}).runtime.nri.configured is False
-    assert outlook(snapshot, {"/etc/other": None}).runtime.nri.configured is True
+    assert preview_facts(snapshot, {TEMPLATE_2: before}).runtime.nri.configured is False
+    assert preview_facts(snapshot, {"/etc/other": None}).runtime.nri.configured is True
 
 
 @pytest.mark.parametrize(

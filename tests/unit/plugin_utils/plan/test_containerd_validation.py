@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import validation as node_side
-from ansible_collections.volcano.colocation.plugins.plugin_utils.containerd_schema import CANDIDATES
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.containerd_validation import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.containerd_changes import (
     containerd_validation,
     in_dump,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.containerd_schema import CANDIDATES
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import facts_of
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.containerd_nodes import (
     CONF_D,

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.state import plan_document as node_side
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.document import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.transaction_document import (
     files_document,
     transaction_document,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
 from ansible_collections.volcano.colocation.tests.unit.hosts.host import described, merged, snapshot_of
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import profile_of
 

@@ -12,11 +12,11 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.collect import collect
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Change, Need, Plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.runtimes import runtime_changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Change, Impact, Plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import runtime_changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
 from ansible_collections.volcano.colocation.tests.unit.hosts.host import described, merged, snapshot_of
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import profile_of
 
@@ -27,7 +27,7 @@ HEAD = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
 HEADER = "# Kept by the Ansible collection volcano.colocation. A file that sorts behind this one wins over it.\n"
 SOCKETS = "Num       RefCount Protocol Flags    Type St Inode Path\n"
 NRI_SOCKET = "ffff0002: 00000002 00000000 00010000 0001 01 1002 /var/run/nri/nri.sock\n"
-DRAINED = {Need.RESTART_KUBELET, Need.RESTART_RUNTIME, Need.DRAIN}
+DRAINED = {Impact.RESTART_KUBELET, Impact.RESTART_RUNTIME, Impact.DRAIN}
 VERSIONS = [f"1.{minor}" for minor in range(26, 37)]
 
 Tree = Mapping[str, Any]
@@ -132,14 +132,14 @@ def test_the_switch_drains_and_nri_alone_does_not(tmp_path: Path) -> None:
     switched = plan_of(pods, tmp_path / "driver", cgroup_driver="cgroupfs")
     assert switched.needs == DRAINED
     nri = plan_of(pods, tmp_path / "nri", nri={"enabled": False})
-    assert nri.needs == {Need.RESTART_RUNTIME}
+    assert nri.needs == {Impact.RESTART_RUNTIME}
 
 
 def test_the_manager_alone_drains_too(tmp_path: Path) -> None:
     host = node(files={"/etc/crio/crio.conf": '[crio.runtime]\nconmon_cgroup = "pod"\n'})
     changes = plan_of(host, tmp_path, cgroup_driver="cgroupfs").changes
     assert [(each.setting, each.needs) for each in changes if each.target == "cri-o"] == [
-        ("cgroup_manager", frozenset({Need.RESTART_RUNTIME, Need.DRAIN}))
+        ("cgroup_manager", frozenset({Impact.RESTART_RUNTIME, Impact.DRAIN}))
     ]
 
 
@@ -193,7 +193,7 @@ def test_a_monitor_that_systemd_does_not_take_goes_back_to_the_default(tmp_path:
     (change,) = plan_of(broken, tmp_path / "x", cgroup_driver="systemd").changes
     assert (change.setting, change.before, change.after) == ("conmon_cgroup", "/machine", "system.slice")
     # Nothing but the next start is at stake: the pods stay.
-    assert change.needs == {Need.RESTART_RUNTIME}
+    assert change.needs == {Impact.RESTART_RUNTIME}
     assert plan_of(node(), tmp_path / "y", cgroup_driver="systemd").changes == ()
 
 
@@ -212,7 +212,7 @@ def test_a_restart_that_is_still_missing_is_planned_without_an_edit(tmp_path: Pa
         each for each in plan_of(written, tmp_path, cgroup_driver="cgroupfs").changes if each.target == "cri-o"
     ]
     assert (change.path, change.before, change.after) == (None, "systemd", "cgroupfs")
-    assert change.needs == {Need.RESTART_RUNTIME, Need.DRAIN}
+    assert change.needs == {Impact.RESTART_RUNTIME, Impact.DRAIN}
 
 
 @pytest.mark.parametrize(("before_files", "restarts"), [(True, 1), (False, 0)])

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Plan
 from ansible_collections.volcano.colocation.tests.unit.hosts.host import described, flipped, merged, snapshot_of
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import profile_of, put
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Refusal
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Refusal
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_around import RESERVATION
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_kubelet import on_v1, version

@@ -9,9 +9,9 @@ from collections.abc import Callable
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.file_evidence import CONFIG_LIMIT
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import UneditableFile
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import FileEdit, file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import UneditableFile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import FileEdit, file_edits
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     DIFFERING,
     KUBELET_FILE,

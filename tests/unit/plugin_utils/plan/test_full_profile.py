@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import FIELDS
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Need
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import Profile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Impact
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import FIELDS
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import Profile
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_kubelet import version
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     KUBELET_FILE,
@@ -177,4 +177,4 @@ def test_what_is_left_pending_holds_no_half_of_an_equation() -> None:
     pending = {change.keys[0] for change in plan.pending if change.keys}
     assert {"memoryManagerPolicy", "reservedMemory", "cpuManagerPolicyOptions", "cgroupRoot"} <= pending
     assert not {"memoryManagerPolicy", "reservedMemory"} & quiet
-    assert all(Need.DRAIN not in change.needs for change in plan.changes)
+    assert all(Impact.DRAIN not in change.needs for change in plan.changes)

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.checkpoints import moved_checkpoints
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Impact, Plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.desired_state import resolve_profile
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_after import resolved
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Need, Plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_impact import moved_checkpoints
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.test_full_profile import FULL
 
@@ -49,7 +49,7 @@ def written(node: Node, options: dict[str, Any]) -> list[tuple[str | None, str]]
     """(file, setting) of what a plan writes; the host has it from now on."""
     snapshot = node.snapshot
     facts = interpret(snapshot)
-    found = PlanDraft(facts, resolved(facts, profile(options))).kubelet_changes
+    found = PlanDraft(facts, resolve_profile(facts, profile(options))).kubelet_changes
     node.changed(files={edit.path: edit.after for edit in file_edits(snapshot, found)})
     return [(change.path, change.setting) for change in found if change.path]
 
@@ -94,7 +94,7 @@ def test_a_reservation_by_flag_counts_for_the_checkpoint(amount: str, moved: boo
     found = PlanDraft(facts, profile(options)).kubelet_changes
     flags = [change for change in found if change.target == "kubelet flag"]
     assert [change.path for change in flags] == [environment]
-    assert (Need.DRAIN in flags[0].needs) is moved
+    assert (Impact.DRAIN in flags[0].needs) is moved
     if moved:
         assert moved_checkpoints(facts, Plan(changes=found), profile(options)) == ["/var/lib/kubelet/cpu_manager_state"]
 

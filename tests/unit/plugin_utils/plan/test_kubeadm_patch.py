@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 import yaml
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.owner import overwritten
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.owner_instructions import overwritten_files
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals import kubeadm
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
@@ -204,8 +204,10 @@ def test_an_older_snapshot_does_not_tell(tmp_path: Path) -> None:
 def test_with_the_patch_kubeadm_overwrites_flags_only(tmp_path: Path) -> None:
     with_patch = plan(kubeadm_node(tmp_path), {**WANTED, "pod_pids_limit": 99})
     without = plan(kubeadm_node(tmp_path), {"pod_pids_limit": 99})
-    assert [overwritten(owner, with_patch.changes) for owner in with_patch.owners] == [()]
-    assert [overwritten(owner, without.changes) for owner in without.owners] == [("/var/lib/kubelet/config.yaml",)]
+    assert [overwritten_files(owner, with_patch.changes) for owner in with_patch.owners] == [()]
+    assert [overwritten_files(owner, without.changes) for owner in without.owners] == [
+        ("/var/lib/kubelet/config.yaml",)
+    ]
 
 
 def test_what_kubelet_may_not_have_yet_is_not_left_for_kubeadm(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Change, Impact
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Change, Need
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_kubelet import version
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
@@ -29,8 +29,8 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
     wanted,
 )
 
-RESTART = frozenset({Need.RESTART_KUBELET})
-DISRUPTIVE = RESTART | {Need.DRAIN}
+RESTART = frozenset({Impact.RESTART_KUBELET})
+DISRUPTIVE = RESTART | {Impact.DRAIN}
 
 
 def changes(snapshot: Snapshot, **options: Any) -> tuple[Change, ...]:
@@ -58,7 +58,7 @@ def test_the_aligned_node_needs_nothing() -> None:
     ],
 )
 def test_each_field(
-    options: dict[str, Any], keys: tuple[str, ...], before: Any, after: Any, needs: frozenset[Need]
+    options: dict[str, Any], keys: tuple[str, ...], before: Any, after: Any, needs: frozenset[Impact]
 ) -> None:
     assert changes(captured(DIFFERING), **options) == (
         Change("kubelet", ".".join(keys), before, after, "differs from the profile", needs, KUBELET_FILE, keys),

@@ -12,14 +12,17 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.state import plan_document as node_side
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_model import Flag, Start
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubelet_fields import FEATURE_GATES
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.document import transaction_document
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_flags import left_behind, overrides
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Need
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_state import Flag, Start
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Impact
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_changes import (
+    changed_entries,
+    find_overrides,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.transaction_document import transaction_document
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import FEATURE_GATES
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
 
 HOST = "kubeadm-overriding-flags"
@@ -29,8 +32,8 @@ DROP_IN = "/usr/lib/systemd/system/kubelet.service.d/10-kubeadm.conf"
 MAIN = "/var/lib/kubelet/config.yaml"
 HEAD = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
 WANTED = {"cgroup_driver": "systemd", "cpu_manager_policy": "none"}
-RESTART = frozenset({Need.RESTART_KUBELET})
-DISRUPTIVE = RESTART | {Need.DRAIN}
+RESTART = frozenset({Impact.RESTART_KUBELET})
+DISRUPTIVE = RESTART | {Impact.DRAIN}
 KUBECONFIG = [
     "--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf",
     "--kubeconfig=/etc/kubernetes/kubelet.conf",
@@ -204,7 +207,7 @@ GATES = (Flag("--feature-gates", "A=true,C=true", "x"),)
 def test_gates_of_a_flag_beat_only_their_own(gate: str, count: int, tmp_path: Path) -> None:
     """cmd/kubelet/app/server.go merges feature gates one by one."""
     facts = replace(Node(tmp_path, "kubeadm").facts.kubelet, start=Start(running=GATES))
-    assert len(overrides(facts, ((FEATURE_GATES, ("featureGates", gate), True),))) == count
+    assert len(find_overrides(facts, ((FEATURE_GATES, ("featureGates", gate), True),))) == count
 
 
 @pytest.mark.parametrize(
@@ -212,4 +215,4 @@ def test_gates_of_a_flag_beat_only_their_own(gate: str, count: int, tmp_path: Pa
     [(None, "C=true"), ({"C": True}, ""), ({"C": False}, "C=true"), ({"C": True, "D": True}, "")],
 )
 def test_gates_that_would_go_with_the_flag(below: Any, text: str) -> None:
-    assert left_behind(FEATURE_GATES, GATES, below, (("featureGates", "A"),)) == text
+    assert changed_entries(FEATURE_GATES, GATES, below, (("featureGates", "A"),)) == text

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
 from ansible_collections.volcano.colocation.tests.unit.action.image import KUBELET, KUBELET_TEXT, grow
 from ansible_collections.volcano.colocation.tests.unit.action.in_process import run
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (

@@ -9,12 +9,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.document import files_document
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Impact, Plan, Refusal
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_place import Place, Strategy, choose
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Need, Plan, Refusal
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_location import (
+    ConfigLocation,
+    Strategy,
+    choose_location,
+)
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals import kubelet, layout
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.transaction_document import files_document
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
 
 MAIN = "/var/lib/kubelet/config.yaml"
@@ -27,12 +31,12 @@ WANTED: dict[str, Any] = {
     "system_reserved": {"cpu": "500m"},
     "topology_manager_policy": "best-effort",
 }
-RESTART = frozenset({Need.RESTART_KUBELET})
+RESTART = frozenset({Impact.RESTART_KUBELET})
 
 
 def strategy(node: Node, asked: str = "auto") -> tuple[str, str | None]:
     """(strategy, path), or (code of the refusal, its message)."""
-    place = choose(node.facts, Strategy(asked))
+    place = choose_location(node.facts, Strategy(asked))
     return (place.code, place.message) if isinstance(place, Refusal) else (place.strategy.value, place.path)
 
 
@@ -322,11 +326,11 @@ def test_the_unit_of_rke2_is_restarted_for_kubelet(tmp_path: Path) -> None:
 
 
 def test_a_place_lists_its_files_once(tmp_path: Path) -> None:
-    place = choose(Node(tmp_path, "kubeadm").facts)
-    assert isinstance(place, Place)
+    place = choose_location(Node(tmp_path, "kubeadm").facts)
+    assert isinstance(place, ConfigLocation)
     assert place.paths == (MAIN,)
-    dropin = choose(Node(tmp_path / "2", "kubeadm-1.30-config-dir").facts)
-    assert isinstance(dropin, Place)
+    dropin = choose_location(Node(tmp_path / "2", "kubeadm-1.30-config-dir").facts)
+    assert isinstance(dropin, ConfigLocation)
     assert dropin.paths == (OWN, MAIN)
 
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.state import plan_document as node_side
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.checkpoints import moved_checkpoints
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.document import transaction_document
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Impact
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.desired_state import resolve_profile
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_after import resolved
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Need
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_impact import moved_checkpoints
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.transaction_document import transaction_document
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_kubelet import (
     MEMORY_CHECKPOINT,
     memory_state,
@@ -36,8 +36,8 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
     put,
 )
 
-RESTART = {Need.RESTART_KUBELET}
-DISRUPTIVE = {Need.RESTART_KUBELET, Need.DRAIN}
+RESTART = {Impact.RESTART_KUBELET}
+DISRUPTIVE = {Impact.RESTART_KUBELET, Impact.DRAIN}
 STATIC_STATE = '{"policyName":"static","defaultCpuSet":"0-1","checksum":0}'
 MEMORY_STATE = '{"policyName":"Static","machineState":{},"checksum":1}'
 NO_MEMORY_STATE = '{"policyName":"None","machineState":{},"checksum":1}'
@@ -56,9 +56,9 @@ def node(static_cpu: bool, static_memory: bool) -> Snapshot:
     return memory_state(snapshot, MEMORY_STATE if static_memory else NO_MEMORY_STATE)
 
 
-def needs(snapshot: Snapshot, options: dict[str, Any]) -> list[set[Need]]:
+def needs(snapshot: Snapshot, options: dict[str, Any]) -> list[set[Impact]]:
     facts = facts_of(snapshot)
-    return [set(each.needs) for each in PlanDraft(facts, resolved(facts, profile_of(**options))).kubelet_changes]
+    return [set(each.needs) for each in PlanDraft(facts, resolve_profile(facts, profile_of(**options))).kubelet_changes]
 
 
 ALWAYS_QUIET: list[dict[str, Any]] = [

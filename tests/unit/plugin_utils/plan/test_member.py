@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.member import member
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.transaction_document import api_node_ref
 from ansible_collections.volcano.colocation.tests.unit.hosts.host import described, snapshot_of
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import DIFFERING, captured, facts_of, put
 
@@ -30,11 +30,11 @@ RANCHER = "/var/lib/rancher/{}/agent/kubelet.kubeconfig"
 )
 def test_the_member_of_each_layout(tmp_path: Path, name: str, node: str, kubeconfig: str) -> None:
     snapshot = put(snapshot_of(described(name).host, tmp_path), " Host-7.Example", "system", "hostname")
-    assert member(interpret(snapshot)) == {"name": node, "kubeconfig": kubeconfig}
+    assert api_node_ref(interpret(snapshot)) == {"name": node, "kubeconfig": kubeconfig}
 
 
 def test_a_node_without_a_cluster() -> None:
-    assert member(facts_of(captured(DIFFERING))) is None
+    assert api_node_ref(facts_of(captured(DIFFERING))) is None
 
 
 @pytest.mark.parametrize(
@@ -52,4 +52,4 @@ def test_flags(flags: list[str], expected: dict[str, str] | None) -> None:
     # Its own command line says --hostname-override=dev2.
     snapshot = captured(DIFFERING)
     argv = snapshot["kubelet"]["processes"][0]["argv"]
-    assert member(facts_of(put(snapshot, [*argv, *flags], "kubelet", "processes", 0, "argv"))) == expected
+    assert api_node_ref(facts_of(put(snapshot, [*argv, *flags], "kubelet", "processes", 0, "argv"))) == expected

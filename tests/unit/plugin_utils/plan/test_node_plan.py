@@ -8,12 +8,12 @@ import hashlib
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import UneditableFile
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import interpret
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.edits import FileEdit, file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Change, Need, Refusal
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.pods import pod_changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import UneditableFile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Change, Impact, Refusal
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import pod_changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import FileEdit, file_edits
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     DIFFERING,
@@ -42,7 +42,7 @@ def test_an_aligned_node_has_an_empty_plan() -> None:
 def test_allowed_disruption_does_all() -> None:
     plan = make_plan(facts_of(captured(DIFFERING)), wanted(), allow_disruption=True)
     assert [str(change) for change in plan.changes] == golden("documents", DIFFERING)["summary"]
-    assert plan.needs == {Need.RESTART_KUBELET, Need.RESTART_RUNTIME, Need.DRAIN}
+    assert plan.needs == {Impact.RESTART_KUBELET, Impact.RESTART_RUNTIME, Impact.DRAIN}
     assert (plan.pending, plan.obstacles) == ((), ())
 
 
@@ -50,7 +50,7 @@ def test_disruption_that_is_not_allowed_is_pending_and_the_rest_is_done() -> Non
     facts = facts_of(captured(DIFFERING))
     plan = make_plan(facts, wanted(), allow_disruption=False)
     whole = make_plan(facts, wanted(), allow_disruption=True)
-    assert Need.DRAIN not in plan.needs
+    assert Impact.DRAIN not in plan.needs
     assert plan.changes
     assert {change.setting for change in plan.pending} >= {"cpuManagerPolicy", "runc.options.SystemdCgroup"}
     assert set(plan.changes) | set(plan.pending) == set(whole.changes)
@@ -71,7 +71,7 @@ def test_disruption_without_permission_is_planned_and_says_which_permission_it_n
 @pytest.mark.parametrize("allow", [None, False, True])
 def test_without_pods_nobody_is_disturbed(allow: bool | None) -> None:
     plan = make_plan(facts_of(without_pods(captured(DIFFERING))), wanted(), allow_disruption=allow)
-    assert plan.needs == {Need.RESTART_KUBELET, Need.RESTART_RUNTIME}
+    assert plan.needs == {Impact.RESTART_KUBELET, Impact.RESTART_RUNTIME}
     assert (plan.pending, plan.obstacles) == ((), ())
 
 
@@ -157,7 +157,7 @@ def test_nri_is_skipped_only_when_told_so() -> None:
 def test_pods_of_another_driver_are_made_again(path: str, driver: str | None, count: int) -> None:
     facts = facts_of(put(captured(ALIGNED), {path: 1}, "containers"))
     found = pod_changes(facts, profile_of(cgroup_driver=driver))
-    assert [change.needs for change in found] == [frozenset({Need.RESTART_KUBELET, Need.DRAIN})] * count
+    assert [change.needs for change in found] == [frozenset({Impact.RESTART_KUBELET, Impact.DRAIN})] * count
 
 
 def test_the_texts_of_both_files() -> None:

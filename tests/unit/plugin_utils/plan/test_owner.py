@@ -10,13 +10,16 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.outcome import owner_variables
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Effect, Finding, Severity
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import PROVISION, profile_findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_after import desired_fields
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.owner import kubelet_arguments, owners
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.owner_instructions import (
+    kubelet_arguments,
+    owner_instructions,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import desired_fields
+from ansible_collections.volcano.colocation.plugins.plugin_utils.report.plan_result import render_instructions
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
 
 WANTED: dict[str, Any] = {
@@ -40,7 +43,7 @@ systemReserved:
 
 
 def told(node: Node, options: dict[str, Any]) -> dict[str, Any]:
-    return owner_variables(owners(PlanDraft(node.facts, profile(options))))
+    return render_instructions(owner_instructions(PlanDraft(node.facts, profile(options))))
 
 
 def warned(node: Node, options: dict[str, Any]) -> list[Finding]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import assume_slices
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.promised_slices import promised
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals import startup
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
@@ -37,7 +37,7 @@ ENFORCED: dict[str, Any] = {
 def codes(snapshot: Snapshot, options: dict[str, Any]) -> tuple[list[str], list[str], tuple[str, ...]]:
     """(refused as the node is, refused once the slices are made, slices to be made)."""
     facts, wanted = facts_of(snapshot), profile_of(**options)
-    found = promised(facts, wanted)
+    found = assume_slices(facts, wanted)
     return (
         [each.code for each in refusals(PlanDraft(facts, wanted), startup.RULES)],
         [each.code for each in refusals(PlanDraft(found.facts, wanted), startup.RULES)],
@@ -86,6 +86,6 @@ def test_a_slice_that_kubelet_names_already_and_that_is_gone_is_healed() -> None
         without("runtime.slice"), "enforceNodeAllocatable: [pods, kube-reserved]\nkubeReservedCgroup: /runtime.slice\n"
     )
     facts = facts_of(snapshot)
-    found = promised(facts, profile_of(**ENFORCED))
+    found = assume_slices(facts, profile_of(**ENFORCED))
     assert "reserved-cgroup-missing" in {each.code for each in findings(facts)}
     assert "reserved-cgroup-missing" not in {each.code for each in findings(found.facts)}

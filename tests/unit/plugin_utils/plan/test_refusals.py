@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Refusal
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Refusal
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import parse_profile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import parse_profile
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     DIFFERING,

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Refusal
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Refusal
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.regenerated import RULES
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import VARIANTS
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (

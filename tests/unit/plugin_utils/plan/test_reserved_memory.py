@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.quantity import parse_quantity
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_after import resolved
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.reserved_memory import shares
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_allocatable import equal_shares
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.desired_state import resolve_profile
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     captured,
@@ -36,7 +36,7 @@ MI = 1 << 20
     ],
 )
 def test_shares(total: int, nodes: list[int], amounts: list[str]) -> None:
-    found = shares(total, nodes)
+    found = equal_shares(total, nodes)
     assert [each["limits"] for each in found] == [{"memory": amount} for amount in amounts]
     assert [each["numaNode"] for each in found] == nodes[: len(amounts)]
     assert sum(parse_quantity(amount) for amount in amounts) == total
@@ -45,7 +45,7 @@ def test_shares(total: int, nodes: list[int], amounts: list[str]) -> None:
 def computed(numa: dict[str, str | None], change: tuple[str, str] | None = None, **options: Any) -> Any:
     snapshot = put(captured(ALIGNED), numa, "cpus", "numa")
     snapshot = kubelet_edit(snapshot, *change) if change else snapshot
-    return resolved(facts_of(snapshot), profile_of(reserved_memory="auto", **options)).reserved_memory
+    return resolve_profile(facts_of(snapshot), profile_of(reserved_memory="auto", **options)).reserved_memory
 
 
 def one(amount: str, node: int = 0) -> tuple[dict[str, Any], ...]:
@@ -80,4 +80,4 @@ def test_the_order_of_nodes_is_that_of_their_numbers() -> None:
 def test_a_list_of_ones_own_is_taken_as_it_is() -> None:
     own = [{"numaNode": 0, "limits": {"memory": "1Gi"}}]
     facts = facts_of(kubelet_adds(captured(ALIGNED), "memoryManagerPolicy: None\n"))
-    assert resolved(facts, profile_of(reserved_memory=own)).reserved_memory == tuple(own)
+    assert resolve_profile(facts, profile_of(reserved_memory=own)).reserved_memory == tuple(own)

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.action.containerd_config import ActionModule
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.containerd import nri_skip, runtime_changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Change, Impact, Unsupported
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.containerd_changes import (
+    containerd_changes,
+    containerd_nri_unsupported,
+)
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Change, Need, Skip
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     DIFFERING,
@@ -29,8 +32,8 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
     wanted,
 )
 
-RESTART = frozenset({Need.RESTART_RUNTIME})
-DISRUPTIVE = RESTART | {Need.DRAIN}
+RESTART = frozenset({Impact.RESTART_RUNTIME})
+DISRUPTIVE = RESTART | {Impact.DRAIN}
 RUNTIMES = ("plugins", "io.containerd.grpc.v1.cri", "containerd", "runtimes")
 NRI = ("plugins", "io.containerd.nri.v1.nri")
 WITH_NVIDIA = "".join(
@@ -40,7 +43,7 @@ WITH_NVIDIA = "".join(
 
 
 def changes(snapshot: Snapshot, **options: Any) -> tuple[Change, ...]:
-    return runtime_changes(facts_of(snapshot), profile_of(**options))
+    return containerd_changes(facts_of(snapshot), profile_of(**options))
 
 
 def edits(found: tuple[Change, ...]) -> dict[tuple[str, ...], Any]:
@@ -48,7 +51,7 @@ def edits(found: tuple[Change, ...]) -> dict[tuple[str, ...], Any]:
 
 
 def test_the_aligned_node_needs_nothing() -> None:
-    assert runtime_changes(facts_of(captured(ALIGNED)), wanted()) == ()
+    assert containerd_changes(facts_of(captured(ALIGNED)), wanted()) == ()
 
 
 def test_nothing_wanted_is_nothing_to_do() -> None:
@@ -169,11 +172,11 @@ def test_a_containerd_without_nri_is_left_without() -> None:
 
 def test_nri_is_skipped_with_the_reason() -> None:
     runtime = facts_of(old_containerd(captured(DIFFERING))).runtime
-    assert nri_skip(runtime, profile_of(nri={"enabled": True})) == Skip(
+    assert containerd_nri_unsupported(runtime, profile_of(nri={"enabled": True})) == Unsupported(
         "nri", "containerd 1.6.20~ds1 has no NRI; it came with 1.7"
     )
-    assert nri_skip(runtime, profile_of(nri={"enabled": False})) is None
-    assert nri_skip(runtime, profile_of()) is None
+    assert containerd_nri_unsupported(runtime, profile_of(nri={"enabled": False})) is None
+    assert containerd_nri_unsupported(runtime, profile_of()) is None
 
 
 def test_what_is_left_out_stands_in_the_result_of_containerd_config() -> None:

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Verdict
 from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import all_findings, judge
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.node import make_plan
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import (
     crio,
     docker,

@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.settings.option_values import Capacity, parse_value
 from ansible_collections.volcano.colocation.plugins.module_utils.settings.registry import knob
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.qos.node import read
 from ansible_collections.volcano.colocation.plugins.plugin_utils.qos.plan import published
 from ansible_collections.volcano.colocation.tests.unit.hosts.host import NAMES as DESCRIBED

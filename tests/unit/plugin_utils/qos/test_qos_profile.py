@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.qos.levels import Level
 from ansible_collections.volcano.colocation.plugins.plugin_utils.qos.profile import Amount, Pod, System, amount
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.qos.cases import profile

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.evidence import read_evidence
-from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.model import Evidence
+from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.ledger_evidence import Evidence, read_evidence
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     CHECKPOINT,

@@ -12,13 +12,19 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.state.plan_document import parse_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node import SnapshotError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.model import Need
-from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.document import restore_document
-from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.evidence import read_evidence
-from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.model import SECTIONS, Evidence
-from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.plan import Restore, make_restore
-from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.shown import conflict_message, diffs
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import SnapshotError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Impact
+from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.execution import (
+    conflict_message,
+    render_diffs,
+    restore_document,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.ledger_evidence import (
+    SECTIONS,
+    Evidence,
+    read_evidence,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.ledger_plan import RestorePlan, plan_restore
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     CHECKPOINT,
@@ -43,20 +49,20 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.restore.ledg
 
 SECRET = "hunter2-Zm9v"
 STATE, ENGINE = "/var/lib/volcano-colocation", "/usr/local/lib/volcano-colocation"
-DRAINED = {Need.RESTART_KUBELET, Need.RESTART_RUNTIME, Need.DRAIN}
+DRAINED = {Impact.RESTART_KUBELET, Impact.RESTART_RUNTIME, Impact.DRAIN}
 
 
-def planned(found: Evidence, sections: Collection[str] = SECTIONS, *, allow: bool | None = True) -> Restore:
-    return make_restore(found, sections, allow_disruption=allow)
+def planned(found: Evidence, sections: Collection[str] = SECTIONS, *, allow: bool | None = True) -> RestorePlan:
+    return plan_restore(found, sections, allow_disruption=allow)
 
 
-def document(restore: Restore) -> dict[str, Any]:
+def document(restore: RestorePlan) -> dict[str, Any]:
     found = restore_document(restore.files, 300)
     assert parse_plan(json.dumps(found)).controller == (platform.node() or None)
     return found
 
 
-def needs(restore: Restore) -> set[Need]:
+def needs(restore: RestorePlan) -> set[Impact]:
     return set().union(*(each.needs for each in restore.changes))
 
 
@@ -147,7 +153,7 @@ def test_of_a_node_that_was_aligned_pods_have_to_return() -> None:
     gate = document(restore)["gate"]
     assert (gate["pods"], gate["cgroup_driver"]) == ("return", "systemd")
     assert gate["nri_socket"] == "/var/run/nri/nri.sock"
-    assert needs(restore) == {Need.RESTART_KUBELET, Need.DRAIN}
+    assert needs(restore) == {Impact.RESTART_KUBELET, Impact.DRAIN}
     assert document(restore)["services"]["runtime"]["action"] == "leave"
 
 
@@ -166,7 +172,7 @@ def test_both_drivers_back_to_cgroupfs_leave_no_tree_behind() -> None:
 def test_what_moves_no_pod_needs_no_permission() -> None:
     restore = planned(evidence(at_runtime("disable = false", "disable = true")), allow=None)
     assert restore.conflicts == ()
-    assert needs(restore) == {Need.RESTART_RUNTIME}
+    assert needs(restore) == {Impact.RESTART_RUNTIME}
     found = document(restore)
     assert found["sandboxes"]["action"] == "leave"
     assert (found["gate"]["nri_socket"], found["checkpoints"]) == (None, [])
@@ -184,7 +190,7 @@ def test_without_a_pod_there_is_nobody_to_disturb() -> None:
     found = provisioned(snapshot=without_pods(captured(ALIGNED)))
     restore = planned(found, allow=None)
     assert restore.conflicts == ()
-    assert needs(restore) == DRAINED - {Need.DRAIN}
+    assert needs(restore) == DRAINED - {Impact.DRAIN}
 
 
 def test_disruption_that_is_not_allowed_is_pending_and_the_rest_is_done() -> None:
@@ -251,12 +257,12 @@ def test_one_that_fails_again_and_again_is() -> None:
     snapshot = put(captured(ALIGNED), [], "kubelet", "processes")
     snapshot = put(snapshot, "activating", "services", "units", "kubelet.service", "ActiveState")
     found = evidence(at_kubelet("cgroupDriver: systemd", "cgroupDriver: systemd\npodPidsLimit: 5"), snapshot=snapshot)
-    assert needs(planned(found)) == {Need.RESTART_KUBELET}
+    assert needs(planned(found)) == {Impact.RESTART_KUBELET}
 
 
 def test_a_file_nobody_looked_at_may_mean_anything() -> None:
     restore = planned(evidence(target("/etc/default/kubelet-extra", "kubelet", "A=1\n", "A=2\n")))
-    assert needs(restore) == {Need.RESTART_KUBELET, Need.DRAIN}
+    assert needs(restore) == {Impact.RESTART_KUBELET, Impact.DRAIN}
 
 
 # Conflicts
@@ -382,7 +388,7 @@ def test_what_the_collection_keeps_stays_while_a_section_is_left() -> None:
 def test_the_difference_hides_secrets() -> None:
     text = captured(ALIGNED)["kubelet"]["files"][KUBELET_FILE]["text"]
     found = evidence(target(KUBELET_FILE, "kubelet", f"{text}token: {SECRET}\n", text), qos=QOS)
-    shown = diffs(found, planned(found))
+    shown = render_diffs(found, planned(found))
     assert [each["before_header"] for each in shown] == ["QoS settings", KUBELET_FILE]
     assert SECRET not in json.dumps(shown)
     assert "cgroupDriver: systemd" in shown[1]["after"]

@@ -9,16 +9,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.controller.node import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.node.transport import (
     LEDGER_MODULE,
     TRANSACTION_MODULE,
     Node,
     NodeFailure,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.evidence import read_evidence
-from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.model import SECTIONS
-from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.plan import Restore, make_restore
-from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.run import check, put_back
+from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.execution import apply_restore, check_restore
+from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.ledger_evidence import SECTIONS, read_evidence
+from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.ledger_plan import RestorePlan, plan_restore
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.restore.ledgers import NOTHING, QOS, provisioned
 
 SLICE: dict[str, Any] = {"name": "node-agents.slice", "error": None, "diff": [], "warnings": []}
@@ -46,13 +45,13 @@ class Nodes:
         return {"failed": True, "msg": "it cannot be removed"} if self._failing and self._failing in what else DONE
 
 
-def run(nodes: Nodes, restore: Restore) -> tuple[dict[str, Any], int]:
+def run(nodes: Nodes, restore: RestorePlan) -> tuple[dict[str, Any], int]:
     node = Node(nodes)
-    return put_back(node, restore, 300, lambda state: None), node.usage.module_executions
+    return apply_restore(node, restore, 300, lambda state: None), node.usage.module_executions
 
 
-def everything() -> Restore:
-    return make_restore(provisioned(qos=QOS, slices=SLICES), SECTIONS, allow_disruption=True)
+def everything() -> RestorePlan:
+    return plan_restore(provisioned(qos=QOS, slices=SLICES), SECTIONS, allow_disruption=True)
 
 
 def test_settings_then_files_then_slices_and_at_last_what_is_ours() -> None:
@@ -65,13 +64,13 @@ def test_settings_then_files_then_slices_and_at_last_what_is_ours() -> None:
 
 def test_a_node_with_nothing_to_restore_is_asked_for_nothing() -> None:
     nodes = Nodes()
-    assert run(nodes, make_restore(read_evidence(NOTHING), SECTIONS, allow_disruption=None)) == ({}, 0)
+    assert run(nodes, plan_restore(read_evidence(NOTHING), SECTIONS, allow_disruption=None)) == ({}, 0)
     assert nodes.asked == []
 
 
 def test_what_is_ours_stays_while_a_section_is_left() -> None:
     nodes = Nodes()
-    run(nodes, make_restore(provisioned(qos=QOS, slices=SLICES), ("slices",), allow_disruption=None))
+    run(nodes, plan_restore(provisioned(qos=QOS, slices=SLICES), ("slices",), allow_disruption=None))
     assert nodes.asked == ["slices"]
 
 
@@ -93,7 +92,7 @@ def test_a_transaction_that_fails_ends_it_and_says_what_was_done(state: str, cha
 
 
 def test_a_transaction_that_fails_alone_changed_nothing() -> None:
-    result, _executions = run(Nodes("rolled-back"), make_restore(provisioned(), SECTIONS, allow_disruption=True))
+    result, _executions = run(Nodes("rolled-back"), plan_restore(provisioned(), SECTIONS, allow_disruption=True))
     assert (result["failed"], result["changed"]) == (True, False)
     assert "left so" not in result["msg"]
 
@@ -118,14 +117,17 @@ def test_what_the_node_does_not_answer_is_a_failure() -> None:
 
 def test_check_mode_says_why_the_files_would_be_refused() -> None:
     nodes = Nodes("refused")
-    result = check(Node(nodes), everything(), 300)
+    result = check_restore(Node(nodes), everything(), 300)
     assert nodes.asked == ["transaction"]
     assert (result["failed"], result["changed"], result["diff"]) == (True, False, [])
     assert result["msg"].startswith("Nothing was changed. Step 'start kubelet' failed: it ends at once.")
-    assert check(Node(Nodes("none")), everything(), 300) == {}
+    assert check_restore(Node(Nodes("none")), everything(), 300) == {}
 
 
 def test_in_check_mode_no_node_is_asked_about_files_that_stay() -> None:
     nodes = Nodes()
-    assert check(Node(nodes), make_restore(provisioned(slices=SLICES), ["slices"], allow_disruption=True), 300) == {}
+    assert (
+        check_restore(Node(nodes), plan_restore(provisioned(slices=SLICES), ["slices"], allow_disruption=True), 300)
+        == {}
+    )
     assert nodes.asked == []

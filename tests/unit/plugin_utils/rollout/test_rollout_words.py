@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.batches import batches
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.drain import Drained
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.pods import Fate, Pod

@@ -7,8 +7,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.arguments import SCHEDULER_CONFIG
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.argspec import SCHEDULER_CONFIG
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.seen import CRDS, Seen
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.confs import TEXT
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import EditError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.read import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import EditError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.actions import ordered, read_actions
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.conf import (
     Metrics,

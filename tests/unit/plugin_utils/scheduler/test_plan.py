@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.errors import UneditableFile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import UneditableFile
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import (
     ObjectChange,
     Operation,
@@ -18,7 +18,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes im
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap, Object, patched
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.admission import MUTATING, VALIDATING
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.conf import Metrics, Usage, WantedConf
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.journal import (

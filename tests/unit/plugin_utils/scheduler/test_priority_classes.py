@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.priority_classes import (
     PriorityClass,
     check_against,

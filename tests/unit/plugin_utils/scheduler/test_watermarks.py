@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.profile_error import ProfileError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.conf import Metrics, Usage
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.watermarks import (
     Watermarks,

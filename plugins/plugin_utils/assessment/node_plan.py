@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plan of a node: everything that differs, what the rules refuse, and what the user allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...module_utils.cgroup.kubelet_names import Driver
+from ...module_utils.snapshot.cgroup_evidence import reserved_paths
+from ..facts.node_state import NodeFacts
+from ..findings.rules.reservations import NEEDED_V2, lacking, places
+from ..plan.change_set import Change, Impact, Plan, Refusal
+from ..plan.desired_state import resolve_profile
+from ..plan.draft import PlanDraft, unsupported_settings
+from ..plan.kubeadm_patch import TARGET as PATCH
+from ..plan.kubeadm_patch import unsupported_patch
+from ..plan.owner_instructions import owner_instructions
+from ..plan.refusals import startup
+from ..plan.refusals.catalogue import refusals
+from ..plan.refusals.ledger import journal_refusals, ledger_refusals
+from ..profile.kubelet_fields import FIELDS
+from ..profile.node_profile import Profile, with_fields
+from ..qos.reservations import slice_of
+
+
+@dataclass(frozen=True)
+class AssumedSlices:
+    """``facts`` with the slices in them; ``slices`` are the names of those that are still to be made for that."""
+
+    facts: NodeFacts
+    slices: tuple[str, ...] = ()
+    driver: Driver | None = None
+
+
+def assume_slices(facts: NodeFacts, profile: Profile) -> AssumedSlices:
+    """The node with the slices that the profile names. What is no slice under its driver stays as it is found."""
+    driver = profile.cgroup_driver or facts.kubelet.cgroup_driver
+    missing = {path: name for path, name in _reserved_slices(profile, driver) if lacking(facts, path)}
+    if not missing:
+        return AssumedSlices(facts, driver=driver)
+    everywhere = tuple(sorted(places(facts)))
+    offered = tuple(name for name in NEEDED_V2 if name in facts.cgroup.controllers)
+    cgroup = replace(
+        facts.cgroup,
+        reserved={**(facts.cgroup.reserved or {}), **dict.fromkeys(missing, everywhere)},
+        reserved_controllers={**facts.cgroup.reserved_controllers, **dict.fromkeys(missing, offered)},
+    )
+    return AssumedSlices(replace(facts, cgroup=cgroup), tuple(missing.values()), driver)
+
+
+def _reserved_slices(profile: Profile, driver: Driver | None) -> Iterator[tuple[str, str]]:
+    """(path below a hierarchy's top, name) of each slice."""
+    for named in profile.reserved_cgroups:
+        name = slice_of(named, driver) if driver else ""
+        if name:
+            yield reserved_paths(named)[-1], name
+
+
+RECOVERY_ENDS = {
+    "undo": ("undone", "it is undone first, then the node is looked at again"),
+    "finish": ("finished", "it goes on from the step where it ended, then the node is looked at again"),
+    "stop": ("left as it is", "it is left as it is, and so is the node"),
+}
+
+
+def recovery_plan(facts: NodeFacts, recover: str) -> Plan | None:
+    """The plan of a node with unfinished transactions; None for any other."""
+    if not facts.unfinished_transactions:
+        return None
+    listed = ", ".join(facts.unfinished_transactions)
+    end, consequence = RECOVERY_ENDS[recover]
+    reason = f"{listed} was cut off; {consequence}"
+    return Plan(changes=(Change("transaction", "unfinished", listed, end, reason, frozenset()),))
+
+
+KUBELET_TARGETS = ("kubelet", "kubelet flag")
+
+
+def _without_entry(profile: Profile, option: str, keys: tuple[str, ...]) -> Profile:
+    value = profile.kubelet.get(option)
+    left: dict[str, Any] | None = None
+    if len(keys) == 2 and isinstance(value, Mapping):
+        left = {name: each for name, each in value.items() if name != keys[1]}
+    return with_fields(profile, {option: left})
+
+
+def _without_pending(profile: Profile, pending: Iterable[Change]) -> Profile:
+    options = {field.key: field.option for field in FIELDS}
+    for change in pending:
+        if change.target in KUBELET_TARGETS and change.keys:
+            profile = _without_entry(profile, options[change.keys[0]], change.keys)
+    return profile
+
+
+def deferred_changes(draft: PlanDraft, quiet: tuple[Change, ...], pending: tuple[Change, ...]) -> tuple[Change, ...]:
+    """Those of the quiet changes that have to wait for the pending ones: kubelet would not start with them alone."""
+    left = PlanDraft(draft.facts, _without_pending(draft.profile, pending))
+    if not refusals(left, startup.RULES):
+        return ()
+    return tuple(change for change in quiet if change.target in KUBELET_TARGETS)
+
+
+def _without_needless_drain(pods: int, change: Change) -> Change:
+    """Without a pod there is nobody to disturb."""
+    return change if pods else replace(change, needs=change.needs - {Impact.DRAIN})
+
+
+def _needs_permission(changes: tuple[Change, ...], pods: int) -> Refusal:
+    listed = "; ".join(str(change) for change in changes)
+    return Refusal(
+        "needs-disruption",
+        f"{pods} pod(s) run here, and these changes stop and recreate them: {listed}",
+        "Set allow_disruption (colocation_allow_disruption) to true to do it one node at a time,"
+        " or to false to do only what disturbs no pod and have the rest reported as pending.",
+        variable="allow_disruption",
+    )
+
+
+def _plan_of_location(draft: PlanDraft) -> Plan:
+    """A plan with nothing but what holds of the node whatever is changed on it."""
+    place = draft.kubelet_location
+    skipped = unsupported_settings(draft.facts, draft.profile) + unsupported_patch(draft)
+    if isinstance(place, Refusal):
+        return Plan(skipped=skipped)
+    return Plan(skipped=skipped, strategy=place.strategy.value, paths=place.paths, owners=owner_instructions(draft))
+
+
+def _deferred_patches(quiet: tuple[Change, ...], disruptive: tuple[Change, ...]) -> tuple[Change, ...]:
+    """What kubelet may not have yet shall not come to it with kubeadm's next upgrade either."""
+    waiting = {change.keys for change in disruptive}
+    return tuple(change for change in quiet if change.target == PATCH and change.keys in waiting)
+
+
+def _if_it_can_begin(facts: NodeFacts, plan: Plan) -> Plan:
+    """A change that the engine would not begin is none."""
+    refused = ledger_refusals(facts) if plan.changes or plan.refusals else ()
+    return replace(plan, changes=(), refusals=(*plan.obstacles, *refused), permission=None) if refused else plan
+
+
+def make_plan(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | None, recover: str = "undo") -> Plan:
+    """Plan for a node. ``allow_disruption``: True do it, False leave it pending, None ask for permission.
+
+    ``recover``: what comes of a transaction that was cut off.
+    """
+    blocked = journal_refusals(facts)
+    if blocked:
+        return Plan(refusals=blocked)
+    recovery = recovery_plan(facts, recover)
+    if recovery:
+        return recovery
+    draft = PlanDraft(facts, resolve_profile(facts, profile))
+    return _if_it_can_begin(facts, _plan_draft(draft, allow_disruption=allow_disruption))
+
+
+def _plan_draft(draft: PlanDraft, *, allow_disruption: bool | None) -> Plan:
+    refused, base = refusals(draft), _plan_of_location(draft)
+    if refused:
+        return replace(base, refusals=refused)
+    pods = draft.facts.pods.sandboxes
+    changes = tuple(_without_needless_drain(pods, change) for change in draft.changes)
+    disruptive = tuple(change for change in changes if Impact.DRAIN in change.needs)
+    if allow_disruption or not disruptive:
+        return replace(base, changes=changes)
+    if allow_disruption is None:
+        return replace(base, changes=changes, permission=_needs_permission(disruptive, pods))
+    quiet = tuple(change for change in changes if Impact.DRAIN not in change.needs)
+    held = deferred_changes(draft, quiet, disruptive)
+    waiting = held + _deferred_patches(quiet, disruptive + held)
+    kept = tuple(change for change in quiet if change not in waiting)
+    return replace(base, changes=kept, pending=(*disruptive, *waiting))

@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The cgroup mode, which controllers each level of the tree hands down, and in which cgroups containers run.
+
+The mode is decided as runc's IsCgroup2UnifiedMode and systemd do, from the mount table and statfs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...module_utils.cgroup.container_paths import PODS, decisive_path, driver_of
+from ...module_utils.cgroup.hierarchy import (
+    NEEDED_V2,
+    ROOT,
+    Hierarchy,
+    controllers_elsewhere,
+    mode_of,
+    mounts_below_root,
+    v1_points,
+    visible_mounts,
+)
+from ...module_utils.cgroup.kubelet_names import Driver
+from .node_state import CgroupFacts, CgroupMode, Claim, Level, PodFacts, RealtimeThread
+
+_CONTROLLERS_FILE = "/cgroup.controllers"
+_SUBTREE_CONTROL_FILE = "/cgroup.subtree_control"
+
+
+def _empty_class(folder: str, enabled: tuple[str, ...]) -> bool:
+    """A QoS class without pods hands nothing down, and needs not."""
+    return not enabled and folder.removesuffix(".slice").endswith(("burstable", "besteffort"))
+
+
+def _level(folder: str, files: Mapping[str, str], needed: frozenset[str]) -> Level:
+    enabled = tuple(files[folder + _SUBTREE_CONTROL_FILE].split())
+    return Level(
+        path=folder,
+        controllers=tuple(files.get(folder + _CONTROLLERS_FILE, "").split()),
+        enabled=enabled,
+        missing=() if _empty_class(folder, enabled) else tuple(sorted(needed - set(enabled))),
+        kind=files.get(folder + "/cgroup.type"),
+    )
+
+
+def interpret_levels(files: Mapping[str, str], needed: frozenset[str]) -> tuple[Level, ...]:
+    """The levels of which the snapshot holds a cgroup.subtree_control, the root first."""
+    folders = sorted(path[: -len(_SUBTREE_CONTROL_FILE)] for path in files if path.endswith(_SUBTREE_CONTROL_FILE))
+    return tuple(_level(folder, files, needed) for folder in folders)
+
+
+MAGIC = {"cgroup2": "63677270", "tmpfs": "1021994", "cgroup": "27e0eb"}
+"""statfs f_type by filesystem, linux/magic.h."""
+NEEDED_V1 = frozenset({"cpu", "cpuacct", "cpuset", "memory", "pids"})
+"""Without the first four kubelet does not start, container_manager_linux.go validateSystemRequirements."""
+
+
+def _contradiction(mode: CgroupMode, mounts: Mapping[str, Hierarchy], types: Mapping[str, str]) -> str | None:
+    """Where statfs says another filesystem than the mount table at the root or at hybrid's cgroup2."""
+    for mount in [each for each in mounts.values() if each.mountpoint == ROOT or each.filesystem == "cgroup2"]:
+        magic, expected = types.get(mount.mountpoint), MAGIC.get(mount.filesystem)
+        if mode is not CgroupMode.UNKNOWN and magic and expected and magic != expected:
+            return f"the mount table says {mount.filesystem}, statfs says 0x{magic} at {mount.mountpoint}"
+    return None
+
+
+def _words(files: Mapping[str, str], path: str) -> tuple[str, ...]:
+    return tuple(files.get(path, "").split())
+
+
+def _missing_controllers(mode: CgroupMode, mountpoints: Mapping[str, str]) -> tuple[str, ...]:
+    needed = {CgroupMode.UNKNOWN: frozenset[str](), CgroupMode.V2: NEEDED_V2}.get(mode, NEEDED_V1)
+    return tuple(sorted(needed - mountpoints.keys()))
+
+
+def _nesting_reason(mounts: Mapping[str, Hierarchy], tops: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """Why what is mounted is not the top of its hierarchy: kind, k0s in docker, any container.
+
+    A cgroup namespace hides the path; but only cgroups below the top have cgroup.type (v2), and only the top has
+    release_agent (v1), kernel/cgroup/cgroup.c and cgroup-v1.c.
+    """
+    for mount in mounts.values():
+        if mount.filesystem in MAGIC and mount.filesystem != "tmpfs" and mount.root != "/":
+            return f"{mount.root} of its hierarchy is mounted at {mount.mountpoint}"
+        files = tops.get(mount.mountpoint, {}).get("files")
+        if not files:
+            continue
+        if mount.filesystem == "cgroup2" and "cgroup.type" in files:
+            return f"{mount.mountpoint} has cgroup.type, which the top of a hierarchy has not"
+        if mount.filesystem == "cgroup" and mount.controllers and "release_agent" not in files:
+            return f"{mount.mountpoint} lacks release_agent, which the top of a hierarchy has"
+    return None
+
+
+def _realtime(evidence: Mapping[str, Any]) -> tuple[RealtimeThread, ...]:
+    threads = (evidence.get("realtime") or {}).get("threads", ())
+    names = ("pid", "tid", "comm", "policy", "priority", "cgroup")
+    return tuple(RealtimeThread(*(each.get(name) for name in names)) for each in threads)
+
+
+def interpret_cgroups(evidence: Mapping[str, Any]) -> CgroupFacts:
+    """CgroupFacts of a snapshot's ``cgroups`` section. Of hierarchies that are not in force only a split is told."""
+    mounts, files = visible_mounts(evidence["mountinfo"]), evidence["files"]
+    mode, reason = CgroupMode.UNKNOWN, "the mount table could not be read"
+    if evidence.get("mountinfo_read", True):
+        word, reason = mode_of(mounts)
+        mode = CgroupMode(word)
+    contradiction = _contradiction(mode, mounts, evidence["filesystem_types"])
+    if contradiction:
+        mode, reason = CgroupMode.UNKNOWN, contradiction
+    v1 = v1_points(mounts)
+    v2 = {
+        name: mount.mountpoint
+        for mount in mounts_below_root(mounts, "cgroup2")
+        for name in _words(files, mount.mountpoint + "/cgroup.controllers")
+    }
+    in_force = v2 if mode is CgroupMode.V2 else v1
+    told = mode is not CgroupMode.V2 or ROOT + "/cgroup.controllers" in files
+    realtime = evidence.get("realtime") or {}
+    return CgroupFacts(
+        mode=mode,
+        reason=reason,
+        controllers=tuple(in_force),
+        mountpoints=in_force,
+        trees=tuple(evidence["trees"]),
+        hierarchies=tuple(each for each in mounts.values() if each.filesystem in ("cgroup", "cgroup2")),
+        missing=_missing_controllers(mode, in_force) if told else (),
+        split=controllers_elsewhere(mode.value, v1, v2) if mode is not CgroupMode.UNKNOWN else {},
+        levels=interpret_levels(files, NEEDED_V2) if mode is CgroupMode.V2 else (),
+        idle=tuple(path for path, text in files.items() if path.endswith("/cpu.idle") and text.strip() == "1"),
+        nested=_nesting_reason(mounts, evidence.get("tops", {})),
+        links=dict(evidence.get("links", {})),
+        realtime=_realtime(evidence),
+        group_scheduling=realtime.get("group_scheduling"),
+        reserved=evidence.get("reserved"),
+        pods=dict(evidence.get("pods", {})),
+        reserved_controllers={
+            path: tuple(text.split()) for path, text in (evidence.get("reserved_controllers") or {}).items()
+        },
+    )
+
+
+def interpret_pods(containers: Mapping[str, int], cri: Mapping[str, Any]) -> tuple[PodFacts, list[Claim]]:
+    """PodFacts, and the live tree's claim on the driver. Other runtimes' containers outside kubepods do not count."""
+    drivers = [(path, driver_of(path)) for path in sorted(map(decisive_path, containers))]
+    systemd = [path for path, driver in drivers if driver is Driver.SYSTEMD]
+    cgroupfs = [path for path, driver in drivers if driver is Driver.CGROUPFS]
+    misplaced = [path for path, driver in drivers if driver is None and PODS in path]
+    pods = PodFacts(
+        sandboxes=sum(each["ready"] for each in cri.get("sandboxes", [])),
+        containers=sum(each["running"] for each in cri.get("containers", [])),
+        systemd_paths=len(systemd),
+        cgroupfs_paths=len(cgroupfs),
+        misplaced_paths=tuple(misplaced),
+    )
+    claims = []
+    for value, found in (("systemd", systemd), ("cgroupfs", cgroupfs), ("neither", misplaced)):
+        if found:
+            claims.append(Claim("cgroupDriver", value, f"{len(found)} running container(s), such as {found[0]}"))
+    return pods, claims

@@ -1,0 +1,186 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which container runtime kubelet uses, and its facts; docker, iSulad and others are read and not configured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from ...module_utils.cgroup.kubelet_names import Driver
+from ...module_utils.snapshot.process_evidence import command_line_option
+from ..edit.text_errors import ParseError
+from ..releases.containerd_schema import parse_release
+from .config_file import ConfigFile, Problem, read_config
+from .containerd_runtime import interpret_containerd
+from .crio_runtime import interpret_crio
+from .node_state import Claim
+from .runtime_sockets import runtime_config
+from .runtime_state import Defect, NriFacts, RuntimeFacts
+
+DRIVER_OPTION = "native.cgroupdriver"
+
+
+def read_docker_json(text: str) -> dict[str, Any]:
+    """The object of a JSON text; ParseError on anything else."""
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise ParseError(f"not JSON: {error}", getattr(error, "lineno", None)) from None
+    except RecursionError:
+        raise ParseError("nested too deeply") from None
+    if not isinstance(found, dict):
+        raise ParseError("not a JSON object")
+    return found
+
+
+def exec_options(argv: Sequence[str]) -> list[str]:
+    """Values of every ``--exec-opt``, in both forms."""
+    found = [word.partition("=")[2] for word in argv if word.startswith("--exec-opt=")]
+    return found + [value for name, value in pairwise(argv) if name == "--exec-opt"]
+
+
+def _driver_in(options: object) -> str | None:
+    found = (
+        [str(each) for each in options if str(each).startswith(DRIVER_OPTION + "=")]
+        if isinstance(options, list)
+        else []
+    )
+    return found[-1].partition("=")[2] if found else None
+
+
+def _check_exec_opts(config: ConfigFile) -> ConfigFile:
+    """With other exec-opts than texts dockerd does not start: moby daemon/config/config.go, ExecOptions []string."""
+    options = config.values.get("exec-opts", [])
+    if options is None or (
+        isinstance(options, list) and all(each is None or isinstance(each, str) for each in options)
+    ):
+        return config
+    before, named, _rest = (config.text or "").partition('"exec-opts"')
+    message = "exec-opts is not a list of texts; dockerd does not start with it"
+    return replace(config, values={}, problem=Problem(config.path, message, before.count("\n") + 1 if named else None))
+
+
+def interpret_other(name: str, evidence: Mapping[str, Any]) -> tuple[RuntimeFacts, list[Claim]]:
+    """RuntimeFacts of a runtime by its CRI name; of docker also what its file and its command line say."""
+    cri, docker = evidence["cri"], evidence.get("docker") or {}
+    processes = docker.get("processes") or []
+    process = processes[0] if processes else None
+    path = docker.get("config_path", "")
+    config = ConfigFile(path, "missing")
+    if docker.get("config"):
+        config = _check_exec_opts(read_config(path, docker["config"], process, read_docker_json))
+    claims = _docker_claims(config, process["argv"] if process else []) if name == "docker" else []
+    driver, supported = runtime_config(cri)
+    return (
+        RuntimeFacts(
+            name=name,
+            installed=True,
+            running=not cri.get("error"),
+            version=str(cri["version"]) if cri.get("version") else None,
+            endpoint=cri["endpoint"],
+            config=config,
+            config_version=None,
+            imports=(),
+            disabled_plugins=(),
+            cgroup_driver=_as_driver(claims[0].value) if claims else None,
+            running_cgroup_driver=driver,
+            handlers=(),
+            nri=NriFacts(False, False, False, ""),
+            kill_mode=None,
+            cri_cgroup_driver=driver,
+            runtime_config_supported=supported,
+            layers=(config,),
+            defects=_defects(config, claims),
+            command_line=tuple(process["argv"]) if process else (),
+        ),
+        claims,
+    )
+
+
+def _as_driver(value: str) -> Driver | None:
+    return Driver(value) if value in ("systemd", "cgroupfs") else None
+
+
+def _docker_claims(config: ConfigFile, argv: Sequence[str]) -> list[Claim]:
+    flag = _driver_in(exec_options(argv))
+    claims = [Claim(DRIVER_OPTION, flag, "dockerd's command line, --exec-opt")] if flag else []
+    written = _driver_in(config.values.get("exec-opts"))
+    return claims + ([Claim(DRIVER_OPTION, written, config.path)] if written else [])
+
+
+def _defects(config: ConfigFile, claims: list[Claim]) -> tuple[Defect, ...]:
+    """moby#41725: the same directive as a flag and in the file keeps dockerd from starting, whatever the values."""
+    if len(claims) < 2:
+        return ()
+    return (Defect("docker-exec-opts-twice", config.path, "exec-opts stand here and on dockerd's command line"),)
+
+
+BY_SOCKET = (
+    ("crio", "cri-o"),
+    ("cri-dockerd", "docker"),
+    ("dockershim", "docker"),
+    ("isulad", "isulad"),
+    ("containerd", "containerd"),
+)
+"""Words in the path of the CRI's socket, for a runtime that does not answer."""
+
+
+def runtime_name(evidence: Mapping[str, Any], kubelet: Mapping[str, Any]) -> str:
+    """The CRI's own name, else what kubelet's socket is called, else what is installed."""
+    if evidence.get("docker") and _uses_dockershim(kubelet):
+        return "docker"
+    cri = evidence["cri"]
+    if cri.get("name"):
+        return str(cri["name"]).lower()
+    named = next((name for word, name in BY_SOCKET if word in cri["endpoint"]), None)
+    if named in (None, "containerd") and evidence["program"] is None and evidence.get("crio"):
+        return "cri-o"
+    return named or "containerd"
+
+
+def _uses_dockershim(kubelet: Mapping[str, Any]) -> bool:
+    """kubelet before 1.24 uses docker unless ``--container-runtime=remote`` (pkg/kubelet/dockershim)."""
+    known = parse_release((kubelet.get("version") or "").rpartition(" ")[2])
+    if known is None or known >= (1, 24) or not kubelet["processes"]:
+        return False
+    return command_line_option(kubelet["processes"][0]["argv"], "--container-runtime") in (None, "docker")
+
+
+def other_runtimes(snapshot: Mapping[str, Any], runtime: RuntimeFacts) -> tuple[str, ...]:
+    """Runtimes that run beside the one kubelet uses."""
+    programs = list(snapshot.get("other_runtimes", ()))
+    if snapshot["runtime"]["processes"]:
+        programs.append("containerd")
+    # docker has its containers run by a containerd.
+    own = {"cri-o": ("crio",), "docker": ("dockerd", "cri-dockerd", "containerd")}.get(
+        runtime.name or "", (runtime.name,)
+    )
+    return tuple(sorted(set(programs) - set(own)))
+
+
+def interpret_runtime(
+    evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]], kubelet: Mapping[str, Any]
+) -> tuple[RuntimeFacts, list[Claim]]:
+    """RuntimeFacts of a snapshot's ``runtime`` section, and every claim on its driver."""
+    name = runtime_name(evidence, kubelet)
+    if name == "cri-o":
+        return interpret_crio(evidence, units)
+    if name != "containerd":
+        return interpret_other(name, evidence)
+    facts = interpret_containerd(evidence, units)
+    return facts, _claims(facts)
+
+
+def _claims(facts: RuntimeFacts) -> list[Claim]:
+    claims = []
+    for handler in facts.handlers if facts.installed else ():
+        setting = f"SystemdCgroup of handler {handler.name}"
+        if handler.running:
+            claims.append(Claim(setting, handler.running.value, "the CRI's Status, in force now"))
+        if handler.configured:
+            claims.append(Claim(setting, handler.configured.value, handler.source or "containerd's default"))
+    return claims

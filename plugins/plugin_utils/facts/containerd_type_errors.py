@@ -1,0 +1,261 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Values of a type that containerd cannot decode.
+
+go-toml takes no text and no fraction for a number, and no text for a switch: run with containerd 1.6, 1.7, 2.1 and 2.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ...module_utils.containerd_fields import LetterCase, is_spelling, key_of
+from ..releases.containerd_schema import (
+    CRI_V1,
+    CRI_V2,
+    CRI_V3,
+    IMAGES_V3,
+    NRI_ID,
+    NRI_PLUGINS,
+    RUNC_TYPES,
+    nri_supported,
+    parse_release,
+)
+from ..releases.containerd_value_types import (
+    DURATION,
+    EACH,
+    NUMBER,
+    OF_FILE,
+    SWITCH,
+    TABLE,
+    TEXT,
+    Fields,
+    Path,
+    full_name,
+    is_of_type,
+    plugin_tables,
+    plugin_tables_before_1_7,
+    plugin_tables_since_2_3,
+)
+from .config_file import ConfigFile, value_at
+from .containerd_layers import (
+    Layers,
+    Merge,
+    cri_names,
+    deprecated_handlers,
+    handler_tables,
+    newest_of,
+    nri_key,
+    own_table,
+    version_in,
+)
+from .containerd_tables import (
+    DEPRECATED,
+    OPTION_NAMES,
+    ConfigTable,
+    migrated_name,
+    migration_failures,
+    possible_origins,
+    with_full_names,
+)
+
+OPTION_TYPES = {
+    **dict.fromkeys(OPTION_NAMES, TEXT),
+    **dict.fromkeys(("SystemdCgroup", "NoPivotRoot", "NoNewKeyring"), SWITCH),
+    **dict.fromkeys(("IoUid", "IoGid"), NUMBER),
+}
+RUNTIMES = ("containerd", "runtimes")
+_CRI_NAMES = (CRI_V1, CRI_V2, CRI_V3)
+
+
+@dataclass(frozen=True)
+class WrongType:
+    """A value of another type: where its key stands in the file, and what is wrong with it."""
+
+    config: ConfigFile
+    path: Path
+    message: str
+
+
+def start_errors(layers: Layers) -> Iterator[WrongType]:
+    """Each value with which containerd does not start."""
+    for config in layers.files:
+        for path, wrong in _walk(config.values, (), OF_FILE, layers.letter_case):
+            if wrong:
+                message = _message("".join(f"{each}: " for each in path[:-1]), path[-1], wrong)
+                yield WrongType(config, path, message)
+    yield from _errors_up_to_1_7(layers) if layers.merge is Merge.REPLACING else _errors_since_2_0(layers)
+
+
+def _errors_up_to_1_7(layers: Layers) -> Iterator[WrongType]:
+    """Up to 1.7 the last table of a plugin replaces the others. A plugin that is switched off is not decoded.
+
+    Whatever stands for a plugin has to be a table, in each file: ``map[string]toml.Tree`` of services/server/config.
+    """
+    last: dict[str, ConfigFile] = {}
+    for config in layers.files:
+        for name, table in _plugins(config).items():
+            if isinstance(table, Mapping):
+                last[name] = config
+            else:
+                yield WrongType(config, ("plugins", name), _describe((name,), TABLE))
+    tables = plugin_tables_before_1_7() if (parse_release(layers.program) or (1, 7)) < (1, 7) else plugin_tables(1)
+    for name, config in last.items():
+        known = full_name(name, tables)
+        if known in tables and _is_decoded(layers, name):
+            for path, wrong in _of_plugin(_plugins(config)[name], known, tables, layers.letter_case):
+                yield WrongType(config, ("plugins", name, *path[1:]), _describe(path, wrong))
+
+
+def _errors_since_2_0(layers: Layers) -> Iterator[WrongType]:
+    """From 2.0 on tables are merged and migrated, and the result is decoded. The migration panics over some values."""
+    found: dict[tuple[str, Path], WrongType] = {}
+    for config, path, wrong in _migration_errors(layers):
+        found[config.path, path] = WrongType(config, ("plugins", *path), _describe(path, wrong))
+    tables = plugin_tables_since_2_3() if layers.merge is Merge.PER_FILE else plugin_tables(2)
+    off = disabled_plugins(layers)
+    for name, table in layers.plugins.items():
+        if name not in tables or name in off:
+            continue
+        for path, wrong in _of_plugin(table, name, tables, layers.letter_case):
+            config, place = _origin(layers, path)
+            found.setdefault(
+                (config.path, place), WrongType(config, ("plugins", *place), _describe((name, *place[1:]), wrong))
+            )
+    yield from found.values()
+
+
+def _migration_errors(layers: Layers) -> Iterator[tuple[ConfigFile, Path, str]]:
+    """2.3 and later migrate each file, with all plugins; before, all files as one, without those switched off."""
+    if layers.merge is Merge.PER_FILE:
+        for config in layers.files:
+            schema = version_in(config.values)
+            if schema is not None and schema < newest_of(layers.merge):
+                for path, wrong in migration_failures(_named(config), ()):
+                    yield config, _in_file(config, path), wrong
+    elif (layers.version or 0) < newest_of(layers.merge):
+        plugins = layers.values.get("plugins")
+        for path, wrong in (
+            migration_failures(plugins, disabled_plugins(layers)) if isinstance(plugins, Mapping) else ()
+        ):
+            yield (*_origin(layers, path), wrong)
+
+
+def disabled_plugins(layers: Layers) -> frozenset[str]:
+    """Plugins that 2.x does not load, by their full names."""
+    found = layers.values.get("disabled_plugins")
+    return (
+        frozenset(migrated_name(each) for each in found if isinstance(each, str))
+        if isinstance(found, list)
+        else frozenset()
+    )
+
+
+def _named(config: ConfigFile) -> ConfigTable:
+    return with_full_names(_plugins(config)) if version_in(config.values) == 1 else _plugins(config)
+
+
+def _in_file(config: ConfigFile, path: Path) -> Path:
+    """The path below ``plugins`` as the file spells the plugin's name."""
+    bare = (name for name in _plugins(config) if migrated_name(name) == path[0] and version_in(config.values) == 1)
+    return (next(bare, path[0]), *path[1:])
+
+
+def _origin(layers: Layers, path: Path) -> tuple[ConfigFile, Path]:
+    """The last file that has a value of the migrated tables, and its place there; else the first, and its own place."""
+    value = value_at(layers.plugins, path)
+    places = [(config, place) for config in reversed(layers.files) for place in possible_origins(path)]
+    having = [(config, place) for config, place in places if value_at(_named(config), place) is not None]
+    same = (each for each in having if value_at(_named(each[0]), each[1]) == value)
+    config, place = next(same, having[0] if having else (layers.files[0], path))
+    return config, _in_file(config, place)
+
+
+def option_errors(layers: Layers) -> Iterator[WrongType]:
+    """Each option of runc with which no pod of its handler can be made.
+
+    containerd starts with them, and decodes them for each pod: GenerateRuntimeOptions in internal/cri/config/config.go,
+    up to 1.7 generateRuntimeOptions in pkg/cri/server/helpers.go.
+    """
+    found = {**handler_tables(layers), **deprecated_handlers(layers)}
+    for handler, table in found.items():
+        options = table.get("options")
+        if table.get("runtime_type", "") in ("", *RUNC_TYPES) and isinstance(options, Mapping):
+            for key, kind in OPTION_TYPES.items():
+                if key in options and not is_of_type(options[key], kind):
+                    config, place = _of_option(layers, handler, key)
+                    yield WrongType(config, place, _message(f"handler {handler}: ", key, kind))
+
+
+def _of_option(layers: Layers, handler: str, key: str) -> tuple[ConfigFile, Path]:
+    """The last file that has an option of a handler, and its place there."""
+    for config in reversed(layers.files):
+        own = own_table(layers, config)
+        for table in (*RUNTIMES, handler), ("containerd", DEPRECATED.get(handler, "")):
+            if value_at(own, (*table, "options", key)) is not None:
+                name = next((name for name in reversed(cri_names(layers, config)) if name in _plugins(config)), CRI_V3)
+                return config, ("plugins", name, *table, "options", key)
+    return layers.files[0], ()
+
+
+def _walk(
+    values: ConfigTable, path: Path, tables: Mapping[Path, Fields], case: LetterCase, place: Path = ()
+) -> Iterator[tuple[Path, str]]:
+    """``(path, type)`` of each value that is decoded; the type is empty where it has it."""
+    fields = tables[path]
+    for key, value in values.items():
+        field = EACH if EACH in fields else next((each for each in fields if is_spelling(key, each)), None)
+        if field is None or (field != EACH and case is LetterCase.FOUR and key_of(values, field, case) != key):
+            continue
+        kind = fields[field]
+        # go-toml/v2 takes a whole number for a duration, in nanoseconds (run with 2.4.2).
+        right = is_of_type(value, kind) or (kind == DURATION and case is LetterCase.ANY and is_of_type(value, NUMBER))
+        yield (*place, key), "" if right else fields[field]
+        if right and fields[field] == TABLE and (*path, field) in tables:
+            yield from _walk(value, (*path, field), tables, case, (*place, key))
+
+
+def _is_decoded(layers: Layers, name: str) -> bool:
+    """Whether a containerd of 1.x decodes a plugin's table."""
+    off = layers.values.get("disabled_plugins")
+    if isinstance(off, list) and name in off:
+        return False
+    if name in _CRI_NAMES:
+        return name in cri_names(layers, layers.files[0])
+    if name in NRI_PLUGINS:
+        return name == nri_key(layers) and nri_supported(layers.program) is not False
+    return ("." in name) is (layers.version != 1)
+
+
+def _plugins(config: ConfigFile) -> ConfigTable:
+    found = config.values.get("plugins")
+    return found if isinstance(found, Mapping) else {}
+
+
+def _of_plugin(
+    table: Any, name: str, tables: Mapping[str, Mapping[Path, Fields]], case: LetterCase
+) -> Iterator[tuple[Path, str]]:
+    """``(path, type)`` of each value of another type; the path begins with the plugin's name."""
+    if not isinstance(table, Mapping):
+        yield (name,), TABLE
+        return
+    yield from ((path, wrong) for path, wrong in _walk(table, (), tables[name], case, (name,)) if wrong)
+
+
+def _describe(path: Path, kind: str) -> str:
+    """The problem in the words that the handlers, NRI and other plugins have."""
+    plugin, *inner = path
+    if not inner:
+        return f'plugins."{plugin}" is not {kind}'
+    if plugin in (*_CRI_NAMES, IMAGES_V3):
+        handler = len(inner) > 2 and inner[0].lower() == "containerd" and inner[1].lower() == "runtimes"
+        before = ("handler " if len(inner) == 3 else f"handler {inner[2]}: ") if handler else ""
+    else:
+        before = "NRI: " if plugin == NRI_ID else f"{plugin}: "
+    return _message(before, inner[-1], kind)
+
+
+def _message(before: str, key: str, kind: str) -> str:
+    return f"{before}{key} is not {kind}"

@@ -1,0 +1,265 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Facts of CRI-O: crio.conf(5), its drop-ins in lexical order, the last one wins; types of values; conmon's cgroup.
+
+Keys and types: the structs of cri-o pkg/config/config.go and internal/config/nri/nri.go. Their decoder converts nothing
+(BurntSushi/toml decode.go, unifyString, unifyBool, unifyStruct), but for a time, which is a text or whole nanoseconds.
+Rules of conmon's cgroup: pkg/config/config.go, TranslateMonitorFieldsForHandler, which ends CRI-O's start when they
+are broken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...module_utils.cgroup.kubelet_names import Driver
+from ...module_utils.snapshot.process_evidence import command_line_option
+from ...module_utils.snapshot.runtime_files import CRIO_DROP_INS, MAX_CRIO_DROP_INS
+from ..edit.document_changes import Path
+from ..edit.readers import read_toml
+from ..edit.toml_layout import key_line
+from ..releases.containerd_schema import parse_release
+from .config_file import ConfigFile, Problem, read_config, value_at
+from .node_state import Claim
+from .runtime_sockets import runtime_config, with_socket_state
+from .runtime_state import CrioFacts, Defect, NriFacts, RuntimeFacts
+
+ANY = "*"
+TIME = (str, int)
+TYPES: Mapping[str, Any] = {
+    "crio": {
+        "runtime": {
+            "cgroup_manager": str,
+            "conmon_cgroup": str,
+            "default_runtime": str,
+            "runtimes": {ANY: {"monitor_cgroup": str, "runtime_type": str}},
+        },
+        "nri": {
+            "enable_nri": bool,
+            "nri_disable_connections": bool,
+            "nri_listen": str,
+            "nri_plugin_config_dir": str,
+            "nri_plugin_dir": str,
+            "nri_plugin_registration_timeout": TIME,
+            "nri_plugin_request_timeout": TIME,
+        },
+    }
+}
+NAMES = {str: "a text", bool: "true or false", TIME: "a time"}
+
+
+def check_types(config: ConfigFile) -> ConfigFile:
+    """The file, with a problem and without values where CRI-O would not decode it."""
+    wrong = next(_wrong(config.values, TYPES, ()), None)
+    if wrong is None:
+        return config
+    path, wanted = wrong
+    message = f"{'.'.join(path)} is not {wanted}; CRI-O does not start with it"
+    return replace(config, values={}, problem=Problem(config.path, message, key_line(config.text or "", path)))
+
+
+def _wrong(found: Any, types: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """The path of each value of another type, and what it had to be."""
+    if not isinstance(types, Mapping):
+        if not _is_of_type(found, types):
+            yield path, NAMES[types]
+    elif not isinstance(found, Mapping):
+        yield path, "a table"
+    else:
+        for key, value in found.items():
+            wanted = types.get(key, types.get(ANY))
+            if wanted is not None:
+                yield from _wrong(value, wanted, (*path, key))
+
+
+def _is_of_type(found: Any, wanted: Any) -> bool:
+    # true is no number in TOML.
+    return isinstance(found, wanted) and (wanted is bool or not isinstance(found, bool))
+
+
+MONITOR_KEY = ("crio", "runtime", "conmon_cgroup")
+HANDLERS_KEY = ("crio", "runtime", "runtimes")
+SYSTEM_SLICE_ACCEPTED_SINCE = (1, 33)
+"""Since cri-o#8888 cgroupfs takes ``system.slice``, the default of the built-in handler, for no word at all."""
+MONITOR_PER_HANDLER_SINCE = (1, 25)
+"""cri-o#5823 gave each handler a ``monitor_cgroup``; before, the default of ``conmon_cgroup`` was ``system.slice``."""
+
+
+@dataclass(frozen=True)
+class MonitorSetting:
+    """What one file says of the monitor's cgroup, and with which setting."""
+
+    setting: str
+    value: str
+    path: str
+
+
+def crio_handlers(files: tuple[ConfigFile, ...]) -> dict[str, tuple[dict[str, Any], str]]:
+    """{handler: (table, path)}. A handler's table in a later file takes the place of an earlier one as a whole:
+
+    the decoder fills a new element for each key of a map (BurntSushi/toml decode.go, unifyMap).
+    """
+    found = {}
+    for each in files:
+        tables = value_at(each.values, HANDLERS_KEY)
+        for name, table in tables.items() if isinstance(tables, dict) else ():
+            if isinstance(table, dict):
+                found[str(name)] = (table, each.path)
+    return found
+
+
+def monitor_settings(files: tuple[ConfigFile, ...]) -> Iterator[MonitorSetting]:
+    """The words in force: ``conmon_cgroup`` goes over every handler's ``monitor_cgroup`` when it is not empty."""
+    for each in reversed(files):
+        value = value_at(each.values, MONITOR_KEY)
+        if value is not None:
+            if value != "":
+                yield MonitorSetting("conmon_cgroup", str(value), each.path)
+                return
+            break
+    for name, (table, path) in crio_handlers(files).items():
+        # Only conmon has a monitor's cgroup; runtimes of type vm and pod do without.
+        if table.get("monitor_cgroup") and table.get("runtime_type", "") in ("", "oci"):
+            yield MonitorSetting(f"monitor_cgroup of handler {name}", str(table["monitor_cgroup"]), path)
+
+
+def monitor_suits(value: str, manager: object, version: str | None) -> bool:
+    """Whether CRI-O starts with this monitor's cgroup; None as version is one that is not known."""
+    if manager == Driver.CGROUPFS.value:
+        known = parse_release(version)
+        return value == "pod" or (
+            value == "system.slice" and known is not None and known >= SYSTEM_SLICE_ACCEPTED_SINCE
+        )
+    return value == "pod" or value.endswith(".slice")
+
+
+def default_monitor_suits(
+    files: tuple[ConfigFile, ...], manager: object, version: str | None, default_handler: str | None
+) -> bool:
+    """Whether CRI-O starts when nobody says a word: cgroupfs does not take the built-in handler's ``system.slice``."""
+    if manager != Driver.CGROUPFS.value:
+        return True
+    known = parse_release(version)
+    if known is None or known < MONITOR_PER_HANDLER_SINCE:
+        return False
+    return known >= SYSTEM_SLICE_ACCEPTED_SINCE or default_handler in crio_handlers(files)
+
+
+MANAGER = ("crio", "runtime", "cgroup_manager")
+DEFAULT_NRI_SOCKET = "/var/run/nri/nri.sock"
+MANAGER_FLAG = "--cgroup-manager"
+NRI_SINCE, NRI_ON_SINCE = (1, 26), (1, 30)
+"""cri-o internal/config/nri/nri.go came with 1.26; its New() has ``Enabled: true`` from 1.30 on."""
+NRI_FLAG, NRI_SOCKET_FLAG = "--enable-nri", "--nri-listen"
+
+
+def setting_values(files: tuple[ConfigFile, ...], keys: tuple[str, ...]) -> list[tuple[Any, str]]:
+    """What each file says of a key, the strongest first."""
+    found = [(value_at(each.values, keys), each.path) for each in reversed(files)]
+    return [(value, path) for value, path in found if value is not None]
+
+
+def boolean_flag(argv: Sequence[str], flag: str) -> bool | None:
+    """A boolean flag of the command line, ``--flag`` or ``--flag=false``; None when it is not there."""
+    given = [word.partition("=")[2] for word in argv if word.partition("=")[0] == flag]
+    return given[-1] != "false" if given else None
+
+
+def interpret_crio(
+    evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]]
+) -> tuple[RuntimeFacts, list[Claim]]:
+    """RuntimeFacts of a CRI-O, and every claim on its driver."""
+    found, cri = evidence.get("crio") or {"processes": [], "files": {}}, evidence["cri"]
+    process = found["processes"][0] if found["processes"] else None
+    files = _files(found, process)
+    version = str(cri["version"]) if cri.get("version") else None
+    argv = tuple(process["argv"]) if process else ()
+    flag = command_line_option(argv, MANAGER_FLAG)
+    managers = [(flag, f"CRI-O's command line, {MANAGER_FLAG}")] if flag else []
+    managers += setting_values(files, MANAGER) or [("systemd", "CRI-O's default")]
+    driver, supported = runtime_config(cri)
+    facts = RuntimeFacts(
+        name="cri-o",
+        installed=evidence.get("crio") is not None,
+        running=process is not None and not cri.get("error"),
+        version=version,
+        endpoint=cri["endpoint"],
+        config=files[0],
+        config_version=None,
+        imports=(),
+        disabled_plugins=(),
+        cgroup_driver=_driver(managers[0][0]) if not any(each.problem for each in files) else None,
+        running_cgroup_driver=driver,
+        handlers=(),
+        nri=_nri(files, version, evidence, process, argv),
+        kill_mode=units.get("crio.service", {}).get("KillMode"),
+        cri_cgroup_driver=driver,
+        runtime_config_supported=supported,
+        layers=files,
+        default_handler=_default_handler(files, version),
+        defects=_defects(files, managers[0][0], version),
+        command_line=argv,
+        crio=_folder(files, argv),
+    )
+    claims = [Claim("cgroup_manager", str(value), source) for value, source in managers]
+    if driver:
+        claims.insert(0, Claim("cgroup_manager", driver.value, "the CRI's RuntimeConfig, in force now"))
+    return facts, claims
+
+
+def _files(found: Mapping[str, Any], process: Mapping[str, Any] | None) -> tuple[ConfigFile, ...]:
+    files = tuple(check_types(read_config(path, each, process, read_toml)) for path, each in found["files"].items())
+    return files or (ConfigFile("/etc/crio/crio.conf", "missing"),)
+
+
+def _driver(word: object) -> Driver | None:
+    return Driver(word) if word in ("systemd", "cgroupfs") else None
+
+
+def _default_handler(files: tuple[ConfigFile, ...], version: str | None) -> str | None:
+    """``crun`` from 1.31 on, ``runc`` before (cri-o pkg/config/config.go)."""
+    named = setting_values(files, ("crio", "runtime", "default_runtime"))
+    if named and named[0][0]:
+        return str(named[0][0])
+    known = parse_release(version)
+    return None if known is None else ("crun" if known >= (1, 31) else "runc")
+
+
+def _nri(
+    files: tuple[ConfigFile, ...],
+    version: str | None,
+    evidence: Mapping[str, Any],
+    process: Mapping[str, Any] | None,
+    argv: Sequence[str],
+) -> NriFacts:
+    """What the command line and the files say of NRI, and whether its socket is served."""
+    known = parse_release(version)
+    supported = None if known is None else known >= NRI_SINCE
+    said, flag = setting_values(files, ("crio", "nri", "enable_nri")), boolean_flag(argv, NRI_FLAG)
+    configured = said[0][0] is True if said else known is not None and known >= NRI_ON_SINCE
+    named = command_line_option(argv, NRI_SOCKET_FLAG)
+    path = named or str((setting_values(files, ("crio", "nri", "nri_listen")) or [(DEFAULT_NRI_SOCKET, "")])[0][0])
+    written = NriFacts(supported, configured if flag is None else flag, running=False, socket_path=path)
+    return with_socket_state(written, evidence["nri_sockets"], process)
+
+
+def _folder(files: tuple[ConfigFile, ...], argv: Sequence[str]) -> CrioFacts:
+    folder = (command_line_option(argv, "--config-dir", "-d") or CRIO_DROP_INS).rstrip("/")
+    # One of the files is the main one.
+    return CrioFacts(folder, complete=len(files) <= MAX_CRIO_DROP_INS)
+
+
+def _defects(files: tuple[ConfigFile, ...], manager: Any, version: str | None) -> tuple[Defect, ...]:
+    """conmon's cgroup must suit the manager, or CRI-O does not start."""
+    found = [
+        Defect("config-unreadable", each.path, each.problem.message, each.problem.line)
+        for each in files[1:]
+        if each.problem
+    ]
+    for word in monitor_settings(files):
+        if not monitor_suits(word.value, manager, version):
+            said = f'{word.setting} = "{word.value}", cgroup_manager = "{manager}"'
+            found.append(Defect("crio-conmon-cgroup", word.path, said))
+    return tuple(found)

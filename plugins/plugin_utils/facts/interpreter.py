@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The whole node: one snapshot in, NodeFacts out. Pure; the same snapshot always gives the same facts.
+
+In an image, the files of a node that does not run, nothing is in force but what files say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ...module_utils.snapshot.immutable_systems import interpret_system
+from .cgroup_tree import interpret_cgroups, interpret_pods
+from .container_runtime import interpret_runtime, other_runtimes
+from .kubelet_settings import interpret_kubelet
+from .machine import (
+    interpret_boot,
+    interpret_cpus,
+    interpret_kernel,
+    interpret_systemd,
+    next_command_line,
+    online_cpus,
+    sockets,
+)
+from .node_layout import as_embedded, interpret_layout
+from .node_state import LedgerProblem, NodeFacts, RecordProblem
+from .other_writers import interpret_writers
+
+_OF_A_KERNEL = (
+    "kernel_release",
+    "kernel_command_line",
+    "boot_id",
+    "machine_id_sha256",
+    "booted_at",
+    "pid1",
+    "swaps",
+)
+NO_CGROUPS_REASON = "an image: no cgroups are mounted before its first boot"
+_NOTHING_MOUNTED = {"mountinfo": [], "mountinfo_read": True, "filesystem_types": {}, "files": {}, "trees": []}
+
+
+def is_image(snapshot: Mapping[str, Any]) -> bool:
+    """Whether the snapshot was taken below another folder than the root."""
+    return bool(snapshot.get("root", "/") != "/")
+
+
+def without_running_state(snapshot: Mapping[str, Any]) -> dict[str, Any]:
+    """The snapshot without what runs: whoever builds an image often has his own /proc and /sys mounted in it."""
+    return {
+        **snapshot,
+        "system": {**snapshot["system"], **dict.fromkeys(_OF_A_KERNEL), "filesystems": {}},
+        "services": {**snapshot["services"], "version": None, "units": {}},
+        "cpus": {"online": None},
+        "cgroups": _NOTHING_MOUNTED,
+        "kernel": None,
+        "containers": {},
+        "kubelet": {**snapshot["kubelet"], "processes": [], "healthz": None, "configz": None},
+        "runtime": _resting_runtime(snapshot["runtime"]),
+        "writers": {**snapshot.get("writers", {}), "commands": {}},
+        "other_runtimes": [],
+        **_resting_distribution(snapshot),
+    }
+
+
+def _resting_runtime(runtime: Mapping[str, Any]) -> dict[str, Any]:
+    others = {name: {**runtime[name], "processes": []} for name in ("crio", "docker") if runtime.get(name)}
+    return {**runtime, **others, "processes": [], "nri_sockets": {}}
+
+
+def _resting_distribution(snapshot: Mapping[str, Any]) -> dict[str, Any]:
+    found = snapshot.get("distribution")
+    return {"distribution": {**found, "supervisors": []}} if isinstance(found, Mapping) else {}
+
+
+SNAPSHOT_SCHEMA = 1
+SECTIONS = ("system", "services", "cpus", "cgroups", "containers", "kubelet", "runtime")
+
+
+class SnapshotError(ValueError):
+    """The document is no snapshot that this version reads."""
+
+
+def require_sections(snapshot: Mapping[str, Any]) -> None:
+    """Raise SnapshotError for a document of another schema, or without one of the sections."""
+    if snapshot.get("schema") != SNAPSHOT_SCHEMA:
+        raise SnapshotError(
+            f"snapshot schema {snapshot.get('schema')!r} is not the {SNAPSHOT_SCHEMA} that this version reads"
+        )
+    missing = [name for name in SECTIONS if not isinstance(snapshot.get(name), Mapping)]
+    if missing:
+        raise SnapshotError(f"not a whole snapshot: it lacks {', '.join(missing)}")
+
+
+def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
+    """NodeFacts of a snapshot document; SnapshotError for a document of another schema or shape."""
+    require_sections(snapshot)
+    image = is_image(snapshot)
+    snapshot = without_running_state(snapshot) if image else snapshot
+    system, units = snapshot["system"], snapshot["services"]["units"]
+    kubelet, kubelet_claims = interpret_kubelet(snapshot["kubelet"], units, snapshot["runtime"]["cri"])
+    runtime, runtime_claims = interpret_runtime(snapshot["runtime"], units, snapshot["kubelet"])
+    layout, layout_claims = interpret_layout(snapshot, units, runtime)
+    if layout.kubelet_inside:
+        kubelet, kubelet_claims = as_embedded(kubelet, layout_claims, snapshot)
+    pods, pod_claims = interpret_pods(snapshot["containers"], snapshot["runtime"]["cri"])
+    cgroup = interpret_cgroups(snapshot["cgroups"])
+    if image:
+        cgroup = replace(cgroup, reason=NO_CGROUPS_REASON)
+    kernel = replace(interpret_kernel(snapshot, cgroup), boot=interpret_boot(snapshot.get("boot")))
+    line = next_command_line(kernel.boot) if image else kernel.parameters
+    return NodeFacts(
+        hostname=system["hostname"],
+        kernel=system["kernel_release"],
+        pid1=system["pid1"],
+        systemd_version=snapshot["services"]["version"],
+        online_cpus=online_cpus(snapshot["cpus"]),
+        cgroup=cgroup,
+        kubelet=kubelet,
+        runtime=runtime,
+        pods=pods,
+        unfinished_transactions=tuple(snapshot.get("unfinished_transactions", ())),
+        ledger_problem=LedgerProblem(**snapshot["ledger_problem"]) if snapshot.get("ledger_problem") else None,
+        record_problems=tuple(RecordProblem(**each) for each in snapshot.get("record_problems", ())),
+        claims=(*kubelet_claims, *runtime_claims, *layout_claims, *pod_claims),
+        layout=layout,
+        image=image,
+        other_runtimes=other_runtimes(snapshot, runtime),
+        cpus=interpret_cpus(snapshot["cpus"]),
+        sockets=sockets(snapshot["cpus"]),
+        kernel_facts=kernel,
+        systemd=interpret_systemd(snapshot["services"], line or {}),
+        writers=interpret_writers(snapshot.get("writers", {}), units),
+        operating_system=interpret_system(system),
+    )

@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The patches that kubeadm applies to kubelet's configuration: which values each of them sets.
+
+Source: kubernetes/kubernetes cmd/kubeadm/app/util/patches/patches.go.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..edit.readers import read_yaml
+from ..edit.text_errors import ParseError
+
+_NAME = re.compile(r"kubeletconfiguration[^.+\n]*(?:\+(?P<kind>json|merge|strategic))?")
+_SEPARATOR = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
+JSON_PATCH = "json"
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A file of patches. ``values`` are those of its merge patches, later ones over earlier; ``touched`` are the
+    top-level fields that an operation of a JSON patch, or a directive, changes in another way than to a plain value.
+    """
+
+    path: str
+    kind: str
+    values: Mapping[str, Any]
+    touched: frozenset[str] = frozenset()
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class KubeadmPatches:
+    """``kind`` of the folder is ``missing``, ``directory`` or what else is there; ``unseen``: why not all is known."""
+
+    folder: str
+    kind: str
+    patches: tuple[Patch, ...]
+    unseen: str | None
+
+
+def read_patches(evidence: Mapping[str, Any] | None) -> KubeadmPatches | None:
+    """The folder as it was recorded; None when nobody looked."""
+    if evidence is None:
+        return None
+    unseen = evidence.get("error")
+    if evidence.get("left_out"):
+        unseen = f"{evidence['left_out']} more of its files were not read"
+    read = (read_patch(path, evidence["files"][path]) for path in evidence["paths"])
+    return KubeadmPatches(evidence["folder"], evidence["kind"], tuple(each for each in read if each), unseen)
+
+
+def read_patch(path: str, captured: Mapping[str, Any]) -> Patch | None:
+    """One file of patches; None for a file that kubeadm passes over because it is empty."""
+    name = _NAME.match(path.rpartition("/")[2])
+    kind = (name and name["kind"]) or "strategic"
+    if "text" not in captured:
+        return Patch(path, kind, {}, problem=captured.get("error", f"is a {captured['kind']}, not a regular file"))
+    if not captured["text"]:
+        return None
+    try:
+        return _of_json(path, captured["text"]) if kind == JSON_PATCH else _of_values(path, kind, captured["text"])
+    except ParseError as error:
+        return Patch(path, kind, {}, problem=str(error))
+
+
+def _of_values(path: str, kind: str, text: str) -> Patch:
+    values: dict[str, Any] = {}
+    for document in _documents(text):
+        values = _merge_patches(values, _mapping(document))
+    # $patch, $retainKeys and the like: apimachinery pkg/util/strategicpatch
+    directed = {key for key, value in values.items() if _has_directive(value)}
+    everything = frozenset("*") if any(key.startswith("$") for key in values) else frozenset()
+    return Patch(path, kind, values, frozenset(directed) | everything)
+
+
+def _documents(text: str) -> list[str]:
+    return [each for each in _SEPARATOR.split(text) if each.strip()]
+
+
+def _mapping(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return read_yaml(text)
+    if not isinstance(found, dict):
+        raise ParseError("the patch is not a mapping of keys to values")
+    return found
+
+
+def _merge_patches(values: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """Both patches as one; a null stays, because it takes out what the configuration has."""
+    result = dict(values)
+    for key, value in patch.items():
+        below = result.get(key)
+        result[key] = (
+            _merge_patches(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
+        )
+    return result
+
+
+def _has_directive(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(str(key).startswith("$") or _has_directive(each) for key, each in value.items())
+    return isinstance(value, list) and any(_has_directive(each) for each in value)
+
+
+def _of_json(path: str, text: str) -> Patch:
+    """Operations of RFC 6902: each field that one of them names is touched; which value comes out is not worked out."""
+    touched = set()
+    for document in _documents(text):
+        for operation in _operations(document):
+            for pointer in (operation.get("path"), operation.get("from")):
+                if isinstance(pointer, str) and operation.get("op") != "test":
+                    touched.add(pointer.split("/")[1].replace("~1", "/").replace("~0", "~") if "/" in pointer else "*")
+    return Patch(path, JSON_PATCH, {}, frozenset(touched))
+
+
+def _operations(text: str) -> list[Mapping[str, Any]]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = read_yaml("patch:\n" + textwrap.indent(text, " ")).get("patch")
+    if not isinstance(found, list) or not all(isinstance(each, Mapping) for each in found):
+        raise ParseError("the JSON patch is not a list of operations")
+    return found

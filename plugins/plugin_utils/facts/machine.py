@@ -1,0 +1,246 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Facts of the machine: CPUs, kernel and its features, swap, systemd, and what the next boot makes of cgroups.
+
+Features are found by files: distributions carry them back. Sources: Linux Documentation/admin-guide/cgroup-v2.rst;
+openEuler kernel/sched/core.c and mm/memcontrol.c (qos_level); Koordinator pkg/koordlet/util/system/cgroup_resource.go
+(bvt_warp_ns). Next boot: systemd NEWS and src/shared/mount-setup.c, man kernel-command-line.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ...module_utils.quantity import parse_cpu_list
+from ...module_utils.snapshot.boot_evidence import ENTRIES, GRUB, KERNEL_INSTALL
+from .node_state import CgroupFacts, CgroupMode, CpuFacts, KernelFacts, Parameters, SystemdFacts
+
+
+def _smt(evidence: Mapping[str, Any]) -> bool | None:
+    """The kernel's word (4.19 and newer), else whether any core has two threads."""
+    if evidence.get("smt_active") in ("0", "1"):
+        return bool(evidence["smt_active"] == "1")
+    siblings = evidence.get("siblings")
+    return any("," in each or "-" in each for each in siblings) if siblings else None
+
+
+def online_cpus(evidence: Mapping[str, Any]) -> frozenset[int]:
+    """The online CPUs; none where the kernel's list was not recorded or is garbage."""
+    try:
+        return parse_cpu_list(evidence["online"] or "")
+    except ValueError:
+        return frozenset()
+
+
+def sockets(evidence: Mapping[str, Any]) -> int | None:
+    """How many sockets there are; None where the kernel does not tell, or has no number for one (-1)."""
+    found = [str(each) for each in evidence.get("sockets", ())]
+    return len(found) if found and all(each.isdigit() for each in found) else None
+
+
+def interpret_cpus(evidence: Mapping[str, Any]) -> CpuFacts:
+    """CpuFacts of a snapshot's ``cpus`` section; the online CPUs are NodeFacts' own."""
+    return CpuFacts(
+        offline=evidence.get("offline"),
+        present=evidence.get("present"),
+        isolated=evidence.get("isolated"),
+        smt=_smt(evidence),
+        siblings=tuple(evidence.get("siblings", ())),
+        numa=dict(evidence.get("numa", {})),
+    )
+
+
+CPU = ("cpu", ("cpu.shares", "cpu.weight"))
+MEMORY = ("memory", ("memory.limit_in_bytes", "memory.max"))
+IO = ("io", ("blkio.throttle.read_bps_device", "io.max"))
+CPUSET = ("cpuset", ("cpuset.cpus",))
+"""A controller, and the file that says that it is enabled in the probed cgroup: without it nothing can be told."""
+
+IN_CGROUPS = (
+    ("cpu_idle", CPU, ("cpu.idle",)),
+    ("cpu_burst", CPU, ("cpu.max.burst", "cpu.cfs_burst_us")),
+    ("cpu_qos_level", CPU, ("cpu.qos_level",)),
+    ("cpu_bvt", CPU, ("cpu.bvt_warp_ns",)),
+    ("memory_min", MEMORY, ("memory.min",)),
+    ("memory_low", MEMORY, ("memory.low",)),
+    ("memory_high", MEMORY, ("memory.high",)),
+    ("memory_oom_group", MEMORY, ("memory.oom.group",)),
+    ("memory_qos_level", MEMORY, ("memory.qos_level",)),
+    ("io_weight", IO, ("io.weight", "io.bfq.weight", "blkio.weight", "blkio.bfq.weight")),
+    ("cpuset_partition", CPUSET, ("cpuset.cpus.partition",)),
+)
+AT_THE_TOP = (("io_cost", "io", ("io.cost.qos", "blkio.cost.qos")),)
+V1_NAMES = {"io": "blkio"}
+
+
+PARAMETERS = frozenset(
+    {
+        "systemd.unified_cgroup_hierarchy",
+        "systemd.legacy_systemd_cgroup_controller",
+        "SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE",
+        "cgroup_no_v1",
+        "cgroup_disable",
+        "cgroup_enable",
+        "cgroup.memory",
+        "cgroup_favordynmods",
+        "cgroup1_writeback",
+        "swapaccount",
+        "psi",
+        "psi_v1",
+        "rt_group_sched",
+        "isolcpus",
+        "nohz_full",
+        "rcu_nocbs",
+        "maxcpus",
+        "nosmt",
+        "rdt",
+        "mpam",
+        "numa",
+    }
+)
+"""Of the command line only these are told: others may carry passwords."""
+PRESSURE = "/proc/pressure/cpu"
+RESCTRL = "/sys/fs/resctrl"
+
+
+def parse_parameters(command_line: str | None) -> Parameters:
+    """The values of each parameter that concerns us, in order; a bare word has the empty text as its value."""
+    try:
+        words = shlex.split(command_line or "")
+    except ValueError:
+        words = (command_line or "").split()
+    found: dict[str, tuple[str, ...]] = {}
+    for word in words:
+        name, _equals, value = word.partition("=")
+        if name in PARAMETERS:
+            found[name] = (*found.get(name, ()), value)
+    return found
+
+
+def _place(cgroup: CgroupFacts, name: str) -> str | None:
+    return cgroup.mountpoints.get(name) or cgroup.mountpoints.get(V1_NAMES.get(name, name))
+
+
+def _by_cgroup_files(cgroup: CgroupFacts, evidence: Mapping[str, Any]) -> Iterator[tuple[str, bool | None, str]]:
+    probes, tops = evidence.get("probes", {}), evidence.get("tops", {})
+    usual = 0 if cgroup.mode is CgroupMode.V2 else -1
+    for feature, (controller, enabled), shown in IN_CGROUPS:
+        probe = probes.get(_place(cgroup, controller)) or {}
+        files = set(probe.get("files", ()))
+        name = next((each for each in shown if each in files), shown[usual])
+        if files & set(enabled):
+            yield feature, name in files, f"{probe.get('cgroup')}/{name}"
+        else:
+            yield feature, None, f"{name}, and no cgroup to see it in"
+    for feature, controller, shown in AT_THE_TOP:
+        place = _place(cgroup, controller)
+        files = set(tops.get(place, {}).get("files", ()))
+        name = next((each for each in shown if each in files), shown[usual])
+        yield feature, name in files if files else None, f"{place or '?'}/{name}"
+
+
+def _by_kernel_files(snapshot: Mapping[str, Any]) -> Iterator[tuple[str, bool | None, str]]:
+    evidence = snapshot.get("kernel")
+    if not isinstance(evidence, Mapping):
+        return
+    resctrl = evidence.get("resctrl", {})
+    yield "psi", evidence["pressure"] is not None if snapshot["system"]["kernel_release"] else None, PRESSURE
+    yield "resctrl", bool(resctrl.get("files")) or resctrl.get("known"), f"{RESCTRL}, /proc/filesystems"
+    yield "resctrl_mounted", bool(resctrl.get("files")) if "files" in resctrl else None, RESCTRL
+
+
+def swaps(proc_swaps: str | None) -> tuple[str, ...] | None:
+    """The files and devices swapped to, proc(5); None when that was not recorded."""
+    if proc_swaps is None:
+        return None
+    return tuple(line.split()[0] for line in proc_swaps.splitlines()[1:] if line.split())
+
+
+def interpret_kernel(snapshot: Mapping[str, Any], cgroup: CgroupFacts) -> KernelFacts:
+    """KernelFacts of a whole snapshot: evidence of features is spread over its sections."""
+    probes = [*_by_cgroup_files(cgroup, snapshot["cgroups"]), *_by_kernel_files(snapshot)]
+    sysctls = (snapshot.get("kernel") or {}).get("sysctls", {})
+    return KernelFacts(
+        parameters=parse_parameters(snapshot["system"].get("kernel_command_line")),
+        features={name: value for name, value, _path in probes},
+        probed={name: path for name, _value, path in probes},
+        sysctls={path: text for path, text in sysctls.items() if text is not None},
+        swaps=swaps(snapshot["system"].get("swaps")),
+    )
+
+
+_STRONGEST_FIRST = (ENTRIES + "/", KERNEL_INSTALL, GRUB)
+"""Entries are booted; kernel-install makes entries of its file; grub's defaults wait for grub-mkconfig."""
+
+
+def interpret_boot(evidence: Mapping[str, Sequence[str]] | None) -> dict[str, Parameters] | None:
+    """The parameters by file; None when nobody looked for the files."""
+    if evidence is None:
+        return None
+    return {path: parse_parameters(" ".join(words)) for path, words in evidence.items()}
+
+
+def next_command_line(boot: Mapping[str, Parameters] | None) -> Parameters | None:
+    """The command line that an image boots with; None when no file tells, or its entries do not agree."""
+    for beginning in _STRONGEST_FIRST:
+        lines = [said for path, said in (boot or {}).items() if path.startswith(beginning)]
+        if lines:
+            return lines[0] if all(line == lines[0] for line in lines) else None
+    return None
+
+
+UNIFIED = "systemd.unified_cgroup_hierarchy"
+LEGACY = "systemd.legacy_systemd_cgroup_controller"
+LEGACY_FORCE = "SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE"
+LAST_WITHOUT_FORCE = 255
+FIRST_WITHOUT_V1 = 258
+
+
+def major_version(version: str | None) -> int | None:
+    """257 of ``257.13-1~deb13u1`` and of ``v257``."""
+    found = re.match(r"v?(\d+)", version or "")
+    return int(found[1]) if found else None
+
+
+def parse_switch(values: tuple[str, ...] | None) -> bool | None:
+    """A boolean parameter as systemd reads it: the last one wins, the bare word is yes; None when it is not given."""
+    if not values:
+        return None
+    return values[-1].lower() in ("", "1", "y", "yes", "t", "true", "on")
+
+
+def next_mode(version: int | None, given: Parameters) -> tuple[CgroupMode | None, str | None]:
+    """The mode after a reboot with this command line; None where the distribution's build option decides it.
+
+    Since 256 that option can only be v2 (systemd NEWS).
+    """
+    if version is None:
+        return None, None
+    if version >= FIRST_WITHOUT_V1:
+        return CgroupMode.V2, f"systemd {version} has no cgroup v1 (removed in {FIRST_WITHOUT_V1})"
+    wants_v2 = parse_switch(given.get(UNIFIED))
+    if wants_v2 or (wants_v2 is None and "all" in given.get("cgroup_no_v1", ())):
+        return CgroupMode.V2, "the kernel command line asks for v2"
+    if wants_v2 is None:
+        return (CgroupMode.V2, f"systemd {version} gives v2 unasked") if version > LAST_WITHOUT_FORCE else (None, None)
+    if version > LAST_WITHOUT_FORCE and not parse_switch(given.get(LEGACY_FORCE)):
+        end = "does not boot" if version == 256 else "waits 30 s and starts with v2"
+        return CgroupMode.V2, f"systemd {version} {end} when v1 is asked for without {LEGACY_FORCE}=1"
+    legacy = parse_switch(given.get(LEGACY))
+    return CgroupMode.V1 if legacy else CgroupMode.HYBRID, f"the kernel command line asks for v1 ({UNIFIED}=0)"
+
+
+def interpret_systemd(services: Mapping[str, Any], given: Parameters) -> SystemdFacts:
+    """SystemdFacts of a snapshot's ``services`` section; ``given`` is what the next boot finds on its command line."""
+    running, installed = services["version"], services.get("installed")
+    mode, reason = next_mode(major_version(installed or running), given)
+    return SystemdFacts(
+        running=running,
+        installed=installed,
+        next_mode=mode,
+        next_mode_reason=reason,
+        units=services["units"],
+    )

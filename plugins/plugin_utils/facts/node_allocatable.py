@@ -1,0 +1,197 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What kubelet keeps back from pods, from its settings in force, and the reservedMemory that this requires.
+
+kubernetes.io/docs/tasks/administer-cluster/memory-manager: the sum of reservedMemory is kubeReserved + systemReserved +
+evictionHard; how it is spread is the administrator's choice. pkg/kubelet/cm/memorymanager/memory_manager.go
+validateReservedMemory wants the sum only, and NUMA nodes that exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+from ...module_utils.quantity import parse_cpu_list, parse_quantity
+from ..profile.kubelet_fields import (
+    CPU_MANAGER_OPTIONS,
+    EVICTION_HARD,
+    KUBE_RESERVED,
+    RESERVED_MEMORY,
+    RESERVED_SYSTEM_CPUS,
+    SYSTEM_RESERVED,
+)
+from ..releases.kubelet_policy_options import parse_bool
+from .kubelet_state import Setting
+from .node_state import CpuFacts
+
+EVICTION_DEFAULT = "100Mi"
+"""memory.available where evictionHard is not set at all (pkg/kubelet/apis/config/v1beta1/defaults_linux.go)."""
+
+LARGEST = 1 << 63
+
+Settings = Mapping[str, Setting]
+
+
+class UnreadableReservation(ValueError):
+    """A reservation that kubelet would not read."""
+
+
+@dataclass(frozen=True)
+class CpuReservation:
+    """Whole CPUs kept back; ``ids`` when they are named (reservedSystemCPUs), else kubelet takes the lowest cores."""
+
+    count: int
+    ids: frozenset[int] | None = None
+
+
+def table_setting(settings: Settings, key: str) -> Mapping[str, Any]:
+    """A field that is a table; empty where it is not set."""
+    value = settings[key].value if key in settings else None
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise UnreadableReservation(f"{key} is not a table of resources and amounts")
+    return value
+
+
+def _amount(key: str, resource: str, value: Any) -> Fraction:
+    # The decoder takes no number for a string: `cpu: 1` is not `cpu: "1"`.
+    if not isinstance(value, str):
+        raise UnreadableReservation(f"{key}.{resource} is not written as a text")
+    if value != value.strip():
+        raise UnreadableReservation(f"{key}.{resource}: {value!r} has blanks around it")
+    try:
+        amount = parse_quantity(value)
+    except ValueError as error:
+        raise UnreadableReservation(f"{key}.{resource}: {error}") from None
+    if abs(amount) >= LARGEST:
+        raise UnreadableReservation(f"{key}.{resource} is more than a number of 64 bits")
+    return amount
+
+
+RESERVABLE = ("cpu", "memory", "ephemeral-storage", "pid")
+"""cmd/kubelet/app/server.go parseResourceList."""
+
+
+def require_reservable(settings: Settings) -> None:
+    """UnreadableReservation for a resource or an amount that kubelet does not reserve."""
+    for key in (SYSTEM_RESERVED.key, KUBE_RESERVED.key):
+        for resource, value in table_setting(settings, key).items():
+            # reservedSystemCPUs takes the place of both before they are read.
+            if resource == "cpu" and RESERVED_SYSTEM_CPUS.key in settings:
+                continue
+            if resource not in RESERVABLE:
+                raise UnreadableReservation(f"{key}.{resource} cannot be reserved")
+            if _amount(key, resource, value) < 0:
+                raise UnreadableReservation(f"{key}.{resource} is negative")
+
+
+def reserved_amount(settings: Settings, resource: str) -> Fraction:
+    """systemReserved plus kubeReserved of a resource; UnreadableReservation when kubelet would refuse one."""
+    amounts = [(key, table_setting(settings, key)) for key in (SYSTEM_RESERVED.key, KUBE_RESERVED.key)]
+    return sum((_amount(key, resource, each[resource]) for key, each in amounts if resource in each), Fraction(0))
+
+
+def cpu_reservation(settings: Settings) -> CpuReservation:
+    """CPUs reserved; named ones replace the counted ones (cmd/kubelet/app/server.go)."""
+    named = settings[RESERVED_SYSTEM_CPUS.key].value if RESERVED_SYSTEM_CPUS.key in settings else None
+    if named in (None, ""):
+        return CpuReservation(ceil(reserved_amount(settings, "cpu")))
+    try:
+        ids = parse_cpu_list(str(named))
+    except ValueError as error:
+        raise UnreadableReservation(f"{RESERVED_SYSTEM_CPUS.key}: {error}") from None
+    return CpuReservation(len(ids), ids)
+
+
+def has_strict_cpu_reservation(settings: Settings) -> bool:
+    """Whether strict-cpu-reservation keeps the reserved CPUs out of the shared set."""
+    options = settings[CPU_MANAGER_OPTIONS.key].value if CPU_MANAGER_OPTIONS.key in settings else None
+    return isinstance(options, Mapping) and parse_bool(options.get("strict-cpu-reservation")) is True
+
+
+def reserved_memory_total(settings: Settings) -> Fraction | None:
+    """kubeReserved + systemReserved + evictionHard memory in bytes; None where a share of the capacity is meant."""
+    threshold = str(table_setting(settings, EVICTION_HARD.key).get("memory.available", "0"))
+    if EVICTION_HARD.key not in settings:
+        threshold = EVICTION_DEFAULT
+    if threshold.endswith("%"):
+        return None
+    return reserved_amount(settings, "memory") + _amount(EVICTION_HARD.key, "memory.available", threshold)
+
+
+@dataclass(frozen=True)
+class NumaAmount:
+    """One limit of reservedMemory; the NUMA node as written."""
+
+    node: str
+    resource: str
+    amount: Fraction
+
+
+def numa_amounts(settings: Settings) -> tuple[NumaAmount, ...]:
+    """All that reservedMemory says; UnreadableReservation for what kubelet would not read."""
+    entries = settings[RESERVED_MEMORY.key].value if RESERVED_MEMORY.key in settings else None
+    if not isinstance(entries, (list, type(None))):
+        raise UnreadableReservation(f"{RESERVED_MEMORY.key} is not a list")
+    return tuple(each for entry in entries or () for each in _numa_entry(entry))
+
+
+def _numa_entry(entry: Any) -> Iterator[NumaAmount]:
+    limits = entry.get("limits") if isinstance(entry, Mapping) else None
+    if not isinstance(limits, Mapping):
+        raise UnreadableReservation(f"{RESERVED_MEMORY.key} has an entry without limits")
+    for resource, amount in limits.items():
+        # A Quantity, unlike the other tables, may be written as a number.
+        parsed = _amount(RESERVED_MEMORY.key, str(resource), str(amount))
+        yield NumaAmount(str(entry.get("numaNode")), str(resource), parsed)
+
+
+MI = 1 << 20
+
+
+class NotComputable(ValueError):
+    """Why it cannot be computed for a node."""
+
+
+def _numa_nodes(cpus: CpuFacts) -> list[int]:
+    """NUMA nodes with CPUs: one without is a slow tier of memory, where no daemon runs."""
+    return sorted(int(number) for number, listed in cpus.numa.items() if listed and number.isdecimal())
+
+
+def equal_shares(total: int, nodes: Sequence[int]) -> list[Mapping[str, Any]]:
+    """Equal shares of whole Mi; what is over comes to the first node. Sizes of nodes are not known."""
+    each = total // len(nodes) // MI * MI
+    first = total - each * (len(nodes) - 1)
+    amounts = [first, *[each] * (len(nodes) - 1)]
+    return [
+        {"numaNode": node, "limits": {"memory": _quantity_text(amount)}}
+        for node, amount in zip(nodes, amounts, strict=True)
+        if amount
+    ]
+
+
+def _quantity_text(amount: int) -> str:
+    return f"{amount // MI}Mi" if amount % MI == 0 else str(amount)
+
+
+def compute_reserved_memory(settings: Settings, cpus: CpuFacts) -> list[Mapping[str, Any]]:
+    """reservedMemory for these reservations; NotComputable says why there is none."""
+    try:
+        total = reserved_memory_total(settings)
+    except UnreadableReservation as error:
+        raise NotComputable(str(error)) from None
+    if total is None:
+        raise NotComputable(
+            "evictionHard has a share of the memory in memory.available, of which kubelet alone counts the bytes"
+        )
+    if total <= 0 or total.denominator != 1:
+        raise NotComputable(f"kubelet keeps {float(total):g} bytes of memory back, which is no whole amount to reserve")
+    nodes = _numa_nodes(cpus)
+    if not nodes:
+        raise NotComputable("no NUMA node with CPUs is known of this node")
+    return equal_shares(int(total), nodes)

@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a runtime answers about the cgroup driver over CRI (KEP-4033), and whether it serves its NRI socket."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ...module_utils.cgroup.kubelet_names import Driver
+from .runtime_state import NriFacts
+
+
+def runtime_config(cri: Mapping[str, Any]) -> tuple[Driver | None, bool | None]:
+    """(driver, whether the call is known at all); None for what was not asked or not said."""
+    answer = cri.get("runtime_config")
+    if not isinstance(answer, Mapping):
+        return None, None
+    if answer.get("error"):
+        return None, False if answer["error"] == "unimplemented" else None
+    named = answer.get("cgroup_driver")
+    return (Driver(named) if named in ("systemd", "cgroupfs") else None), True
+
+
+CLOCK_STEP = 2.0
+"""Seconds by which a file system's clock and the one of process starts may differ."""
+
+
+def absolute_socket(path: str) -> str:
+    """The plain path of a socket; one that is relative is where systemd starts services, in ``/``.
+
+    ``@`` marks a name that no file system has: unix(7), and Go's net package.
+    """
+    return path if path.startswith("@") else posixpath.normpath("/" + path.lstrip("/"))
+
+
+def _same_place(path: str) -> str:
+    # /var/run is a link to /run, and the kernel prints the path that was bound.
+    return absolute_socket(path).replace("/var/run/", "/run/")
+
+
+def with_socket_state(
+    said: NriFacts, sockets: Mapping[str, Mapping[str, Any]], process: Mapping[str, Any] | None
+) -> NriFacts:
+    """What the files say, with what runs; ``sockets`` are the listening ones by path, ``process`` is the runtime's."""
+    found = {_same_place(path): each for path, each in sockets.items()}.get(_same_place(said.socket_path))
+    return replace(
+        said,
+        configured=said.supported is not False and said.configured,
+        running=found is not None,
+        socket_stale=found is not None and _older(found, process),
+    )
+
+
+def _older(socket: Mapping[str, Any], process: Mapping[str, Any] | None) -> bool:
+    """A runtime binds its socket anew at each start; an older one belongs to somebody else."""
+    started, made = (process or {}).get("started_at"), socket.get("ctime")
+    return started is not None and made is not None and made + CLOCK_STEP < started

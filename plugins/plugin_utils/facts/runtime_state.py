@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The typed state of a container runtime. Unknown is None; nothing defaults to cgroupfs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ...module_utils.cgroup.kubelet_names import Driver
+from .config_file import ConfigFile
+from .containerd_layers import Layers
+
+
+@dataclass(frozen=True)
+class Handler:
+    """A runtime handler of runc type; ``running`` is what the CRI says is in force, None when it does not say.
+
+    ``configured`` is None where containerd would not take the files, or it is not known how its release reads them.
+    """
+
+    name: str
+    configured: Driver | None
+    running: Driver | None
+    declared: bool
+    source: str | None = None
+    binary: str | None = None
+
+
+@dataclass(frozen=True)
+class NriFacts:
+    supported: bool | None
+    configured: bool
+    running: bool
+    socket_path: str
+    socket_stale: bool = False
+
+
+@dataclass(frozen=True)
+class Defect:
+    """Something in a runtime's files that it does not survive, or takes no notice of; ``code`` names the finding."""
+
+    code: str
+    file: str
+    message: str
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class CrioFacts:
+    """Where CRI-O's drop-ins are, and whether all of them were read."""
+
+    folder: str
+    complete: bool
+
+
+@dataclass(frozen=True)
+class RuntimeFacts:
+    """``layers``: the files in force, in merge order; ``captured``: all that were looked at, missing ones too.
+
+    ``merged``: what containerd makes of its files; of another runtime, nothing. ``schema_in_force``: the one that
+    counts for them all, where ``config_version`` is the main file's own.
+    """
+
+    name: str | None
+    installed: bool
+    running: bool
+    version: str | None
+    endpoint: str
+    config: ConfigFile
+    config_version: int | None
+    imports: tuple[str, ...]
+    disabled_plugins: tuple[str, ...]
+    cgroup_driver: Driver | None
+    running_cgroup_driver: Driver | None
+    handlers: tuple[Handler, ...]
+    nri: NriFacts
+    kill_mode: str | None
+    cri_cgroup_driver: Driver | None = None
+    runtime_config_supported: bool | None = None
+    layers: tuple[ConfigFile, ...] = ()
+    captured: tuple[ConfigFile, ...] = ()
+    default_handler: str | None = None
+    defects: tuple[Defect, ...] = ()
+    command_line: tuple[str, ...] = ()
+    crio: CrioFacts | None = None
+    program: str | None = None
+    schema_in_force: int | None = None
+    merged: Layers = field(default_factory=lambda: Layers(()))
+
+    @property
+    def unit(self) -> str:
+        """Name of the runtime's service, without its ending."""
+        return {"cri-o": "crio"}.get(self.name or "", self.name or "containerd")

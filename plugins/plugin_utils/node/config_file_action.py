@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The modules that write one side's configuration file and leave the restart to whoever called them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..facts.kubelet_state import KubeletFacts
+from ..facts.node_state import NodeFacts
+from ..facts.runtime_state import RuntimeFacts
+from ..plan.change_set import Change, Impact, Plan
+from ..plan.desired_state import resolve_profile
+from ..plan.draft import PlanDraft
+from ..plan.file_edits import file_edits
+from ..plan.image_boot import FirstBoot
+from ..plan.kubelet_impact import moved_checkpoints
+from ..plan.refusals import immutable
+from ..plan.refusals.catalogue import refusals
+from ..plan.refusals.ledger import journal_refusals, ledger_refusals
+from ..plan.refusals.model import Rule
+from ..plan.transaction_document import files_document
+from ..profile.node_profile import Profile, parse_profile
+from ..report.plan_result import diffs, failure_message, refusal_message
+from . import concurrent_edits
+from .action_base import SUCCEEDED, ColocationAction
+from .evidence_schema import interpret_snapshot
+from .transport import Node
+
+STRATEGY = "main-file"
+"""The file in force is edited in place, where a module does not say otherwise."""
+
+
+class FilesAction(ColocationAction):
+    """``CHANGES`` and ``RULES`` say which side of the plan a module is about; ``BOOT`` tells of it in an image."""
+
+    CHANGES: Callable[[PlanDraft], tuple[Change, ...]]
+    RULES: tuple[Rule, ...]
+    BOOT: Callable[[PlanDraft, Sequence[Change]], FirstBoot]
+
+    @staticmethod
+    def side(facts: NodeFacts) -> KubeletFacts | RuntimeFacts:
+        """What this module configures."""
+        raise TypeError("a subclass names its side")
+
+    @staticmethod
+    def remarks(_draft: PlanDraft) -> dict[str, Any]:
+        """What the result says of this side alone."""
+        return {}
+
+    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        wanted = parse_profile(arguments)
+        snapshot, recovered = self.recover_transaction(node, node.snapshot(), arguments["recover"])
+        began = time.process_time()
+        facts = interpret_snapshot(node.name, snapshot)
+        draft = PlanDraft(facts, resolve_profile(facts, wanted))
+        refused = journal_refusals(facts) or refusals(draft, (*immutable.RULES, *self.RULES))
+        if refused:
+            return {"failed": True, "msg": refusal_message(Plan(refusals=refused))}
+        needed = Plan(changes=type(self).CHANGES(draft))
+        edits = file_edits(snapshot, needed.changes)
+        refused = ledger_refusals(facts) if edits else ()
+        if refused:
+            return {"failed": True, "msg": refusal_message(Plan(refusals=refused))}
+        result = {"changed": bool(edits), "diff": diffs(edits), **self._consequences(facts, needed, draft.profile)}
+        result.update(self.remarks(draft))
+        if facts.image:
+            boot = type(self).BOOT(draft, needed.changes)
+            result.update(first_boot=list(boot.lines), warnings=list(boot.warnings))
+        if recovered:
+            result.update(changed=True, recovered=recovered)
+        node.usage.planning_seconds += time.process_time() - began
+        if edits:
+            transaction = self.run_transaction(node, files_document(edits, needed, facts))
+            if transaction["state"] not in SUCCEEDED:
+                message = failure_message(transaction) + concurrent_edits.describe(node, edits, transaction)
+                return {"failed": True, "msg": message, "transaction": transaction}
+        result["usage"] = node.usage.published()
+        return result
+
+    def _consequences(self, facts: NodeFacts, needed: Plan, profile: Profile) -> dict[str, Any]:
+        side = self.side(facts)
+        # In an image nothing runs that would have to be restarted.
+        restart = side.running and bool(needed.needs & {Impact.RESTART_KUBELET, Impact.RESTART_RUNTIME})
+        return {
+            "path": side.config.path,
+            "strategy": STRATEGY,
+            "restart_required": restart,
+            "drain_required": restart and Impact.DRAIN in needed.needs and facts.pods.sandboxes > 0,
+            "checkpoints_to_reset": moved_checkpoints(facts, needed, profile),
+        }

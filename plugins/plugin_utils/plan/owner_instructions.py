@@ -1,0 +1,166 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the tool that owns a node has to be told, so that its next run writes what the profile says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from ..edit.kubelet_text import edit_kubelet
+from ..profile.field_schema import KubeletField
+from ..profile.node_profile import Desired
+from ..releases.versions import minor
+from .change_set import Change, OwnerInstructions
+from .desired_state import PlanInputs
+from .file_edits import new_text
+from .kubeadm_patch import unsupported_reason
+
+KUBEADM_FLAGS = "/var/lib/kubelet/kubeadm-flags.env"
+KUBESPRAY_FLAGS = "/etc/kubernetes/kubelet.env"
+PATCHES_SINCE, ONE_CONFIGMAP_SINCE = (1, 25), (1, 24)
+"""kubeadm: --patches with the target kubeletconfiguration (kubernetes#110405); a ConfigMap for all versions."""
+
+OPENFUYAO = {"cpuManagerPolicy": "static", "kubeReserved.cpu": "0.5", "systemReserved.cpu": "0.5"}
+"""What openFuyao's volcano-config-service always writes, by the README of openFuyao/volcano-config-service."""
+
+KUBESPRAY = {
+    "cgroupDriver": "kubelet_cgroup_driver",
+    "cpuManagerPolicy": "kubelet_cpu_manager_policy",
+    "topologyManagerPolicy": "kubelet_topology_manager_policy",
+    "topologyManagerScope": "kubelet_topology_manager_scope",
+    "readOnlyPort": "kube_read_only_port",
+    "podPidsLimit": "kubelet_pod_pids_limit",
+    "systemReservedCgroup": "system_reserved_cgroups",
+    "kubeReservedCgroup": "kube_reserved_cgroups",
+}
+"""kubespray roles/kubernetes/node/templates/kubelet-config.v1beta1.yaml.j2. What has no variable goes to
+kubelet_config_extra_args, which the template appends."""
+KUBESPRAY_RESERVED = {"kubeReserved": "kube", "systemReserved": "system"}
+KUBESPRAY_TABLES = {"cpuManagerPolicyOptions": "kubelet_cpu_manager_policy_options", "evictionHard": "eviction_hard"}
+KUBESPRAY_LISTS = {"enforceNodeAllocatable": "kubelet_enforce_node_allocatable"}
+
+
+def desired_values(desired: Iterable[Desired]) -> Mapping[tuple[str, ...], Any]:
+    """What the profile sets, by path of keys."""
+    return {keys: value for _field, keys, value in desired}
+
+
+def config_text(desired: Iterable[Desired]) -> str:
+    """A KubeletConfiguration with what the profile sets and nothing else."""
+    return edit_kubelet(new_text("kubelet"), desired_values(desired))
+
+
+def _kubeadm(inputs: PlanInputs) -> OwnerInstructions:
+    version = minor(inputs.kubelet.version)
+    name = "kubelet-config"
+    if version is not None and version < ONE_CONFIGMAP_SINCE:
+        name = f"kubelet-config-{version[0]}.{version[1]}"
+    files = {f"ConfigMap kube-system/{name}, key kubelet": config_text(inputs.desired)}
+    if version is None or version >= PATCHES_SINCE:
+        files["kubeletconfiguration+merge.yaml"] = config_text(inputs.desired)
+    patched = inputs.profile.kubeadm_patches is not None and unsupported_reason(inputs) is None
+    return OwnerInstructions(
+        "kubeadm",
+        (KUBEADM_FLAGS,) if patched else (inputs.kubelet.config.path, KUBEADM_FLAGS),
+        files=files,
+        note="kubeadm upgrade makes these files anew from the ConfigMap, the patches of its --patches folder and"
+        " nodeRegistration.kubeletExtraArgs. Name that folder in kubeadm_patches (colocation_kubeadm_patches) to have"
+        " the patch written, give colocation_kubeconfig to have the ConfigMap looked at, or merge the fields yourself.",
+    )
+
+
+def _kubespray(inputs: PlanInputs) -> OwnerInstructions:
+    variables: dict[str, Any] = {}
+    extra: dict[str, Any] = {}
+    for keys, value in desired_values(inputs.desired).items():
+        _add_kubespray_variable(keys, value, variables, extra)
+    if extra:
+        variables["kubelet_config_extra_args"] = extra
+    driver = inputs.profile.cgroup_driver
+    if driver and inputs.runtime.name == "containerd":
+        # roles/kubernetes/node/tasks/facts.yml: kubelet's own variable is another one (kubespray#8122)
+        variables["containerd_use_systemd_cgroup"] = driver.value == "systemd"
+    return OwnerInstructions(
+        "kubespray",
+        (inputs.kubelet.config.path, KUBESPRAY_FLAGS),
+        variables=variables,
+        note="kubespray templates these files anew at each run. kube_reserved and system_reserved make it set"
+        " kubeReservedCgroup and systemReservedCgroup too; nodes of the control plane take kube_master_cpu_reserved and"
+        " its like instead.",
+    )
+
+
+def _add_kubespray_variable(
+    keys: tuple[str, ...], value: Any, variables: dict[str, Any], extra: dict[str, Any]
+) -> None:
+    """Put one value where the template takes it from."""
+    key, inner = keys[0], keys[1] if len(keys) > 1 else None
+    if key in KUBESPRAY:
+        variables[KUBESPRAY[key]] = value
+    elif key in KUBESPRAY_LISTS:
+        variables[KUBESPRAY_LISTS[key]] = ",".join(value)
+    elif key == "featureGates" and inner:
+        variables.setdefault("kubelet_feature_gates", []).append(f"{inner}={str(value).lower()}")
+    elif key in KUBESPRAY_TABLES and inner:
+        variables.setdefault(KUBESPRAY_TABLES[key], {})[inner] = value
+    elif key in KUBESPRAY_RESERVED and inner:
+        side = KUBESPRAY_RESERVED[key]
+        variables[f"{side}_reserved"] = True
+        variables[f"{side}_{inner.replace('-', '_')}_reserved"] = value
+    elif inner:
+        extra.setdefault(key, {})[inner] = value
+    else:
+        extra[key] = value
+
+
+def _openfuyao(inputs: PlanInputs) -> OwnerInstructions:
+    wanted = {".".join(keys): (field, value) for field, keys, value in inputs.desired}
+    advice = [
+        f"The profile has {name}: {value}, which it undoes: have the profile say {OPENFUYAO[name]}"
+        for name, (field, value) in wanted.items()
+        if name in OPENFUYAO and not field.means(OPENFUYAO[name], value)
+    ]
+    if "topologyManagerPolicy" in wanted:
+        advice.append(f"Choose {wanted['topologyManagerPolicy'][1]} there as the topology manager's policy")
+    return OwnerInstructions(
+        "volcano-config-service",
+        (inputs.kubelet.config.path,),
+        note="openFuyao's volcano-config-service writes kubelet's main file itself when one of its NUMA policies is"
+        " switched: cpuManagerPolicy: static, half a CPU each of kubeReserved and systemReserved, and the topology"
+        " manager's policy that was chosen, which is the one setting that its README names."
+        f"{''.join(f' {each}.' for each in advice)} Or keep it off this node.",
+    )
+
+
+def owner_instructions(inputs: PlanInputs) -> tuple[OwnerInstructions, ...]:
+    """What to tell each owner of the node's kubelet configuration; none where nothing is set or nobody owns it."""
+    if not inputs.desired:
+        return ()
+    known: Mapping[str, Callable[[PlanInputs], OwnerInstructions]] = {"kubeadm": _kubeadm, "kubespray": _kubespray}
+    layout = inputs.facts.layout.name
+    found = [known[layout](inputs)] if layout in known else []
+    if "volcano-config-service" in inputs.facts.writers.seen:
+        found.append(_openfuyao(inputs))
+    return tuple(found)
+
+
+def overwritten_files(handout: OwnerInstructions, changes: tuple[Change, ...]) -> tuple[str, ...]:
+    """The files among the changes that their owner makes anew."""
+    written = dict.fromkeys(change.path for change in changes if change.target.startswith("kubelet"))
+    return tuple(path for path in written if path in handout.files_made_anew)
+
+
+def kubelet_arguments(desired: Iterable[Desired]) -> str:
+    """The same settings as k3s and RKE2 take them before 1.32, for people who set them there."""
+    by_field: dict[KubeletField, list[str]] = {}
+    for field, keys, value in desired:
+        said = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+        by_field.setdefault(field, []).append(f"{keys[1]}={said}" if len(keys) > 1 else said)
+    return ", ".join(_arguments(by_field))
+
+
+def _arguments(by_field: Mapping[KubeletField, list[str]]) -> Iterator[str]:
+    for field, values in by_field.items():
+        if field.flag:
+            yield f"{field.flag.lstrip('-')}={','.join(values)}"

@@ -1,0 +1,117 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The schema of a field of KubeletConfiguration: a row of the table in ``kubelet_fields``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from ..releases.versions import Version
+from .comparators import same_value
+from .validators import plain_value
+
+
+class FieldType(str, Enum):
+    """The type of a field's value."""
+
+    TEXT = "text"
+    INTEGER = "integer"
+    NUMBER = "number"
+    SWITCH = "switch"
+    TABLE = "table"
+    """In a flag ``key=value,...``."""
+    THRESHOLDS = "thresholds"
+    """In a flag ``key<value,...``."""
+    LIST = "list"
+    MEMORY = "memory"
+    """A list of ``numaNode`` and ``limits``; in a flag ``0:memory=1Gi;...``."""
+
+
+ARGUMENT_TYPES: Mapping[FieldType, str] = {
+    FieldType.TEXT: "str",
+    FieldType.INTEGER: "int",
+    FieldType.NUMBER: "float",
+    FieldType.SWITCH: "bool",
+    FieldType.TABLE: "dict",
+    FieldType.LIST: "list",
+    FieldType.MEMORY: "raw",
+}
+"""The type of a module's option."""
+
+
+class FieldImpact(Enum):
+    """What a changed value takes."""
+
+    RESTART = "a restart of kubelet"
+    DRAIN = "a restart while pods are stopped"
+    DRAIN_UNDER_STATIC_CPU = "the same under the CPU manager's policy static, else a restart"
+    DRAIN_UNDER_STATIC_MEMORY = "the same under the memory manager's policy Static, else a restart"
+
+
+@dataclass(frozen=True, kw_only=True)
+class KubeletField:
+    """A field. One without ``option`` is only read, and has none of the attributes behind it."""
+
+    key: str
+    flag: str = ""
+    """Deprecated, and stronger than any file; empty for a field that only a file can set."""
+    type: FieldType = FieldType.TEXT
+    default: str | None = None
+    later: tuple[tuple[Version, str | None], ...] = ()
+    """Defaults that took the place of ``default``, oldest first."""
+    since: Version = (1, 0)
+    """The first version that has the field."""
+    option: str = ""
+    """The profile's name for it. The role's variable is ``colocation_`` before it."""
+    choices: tuple[str, ...] = ()
+    unit: str = ""
+    """What a value is: it completes the sentence "The value is ..."."""
+    check: Callable[[str, Any], Any] = plain_value
+    """(option, value) to the desired value, None or empty for a field to leave; ProfileError for an invalid one."""
+    compare: Callable[[Any, Any], bool] = same_value
+    """(found, desired) of ``means``; ValueError for a value that kubelet refuses."""
+    impact: FieldImpact = FieldImpact.RESTART
+    entry_impacts: tuple[tuple[str, FieldImpact], ...] = ()
+    """Entries of a table whose impact is not ``impact``."""
+    role_default: str | None = None
+    """What the role ``node`` sets where the variable is not set; None leaves the field as found."""
+    description: str = ""
+    """Paragraphs of the documentation, one a line; ``O(option)`` names another option of the table."""
+    source: str = ""
+    """Where Kubernetes states what holds for the field; a path is one of kubernetes/kubernetes."""
+
+    def default_in(self, version: Version | None) -> str | None:
+        """What holds where the field is not set; None for nothing, or where an unknown version decides."""
+        if version is None:
+            return None if self.later else self.default
+        if version < self.since:
+            return None
+        return next((value for since, value in reversed(self.later) if version >= since), self.default)
+
+    def means(self, found: Any, desired: Any) -> bool:
+        """Whether a value that was found means the desired one; not one that kubelet would refuse."""
+        try:
+            return self.compare(found, desired)
+        except ValueError:
+            return False
+
+    def impact_of(self, entry: tuple[str, ...] = ()) -> FieldImpact:
+        """The impact of the whole field, or of one entry of a table."""
+        return dict(self.entry_impacts).get(entry[0], self.impact) if len(entry) == 1 else self.impact
+
+    @property
+    def impacts(self) -> frozenset[FieldImpact]:
+        """Those of the field and of its entries."""
+        return frozenset((self.impact, *(impact for _entry, impact in self.entry_impacts)))
+
+    def argument_spec(self) -> dict[str, Any]:
+        """The option as an argument specification has it."""
+        spec: dict[str, Any] = {"type": ARGUMENT_TYPES[self.type]}
+        if self.type is FieldType.LIST:
+            spec["elements"] = "str"
+        if self.choices:
+            spec["choices"] = list(self.choices)
+        return spec

@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Options of kubelet's CPU and topology manager by version: with one it does not take, it does not start.
+
+Source: pkg/kubelet/cm/cpumanager/policy_options.go and pkg/kubelet/cm/topologymanager/policy_options.go per version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from .versions import Version
+
+
+@dataclass(frozen=True)
+class OptionHistory:
+    """The first version of each stage; None where it never came to it."""
+
+    alpha: Version | None
+    beta: Version | None
+    stable: Version | None
+
+
+CPU_OPTIONS: dict[str, OptionHistory] = {
+    "full-pcpus-only": OptionHistory((1, 22), (1, 23), (1, 33)),
+    "distribute-cpus-across-numa": OptionHistory((1, 23), (1, 33), None),
+    "align-by-socket": OptionHistory((1, 25), None, None),
+    "distribute-cpus-across-cores": OptionHistory((1, 31), None, None),
+    "strict-cpu-reservation": OptionHistory((1, 32), (1, 33), (1, 35)),
+    "prefer-align-cpus-by-uncorecache": OptionHistory((1, 32), (1, 34), (1, 36)),
+}
+TOPOLOGY_OPTIONS: dict[str, OptionHistory] = {
+    "prefer-closest-numa-nodes": OptionHistory((1, 26), (1, 28), (1, 32)),
+    "max-allowable-numa-nodes": OptionHistory(None, (1, 31), (1, 35)),
+}
+INCOMPATIBLE: tuple[tuple[str, str], ...] = (
+    ("full-pcpus-only", "distribute-cpus-across-cores"),
+    ("distribute-cpus-across-numa", "distribute-cpus-across-cores"),
+    ("prefer-align-cpus-by-uncorecache", "distribute-cpus-across-cores"),
+    ("prefer-align-cpus-by-uncorecache", "distribute-cpus-across-numa"),
+)
+_TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
+_FALSE = frozenset(("0", "f", "F", "false", "FALSE", "False"))
+
+
+@dataclass(frozen=True)
+class Manager:
+    """Names of a manager's gates and the versions from which they are on by default."""
+
+    options: Mapping[str, OptionHistory]
+    gate: str
+    gate_alpha: Version
+    gate_on: Version
+    stage_gate: str
+    beta_on: Version
+
+
+CPU_MANAGER = Manager(CPU_OPTIONS, "CPUManagerPolicyOptions", (1, 22), (1, 23), "CPUManagerPolicy%sOptions", (1, 23))
+TOPOLOGY_MANAGER = Manager(
+    TOPOLOGY_OPTIONS, "TopologyManagerPolicyOptions", (1, 26), (1, 28), "TopologyManagerPolicy%sOptions", (1, 28)
+)
+
+
+def parse_bool(value: object) -> bool | None:
+    """Go's strconv.ParseBool; None for what it does not take."""
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return True if text in _TRUE else False if text in _FALSE else None
+
+
+def _gate(gates: Mapping[str, object], name: str, unsaid: object) -> bool:
+    chosen = parse_bool(gates[name]) if name in gates else None
+    return bool(unsaid) if chosen is None else chosen
+
+
+def stage_in(history: OptionHistory, version: Version) -> str | None:
+    """``Alpha``, ``Beta``, empty for a stable option, None for one that the version does not have."""
+    reached = (("", history.stable), ("Beta", history.beta), ("Alpha", history.alpha))
+    return next((stage for stage, since in reached if since and version >= since), None)
+
+
+def gate_errors(
+    manager: Manager, options: Mapping[str, object], gates: Mapping[str, object], version: Version
+) -> Iterator[str]:
+    """Why a kubelet of this version would not start with any options."""
+    if options and not _gate(gates, manager.gate, version >= manager.gate_on):
+        yield f"the gate {manager.gate} is off"
+
+
+def option_errors(
+    manager: Manager, options: Mapping[str, object], gates: Mapping[str, object], version: Version
+) -> Iterator[str]:
+    """Why a kubelet of this version would not start with these options."""
+    yield from gate_errors(manager, options, gates, version)
+    for name, value in options.items():
+        stage = stage_in(manager.options[name], version) if name in manager.options else None
+        if stage is None:
+            yield f"Kubernetes {version[0]}.{version[1]} has no option {name}"
+            continue
+        gate = manager.stage_gate % stage
+        if stage and not _gate(gates, gate, stage == "Beta" and version >= manager.beta_on):
+            yield f"{name} needs the gate {gate}"
+        yield from _wrong_value(name, value)
+
+
+def _wrong_value(name: str, value: object) -> Iterator[str]:
+    if name == "max-allowable-numa-nodes":
+        if not str(value).isdecimal() or len(str(value)) > 9 or int(str(value)) < 8:
+            yield f"{name}={value} is not a number of 8 or more"
+    elif parse_bool(value) is None:
+        yield f"{name}={value} is neither true nor false"
+
+
+def option_conflicts(options: Mapping[str, object], topology_policy: str | None) -> Iterator[str]:
+    """Pairs that exclude each other, cpumanager ValidateStaticPolicyOptions."""
+    chosen = {name for name, value in options.items() if parse_bool(value)}
+    for first, second in INCOMPATIBLE:
+        if {first, second} <= chosen:
+            yield f"{first} and {second} exclude each other"
+    if "align-by-socket" in chosen and topology_policy == "single-numa-node":
+        yield "align-by-socket does not go with topologyManagerPolicy single-numa-node"

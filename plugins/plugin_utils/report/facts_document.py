@@ -1,0 +1,210 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""NodeFacts as the plain document that users see: ``ansible_facts.colocation``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from enum import Enum
+from typing import Any
+
+from ...module_utils.cgroup.hierarchy import Hierarchy
+from ...module_utils.quantity import format_cpu_list
+from ..facts.config_file import ConfigFile
+from ..facts.kubelet_state import Checkpoint, KubeletFacts
+from ..facts.node_state import RUNTIME_SETTINGS, CgroupFacts, Claim, NodeFacts, SystemdFacts, WriterFacts
+from ..facts.runtime_state import RuntimeFacts
+from ..findings.model import Finding, Verdict
+from ..profile.kubelet_fields import FIELDS
+from .redact import redact_argv
+
+
+def to_builtins(value: Any) -> Any:
+    """Dataclasses, Enums, tuples and sets as builtins that JSON and YAML know."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(key): to_builtins(each) for key, each in value.items()}
+    if isinstance(value, frozenset):
+        return sorted(to_builtins(each) for each in value)
+    if isinstance(value, (list, tuple)):
+        return [to_builtins(each) for each in value]
+    return value
+
+
+def config_file(config: ConfigFile) -> dict[str, Any]:
+    """What is told of a configuration file: never its text."""
+    problem = config.problem
+    return {
+        "path": config.path,
+        "kind": config.kind,
+        "changed_after_start": config.changed_after_start,
+        "problem": {"line": problem.line, "message": problem.message} if problem else None,
+    }
+
+
+def _cpus(cpus: frozenset[int] | None) -> str | None:
+    return None if cpus is None else format_cpu_list(cpus)
+
+
+def _checkpoint(checkpoint: Checkpoint) -> dict[str, Any]:
+    return {
+        "path": checkpoint.path,
+        "exists": checkpoint.exists,
+        "policy": checkpoint.policy,
+        "cpus": _cpus(checkpoint.cpus),
+        "shared_cpus": _cpus(checkpoint.shared),
+        "checksum": checkpoint.checksum,
+    }
+
+
+def kubelet_section(kubelet: KubeletFacts) -> dict[str, Any]:
+    """Everything of kubelet but the claims, which the document takes from all parts."""
+    values = kubelet.config.values
+    checkpoints = [kubelet.checkpoint, *([kubelet.memory_checkpoint] if kubelet.memory_checkpoint else [])]
+    start = kubelet.start
+    return {
+        "installed": kubelet.installed,
+        "running": kubelet.running,
+        "healthy": kubelet.healthy,
+        "version": kubelet.version,
+        "command_line": redact_argv(list(kubelet.command_line)),
+        "config_files": [config_file(each) for each in (kubelet.config, *kubelet.dropins)],
+        "config_dir": start.config_dir,
+        "config": {field.key: values[field.key] for field in FIELDS if field.key in values},
+        "settings": {
+            key: {"value": setting.value, "source": setting.source} for key, setting in sorted(kubelet.settings.items())
+        },
+        "configz": {"answered": kubelet.configz is not None, "error": kubelet.configz_error},
+        "cgroup_driver": kubelet.cgroup_driver,
+        "cgroup_driver_source": kubelet.cgroup_driver_source,
+        "cgroup_driver_authority": kubelet.cgroup_driver_authority,
+        "cpu_manager_policy": kubelet.cpu_manager_policy,
+        "cpu_manager_policy_source": kubelet.cpu_manager_policy_source,
+        "checkpoints": [_checkpoint(each) for each in checkpoints],
+    }
+
+
+UNIT_PROPERTIES = ("ActiveState", "UnitFileState", "KillMode", "Delegate", "NeedDaemonReload", "ControlGroup")
+
+
+def _hierarchy(each: Hierarchy) -> dict[str, Any]:
+    return {name: value for name, value in asdict(each).items() if name != "name"}
+
+
+def _cgroup(cgroup: CgroupFacts) -> dict[str, Any]:
+    return {
+        "mode": cgroup.mode,
+        "reason": cgroup.reason,
+        "controllers": cgroup.controllers,
+        "mountpoints": cgroup.mountpoints,
+        "missing": cgroup.missing,
+        "split": cgroup.split,
+        "hierarchies": [_hierarchy(each) for each in cgroup.hierarchies],
+        "links": cgroup.links,
+        "levels": {each.path: {"enabled": each.enabled, "missing": each.missing} for each in cgroup.levels},
+        "nested": cgroup.nested,
+        "trees": cgroup.trees,
+        "pods": cgroup.pods,
+        "idle": cgroup.idle,
+        "realtime": [asdict(each) for each in cgroup.realtime],
+    }
+
+
+def _systemd(systemd: SystemdFacts, pid1: str | None) -> dict[str, Any]:
+    return {
+        "pid1": pid1,
+        "version": systemd.running,
+        "installed": systemd.installed,
+        "next_mode": systemd.next_mode,
+        "next_mode_reason": systemd.next_mode_reason,
+        "units": {
+            name: {each: unit[each] for each in UNIT_PROPERTIES if each in unit}
+            for name, unit in sorted(systemd.units.items())
+        },
+    }
+
+
+def _writers(writers: WriterFacts) -> dict[str, Any]:
+    found = asdict(writers)
+    return {"evidence": found.pop("seen"), **found}
+
+
+def machine_sections(facts: NodeFacts) -> dict[str, Any]:
+    """The sections by name; not plain yet."""
+    kernel = facts.kernel_facts
+    return {
+        "cgroup": _cgroup(facts.cgroup),
+        "cpu": {"online": format_cpu_list(facts.online_cpus), **asdict(facts.cpus)},
+        "kernel": {
+            "release": facts.kernel,
+            "parameters": kernel.parameters,
+            "features": kernel.features,
+            "probed": kernel.probed,
+            "sysctls": kernel.sysctls,
+            "boot": kernel.boot,
+        },
+        "swap": {"on": None if kernel.swaps is None else bool(kernel.swaps), "areas": kernel.swaps},
+        "systemd": _systemd(facts.systemd, facts.pid1),
+        "writers": _writers(facts.writers),
+    }
+
+
+SCHEMA = 1
+
+
+def _side(claim: Claim) -> str:
+    return "runtime" if claim.setting.startswith(RUNTIME_SETTINGS) else "kubelet"
+
+
+def _runtime(runtime: RuntimeFacts) -> dict[str, Any]:
+    return {
+        "name": runtime.name,
+        "installed": runtime.installed,
+        "running": runtime.running,
+        "version": runtime.version,
+        "endpoint": runtime.endpoint,
+        "config_files": [config_file(config) for config in runtime.layers or (runtime.config,)],
+        "config_version": runtime.config_version,
+        "cgroup_driver": runtime.running_cgroup_driver or runtime.cgroup_driver,
+        "handlers": {
+            handler.name: {
+                "configured": handler.configured,
+                "running": handler.running,
+                "source": handler.source,
+                "binary": handler.binary,
+            }
+            for handler in runtime.handlers
+        },
+        "default_handler": runtime.default_handler,
+        "cri_cgroup_driver": runtime.cri_cgroup_driver,
+        "runtime_config_supported": runtime.runtime_config_supported,
+        "nri": asdict(runtime.nri),
+    }
+
+
+def facts_document(
+    facts: NodeFacts, found: Iterable[Finding], verdict: Verdict, profile: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The facts document, schema 1; ``profile`` says what the node was judged against.
+
+    Nothing in it is secret: file texts stay out, command lines are redacted.
+    """
+    claims = {side: [asdict(each) for each in facts.claims if _side(each) == side] for side in ("kubelet", "runtime")}
+    document = {
+        "schema": SCHEMA,
+        "verdict": verdict,
+        "profile": profile,
+        "hostname": facts.hostname,
+        "kubelet": {**kubelet_section(facts.kubelet), "claims": claims["kubelet"]},
+        "runtime": {**_runtime(facts.runtime), "claims": claims["runtime"]},
+        "layout": facts.layout.name,
+        "layout_evidence": facts.layout.evidence,
+        "other_runtimes": facts.other_runtimes,
+        **machine_sections(facts),
+        "pods": {**asdict(facts.pods)},
+        "unfinished_transactions": facts.unfinished_transactions,
+        "findings": [{**asdict(finding), "link": finding.link} for finding in found],
+    }
+    return to_builtins(document)

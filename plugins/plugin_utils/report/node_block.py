@@ -1,0 +1,198 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The readable block of one node: the verdict, what is true, what disagrees, what to do."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...module_utils.safe_text import one_line
+
+Facts = Mapping[str, Any]
+
+SEVERITIES = ("error", "warning", "info")
+SHOWN_EVIDENCE = 3
+WIDTH = 160
+_INDENT = 13
+_SOURCES = {"set": "set", "role-default": "defaults of the role"}
+_ID = re.compile(r"(?<![0-9a-f])([0-9a-f]{12})[0-9a-f]{52}(?![0-9a-f])")
+_LEADS = {
+    "aligned": "All that runs agrees, and a restart keeps it so.",
+    "latent": "All that runs agrees today, and the next restart or reboot breaks it:",
+    "misaligned": "It does not work as wanted:",
+    "unsupported": "This node is not supported:",
+    "unknown": "What is true cannot be told:",
+}
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which findings people want to see; empty means all."""
+
+    codes: Sequence[str] = ()
+    severities: Sequence[str] = ()
+
+    def admits(self, finding: Mapping[str, Any]) -> bool:
+        return (not self.codes or finding["code"] in self.codes) and (
+            not self.severities or finding["severity"] in self.severities
+        )
+
+
+EVERYTHING = Filter()
+
+
+def failing_codes(facts: Facts, severities: Iterable[str]) -> list[str]:
+    """The codes of a node's findings of these severities, each once."""
+    wanted = set(severities)
+    return list(dict.fromkeys(each["code"] for each in facts["findings"] if each["severity"] in wanted))
+
+
+def sort_findings(facts: Facts, wanted: Filter = EVERYTHING) -> list[Mapping[str, Any]]:
+    """The findings that are wanted, errors first, otherwise in the order of the rules."""
+    return sorted(filter(wanted.admits, facts["findings"]), key=lambda each: SEVERITIES.index(each["severity"]))
+
+
+def render_line(text: str) -> str:
+    """One line that a terminal can show: short ids, control characters escaped, long texts without their middle."""
+    shown = one_line(_ID.sub(r"\1", text))
+    if len(shown) <= WIDTH:
+        return shown
+    return f"{shown[: WIDTH * 2 // 3]}…{shown[-WIDTH // 3 :]}"
+
+
+def _row(name: str, text: str) -> str:
+    return render_line(f"  {name:<10} {text}")
+
+
+def _profile(profile: Mapping[str, Any]) -> Iterator[str]:
+    """What the node was judged against, by where the values came from; with many values more than one line each."""
+    if not profile["specified"]:
+        yield _row("profile", "none given; the node is compared with itself, now and after a restart")
+        return
+    title = "profile"
+    for source, word in _SOURCES.items():
+        values = [each for each in profile["options"] if each["source"] == source]
+        told = ", ".join(f"{each['option']} {_value(each['value'])}" for each in values)
+        if told:
+            lines = textwrap.wrap(one_line(f"{word}: {told}"), WIDTH - _INDENT, break_on_hyphens=False)
+            for line in lines:
+                yield render_line(f"  {title:<10} {line}")
+                title = ""
+
+
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def _on(value: Any) -> str:
+    return {True: "on", False: "off"}.get(value, "unknown")
+
+
+def _node(facts: Facts) -> str:
+    parts = [f"cgroup {facts['cgroup']['mode']}"]
+    if facts["cgroup"]["mode"] == "unknown":
+        parts[0] += f" ({facts['cgroup']['reason']})"
+    parts.append(f"systemd {facts['systemd']['version'] or 'unknown'}")
+    parts.append(f"kernel {facts['kernel']['release'] or 'unknown'}")
+    parts.append(f"CPUs {facts['cpu']['online'] or 'unknown'}")
+    if facts.get("layout") not in (None, "unknown", "standalone"):
+        parts.append(str(facts["layout"]))
+    return ", ".join(parts)
+
+
+def _kubelet(facts: Facts) -> str:
+    kubelet = facts["kubelet"]
+    if not kubelet["installed"]:
+        return "not installed"
+    told = kubelet["cgroup_driver_source"] if facts["verdict"] != "aligned" else None
+    source = f" ({told})" if told else ""
+    driver = kubelet["cgroup_driver"] or "unknown"
+    state = "running" if kubelet["running"] else "not running"
+    healthy = {True: "healthy", False: "not healthy"}.get(kubelet["healthy"], state)
+    return (
+        f"{kubelet['version'] or 'version unknown'}, {healthy}, cgroup driver {driver}{source},"
+        f" CPU manager {kubelet['cpu_manager_policy'] or 'unknown'}"
+    )
+
+
+def _runtime(runtime: Mapping[str, Any]) -> str:
+    if not runtime["installed"]:
+        return "no container runtime"
+    handlers = ", ".join(
+        f"{name} {each['running'] or each['configured']}" for name, each in sorted(runtime["handlers"].items())
+    )
+    nri = "not supported" if runtime["nri"]["supported"] is False else _on(runtime["nri"]["running"])
+    version = runtime["version"] or "version unknown"
+    # CRI-O and docker have one driver for all handlers.
+    driver = f"handlers: {handlers}" if handlers else f"cgroup driver {runtime['cgroup_driver'] or 'unknown'}"
+    return f"{runtime['name'] or 'runtime'} {version}, {driver}, NRI {nri}"
+
+
+def _pods(pods: Mapping[str, Any]) -> str:
+    places = [
+        f"{count} {text}"
+        for count, text in (
+            (pods["systemd_paths"], "in kubepods.slice"),
+            (pods["cgroupfs_paths"], "in kubepods"),
+            (len(pods["misplaced_paths"]), "misplaced"),
+        )
+        if count
+    ]
+    return f"{pods['sandboxes']} pod(s), cgroups of processes: {', '.join(places) or 'none'}"
+
+
+def render_lead(facts: Facts) -> str:
+    """The verdict in one plain sentence, with the finding that decides it."""
+    verdict = str(facts["verdict"])
+    deciding = next((each for each in facts["findings"] if each["effect"] == verdict), None)
+    sentence = _LEADS.get(verdict, "")
+    return render_line(f"{sentence} {deciding['summary']}" if deciding else sentence.replace(":", "."))
+
+
+def _finding(finding: Mapping[str, Any], told: set[str]) -> Iterator[str]:
+    """A finding with its evidence, less what an earlier one has ``told``."""
+    yield render_line(f"    {finding['severity']:<7} {finding['summary']} [{finding['code']}]")
+    evidence = [line for line in finding["evidence"] if line not in told]
+    told.update(evidence[:SHOWN_EVIDENCE])
+    for line in evidence[:SHOWN_EVIDENCE]:
+        yield render_line(f"              {line}")
+    if len(evidence) > SHOWN_EVIDENCE:
+        yield f"              and {len(evidence) - SHOWN_EVIDENCE} more"
+
+
+def _remedies(shown: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What to do, each thing once, in the order of the findings, with the codes that it helps against."""
+    codes: dict[str, list[str]] = {}
+    for finding in shown:
+        codes.setdefault(finding["remedy"], []).append(finding["code"])
+    for number, (remedy, helped) in enumerate(codes.items(), 1):
+        yield f"    {number}. {render_line(remedy)} [{', '.join(dict.fromkeys(helped))}]"
+
+
+def render_node(name: str, facts: Facts, wanted: Filter = EVERYTHING) -> str:
+    """Several lines about a node, from its published facts. A healthy node without a profile takes six."""
+    verdict = str(facts["verdict"])
+    lines = [
+        f"{render_line(name)}: {verdict if verdict == 'aligned' else verdict.upper()}. {render_lead(facts)}",
+        _row("node", _node(facts)),
+        _row("kubelet", _kubelet(facts)),
+        _row("runtime", _runtime(facts["runtime"])),
+        _row("pods", _pods(facts["pods"])),
+        *_profile(facts["profile"]),
+    ]
+    shown = sort_findings(facts, wanted)
+    if shown:
+        lines.append("  what disagrees" if verdict != "aligned" else "  worth knowing")
+        told: set[str] = set()
+        for finding in shown:
+            lines.extend(_finding(finding, told))
+        lines += ["  what to do (docs/findings.md of the collection explains each code)", *_remedies(shown)]
+    hidden = len(facts["findings"]) - len(shown)
+    if hidden:
+        lines.append(f"  {hidden} finding(s) left out as asked; the JSON report has them all.")
+    return "\n".join(lines)

@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Many nodes in a table, one line each, the worst first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from .node_block import EVERYTHING, Filter, render_line, sort_findings
+
+WORST_FIRST = ("not looked at", "unsupported", "unknown", "misaligned", "latent", "aligned")
+HEADER = ("NODE", "VERDICT", "CGROUP", "KUBELET", "RUNTIME", "CPU MANAGER", "ERR/WARN", "FIRST FINDING")
+SHOWN_CODES, SHOWN_NODES = 8, 20
+
+
+class Row(NamedTuple):
+    """What the table says of a node, and all that is kept of it."""
+
+    node: str
+    verdict: str
+    cgroup: str = "-"
+    kubelet: str = "-"
+    runtime: str = "-"
+    cpu_manager: str = "-"
+    errors: int = 0
+    warnings: int = 0
+    finding: str = "-"
+
+    @property
+    def order(self) -> tuple[int, int, int, str]:
+        rank = WORST_FIRST.index(self.verdict) if self.verdict in WORST_FIRST else 0
+        return rank, -self.errors, -self.warnings, self.node
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        counts = f"{self.errors}/{self.warnings}"
+        return (*map(render_line, self[:6]), counts, self.finding)
+
+
+def _side(name: str | None, version: str | None, driver: str | None) -> str:
+    return " ".join((*([name] if name else []), version or "?", driver or "unknown"))
+
+
+def node_row(node: str, facts: Mapping[str, Any], wanted: Filter = EVERYTHING) -> Row:
+    """The line of a node that was looked at."""
+    kubelet, runtime = facts["kubelet"], facts["runtime"]
+    counts = Counter(each["severity"] for each in facts["findings"])
+    return Row(
+        render_line(node),
+        str(facts["verdict"]),
+        str(facts["cgroup"]["mode"]),
+        _side(None, kubelet["version"], kubelet["cgroup_driver"]) if kubelet["installed"] else "-",
+        _side(runtime["name"], runtime["version"], runtime["cgroup_driver"]) if runtime["installed"] else "-",
+        (kubelet["cpu_manager_policy"] or "unknown") if kubelet["installed"] else "-",
+        counts["error"],
+        counts["warning"],
+        next((each["code"] for each in sort_findings(facts, wanted)), "-"),
+    )
+
+
+def missing_row(node: str) -> Row:
+    """The line of a node that could not be looked at."""
+    return Row(render_line(node), WORST_FIRST[0])
+
+
+def render_table(rows: Iterable[Row]) -> str:
+    """Aligned columns, the worst node first, and a line with the sums."""
+    ordered = sorted(rows, key=lambda each: each.order)
+    cells = [HEADER, *(each.cells for each in ordered)]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(HEADER))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells]
+    counts = Counter(each.verdict for each in ordered)
+    sums = ", ".join(f"{counts[verdict]} {verdict}" for verdict in WORST_FIRST if counts[verdict])
+    return "\n".join((*lines, f"{len(ordered)} nodes: {sums}"))
+
+
+def failing_nodes_message(found: Mapping[str, list[str]], severities: Iterable[str]) -> str:
+    """Why a run fails in the end: nodes with the codes of their findings."""
+    named = [f"{node}: {_first_words(codes, SHOWN_CODES, ', ')}" for node, codes in found.items()]
+    return f"{len(found)} node(s) have findings of {', '.join(severities)}. {_first_words(named, SHOWN_NODES, '; ')}"
+
+
+def _first_words(words: list[str], count: int, separator: str) -> str:
+    more = [f"and {len(words) - count} more"] if len(words) > count else []
+    return separator.join((*words[:count], *more))

@@ -1,0 +1,217 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The ledger as the node reports it, checked, and what a restore consists of."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from ..facts.interpreter import SnapshotError
+from ..node.evidence_schema import ANY, NOTHING, SWITCH, TEXT, checked_snapshot, first_schema_error
+from ..plan.change_set import Impact
+
+SCHEMA = 1
+KUBELET, RUNTIME, SYSCTL, SLICES, QOS = "kubelet", "runtime", "sysctl", "slices", "qos"
+SECTIONS = (KUBELET, RUNTIME, SYSCTL, SLICES, QOS)
+FILE_SECTIONS = (KUBELET, RUNTIME, SYSCTL)
+
+
+class FileStatus(str, Enum):
+    """What lies at a path: module_utils/state/ledger.py."""
+
+    ORIGINAL = "original"
+    COMMITTED = "committed"
+    FOREIGN = "foreign"
+
+
+@dataclass(frozen=True)
+class Content:
+    """A file: its text, which may hold secrets, and what it is beside it."""
+
+    text: str = field(repr=False)
+    mode: str
+    owner: str
+    xattrs: Mapping[str, str]
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        return {"mode": self.mode, "owner": self.owner, "xattrs": dict(self.xattrs)}
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+@dataclass(frozen=True)
+class UnrecordedTransaction:
+    """A transaction that changed something and is in no ledger: of a version without one, or not undone entirely."""
+
+    id: str
+    backups: str
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Target:
+    """One path of the ledger; None in the place of a content means that there was, or is, no file."""
+
+    path: str
+    section: str
+    checkpoint: bool
+    original: Content | None
+    committed: Content | None
+    found: Content | None
+    status: FileStatus
+    original_file: str
+    last: str
+    earlier: tuple[UnrecordedTransaction, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything that module_utils/restore/restorable.py tells; ``slices`` and ``qos`` as they are described there."""
+
+    targets: tuple[Target, ...]
+    slices: Mapping[str, Any]
+    qos: Mapping[str, Any]
+    without_ledger: tuple[UnrecordedTransaction, ...]
+    open: tuple[str, ...]
+    removable: tuple[str, ...]
+    kept: Mapping[str, str]
+    snapshot: Mapping[str, Any] | None
+    identity: Mapping[str, Any] = field(default_factory=dict)
+
+    def holds(self, section: str) -> bool:
+        """Whether anything of a section could be put back."""
+        if section == SLICES:
+            return bool(self.slices["slices"] or self.slices["strays"])
+        if section == QOS:
+            return bool(self.qos["changed"] or self.qos["error"])
+        return any(target.section == section for target in self.targets)
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Why a section cannot be put back; ``diff`` is redacted."""
+
+    section: str
+    target: str
+    reason: str
+    remedy: str
+    diff: str = ""
+
+    def __str__(self) -> str:
+        told = f"{self.section}: {self.target}: {self.reason.rstrip('.')}. {self.remedy}"
+        return f"{told}\n{self.diff}" if self.diff else told
+
+
+@dataclass(frozen=True)
+class RestoreChange:
+    """One thing that is put back."""
+
+    section: str
+    target: str
+    action: str
+    reason: str
+    needs: frozenset[Impact] = frozenset()
+
+    def published(self) -> dict[str, Any]:
+        needs = sorted(need.value for need in self.needs)
+        return {
+            "section": self.section,
+            "target": self.target,
+            "action": self.action,
+            "reason": self.reason,
+            "impact": needs,
+        }
+
+    def __str__(self) -> str:
+        return f"{self.section} {self.target}: {self.action}, {self.reason}"
+
+
+_CONTENT = {"text": TEXT, "mode": TEXT, "owner": TEXT, "xattrs": {}}
+_FILE = (_CONTENT, None)
+_TARGET = {
+    "path": TEXT,
+    "section": TEXT,
+    "kind": TEXT,
+    "original": _FILE,
+    "committed": _FILE,
+    "found": _FILE,
+    "original_file": TEXT + NOTHING,
+    "last": TEXT + NOTHING,
+    "earlier": [{"id": TEXT, "backups": TEXT}],
+    "error": TEXT + NOTHING,
+}
+_DIFF = {"before_header": TEXT, "before": TEXT, "after": TEXT}
+_EVIDENCE: dict[str, Any] = {
+    "targets": [_TARGET],
+    "slices": {"slices": [{"diff": [_DIFF]}], "strays": [{"path": TEXT, "text": TEXT}]},
+    "qos": {"changed": SWITCH, "settings": [{}], "before": TEXT, "after": TEXT, "error": TEXT + NOTHING},
+    "without_ledger": [{"id": TEXT, "backups": TEXT, "files": [TEXT]}],
+    "unfinished": [TEXT],
+    "unsettled": [TEXT],
+    "removable": [TEXT],
+    "kept": {ANY: TEXT},
+    "?identity": {},
+}
+_INVALID = "not the evidence of a ledger"
+
+
+def read_evidence(document: Any) -> Evidence:
+    """Evidence of a decoded document; SnapshotError for one of another version or shape."""
+    if not isinstance(document, Mapping):
+        raise SnapshotError(f"{_INVALID}: it is not a mapping")
+    if document.get("schema") != SCHEMA:
+        raise SnapshotError(f"ledger evidence of schema {document.get('schema')!r}, this version reads {SCHEMA}")
+    defect = first_schema_error(document, _EVIDENCE)
+    if defect:
+        raise SnapshotError(f"{_INVALID}: {defect}")
+    if document.get("snapshot") is not None:
+        checked_snapshot(document["snapshot"], f"{_INVALID}: its snapshot")
+    try:
+        return _evidence(document)
+    except (KeyError, TypeError, ValueError) as error:
+        raise SnapshotError(f"{_INVALID}: {type(error).__name__}: {error}") from error
+
+
+def _evidence(document: Mapping[str, Any]) -> Evidence:
+    return Evidence(
+        targets=tuple(_target(each) for each in document["targets"]),
+        slices=document["slices"],
+        qos=document["qos"],
+        without_ledger=tuple(
+            UnrecordedTransaction(each["id"], each["backups"], tuple(each["files"]))
+            for each in document["without_ledger"]
+        ),
+        open=(*document["unfinished"], *document["unsettled"]),
+        removable=tuple(document["removable"]),
+        kept=document["kept"],
+        snapshot=document["snapshot"],
+        identity=document.get("identity", {}),
+    )
+
+
+def _target(entry: Mapping[str, Any]) -> Target:
+    return Target(
+        path=entry["path"],
+        section=entry["section"],
+        checkpoint=entry["kind"] == "checkpoint",
+        original=_content(entry["original"]),
+        committed=_content(entry["committed"]),
+        found=_content(entry["found"]),
+        status=FileStatus(entry["standing"]),
+        original_file=entry["original_file"],
+        last=entry["last"],
+        earlier=tuple(UnrecordedTransaction(each["id"], each["backups"]) for each in entry["earlier"]),
+        error=entry["error"],
+    )
+
+
+def _content(entry: Mapping[str, Any] | None) -> Content | None:
+    return None if entry is None else Content(entry["text"], entry["mode"], entry["owner"], entry["xattrs"])

@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Preview of a restore: the node with the original files, and which restarts that requires."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..edit.containerd_text import BASE, predict_rendering
+from ..facts.interpreter import interpret
+from ..facts.kubelet_layers import render_value
+from ..facts.kubelet_state import Setting
+from ..facts.node_state import NodeFacts
+from ..facts.runtime_state import RuntimeFacts
+from ..plan.change_set import Change, Impact
+from ..plan.file_edits import captured_files
+from ..plan.kubelet_impact import DISRUPTIVE, RESTART, Keys, change_impact, memory_policy
+from ..profile.kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, MEMORY_MANAGER_POLICY
+from ..profile.node_profile import Profile, with_fields
+
+Texts = Mapping[str, "str | None"]
+"""By path: what a file gets, None where it goes."""
+_MISSING = {"kind": "missing"}
+
+
+def preview_facts(snapshot: Mapping[str, Any], texts: Texts) -> NodeFacts:
+    """Facts of the node after its services have been started with these texts."""
+    changed = {**snapshot, "kubelet": _kubelet(snapshot["kubelet"], texts), "runtime": _runtime(snapshot, texts)}
+    facts = interpret(changed)
+    # kubelet 1.34 and newer take the driver that the CRI names, which will be what the runtime's files say then.
+    said = changed["runtime"]["cri"].get("runtime_config")
+    if isinstance(said, Mapping) and said.get("cgroup_driver") and facts.runtime.cgroup_driver:
+        told = {**said, "cgroup_driver": facts.runtime.cgroup_driver.value}
+        cri = {**changed["runtime"]["cri"], "runtime_config": told}
+        facts = interpret({**changed, "runtime": {**changed["runtime"], "cri": cri}})
+    return facts
+
+
+def _files(files: Mapping[str, Any], texts: Texts) -> dict[str, Any]:
+    return {path: _file(captured, path, texts) for path, captured in files.items()}
+
+
+def _file(captured: Mapping[str, Any], path: str, texts: Texts) -> Mapping[str, Any]:
+    if path not in texts:
+        return captured
+    text = texts[path]
+    return _MISSING if text is None else {"kind": "regular", "mode": "0644", "uid": 0, "gid": 0, "text": text}
+
+
+def _kubelet(evidence: Mapping[str, Any], texts: Texts) -> dict[str, Any]:
+    starts = {*evidence.get("environment_files", ()), *evidence.get("unit_files", ())}
+    # Where its flags change, what it runs with says nothing of how it is started next.
+    processes = [] if starts & set(texts) else evidence["processes"]
+    found = {**evidence, "configz": None, "processes": processes, "files": _files(evidence["files"], texts)}
+    for folder in ("config_dir", "embedded_dir"):
+        if evidence.get(folder):
+            paths = [path for path in evidence[folder].get("paths", ()) if texts.get(path, "") is not None]
+            found[folder] = {**evidence[folder], "paths": paths}
+    return found
+
+
+def _runtime(snapshot: Mapping[str, Any], texts: Texts) -> dict[str, Any]:
+    evidence = snapshot["runtime"]
+    rendered = _rendered_file(snapshot, texts)
+    found = {**evidence, "files": {**_files(evidence["files"], texts), **rendered}}
+    if rendered or set(evidence["files"]) & set(texts):
+        # containerd's own reading is one of the present files.
+        found["dump"] = None
+    crio = evidence.get("crio")
+    if crio:
+        gone = {path for path, text in texts.items() if text is None}
+        files = {path: each for path, each in _files(crio["files"], texts).items() if path not in gone}
+        found["crio"] = {**crio, "files": files}
+    return found
+
+
+def _rendered_file(snapshot: Mapping[str, Any], texts: Texts) -> dict[str, Any]:
+    """containerd's file where k3s or RKE2 will make it anew of a template that goes back to what it was."""
+    templates = (snapshot.get("distribution") or {}).get("template_files") or {}
+    path = snapshot["runtime"]["config_path"]
+    captured = snapshot["runtime"]["files"].get(path, {})
+    for template, present in templates.items():
+        if template not in texts or "text" not in captured or "text" not in present:
+            continue
+        before = texts[template]
+        text = predict_rendering(captured["text"], present["text"], BASE if before is None else before)
+        if text is not None:
+            return {path: {**captured, "text": text}}
+    return {}
+
+
+RUNTIME_RESTART = frozenset({Impact.RESTART_RUNTIME})
+RUNTIME_DISRUPTIVE = RUNTIME_RESTART | {Impact.DRAIN}
+REASON = "it was so before the collection"
+
+
+def profile_of(after: NodeFacts) -> Profile:
+    """What the node will have, as far as needs and checkpoints depend on it."""
+    kubelet = after.kubelet
+    return with_fields(
+        Profile(),
+        {
+            CGROUP_DRIVER.option: common_driver(after),
+            CPU_MANAGER_POLICY.option: kubelet.cpu_manager_policy,
+            MEMORY_MANAGER_POLICY.option: memory_policy(kubelet),
+        },
+    )
+
+
+def common_driver(facts: NodeFacts) -> Any:
+    """The driver that both sides have; None where they differ, or one is unknown."""
+    return facts.kubelet.cgroup_driver if facts.kubelet.cgroup_driver is facts.runtime.cgroup_driver else None
+
+
+def settings_changes(before: NodeFacts, after: NodeFacts) -> tuple[Change, ...]:
+    """kubelet's settings that will be others, with what each takes."""
+    profile, kubelet = profile_of(after), before.kubelet
+    found = list(_differing_keys(kubelet.settings, after.kubelet.settings))
+    driver = (CGROUP_DRIVER.key,)
+    if kubelet.cgroup_driver is not after.kubelet.cgroup_driver and driver not in found:
+        found.append(driver)
+    return tuple(
+        Change("kubelet", ".".join(keys), None, None, REASON, change_impact(keys, kubelet, profile), None, keys)
+        for keys in found
+    )
+
+
+def kubelet_impact(snapshot: Mapping[str, Any], paths: set[str], changes: tuple[Change, ...]) -> frozenset[Impact]:
+    """What kubelet's files take together; what was not looked at may mean anything."""
+    if paths - captured_files(snapshot).keys():
+        return DISRUPTIVE
+    return RESTART.union(*(change.needs for change in changes))
+
+
+def runtime_impact(before: RuntimeFacts, after: RuntimeFacts) -> frozenset[Impact]:
+    """What the runtime's files take: another driver needs pods made again."""
+    now = {each.name: each.running or each.configured for each in before.handlers}
+    then = {each.name: each.configured for each in after.handlers}
+    moved = any(now[name] is not then[name] for name in now.keys() & then.keys())
+    running = before.running_cgroup_driver or before.cgroup_driver
+    if not now:
+        moved = after.cgroup_driver is None or running is not after.cgroup_driver
+    return RUNTIME_DISRUPTIVE if moved else RUNTIME_RESTART
+
+
+def _differing_keys(now: Mapping[str, Setting], then: Mapping[str, Setting]) -> Iterator[Keys]:
+    for key in sorted(now.keys() | then.keys()):
+        one = now[key].value if key in now else None
+        other = then[key].value if key in then else None
+        if isinstance(one, Mapping) or isinstance(other, Mapping):
+            first, second = _table(one), _table(other)
+            names = first.keys() | second.keys()
+            yield from (
+                (key, name) for name in sorted(names) if render_value(first.get(name)) != render_value(second.get(name))
+            )
+        elif render_value(one) != render_value(other):
+            yield (key,)
+
+
+def _table(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
