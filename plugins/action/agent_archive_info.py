@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..plugin_utils.agent.archive import ARCHIVE, DIGEST, read_archive
-from ..plugin_utils.agent.arguments import AGENT_ARCHIVE
+from ..plugin_utils.agent.image_archive import ARCHIVE_VARIABLE, DIGEST_VARIABLE, load_archive
+from ..plugin_utils.agent.module_options import AGENT_ARCHIVE_INFO
 from ..plugin_utils.node.action_base import ColocationAction
 from ..plugin_utils.node.transport import Node
 from ..plugin_utils.profile.validators import ProfileError
@@ -19,16 +19,16 @@ SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 class ActionModule(ColocationAction):
-    ARGUMENTS = AGENT_ARCHIVE
+    ARGUMENTS = AGENT_ARCHIVE_INFO
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         path, digest = os.path.abspath(arguments["path"]), arguments["digest"] or ""
         if digest and not SHA256.fullmatch(digest):
-            raise ProfileError(DIGEST, f"{digest!r} is no digest such as sha256: and 64 digits of 0-9 and a-f")
+            raise ProfileError(DIGEST_VARIABLE, f"{digest!r} is no digest such as sha256: and 64 digits of 0-9 and a-f")
         try:
             with open(path, "rb") as stream:
-                found = read_archive(stream, path, arguments["image"], digest)
+                found = load_archive(stream, path, arguments["image"], digest)
         except OSError as error:
             message = f"{path}: {error.strerror or error}. Nothing was changed. It has to be a file on the controller"
-            raise ProfileError(ARCHIVE, message) from error
+            raise ProfileError(ARCHIVE_VARIABLE, message) from error
         return {"changed": False, "archive": found.published()}

@@ -7,24 +7,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..plugin_utils.agent.agent_cluster import AgentCluster
-from ..plugin_utils.agent.arguments import AGENT_DEPLOY
-from ..plugin_utils.agent.helm import Helm, helm
-from ..plugin_utils.agent.host import AgentHost
-from ..plugin_utils.agent.labels import Permission, label_plan, unlabel_plan
-from ..plugin_utils.agent.needs import needs, plan_needs, proof_needs
-from ..plugin_utils.agent.options import Options, parse_options
-from ..plugin_utils.agent.plan import make_plan, node_pools
+from ..plugin_utils.agent.agent_action import AgentAction, hosts_by_node
+from ..plugin_utils.agent.helm_values import HelmValues, render_helm_values
+from ..plugin_utils.agent.install_plan import plan_install, plan_result, pools_by_node
+from ..plugin_utils.agent.installed_agent import AgentCluster, plan_permissions, proof_permissions, read_permissions
+from ..plugin_utils.agent.module_options import AGENT_DEPLOY, DeployOptions, parse_deploy_options
+from ..plugin_utils.agent.node_labels import LabelPermission, plan_label_removal, plan_labels
+from ..plugin_utils.agent.owned_objects import AgentPlan
 from ..plugin_utils.agent.pools import Pool, make_pools
-from ..plugin_utils.agent.removal import removal_plan
-from ..plugin_utils.agent.shown import published
-from ..plugin_utils.agent.steps import Plan
-from ..plugin_utils.controller.agent_action import AgentAction, owners
-from ..plugin_utils.kube.errors import ClusterError
+from ..plugin_utils.agent.probed_host import AgentHost
+from ..plugin_utils.agent.uninstall_plan import plan_uninstall
+from ..plugin_utils.kube.api_errors import ClusterError
 from ..plugin_utils.kube.permissions import RequiredPermission, require_permissions
 from ..plugin_utils.node.transport import Node
 
-Ahead = tuple[Plan, tuple[RequiredPermission, ...]]
+Ahead = tuple[AgentPlan, tuple[RequiredPermission, ...]]
 """A plan, and what the role's later tasks need beside it."""
 
 
@@ -38,53 +35,55 @@ class ActionModule(AgentAction):
             _options, _hosts, pools, values = self._wanted(arguments)
         except ClusterError as error:
             return {"failed": True, "msg": str(error)}
-        return published(Plan(), pools, values)
+        return plan_result(AgentPlan(), pools, values)
 
     def with_cluster(self, cluster: AgentCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        permission = Permission(arguments["label_nodes"])
+        permission = LabelPermission(arguments["label_nodes"])
         if arguments["state"] == "absent":
             pools: Sequence[Pool] = ()
-            values, (plan, later) = Helm(), self._way_back(cluster, arguments, permission)
+            values, (plan, later) = HelmValues(), self._way_back(cluster, arguments, permission)
         else:
             pools, values, (plan, later) = self._way_there(cluster, arguments, permission)
-        require_permissions(cluster.client, (*needs(plan.steps), *later))
+        require_permissions(cluster.client, (*plan_permissions(plan.steps), *later))
         cluster.apply(plan.steps)
-        return published(plan, pools, values)
+        return plan_result(plan, pools, values)
 
-    def _wanted(self, arguments: Mapping[str, Any]) -> tuple[Options, Sequence[AgentHost], Sequence[Pool], Helm]:
+    def _wanted(
+        self, arguments: Mapping[str, Any]
+    ) -> tuple[DeployOptions, Sequence[AgentHost], Sequence[Pool], HelmValues]:
         """What the hosts alone tell; no API server is asked."""
-        options = parse_options(arguments, self.groups())
+        options = parse_deploy_options(arguments, self.groups())
         hosts = self.agent_hosts(arguments["nodes"], options.cni_config)
         pools = make_pools(hosts, options.pools, options.features, options.release)
-        return options, hosts, pools, helm(pools, hosts, options)
+        return options, hosts, pools, render_helm_values(pools, hosts, options)
 
     def _way_there(
-        self, cluster: AgentCluster, arguments: Mapping[str, Any], permission: Permission
-    ) -> tuple[Sequence[Pool], Helm, Ahead]:
+        self, cluster: AgentCluster, arguments: Mapping[str, Any], permission: LabelPermission
+    ) -> tuple[Sequence[Pool], HelmValues, Ahead]:
         options, hosts, pools, values = self._wanted(arguments)
         identities = [each.identity for each in hosts]
         if arguments["step"] == "labels":
-            seen = cluster.nodes_seen()
-            places = node_pools(pools, owners(identities, seen.nodes))
-            return pools, values, (label_plan(seen, places, pools, permission, options.namespace), ())
-        require_permissions(cluster.client, plan_needs(options.namespace))
-        seen = cluster.agent_seen()
-        found = owners(identities, seen.nodes)
-        plan = make_plan(options, pools, found, seen, permission)
-        labels = label_plan(seen, node_pools(pools, found), pools, permission, options.namespace)
-        proof = proof_needs(options.namespace, trial=arguments["smoke_test"])
-        return pools, values, (plan, (*needs(labels.steps), *proof))
+            seen = cluster.read_node_state()
+            places = pools_by_node(pools, hosts_by_node(identities, seen.nodes))
+            return pools, values, (plan_labels(seen, places, pools, permission, options.namespace), ())
+        require_permissions(cluster.client, read_permissions(options.namespace))
+        seen = cluster.read_state()
+        found = hosts_by_node(identities, seen.nodes)
+        plan = plan_install(options, pools, found, seen, permission)
+        labels = plan_labels(seen, pools_by_node(pools, found), pools, permission, options.namespace)
+        proof = proof_permissions(options.namespace, trial=arguments["smoke_test"])
+        return pools, values, (plan, (*plan_permissions(labels.steps), *proof))
 
-    def _way_back(self, cluster: AgentCluster, arguments: Mapping[str, Any], permission: Permission) -> Ahead:
+    def _way_back(self, cluster: AgentCluster, arguments: Mapping[str, Any], permission: LabelPermission) -> Ahead:
         identities = self.known_hosts(arguments["nodes"])
         if arguments["step"] == "labels":
-            seen = cluster.nodes_seen()
-            owners(identities, seen.nodes)
-            return unlabel_plan(seen, permission), ()
-        require_permissions(cluster.client, plan_needs(arguments["namespace"]))
-        seen = cluster.agent_seen()
-        owners(identities, seen.nodes)
-        labels = needs(unlabel_plan(seen, permission).steps)
+            seen = cluster.read_node_state()
+            hosts_by_node(identities, seen.nodes)
+            return plan_label_removal(seen, permission), ()
+        require_permissions(cluster.client, read_permissions(arguments["namespace"]))
+        seen = cluster.read_state()
+        hosts_by_node(identities, seen.nodes)
+        labels = plan_permissions(plan_label_removal(seen, permission).steps)
         # Agents that lose the labels are watched while they clean up.
-        watched = proof_needs(arguments["namespace"]) if labels else ()
-        return removal_plan(seen, arguments["namespace"], permission), (*labels, *watched)
+        watched = proof_permissions(arguments["namespace"]) if labels else ()
+        return plan_uninstall(seen, arguments["namespace"], permission), (*labels, *watched)

@@ -9,8 +9,8 @@ from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure
 
-from ..plugin_utils.agent.archive import ARCHIVE
-from ..plugin_utils.agent.arguments import AGENT_IMAGE
+from ..plugin_utils.agent.image_archive import ARCHIVE_VARIABLE
+from ..plugin_utils.agent.module_options import AGENT_IMAGE
 from ..plugin_utils.node.action_base import ColocationAction
 from ..plugin_utils.node.transport import ConnectionLost, Node
 from ..plugin_utils.profile.validators import ProfileError
@@ -27,7 +27,9 @@ class ActionModule(ColocationAction):
             return node.execute(MODULE, {"state": "absent", "ignore_containers": arguments["ignore_containers"]})
         missing = [name for name in NEEDED if not arguments[name]]
         if missing:
-            raise ProfileError(ARCHIVE, f"agent_image needs {', '.join(missing)}, which agent_archive_info returns")
+            raise ProfileError(
+                ARCHIVE_VARIABLE, f"agent_image needs {', '.join(missing)}, which agent_archive_info returns"
+            )
         looked = node.execute(MODULE, {**arguments, "archive": None})
         if looked.get("failed") or not looked.get("import_required") or self._task.check_mode:
             return looked

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..plugin_utils.agent.agent_cluster import AgentCluster
-from ..plugin_utils.agent.arguments import AGENT_VERIFY
-from ..plugin_utils.agent.proof import Agents, prove
-from ..plugin_utils.controller.agent_action import AgentAction, owners
+from ..plugin_utils.agent.agent_action import AgentAction, hosts_by_node
+from ..plugin_utils.agent.installed_agent import AgentCluster
+from ..plugin_utils.agent.module_options import AGENT_VERIFY
+from ..plugin_utils.agent.node_proof import Agents, prove_nodes
 
 
 class ActionModule(AgentAction):
@@ -19,9 +19,9 @@ class ActionModule(AgentAction):
     def with_cluster(self, cluster: AgentCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
         hosts = {each.name: each for each in self.agent_hosts(arguments["nodes"], "")}
         nodes = cluster.nodes()
-        found = owners([each.identity for each in hosts.values()], nodes)
+        found = hosts_by_node([each.identity for each in hosts.values()], nodes)
         agents = Agents(cluster.daemon_sets(), cluster.pods(), arguments["oversubscribed"])
-        proofs = prove({node: hosts[host] for node, host in found.items()}, nodes, agents)
+        proofs = prove_nodes({node: hosts[host] for node, host in found.items()}, nodes, agents)
         lacking = [f"{each.node}: {'; '.join(each.reasons)}" for each in proofs if each.reasons]
         return {
             "changed": False,

@@ -7,16 +7,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..plugin_utils.controller.cluster_action import ClusterAction
 from ..plugin_utils.findings.kubeadm import published
-from ..plugin_utils.kube.changes import ObjectChange, apply_permitted, redacted_diff
-from ..plugin_utils.kubeadm.hosts import read_host, read_restored
-from ..plugin_utils.kubeadm.kubeadm_cluster import KubeadmCluster, restoring_changes, written_changes
-from ..plugin_utils.kubeadm.model import Host
-from ..plugin_utils.kubeadm.permission import Permission
-from ..plugin_utils.kubeadm.plan import ClusterPlan, make_cluster_plan
-from ..plugin_utils.kubeadm.restore import Return, make_return
+from ..plugin_utils.kube.object_changes import ObjectChange, apply_permitted
+from ..plugin_utils.kubeadm.cluster_plan import (
+    ClusterPlan,
+    ClusterRestorePlan,
+    KubeadmCluster,
+    plan_changes,
+    plan_cluster,
+    plan_cluster_restore,
+    restore_changes,
+)
+from ..plugin_utils.kubeadm.play_hosts import ConfigMapPermission, PlayHost, parse_host, parse_restored_host
 from ..plugin_utils.node.action_base import strip_tags
+from ..plugin_utils.node.cluster_action import ClusterAction, redacted_diff
 from ..plugin_utils.node.transport import Node
 from ..plugin_utils.profile.argspec import KUBEADM_CONFIG
 from ..plugin_utils.report.facts_document import to_builtins
@@ -34,20 +38,20 @@ class ActionModule(ClusterAction):
 
     def on_cluster(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         cluster = KubeadmCluster(self.client(arguments))
-        permission = Permission(arguments["edit_configmap"])
+        permission = ConfigMapPermission(arguments["edit_configmap"])
         seen = cluster.seen()
-        found: ClusterPlan | Return
+        found: ClusterPlan | ClusterRestorePlan
         if arguments["state"] == "restored":
-            found = make_return([self._restored(name) for name in arguments["nodes"]], seen, permission)
-            changes = restoring_changes(found)
+            found = plan_cluster_restore([self._restored(name) for name in arguments["nodes"]], seen, permission)
+            changes = restore_changes(found)
         else:
-            found = make_cluster_plan([self._host(name) for name in arguments["nodes"]], seen, permission)
-            changes = written_changes(found, seen.journal_version)
+            found = plan_cluster([self._host(name) for name in arguments["nodes"]], seen, permission)
+            changes = plan_changes(found, seen.journal_version)
         apply_permitted(cluster.client, changes)
         return self._told(found, changes)
 
     @staticmethod
-    def _told(found: ClusterPlan | Return, changes: tuple[ObjectChange, ...]) -> dict[str, Any]:
+    def _told(found: ClusterPlan | ClusterRestorePlan, changes: tuple[ObjectChange, ...]) -> dict[str, Any]:
         result: dict[str, Any] = {
             "changed": bool(changes),
             "diff": [redacted_diff(each) for each in changes if each.part],
@@ -58,15 +62,15 @@ class ActionModule(ClusterAction):
         }
         return dict(to_builtins(result))
 
-    def _host(self, name: str) -> Host:
+    def _host(self, name: str) -> PlayHost:
         known = self._registered(name)
-        return read_host(name, known["node_observed"], known["node_aligned"], planned=self._task.check_mode)
+        return parse_host(name, known["node_observed"], known["node_aligned"], planned=self._task.check_mode)
 
-    def _restored(self, name: str) -> Host:
+    def _restored(self, name: str) -> PlayHost:
         """In check mode what the restore would come to will do: it is asked before the first node is put back."""
         known = self._registered(name)
         planned = known["node_restore_planned"] if self._task.check_mode else None
-        return read_restored(name, known["node_restored"] or planned)
+        return parse_restored_host(name, known["node_restored"] or planned)
 
     def _registered(self, name: str) -> dict[str, Any]:
         known = self.known(name)

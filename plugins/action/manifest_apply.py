@@ -8,22 +8,26 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..plugin_utils.controller.cluster_action import ClusterAction
-from ..plugin_utils.kube.changes import ObjectChange, redacted_diff, required_permissions
-from ..plugin_utils.kube.errors import ClusterError
+from ..plugin_utils.kube.api_errors import ClusterError
 from ..plugin_utils.kube.identity import require_cluster
+from ..plugin_utils.kube.object_changes import ObjectChange, required_permissions
 from ..plugin_utils.kube.permissions import RequiredPermission, require_permissions
 from ..plugin_utils.kube.wait import WaitOptions
-from ..plugin_utils.manifest.arguments import MANIFEST_APPLY
-from ..plugin_utils.manifest.document import Document, Options, pinned_text, read_document
-from ..plugin_utils.manifest.images import check_registry
-from ..plugin_utils.manifest.inventory import place
-from ..plugin_utils.manifest.manifest_cluster import ManifestCluster
-from ..plugin_utils.manifest.order import Stage, stage
-from ..plugin_utils.manifest.plan import ManifestPlan, jobs_done, make_plan
-from ..plugin_utils.manifest.removal import Permission, make_removal
-from ..plugin_utils.manifest.seen import Seen
+from ..plugin_utils.manifest.apply_order import Stage, stage_of
+from ..plugin_utils.manifest.apply_plan import ManifestPlan, job_fingerprints, plan_apply
+from ..plugin_utils.manifest.container_images import check_registry
+from ..plugin_utils.manifest.inventory import ManifestState, inventory_ref
+from ..plugin_utils.manifest.live_objects import ManifestCluster
+from ..plugin_utils.manifest.removal_plan import RemovalOptions, plan_removal
+from ..plugin_utils.manifest.yaml_documents import (
+    MANIFEST_APPLY,
+    ManifestDocument,
+    ManifestOptions,
+    parse_document,
+    verify_text,
+)
 from ..plugin_utils.node.action_base import display
+from ..plugin_utils.node.cluster_action import ClusterAction, redacted_diff
 from ..plugin_utils.node.transport import Node
 from ..plugin_utils.report.facts_document import to_builtins
 
@@ -46,14 +50,14 @@ class ActionModule(ClusterAction):
         document = _document(arguments)
         seen = cluster.look(name, document)
         require_cluster(seen.uid, arguments["cluster_uid"], changing=False)
-        plan = make_plan(document, seen, name, path, adopt=arguments["adopt"])
+        plan = plan_apply(document, seen, name, path, adopt=arguments["adopt"])
         changed = bool(plan.changes) or plan.inventory != seen.inventory
         require_cluster(seen.uid, arguments["cluster_uid"], changing=changed)
         version = self._begin(cluster, name, plan, seen)
-        workloads = [each.ref for each in document.items if stage(each.ref) is Stage.WORKLOADS]
+        workloads = [each.ref for each in document.items if stage_of(each.ref) is Stage.WORKLOADS]
         cluster.apply(plan.changes, [ref for ref in workloads if not _is_done(ref.place, document, seen)], options)
         if not self._task.check_mode:
-            jobs = jobs_done(document.items, seen.inventory.jobs)
+            jobs = job_fingerprints(document.items, seen.inventory.jobs)
             if jobs != seen.inventory.jobs:
                 require_cluster(seen.uid, arguments["cluster_uid"], changing=True)
                 cluster.note(name, replace(plan.inventory, jobs=jobs), version)
@@ -64,7 +68,7 @@ class ActionModule(ClusterAction):
             "unsupported": list(document.left_out),
         }
 
-    def _begin(self, cluster: ManifestCluster, name: str, plan: ManifestPlan, seen: Seen) -> str | None:
+    def _begin(self, cluster: ManifestCluster, name: str, plan: ManifestPlan, seen: ManifestState) -> str | None:
         """The inventory is there before the first object, so that a run that is cut off loses nothing."""
         if not plan.changes and plan.inventory == seen.inventory:
             return seen.version
@@ -78,9 +82,9 @@ class ActionModule(ClusterAction):
         self, cluster: ManifestCluster, arguments: Mapping[str, Any], options: WaitOptions
     ) -> dict[str, Any]:
         name = arguments["name"]
-        seen = cluster.look_back(name)
+        seen = cluster.read_recorded_state(name)
         require_cluster(seen.uid, arguments["cluster_uid"], changing=False)
-        plan = make_removal(seen, name, Permission(arguments["remove_crds"], arguments["remove_in_use"]))
+        plan = plan_removal(seen, name, RemovalOptions(arguments["remove_crds"], arguments["remove_in_use"]))
         forgets = seen.version is not None and not plan.inventory.refs
         changes = bool(plan.changes) or forgets
         require_cluster(seen.uid, arguments["cluster_uid"], changing=changes)
@@ -97,7 +101,7 @@ class ActionModule(ClusterAction):
         display.display(f"{self.host}: {message}")
 
 
-def _document(arguments: Mapping[str, Any]) -> Document:
+def _document(arguments: Mapping[str, Any]) -> ManifestDocument:
     path = arguments["manifest"]
     if not path:
         raise ClusterError("No manifest is given", "Nothing was changed. Give the path of one on the controller.")
@@ -109,20 +113,20 @@ def _document(arguments: Mapping[str, Any]) -> Document:
         raise ClusterError(
             f"{path} cannot be read: {error.strerror}", "Nothing was changed. Give a manifest's path on the controller."
         ) from error
-    text = pinned_text(path, content, arguments["sha256"])
-    options = Options(arguments["namespace"], arguments["registry"], arguments["allow_unpinned"])
-    return read_document(path, text, options)
+    text = verify_text(path, content, arguments["sha256"])
+    options = ManifestOptions(arguments["namespace"], arguments["registry"], arguments["allow_unpinned"])
+    return parse_document(path, text, options)
 
 
 def _require(cluster: ManifestCluster, name: str, plan: ManifestPlan, *verbs: str) -> None:
     """The permissions of a plan, and these verbs on the inventory."""
-    inventory = (RequiredPermission.of(verb, place(name)) for verb in verbs)
+    inventory = (RequiredPermission.of(verb, inventory_ref(name)) for verb in verbs)
     require_permissions(cluster.client, (*inventory, *required_permissions(plan.changes)))
 
 
-def _is_done(job: str, document: Document, seen: Seen) -> bool:
+def _is_done(job: str, document: ManifestDocument, seen: ManifestState) -> bool:
     """A Job that was done in an earlier run; the server may have taken it away since."""
-    wanted = jobs_done(document.items, {})
+    wanted = job_fingerprints(document.items, {})
     return job in wanted and seen.inventory.jobs.get(job) == wanted[job]
 
 

@@ -14,7 +14,7 @@ from ..plugin_utils.assessment.node_plan import AssumedSlices, assume_slices, ma
 from ..plugin_utils.assessment.profile_comparison import ComparedProfile, parse_compared_profile
 from ..plugin_utils.facts.node_state import NodeFacts
 from ..plugin_utils.findings.verdict import all_findings, judge
-from ..plugin_utils.kubeadm.hosts import described as of_the_cluster
+from ..plugin_utils.kubeadm.play_hosts import describe_node as of_the_cluster
 from ..plugin_utils.node import concurrent_edits, snapshot_files
 from ..plugin_utils.node.action_base import SUCCEEDED, ColocationAction
 from ..plugin_utils.node.evidence_schema import interpret_snapshot

@@ -8,14 +8,12 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any
 
-from ..plugin_utils.controller.rollout_action import RolloutAction
+from ..plugin_utils.drain.cordon_and_drain import drain_node, is_own_cordon, preview_drain, uncordon_node, wait_for_node
+from ..plugin_utils.drain.eviction_api import DrainCluster
+from ..plugin_utils.drain.rollout_action import NODE_DRAIN, RolloutAction
+from ..plugin_utils.drain.rollout_report import drain_diff, drain_result
 from ..plugin_utils.kube.wait import WaitOptions
 from ..plugin_utils.node.action_base import display
-from ..plugin_utils.rollout.arguments import NODE_DRAIN
-from ..plugin_utils.rollout.cordon import is_ours
-from ..plugin_utils.rollout.drain import await_ready, drain, outlook, release
-from ..plugin_utils.rollout.drain_cluster import DrainCluster
-from ..plugin_utils.rollout.shown import diff, published
 
 
 def stamp() -> str:
@@ -33,23 +31,23 @@ class ActionModule(RolloutAction):
 
     def _drained(self, cluster: DrainCluster, name: str, timeout: float) -> dict[str, Any]:
         if self._task.check_mode:
-            found = outlook(cluster.node(name), cluster.pods(name))
+            found = preview_drain(cluster.node(name), cluster.pods(name))
         else:
-            found = drain(cluster, name, WaitOptions(timeout, show=self._show), stamp)
+            found = drain_node(cluster, name, WaitOptions(timeout, show=self._show), stamp)
         if found.reason:
             display.warning(f"{self.host} is not drained, and its cordon as it was: {found.reason}")
         changed = bool(found.evicted) or found.cordoned
-        return {"changed": changed, "diff": [diff(found)] if changed else [], **published(found)}
+        return {"changed": changed, "diff": [drain_diff(found)] if changed else [], **drain_result(found)}
 
     def _released(self, cluster: DrainCluster, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """In check mode nothing was closed: the drain's own outlook says what there would be to open."""
         if self._task.check_mode:
             closed = (self.registered(arguments["name"]).get("rollout_drained") or {}).get("cordoned")
-            return {"changed": is_ours(cluster.node(name)) or bool(closed)}
+            return {"changed": is_own_cordon(cluster.node(name)) or bool(closed)}
         timeout = arguments["timeout"]
         options = WaitOptions(timeout, show=self._show)
-        ready = not timeout or not self._was_ready(name) or await_ready(cluster, name, options)
-        changed = release(cluster, name)
+        ready = not timeout or not self._was_ready(name) or wait_for_node(cluster, name, options)
+        changed = uncordon_node(cluster, name)
         if ready:
             return {"changed": changed}
         return {

@@ -14,9 +14,9 @@ from ..plugin_utils.node.transport import Node
 from ..plugin_utils.profile.argspec import QOS_PLAN
 from ..plugin_utils.profile.kubelet_fields import KUBE_RESERVED_CGROUP, SYSTEM_RESERVED_CGROUP
 from ..plugin_utils.profile.validators import cgroup
-from ..plugin_utils.qos.node import read
-from ..plugin_utils.qos.plan import make_plan, published
-from ..plugin_utils.qos.profile import parse_qos
+from ..plugin_utils.settings.node_support import parse_node
+from ..plugin_utils.settings.qos_profile import parse_qos_profile
+from ..plugin_utils.settings.task_plan import plan_tasks, qos_plan_result
 
 
 class ActionModule(ColocationAction):
@@ -28,8 +28,8 @@ class ActionModule(ColocationAction):
             for field in (SYSTEM_RESERVED_CGROUP, KUBE_RESERVED_CGROUP)
         }
         wanted = {key: path for key, path in named.items() if path}
-        found = read(arguments["facts"])
+        found = parse_node(arguments["facts"])
         if arguments["cgroup_driver"]:
             found = replace(found, kubelet=replace(found.kubelet, driver=Driver(arguments["cgroup_driver"])))
-        plan = make_plan(found, parse_qos(arguments["profile"]), wanted)
-        return {"changed": False, **published(plan)}
+        plan = plan_tasks(found, parse_qos_profile(arguments["profile"]), wanted)
+        return {"changed": False, **qos_plan_result(plan)}

@@ -7,21 +7,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..plugin_utils.controller.rollout_action import HostsAction
+from ..plugin_utils.drain.rollout_action import ROLLOUT_TABLE, RoleResultsAction
+from ..plugin_utils.drain.rollout_report import render_table, table_row
 from ..plugin_utils.node.action_base import display
 from ..plugin_utils.node.transport import Node
-from ..plugin_utils.rollout.arguments import ROLLOUT_TABLE
-from ..plugin_utils.rollout.table import row, table
 
 
-class ActionModule(HostsAction):
+class ActionModule(RoleResultsAction):
     ARGUMENTS = ROLLOUT_TABLE
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         failed = arguments["failed"]
-        rows = [row(name, self.registered(name), str(failed.get(name, ""))) for name in arguments["nodes"]]
+        rows = [table_row(name, self.registered(name), str(failed.get(name, ""))) for name in arguments["nodes"]]
         if not rows:
             return {"changed": False, "table": ""}
-        shown = table(rows)
+        shown = render_table(rows)
         display.display(f"\n{shown}")
         return {"changed": False, "table": shown}

@@ -7,19 +7,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..plugin_utils.agent.arguments import RUBIK_CONFIG
-from ..plugin_utils.agent.rubik import rubik_config
-from ..plugin_utils.controller.agent_action import HostsAction
-from ..plugin_utils.kube.errors import ClusterError
+from ..plugin_utils.agent.agent_action import AgentHostsAction
+from ..plugin_utils.agent.module_options import RUBIK_CONFIG
+from ..plugin_utils.agent.rubik_agent import render_rubik_config
+from ..plugin_utils.kube.api_errors import ClusterError
 from ..plugin_utils.node.transport import Node
 
 
-class ActionModule(HostsAction):
+class ActionModule(AgentHostsAction):
     ARGUMENTS = RUBIK_CONFIG
 
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         try:
-            text = rubik_config(self.agent_hosts(arguments["nodes"], ""), arguments["features"])
+            text = render_rubik_config(self.agent_hosts(arguments["nodes"], ""), arguments["features"])
         except ClusterError as error:
             return {"failed": True, "msg": str(error)}
         return {"changed": False, "config": text}

@@ -7,16 +7,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..plugin_utils.controller.cluster_action import ClusterAction
 from ..plugin_utils.findings.kubeadm import published
-from ..plugin_utils.kube.changes import ObjectChange, apply_permitted, redacted_diff
+from ..plugin_utils.kube.object_changes import ObjectChange, apply_permitted
+from ..plugin_utils.node.cluster_action import ClusterAction, redacted_diff
 from ..plugin_utils.node.transport import Node
 from ..plugin_utils.profile.argspec import SCHEDULER_CONFIG
 from ..plugin_utils.report.facts_document import to_builtins
-from ..plugin_utils.scheduler.plan import make_plan
-from ..plugin_utils.scheduler.restore import make_return
-from ..plugin_utils.scheduler.scheduler_cluster import SchedulerCluster, restoring_changes, written_changes
-from ..plugin_utils.scheduler.wanted import read_wanted
+from ..plugin_utils.scheduler.cluster_access import SchedulerCluster, plan_changes, restore_changes
+from ..plugin_utils.scheduler.scheduling_plan import plan_restore, plan_scheduling
+from ..plugin_utils.scheduler.target_spec import parse_target_spec
 
 
 class ActionModule(ClusterAction):
@@ -26,15 +25,15 @@ class ActionModule(ClusterAction):
     PAGE = "docs/scheduler.md"
 
     def on_cluster(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        wanted = read_wanted(arguments)
+        wanted = parse_target_spec(arguments)
         cluster = SchedulerCluster(self.client(arguments))
         if arguments["state"] == "restored":
-            found = make_return(cluster.look_back(wanted.namespace), arguments["cluster_uid"])
-            apply_permitted(cluster.client, restoring_changes(found, wanted.namespace))
+            found = plan_restore(cluster.read_recorded_state(wanted.namespace), arguments["cluster_uid"])
+            apply_permitted(cluster.client, restore_changes(found, wanted.namespace))
             return _told(found.objects, found.text, changed=found.changes)
         seen = cluster.look(wanted)
-        plan = make_plan(wanted, seen, arguments["cluster_uid"])
-        apply_permitted(cluster.client, written_changes(plan, wanted.namespace, seen.journal_version))
+        plan = plan_scheduling(wanted, seen, arguments["cluster_uid"])
+        apply_permitted(cluster.client, plan_changes(plan, wanted.namespace, seen.journal_version))
         told = _told(plan.objects, plan.text, changed=plan.changes)
         return {**told, "findings": published(plan.findings), "unsupported": list(plan.left_out)}
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.owned_objects import (
     BATCH_CPU,
     BATCH_MEMORY,
-    REPORTED,
-    TAINT,
+    EVICTING_TAINT,
+    REPORTED_ANNOTATIONS,
 )
 from ansible_collections.volcano.colocation.tests.api.apiserver import ApiServer, identity, node
 from ansible_collections.volcano.colocation.tests.system.node import Run, Runner, ansible, ansible_process
@@ -91,8 +91,8 @@ def publish(server: ApiServer, name: str) -> None:
     """Leave on a Node what an agent writes there: the taint, its annotations, and what it offers."""
     node = server.get("node", name)
     assert node
-    taints = [*node["spec"].get("taints", []), {"key": TAINT, "effect": "NoSchedule"}]
-    patch = {"metadata": {"annotations": dict.fromkeys(REPORTED, "900")}, "spec": {"taints": taints}}
+    taints = [*node["spec"].get("taints", []), {"key": EVICTING_TAINT, "effect": "NoSchedule"}]
+    patch = {"metadata": {"annotations": dict.fromkeys(REPORTED_ANNOTATIONS, "900")}, "spec": {"taints": taints}}
     server.kubectl("patch", "node", name, "--type=merge", "-p", json.dumps(patch))
     offered = {"cpu": "4", BATCH_CPU: "900", BATCH_MEMORY: "1024"}
     status = {"status": {"capacity": offered, "allocatable": offered}}
@@ -135,8 +135,8 @@ def test_objects_and_labels_are_created_once_and_deleted_again(server: ApiServer
     assert changed(deploy(server, step="labels", state="absent"))
     left = state(server)
     _labels, annotations, _shown, spec = left["Node a"]
-    assert {*REPORTED} <= {*annotations}
-    assert [each["key"] for each in spec["taints"]] == [TAINT]
+    assert {*REPORTED_ANNOTATIONS} <= {*annotations}
+    assert [each["key"] for each in spec["taints"]] == [EVICTING_TAINT]
     assert [{*each} for each in amounts(server, "a")] == [{"cpu", BATCH_CPU, BATCH_MEMORY}] * 2
     assert changed(run("--check", state="absent"))
     assert state(server) == left

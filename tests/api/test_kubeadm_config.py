@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import apply_change, text_change
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.client import Client
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError, ErrorContext
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.kubeadm_cluster import KubeadmCluster
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import KEY
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError, ErrorContext
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.dynamic_client import Client
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.object_changes import apply_change, text_change
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.cluster_plan import KubeadmCluster
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.play_hosts import CONFIG_KEY
 from ansible_collections.volcano.colocation.tests.api.apiserver import ApiServer, identity, node
 from ansible_collections.volcano.colocation.tests.api.kubelet_config import (
     COMMENT,
@@ -40,7 +40,7 @@ def _module(api_server: Callable[[str], ApiServer]) -> Iterator[KubeletConfig]:
     found = server.get("configmap", NAME, "-n", "kube-system")
     assert found
     server.create([node("a"), node("b")])
-    config = KubeletConfig(server, found["data"][KEY])
+    config = KubeletConfig(server, found["data"][CONFIG_KEY])
     assert config.original != config.uploaded
     yield config
     config.reset()
@@ -110,12 +110,12 @@ def test_before_1_24_the_name_of_the_config_map_has_the_version_of_kubelet(confi
     assert done.module["changed"]
     written = config.map(old)
     assert written
-    assert written["data"] == {KEY: config.written}
+    assert written["data"] == {CONFIG_KEY: config.written}
     assert config.map() is None
     config.play("kubeadm_restore", {"c": restored("c")}, colocation_kubeadm_edit_configmap=True)
     back = config.map(old)
     assert back
-    assert back["data"] == {KEY: config.original}
+    assert back["data"] == {CONFIG_KEY: config.original}
 
 
 def test_the_preflight_writes_nothing_and_counts_as_no_change(config: KubeletConfig) -> None:
@@ -235,6 +235,6 @@ def test_a_concurrent_change_is_not_overwritten(config: KubeletConfig) -> None:
     assert found
     config.set_text(config.original + "maxPods: 50\n")
     with pytest.raises(ClusterError, match="another client changed it after it was read") as refused:
-        apply_change(cluster.client, text_change(found, KEY, config.written))
+        apply_change(cluster.client, text_change(found, CONFIG_KEY, config.written))
     assert "No change of another client was overwritten. Run again" in str(refused.value)
     assert config.text == config.original + "maxPods: 50\n"

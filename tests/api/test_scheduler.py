@@ -20,8 +20,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.client import Client
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ApiError, ErrorContext
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ApiError, ErrorContext
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.dynamic_client import Client
 from ansible_collections.volcano.colocation.tests.api.apiserver import ApiServer
 from ansible_collections.volcano.colocation.tests.lab.cluster import components, control_plane, daemons
 from ansible_collections.volcano.colocation.tests.lab.ports import free_ports

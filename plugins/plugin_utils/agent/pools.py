@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hosts in pools of nodes that one DaemonSet fits: what the chart's only one cannot say is said once for each."""
+"""A pool groups hosts that can share one DaemonSet."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from typing import Any
 
 from ...module_utils.cgroup.kubelet_names import Driver, KubeletTree
 from ..facts.node_state import CgroupMode
-from ..kube.errors import ClusterError
+from ..kube.api_errors import ClusterError
 from ..profile.validators import ProfileError
-from .config_keys import Leaves
-from .feature import Feature, LeftOff, served
-from .host import AgentHost
-from .release import BOTH_DRIVERS, Release
+from .colocation_schema import ConfigValues
+from .features import BOTH_DRIVERS, Feature, Release, UnsupportedFeature, split_supported
+from .probed_host import AgentHost
 
-NOTHING_DONE = "Nothing was changed."
-VARIABLE = "colocation_agent_pools"
+UNCHANGED = "Nothing was changed."
+POOLS_VARIABLE = "colocation_agent_pools"
 _NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,18}[a-z0-9])?")
 
 
@@ -31,18 +30,18 @@ class NamedPool:
 
     name: str
     hosts: tuple[str, ...]
-    leaves: Leaves = field(default_factory=dict)
+    leaves: ConfigValues = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Kind:
+class NodeKind:
     """All that a DaemonSet depends on. ``cgroup_root`` without slashes around it, empty for the top."""
 
     v2: bool
     driver: Driver
     cgroup_root: str
     sys_fs: str
-    kubelet_folder: str
+    kubelet_root_dir: str
     features: tuple[Feature, ...]
     selinux: bool
     network_paths: bool
@@ -51,7 +50,7 @@ class Kind:
     def name(self) -> str:
         """Readable, and another one for every other kind, whichever else there are."""
         told = json.dumps(
-            [self.cgroup_root, self.sys_fs, self.kubelet_folder, self.features, self.selinux, self.network_paths]
+            [self.cgroup_root, self.sys_fs, self.kubelet_root_dir, self.features, self.selinux, self.network_paths]
         )
         digest = hashlib.sha256(told.encode()).hexdigest()[:6]
         return f"{'v2' if self.v2 else 'v1'}-{self.driver.value}-{digest}"
@@ -67,24 +66,24 @@ class Pool:
     """Equal nodes; ``hosts`` by their names in the inventory."""
 
     name: str
-    kind: Kind
+    kind: NodeKind
     hosts: tuple[str, ...]
-    left_off: tuple[LeftOff, ...] = ()
-    leaves: Leaves = field(default_factory=dict)
+    unsupported: tuple[UnsupportedFeature, ...] = ()
+    leaves: ConfigValues = field(default_factory=dict)
 
 
 def parse_pools(
-    entries: Sequence[Mapping[str, Any]], leaves: Sequence[Leaves], groups: Mapping[str, Sequence[str]]
+    entries: Sequence[Mapping[str, Any]], leaves: Sequence[ConfigValues], groups: Mapping[str, Sequence[str]]
 ) -> tuple[NamedPool, ...]:
     """The user's pools with groups resolved; ProfileError for a bad or double name, or hosts that do not exist."""
     pools: list[NamedPool] = []
     for entry, settings in zip(entries, leaves, strict=True):
         name = entry["name"]
         if not _NAME.fullmatch(name):
-            raise ProfileError(VARIABLE, f"{name!r} is no name: 1 to 20 of a-z, 0-9 and - inside")
+            raise ProfileError(POOLS_VARIABLE, f"{name!r} is no name: 1 to 20 of a-z, 0-9 and - inside")
         if name in (pool.name for pool in pools):
-            raise ProfileError(VARIABLE, f"two pools are called {name}")
-        pools.append(NamedPool(name, tuple(_resolved(name, entry["nodes"], groups)), settings))
+            raise ProfileError(POOLS_VARIABLE, f"two pools are called {name}")
+        pools.append(NamedPool(name, tuple(_resolve_hosts(name, entry["nodes"], groups)), settings))
     twice = [
         f"{host} ({first.name} and {second.name})"
         for index, first in enumerate(pools)
@@ -93,16 +92,18 @@ def parse_pools(
         if host in second.hosts
     ]
     if twice:
-        raise ProfileError(VARIABLE, f"two pools claim one node: {', '.join(twice)}; leave each host in one of them")
+        raise ProfileError(
+            POOLS_VARIABLE, f"two pools claim one node: {', '.join(twice)}; leave each host in one of them"
+        )
     return tuple(pools)
 
 
-def _resolved(pool: str, words: Iterable[str], groups: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _resolve_hosts(pool: str, words: Iterable[str], groups: Mapping[str, Sequence[str]]) -> Iterator[str]:
     known = set(groups.get("all", ()))
     seen: set[str] = set()
     for word in words:
         if word not in known and word not in groups:
-            raise ProfileError(VARIABLE, f"{pool}: the inventory has no host and no group {word!r}")
+            raise ProfileError(POOLS_VARIABLE, f"{pool}: the inventory has no host and no group {word!r}")
         for host in [word] if word in known else groups[word]:
             if host not in seen:
                 seen.add(host)
@@ -113,20 +114,20 @@ def make_pools(
     hosts: Sequence[AgentHost], named: Sequence[NamedPool], wanted: Iterable[Feature], release: Release
 ) -> tuple[Pool, ...]:
     """The pools by name. ClusterError names every host that no agent of this release can serve, and why."""
-    refused = [f"{host.name}: {why}" for host in hosts for why in [obstacle(host, release)] if why]
+    refused = [f"{host.name}: {why}" for host in hosts for why in [unsupported_reason(host, release)] if why]
     if refused:
         raise ClusterError(
             f"The Volcano agent cannot work on {len(refused)} of the hosts: {'; '.join(refused)}",
-            f"{NOTHING_DONE} Put that right, or leave these hosts out of the run.",
+            f"{UNCHANGED} Put that right, or leave these hosts out of the run.",
         )
     owners = {host: pool for pool in named for host in pool.hosts}
-    members: dict[tuple[str, Kind], list[str]] = {}
-    left_off: dict[tuple[str, Kind], tuple[LeftOff, ...]] = {}
+    members: dict[tuple[str, NodeKind], list[str]] = {}
+    left_off: dict[tuple[str, NodeKind], tuple[UnsupportedFeature, ...]] = {}
     asked = tuple(wanted)
     for host in hosts:
-        features, off = served(host, asked, release)
+        features, off = split_supported(host, asked, release)
         owner = owners.get(host.name)
-        key = (owner.name if owner else "", kind_of(host, features))
+        key = (owner.name if owner else "", node_kind(host, features))
         members.setdefault(key, []).append(host.name)
         # Hosts of one kind may lack a feature for reasons that are worded differently: the first one's are told.
         left_off.setdefault(key, off)
@@ -139,23 +140,23 @@ def make_pools(
     return tuple(sorted(pools, key=lambda pool: pool.name))
 
 
-def kind_of(host: AgentHost, features: tuple[Feature, ...]) -> Kind:
+def node_kind(host: AgentHost, features: tuple[Feature, ...]) -> NodeKind:
     """Of a host without an obstacle."""
     if host.driver is None:
         raise ValueError(f"{host.name} has no driver")
-    return Kind(
+    return NodeKind(
         v2=host.mode is CgroupMode.V2,
         driver=host.driver,
         cgroup_root=host.cgroup_root.strip("/"),
-        sys_fs=sys_fs(host) or "",
-        kubelet_folder=host.kubelet_folder,
+        sys_fs=sys_fs_directory(host) or "",
+        kubelet_root_dir=host.kubelet_root_dir,
         features=features,
         selinux=host.selinux == "enforcing",
         network_paths=Feature.NETWORK_QOS in features,
     )
 
 
-def sys_fs(host: AgentHost) -> str | None:
+def sys_fs_directory(host: AgentHost) -> str | None:
     """What SYS_FS_PATH has to lead to: the folder that has all hierarchies in its folder cgroup; None without one."""
     tops = {
         point if host.mode is CgroupMode.V2 else point.rpartition("/")[0]
@@ -166,7 +167,7 @@ def sys_fs(host: AgentHost) -> str | None:
     return top.removesuffix("/cgroup") if top.endswith("/cgroup") else None
 
 
-def obstacle(host: AgentHost, release: Release) -> str:
+def unsupported_reason(host: AgentHost, release: Release) -> str:
     """Why no agent of this release can work on a host; empty where one can."""
     if host.mode is CgroupMode.UNKNOWN:
         return f"its cgroup version is not known ({host.mode_reason})"
@@ -180,9 +181,13 @@ def obstacle(host: AgentHost, release: Release) -> str:
     return (
         _too_old(host, release)
         or _two_agents(host)
-        or _root(host)
-        or ("" if sys_fs(host) else "its cgroups are not mounted in one folder called cgroup, where the agent looks")
-        or _elsewhere(host)
+        or _root_problem(host)
+        or (
+            ""
+            if sys_fs_directory(host)
+            else "its cgroups are not mounted in one folder called cgroup, where the agent looks"
+        )
+        or _tree_mismatch(host)
     )
 
 
@@ -202,7 +207,7 @@ def _two_agents(host: AgentHost) -> str:
     return f"{', '.join(host.agents)} sets CPU and memory of pods here; two agents undo each other, take it off"
 
 
-def _root(host: AgentHost) -> str:
+def _root_problem(host: AgentHost) -> str:
     if host.driver is Driver.SYSTEMD and "/" in host.cgroup_root.strip("/"):
         return (
             f"kubelet's cgroupRoot is {host.cgroup_root}, and under the systemd driver the agent takes"
@@ -211,7 +216,7 @@ def _root(host: AgentHost) -> str:
     return ""
 
 
-def _elsewhere(host: AgentHost) -> str:
+def _tree_mismatch(host: AgentHost) -> str:
     """The agent's path held against the live tree, as it finds nothing and says little when they differ."""
     driver = host.driver or Driver.CGROUPFS
     expected = KubeletTree(driver, f"/{host.cgroup_root.strip('/')}").pods()

@@ -23,7 +23,7 @@ from ..plan.refusals.catalogue import refusals
 from ..plan.refusals.ledger import journal_refusals, ledger_refusals
 from ..profile.kubelet_fields import FIELDS
 from ..profile.node_profile import Profile, with_fields
-from ..qos.reservations import slice_of
+from ..settings.kubelet_reservations import slice_of
 
 
 @dataclass(frozen=True)

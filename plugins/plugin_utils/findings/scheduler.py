@@ -8,10 +8,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..scheduler.actions import KNOWN, WANTED, read_actions
-from ..scheduler.conf import USAGE, Usage, named, plugins
-from ..scheduler.seen import FIRST_AGENT, is_known
-from ..scheduler.watermarks import Watermarks
+from ..scheduler.installed_volcano import FIRST_AGENT, is_known_release
+from ..scheduler.target_spec import Watermarks
+from ..scheduler.volcano_conf import (
+    KNOWN_ACTIONS,
+    NEEDED_ACTIONS,
+    USAGE_PLUGIN,
+    Usage,
+    list_plugins,
+    parse_actions,
+    plugins_named,
+)
 from .model import Effect, Finding, Severity
 
 METRICS = ("prometheus", "prometheus_adaptor", "elasticsearch")
@@ -27,7 +34,7 @@ def lint(place: str, document: Mapping[str, Any]) -> tuple[Finding, ...]:
 
 def _unknown_actions(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
     """pkg/scheduler/util.go: one action that is not found, and the whole configuration is not taken."""
-    unknown = [name for name in read_actions(document.get("actions")) if name not in KNOWN]
+    unknown = [name for name in parse_actions(document.get("actions")) if name not in KNOWN_ACTIONS]
     if unknown:
         yield Finding(
             "scheduler-action-unknown",
@@ -35,13 +42,13 @@ def _unknown_actions(place: str, document: Mapping[str, Any]) -> Iterator[Findin
             Effect.NONE,
             f"{place} names an action that Volcano does not have; its scheduler takes none of the configuration then.",
             tuple(unknown),
-            f"Take it out of actions, or name it as upstream does: {', '.join(KNOWN)}.",
+            f"Take it out of actions, or name it as upstream does: {', '.join(KNOWN_ACTIONS)}.",
         )
 
 
 def _enqueue(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
     """preempt passes over jobs that are pending (actions/preempt/preempt.go), and a full cluster enqueues none."""
-    actions = read_actions(document.get("actions"))
+    actions = parse_actions(document.get("actions"))
     if "enqueue" in actions and "preempt" in actions:
         yield Finding(
             "scheduler-enqueue-blocks-preempt",
@@ -55,7 +62,7 @@ def _enqueue(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _hierarchy(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
     """pkg/scheduler/util.go: "proportion and drf with hierarchy enabled conflicts" in one tier, nothing is taken."""
-    for each in named(document, "drf"):
+    for each in plugins_named(document, "drf"):
         if each.settings.get("enableHierarchy") is True and each.tier in _tiers(document, "proportion"):
             yield Finding(
                 "scheduler-hierarchy-conflict",
@@ -68,20 +75,22 @@ def _hierarchy(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _two_owners(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
-    if all(named(document, name) for name in QUEUE_PLUGINS):
+    if all(plugins_named(document, name) for name in QUEUE_PLUGINS):
         yield Finding(
             "scheduler-two-queue-plugins",
             Severity.ERROR,
             Effect.NONE,
             f"{place} has both capacity and proportion, which share out the same queues by different rules.",
-            tuple(f"tier {each.tier + 1}: {each.name}" for name in QUEUE_PLUGINS for each in named(document, name)),
+            tuple(
+                f"tier {each.tier + 1}: {each.name}" for name in QUEUE_PLUGINS for each in plugins_named(document, name)
+            ),
             "Keep capacity for queues with deserved or a parent, proportion for queues with weights.",
         )
 
 
 def _twice(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
     """pkg/scheduler/framework/framework.go, OpenSession: plugins are kept by name, and the last one is asked."""
-    counted = Counter(each.name for each in plugins(document))
+    counted = Counter(each.name for each in list_plugins(document))
     twice = tuple(name for name, count in counted.items() if count > 1)
     if twice:
         yield Finding(
@@ -100,7 +109,7 @@ def _percentage(value: Any) -> bool:
 
 def _usage(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
     """pkg/scheduler/plugins/usage/usage.go: what is no Go int counts as 0, and no node is below that."""
-    for each in named(document, USAGE):
+    for each in plugins_named(document, USAGE_PLUGIN):
         arguments = each.settings.get("arguments")
         thresholds = arguments.get("thresholds") if isinstance(arguments, dict) else None
         given = thresholds if isinstance(thresholds, dict) else {}
@@ -119,7 +128,7 @@ def _usage(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _metrics(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
     """usage.go: without metrics of the last five minutes every node passes and gets no points."""
-    if not named(document, USAGE):
+    if not plugins_named(document, USAGE_PLUGIN):
         return
     metrics = document.get("metrics")
     found: Mapping[str, Any] = metrics if isinstance(metrics, dict) else {}
@@ -142,7 +151,9 @@ def _metrics(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _reclaim(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
     """Only these two say what a queue has too much of (plugins/capacity, plugins/proportion: ReclaimableFn)."""
-    if "reclaim" in read_actions(document.get("actions")) and not any(named(document, name) for name in QUEUE_PLUGINS):
+    if "reclaim" in parse_actions(document.get("actions")) and not any(
+        plugins_named(document, name) for name in QUEUE_PLUGINS
+    ):
         yield Finding(
             "scheduler-reclaim-without-queue-plugin",
             Severity.WARNING,
@@ -155,7 +166,7 @@ def _reclaim(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
 
 def release(found: tuple[int, int] | None, image: str) -> tuple[Finding, ...]:
     """A scheduler of which nobody can say that it knows all this."""
-    if is_known(found):
+    if is_known_release(found):
         return ()
     first = ".".join(map(str, FIRST_AGENT))
     told = f"is older than {first}, the first with an agent" if found else "cannot be told from its image's tag"
@@ -192,12 +203,12 @@ def above_watermarks(usage: Usage | None, watermarks: Watermarks | None) -> tupl
 
 
 def _tiers(document: Mapping[str, Any], name: str) -> frozenset[int]:
-    return frozenset(each.tier for each in named(document, name))
+    return frozenset(each.tier for each in plugins_named(document, name))
 
 
 def unheard_queues(document: Mapping[str, Any], fields: Mapping[str, tuple[str, ...]]) -> tuple[Finding, ...]:
     """Fields of queues that no plugin of this configuration looks at: ``fields`` has the queues that set each."""
-    capacity = named(document, "capacity")
+    capacity = plugins_named(document, "capacity")
     flat = not any(each.settings.get("enableHierarchy") is True for each in capacity)
     lost = []
     if not capacity and "deserved" in fields:
@@ -206,7 +217,7 @@ def unheard_queues(document: Mapping[str, Any], fields: Mapping[str, tuple[str, 
         lost.append(("parent", "the plugin capacity with enableHierarchy: true is not there"))
     if capacity and "weight" in fields:
         lost.append(("weight", "capacity shares by deserved, not by weight"))
-    if "reclaim" not in read_actions(document.get("actions")) and "reclaimable" in fields:
+    if "reclaim" not in parse_actions(document.get("actions")) and "reclaimable" in fields:
         lost.append(("reclaimable", "the action reclaim is not there"))
     if not lost:
         return ()
@@ -217,6 +228,6 @@ def unheard_queues(document: Mapping[str, Any], fields: Mapping[str, tuple[str, 
             Effect.NONE,
             "Queues have fields that this scheduler does not look at.",
             tuple(f"{name} of {', '.join(fields[name])}: {reason}" for name, reason in lost),
-            f"Change the scheduler's plugins or actions (beside {', '.join(WANTED)}), or leave the fields out.",
+            f"Change the scheduler's plugins or actions (beside {', '.join(NEEDED_ACTIONS)}), or leave the fields out.",
         ),
     )

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..releases.versions import minor
-from .client import Client
-from .errors import UNTOUCHED, ClusterError
+from .api_errors import NOTHING_CHANGED, ClusterError
+from .dynamic_client import Client
 from .objects import Object, Ref
 
-REMEDY = "Nothing was changed. Give the kubeconfig of the cluster of these hosts, and hosts of one cluster at a time."
+OTHER_CLUSTER_REMEDY = (
+    "Nothing was changed. Give the kubeconfig of the cluster of these hosts, and hosts of one cluster at a time."
+)
 NOT_OBSERVED = "it was not looked at in this run"
 SYSTEM_NAMESPACE = "kube-system"
 
@@ -57,13 +59,13 @@ def is_observed(observed: Mapping[str, Any] | None) -> bool:
     return bool((observed or {}).get("kubeadm"))
 
 
-def read_identity(name: str, described: Mapping[str, Any]) -> HostIdentity:
+def parse_identity(name: str, described: Mapping[str, Any]) -> HostIdentity:
     """The identity of a host of the inventory, of what ``describe_host`` reported."""
     names = tuple(dict.fromkeys((*described["names"], name.lower())))
     return HostIdentity(name, names, described["machine_id_sha256"], described["boot_id"])
 
 
-def cluster_node(found: Object) -> ClusterNode:
+def parse_node(found: Object) -> ClusterNode:
     """The Node that the API describes."""
     info = (found.get("status") or {}).get("nodeInfo") or {}
     return ClusterNode(
@@ -91,7 +93,9 @@ def match_nodes(hosts: Iterable[HostIdentity], nodes: Sequence[ClusterNode]) -> 
         else:
             found[node.name] = host.name
     if strangers:
-        raise ClusterError(f"This cluster is not that of the play's hosts: {'; '.join(strangers)}", REMEDY)
+        raise ClusterError(
+            f"This cluster is not that of the play's hosts: {'; '.join(strangers)}", OTHER_CLUSTER_REMEDY
+        )
     return found
 
 
@@ -115,7 +119,7 @@ def _hash(machine_id: str) -> str:
     return hashlib.sha256(machine_id.encode()).hexdigest()
 
 
-def other_nodes(nodes: Iterable[ClusterNode], owners: Mapping[str, str]) -> tuple[str, ...]:
+def unmatched_nodes(nodes: Iterable[ClusterNode], owners: Mapping[str, str]) -> tuple[str, ...]:
     """The Nodes that are no host of the play."""
     return tuple(sorted(node.name for node in nodes if node.name not in owners))
 
@@ -124,9 +128,9 @@ def find_node_name(client: Client, host: HostIdentity) -> str:
     """The name of a host's Node. It is looked up by the host's names first: a cluster may have thousands of Nodes."""
     named = [node for node in (client.find(Ref("v1", "Node", name)) for name in host.node_names) if node is not None]
     try:
-        return next(iter(match_nodes([host], [cluster_node(node) for node in named])))
+        return next(iter(match_nodes([host], [parse_node(node) for node in named])))
     except ClusterError:
-        nodes = map(cluster_node, client.list_all("v1", "Node"))
+        nodes = map(parse_node, client.list_all("v1", "Node"))
         return next(iter(match_nodes([host], tuple(nodes))))
 
 
@@ -136,7 +140,7 @@ def cluster_uid(client: Client) -> str:
     if found is None:
         raise ClusterError(
             f"The API server of {client.context.kubeconfig} has no namespace {SYSTEM_NAMESPACE}, or shows none",
-            f"{UNTOUCHED}. It tells clusters apart: let the kubeconfig's user get it.",
+            f"{NOTHING_CHANGED}. It tells clusters apart: let the kubeconfig's user get it.",
         )
     return str(found["metadata"]["uid"])
 

@@ -14,12 +14,12 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from .changes import ObjectChange, Operation
-from .errors import ClusterError
+from .api_errors import ClusterError
+from .object_changes import ObjectChange, Operation
 from .objects import ConfigMap, Object, Ref
 
 SCHEMA = 1
-LARGEST = 1 << 24
+MAX_UNPACKED = 1 << 24
 """Bytes of an unpacked note. No API server takes an object of this size."""
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 # A record is written before what it speaks of, so that a run that is cut off loses nothing.
 
 
-def read_record(found: ConfigMap | None, entry: str, parse: Callable[[Mapping[str, Any]], T]) -> T | None:
+def parse_record(found: ConfigMap | None, entry: str, parse: Callable[[Mapping[str, Any]], T]) -> T | None:
     """The record of a ConfigMap; None where there is none, ClusterError for one that is not ours."""
     if found is None:
         return None
@@ -55,7 +55,7 @@ def record_change(ref: Ref, data: Mapping[str, str], version: str | None) -> Obj
     return ObjectChange(ref, Operation.PATCH, {**ref.header(resourceVersion=version), "data": dict(data)}, None, None)
 
 
-def with_note(desired: Object, annotation: str) -> dict[str, Any]:
+def with_last_applied(desired: Object, annotation: str) -> dict[str, Any]:
     """An object with a note of itself in one of its annotations."""
     note = json.dumps(desired, sort_keys=True, separators=(",", ":"))
     metadata = desired["metadata"]
@@ -63,7 +63,7 @@ def with_note(desired: Object, annotation: str) -> dict[str, Any]:
     return {**desired, "metadata": {**metadata, "annotations": annotations}}
 
 
-def read_note(live: Object, annotation: str) -> dict[str, Any]:
+def read_last_applied(live: Object, annotation: str) -> dict[str, Any]:
     """The object as it was applied last; {} where that is not known, so that nothing of it is taken back."""
     try:
         found = json.loads(annotations_of(live).get(annotation) or "{}")
@@ -90,7 +90,7 @@ def unpack(note: str) -> dict[str, Any]:
     """ValueError for what ``pack`` does not write."""
     try:
         packed = base64.b64decode(note, validate=True)
-        found = json.loads(zlib.decompressobj().decompress(packed, LARGEST))
+        found = json.loads(zlib.decompressobj().decompress(packed, MAX_UNPACKED))
     except (binascii.Error, zlib.error, RecursionError) as error:
         raise ValueError(str(error)) from error
     if not isinstance(found, dict):

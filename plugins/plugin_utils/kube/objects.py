@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Object = Mapping[str, Any]
-Key = tuple[str, str, str | None, str]
+ObjectKey = tuple[str, str, str | None, str]
 """Group, kind, namespace and name."""
 _IDENTITY = ("apiVersion", "kind")
 _OMITTED: Mapping[str, Object] = {
@@ -62,7 +62,7 @@ class Ref:
         return {"apiVersion": self.api_version, "kind": self.kind, "metadata": {"name": self.name, **where, **metadata}}
 
     @property
-    def key(self) -> Key:
+    def key(self) -> ObjectKey:
         """The object whatever the version of its API."""
         return self.group, self.kind, self.namespace, self.name
 
@@ -107,47 +107,47 @@ def body(manifest: Object) -> dict[str, Any]:
     return {**usual, **kept, "metadata": notes} if notes else {**usual, **kept}
 
 
-def nulls(made: Object) -> dict[str, Any]:
+def removal_patch(made: Object) -> dict[str, Any]:
     """The merge patch that takes away all that a document says. An empty mapping is a value: emptyDir: {}."""
-    return {key: nulls(value) if isinstance(value, Mapping) and value else None for key, value in made.items()}
+    return {key: removal_patch(value) if isinstance(value, Mapping) and value else None for key, value in made.items()}
 
 
-def inverse(found: Object, change: Object) -> dict[str, Any]:
+def undo_patch(found: Object, change: Object) -> dict[str, Any]:
     """The merge patch that takes another one back."""
     result: dict[str, Any] = {}
     for key, value in change.items():
         now = found.get(key)
         both = isinstance(value, Mapping) and isinstance(now, Mapping)
-        result[key] = inverse(now, value) if both else now  # type: ignore[arg-type]
+        result[key] = undo_patch(now, value) if both else now  # type: ignore[arg-type]
     return result
 
 
-def patched(found: Any, change: Object) -> dict[str, Any]:
+def apply_patch(found: Any, change: Object) -> dict[str, Any]:
     """What a merge patch makes of a document."""
     result = dict(found) if isinstance(found, Mapping) else {}
     for key, value in change.items():
         if value is None:
             result.pop(key, None)
         elif isinstance(value, Mapping):
-            result[key] = patched(result.get(key), value)
+            result[key] = apply_patch(result.get(key), value)
         else:
             result[key] = value
     return result
 
 
-def over(first: Object, later: Object) -> dict[str, Any]:
+def combine_undo(first: Object, later: Object) -> dict[str, Any]:
     """Two inverse patches as one: where both speak, the first, which knows what was there before all."""
     result = dict(later)
     for key, value in first.items():
         below = result.get(key)
-        result[key] = over(value, below) if isinstance(value, Mapping) and isinstance(below, Mapping) else value
+        result[key] = combine_undo(value, below) if isinstance(value, Mapping) and isinstance(below, Mapping) else value
     return result
 
 
-def projected(found: Any, shape: Any) -> Any:
+def project(found: Any, shape: Any) -> Any:
     """The part of a document that another one speaks of: a diff has no line that only the server wrote."""
     if isinstance(shape, Mapping) and isinstance(found, Mapping):
-        return {key: projected(found[key], value) for key, value in shape.items() if key in found}
+        return {key: project(found[key], value) for key, value in shape.items() if key in found}
     if isinstance(shape, list) and isinstance(found, list) and len(found) == len(shape):
-        return [projected(one, other) for one, other in zip(found, shape, strict=True)]
+        return [project(one, other) for one, other in zip(found, shape, strict=True)]
     return found

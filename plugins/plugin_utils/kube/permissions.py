@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 
-from .client import Client
-from .errors import missing_permissions
+from .api_errors import missing_permissions
+from .dynamic_client import Client
 from .objects import Ref
 
 _NAMELESS = ("create", "list")

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .client import Client
-from .errors import ClusterError
+from .api_errors import ClusterError
+from .dynamic_client import Client
 from .objects import Object, Ref
 
 POLL_READY, POLL_DELETED = 5.0, 2.0
@@ -98,9 +98,9 @@ class _Waiting:
 def _explain(client: Client, ref: Ref, live: Object | None, state: Readiness) -> str:
     if live is None or ref.kind == CRD:
         return f"{ref.place}: {state.lacks}"
-    labels = selector(ref, live)
+    labels = pod_selector(ref, live)
     pods = client.list_all("v1", "Pod", namespace=ref.namespace or "", labels=labels) if labels else ()
-    reasons = obstacles(live, pods)
+    reasons = pod_problems(live, pods)
     return f"{ref.place}: {state.lacks}" + (f" ({'; '.join(reasons)})" if reasons else "")
 
 
@@ -109,15 +109,15 @@ def readiness(ref: Ref, live: Object | None) -> Readiness:
     if live is None:
         return Readiness("it is not there")
     if ref.kind == "Job" and ref.group == "batch":
-        return _job(live)
+        return _job_readiness(live)
     if ref.kind == CRD:
-        return _conditional(live, "Established")
+        return _condition_readiness(live, "Established")
     if ref.group == "apps" and ref.kind in _COUNTS:
-        return _counted(live, *_COUNTS[ref.kind])
+        return _workload_readiness(live, *_COUNTS[ref.kind])
     return Readiness()
 
 
-def selector(ref: Ref, live: Object) -> str:
+def pod_selector(ref: Ref, live: Object) -> str:
     """The labels by which a workload's pods are found."""
     if ref.kind == "Job":
         return f"job-name={ref.name}"
@@ -125,11 +125,11 @@ def selector(ref: Ref, live: Object) -> str:
     return ",".join(f"{name}={value}" for name, value in labels.items())
 
 
-def obstacles(live: Object, pods: Iterable[Object]) -> tuple[str, ...]:
+def pod_problems(live: Object, pods: Iterable[Object]) -> tuple[str, ...]:
     """What keeps the pods of a workload from running, or what keeps it from having any."""
-    found = [reason for pod in pods if (reason := _pod(pod))]
+    found = [reason for pod in pods if (reason := _pod_problem(pod))]
     return tuple(found) or tuple(
-        f"{each.get('reason')}: {each.get('message')}" for each in conditions(live) if _is_bad(each)
+        f"{each.get('reason')}: {each.get('message')}" for each in conditions(live) if _is_problem(each)
     )
 
 
@@ -143,7 +143,7 @@ def condition(live: Object, name: str) -> Mapping[str, Any]:
     return found
 
 
-def is_true(live: Object, name: str) -> bool:
+def is_condition_true(live: Object, name: str) -> bool:
     return condition(live, name).get("status") == "True"
 
 
@@ -163,7 +163,7 @@ def waiting_containers(pod: Object) -> str:
     return next(filter(None, map(waiting_container, parts)), "")
 
 
-def _counted(live: Object, updated: str, available: str) -> Readiness:
+def _workload_readiness(live: Object, updated: str, available: str) -> Readiness:
     status: Mapping[str, Any] = live.get("status") or {}
     if status.get("observedGeneration", 0) < live["metadata"].get("generation", 0):
         return Readiness("its last change has not been taken up yet")
@@ -180,18 +180,18 @@ def _replicas(live: Object) -> int:
     return 1 if found is None else int(found)
 
 
-def _job(live: Object) -> Readiness:
+def _job_readiness(live: Object) -> Readiness:
     failed = condition(live, "Failed")
     if failed.get("status") == "True":
         return Readiness(f"it failed: {failed.get('message') or failed.get('reason')}", failed=True)
-    return _conditional(live, "Complete")
+    return _condition_readiness(live, "Complete")
 
 
-def _conditional(live: Object, name: str) -> Readiness:
-    return Readiness() if is_true(live, name) else Readiness(f"it is not {name} yet")
+def _condition_readiness(live: Object, name: str) -> Readiness:
+    return Readiness() if is_condition_true(live, name) else Readiness(f"it is not {name} yet")
 
 
-def _is_bad(found: Mapping[str, Any]) -> bool:
+def _is_problem(found: Mapping[str, Any]) -> bool:
     return (found.get("type"), found.get("status")) in (
         ("ReplicaFailure", "True"),
         ("Progressing", "False"),
@@ -199,10 +199,10 @@ def _is_bad(found: Mapping[str, Any]) -> bool:
     )
 
 
-def _pod(pod: Object) -> str:
+def _pod_problem(pod: Object) -> str:
     """Why a pod is not Ready; empty for one that is, or has done its work."""
     status = pod.get("status") or {}
-    if is_true(pod, "Ready") or status.get("phase") == "Succeeded":
+    if is_condition_true(pod, "Ready") or status.get("phase") == "Succeeded":
         return ""
     waits = next((each for each in conditions(pod) if each.get("status") == "False" and each.get("message")), {})
     words = (waiting_containers(pod), waits.get("message"), status.get("message"), status.get("phase"))

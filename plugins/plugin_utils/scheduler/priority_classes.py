@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..kube.errors import ClusterError
+from ..kube.api_errors import ClusterError
 from ..profile.validators import ProfileError
 
 API, KIND = "scheduling.k8s.io/v1", "PriorityClass"
@@ -40,7 +40,7 @@ class PriorityClass:
         }
 
 
-def read_classes(option: str, given: Sequence[Mapping[str, Any]]) -> tuple[PriorityClass, ...]:
+def parse_classes(option: str, given: Sequence[Mapping[str, Any]]) -> tuple[PriorityClass, ...]:
     """The wanted classes; ProfileError for what no API server takes (pkg/apis/scheduling/validation)."""
     classes = tuple(
         PriorityClass(
@@ -61,7 +61,7 @@ def read_classes(option: str, given: Sequence[Mapping[str, Any]]) -> tuple[Prior
     return classes
 
 
-def check_against(classes: Iterable[PriorityClass], found: Iterable[Mapping[str, Any]]) -> None:
+def check_classes(classes: Iterable[PriorityClass], found: Iterable[Mapping[str, Any]]) -> None:
     """ClusterError where the cluster's classes do not let these be made or changed.
 
     A value and a policy are for ever (ValidatePriorityClassUpdate); a second default is refused by the admission

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from ...module_utils.quantity import parse_quantity
-from ..kube.errors import ClusterError
+from ..kube.api_errors import ClusterError
 from ..profile.validators import ProfileError
 
 API, KIND = "scheduling.volcano.sh/v1beta1", "Queue"
@@ -57,7 +57,7 @@ class Queue:
         return None if self.parent in (None, "", ROOT) else self.parent
 
 
-def read_queues(option: str, given: Sequence[Mapping[str, Any]]) -> tuple[Queue, ...]:
+def parse_queues(option: str, given: Sequence[Mapping[str, Any]]) -> tuple[Queue, ...]:
     """The wanted queues; ProfileError for what is wrong with one by itself."""
     queues: list[Queue] = []
     for number, each in enumerate(given):
@@ -111,7 +111,7 @@ def _amounts(place: str, given: Mapping[str, Any]) -> dict[str, str]:
     return result
 
 
-def queue_of(found: Mapping[str, Any]) -> Queue:
+def parse_queue(found: Mapping[str, Any]) -> Queue:
     """A queue of the cluster."""
     spec, status = found.get("spec") or {}, found.get("status") or {}
     texts = {name: {key: str(value) for key, value in _resources(spec, name).items()} for name in AMOUNTS}
@@ -133,16 +133,16 @@ def _resources(spec: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return (value.get("resource") or {}) if name == "guarantee" else value
 
 
-def check_together(wanted: Sequence[Queue], found: Iterable[Queue], known_fields: frozenset[str]) -> None:
+def check_queues(wanted: Sequence[Queue], found: Iterable[Queue], known_fields: frozenset[str]) -> None:
     """ClusterError where the tree of all queues, as it would be, does not add up, with every reason.
 
     ``known_fields`` are those of the cluster's CRD: a field that it lacks would be dropped without a word.
     """
     there = {each.name: each for each in found}
-    tree = {**there, **{each.name: _over(each, there.get(each.name)) for each in wanted}}
-    reasons = [*_unknown_fields(wanted, known_fields), *_broken_lines(wanted, tree)]
+    tree = {**there, **{each.name: _apply_spec(each, there.get(each.name)) for each in wanted}}
+    reasons = [*_unknown_fields(wanted, known_fields), *_broken_parents(wanted, tree)]
     if not reasons:
-        names = _touched(wanted, tree)
+        names = _affected_queues(wanted, tree)
         reasons = [*_sums(tree, names), *_limits(tree, names), *_guarantees(wanted, tree, known_fields)]
         reasons += _occupied(wanted, there)
     if reasons:
@@ -151,7 +151,7 @@ def check_together(wanted: Sequence[Queue], found: Iterable[Queue], known_fields
         )
 
 
-def _over(wanted: Queue, found: Queue | None) -> Queue:
+def _apply_spec(wanted: Queue, found: Queue | None) -> Queue:
     """A queue as it will be: what is not given stays."""
     if found is None:
         return wanted
@@ -174,7 +174,7 @@ def _unknown_fields(wanted: Iterable[Queue], known: frozenset[str]) -> Iterator[
                 yield f"{each.name}: this Volcano's queues have no {name}"
 
 
-def _broken_lines(wanted: Iterable[Queue], tree: Mapping[str, Queue]) -> Iterator[str]:
+def _broken_parents(wanted: Iterable[Queue], tree: Mapping[str, Queue]) -> Iterator[str]:
     for each in wanted:
         seen, above = [each.name], tree[each.name].above
         while above is not None and above in tree and above not in seen:
@@ -185,7 +185,7 @@ def _broken_lines(wanted: Iterable[Queue], tree: Mapping[str, Queue]) -> Iterato
             yield f"{line} leads in a circle" if above in seen else f"{seen[-1]}: its parent {above} is no queue"
 
 
-def _touched(wanted: Iterable[Queue], tree: Mapping[str, Queue]) -> frozenset[str]:
+def _affected_queues(wanted: Iterable[Queue], tree: Mapping[str, Queue]) -> frozenset[str]:
     """Queues of which this run answers for the sums: those it writes, and their parents."""
     names = {each.name for each in wanted}
     return frozenset(names | {above for name in names if (above := tree[name].above) is not None})
@@ -209,7 +209,7 @@ def _limits(tree: Mapping[str, Queue], names: frozenset[str]) -> Iterator[str]:
     """validateChildAgainstAncestor: the nearest ancestor that limits a resource limits all below it."""
     for each in tree.values():
         for resource, text in each.capability.items():
-            limit = _nearest(tree, each, resource)
+            limit = _nearest_limit(tree, each, resource)
             if limit and names & {each.name, limit.name} and parse_quantity(text) > _amount(limit.capability, resource):
                 yield (
                     f"{each.name}: capability of {resource} is {text}, that of {limit.name} above it"
@@ -217,7 +217,7 @@ def _limits(tree: Mapping[str, Queue], names: frozenset[str]) -> Iterator[str]:
                 )
 
 
-def _nearest(tree: Mapping[str, Queue], queue: Queue, resource: str) -> Queue | None:
+def _nearest_limit(tree: Mapping[str, Queue], queue: Queue, resource: str) -> Queue | None:
     seen, above = {queue.name}, queue.above
     while above is not None and above in tree and above not in seen:
         seen.add(above)
@@ -260,7 +260,7 @@ def parents_first(queues: Sequence[Queue]) -> tuple[Queue, ...]:
     return tuple(done)
 
 
-def fields_given(queues: Iterable[Queue]) -> dict[str, tuple[str, ...]]:
+def queues_by_field(queues: Iterable[Queue]) -> dict[str, tuple[str, ...]]:
     """The names of the queues that give each field."""
     result: dict[str, tuple[str, ...]] = {}
     for each in queues:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import patched
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import apply_patch
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.kube.discovery import REVIEWS, Kinds, discover
 
 Object = dict[str, Any]
@@ -126,7 +126,7 @@ class AgentServer:
         else:
             if body["metadata"].get("resourceVersion") not in (None, live["metadata"]["resourceVersion"]):
                 return 409, {"message": "the object has been modified"}
-            after = patched(live, body) if method == "PATCH" else body
+            after = apply_patch(live, body) if method == "PATCH" else body
         if not dry:
             self._store(key, copy.deepcopy(after))
         return 200, after

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.client import Client
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ApiError, ErrorContext
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Object, Ref, patched
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ApiError, ErrorContext
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.dynamic_client import Client
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Object, Ref, apply_patch
 
 Stored = dict[str, Any]
 BUILT_IN = ("v1", "apps/v1", "scheduling.k8s.io/v1", "apiextensions.k8s.io/v1", "rbac.authorization.k8s.io/v1")
@@ -90,7 +90,7 @@ class Server:
         if verb == "delete":
             self.objects.pop((ref.kind, ref.namespace, ref.name))
             return {}
-        self._store(ref, patched(found or {}, definition) if verb == "patch" else definition)
+        self._store(ref, apply_patch(found or {}, definition) if verb == "patch" else definition)
         return copy.deepcopy(self.objects[ref.kind, ref.namespace, ref.name])
 
     def _store(self, ref: Ref, manifest: Stored) -> None:

@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.daemon_set import daemon_set
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.journal import Journal, written
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import COLOCATION, POOL
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.colocation_config import (
+    AgentJournal,
+    render_journal,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.manifests import render_daemon_set
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.owned_objects import COLOCATION_LABEL, POOL_LABEL
 from ansible_collections.volcano.colocation.tests.unit.action.agent_role import Played, Step, play
 from ansible_collections.volcano.colocation.tests.unit.action.agent_server import AgentServer
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent import agents
@@ -28,10 +31,10 @@ def working() -> AgentServer:
     server = AgentServer()
     info = {"machineID": "machine-n1", "bootID": "boot-n1", "kubeletVersion": "v1.30.1"}
     status = {"nodeInfo": info, "capacity": REPORTED, "allocatable": REPORTED}
-    labels = {POOL: POOLED.name, COLOCATION: "true"}
+    labels = {POOL_LABEL: POOLED.name, COLOCATION_LABEL: "true"}
     server.add("nodes", {"kind": "Node", "metadata": {"name": "n1", "labels": labels}, "status": status})
-    server.add("configmaps", written(Journal(labels={"n1": {COLOCATION: None}}), SPACE))
-    found: dict[str, Any] = agents.served(daemon_set(POOLED, CHOSEN))
+    server.add("configmaps", render_journal(AgentJournal(labels={"n1": {COLOCATION_LABEL: None}}), SPACE))
+    found: dict[str, Any] = agents.served(render_daemon_set(POOLED, CHOSEN))
     found["status"] = {"observedGeneration": 1, "desiredNumberScheduled": 1, "updatedNumberScheduled": 1}
     server.add("daemonsets", found)
     template = found["spec"]["template"]

@@ -16,10 +16,14 @@ from ansible.plugins.loader import connection_loader
 from ansible.template import Templar
 
 from ansible_collections.volcano.colocation.plugins.action import agent_smoke_test
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.daemon_set import daemon_set
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import APP_LABEL, COLOCATION, POOL
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.client import Client
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ErrorContext
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.manifests import render_daemon_set
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.owned_objects import (
+    APP_LABEL,
+    COLOCATION_LABEL,
+    POOL_LABEL,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ErrorContext
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.dynamic_client import Client
 from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent import agents
 
@@ -30,7 +34,7 @@ NAME = f"volcano-agent-probe-{POOLED.name}"
 
 
 def agent() -> dict[str, Any]:
-    template = daemon_set(POOLED, CHOSEN)["spec"]["template"]
+    template = render_daemon_set(POOLED, CHOSEN)["spec"]["template"]
     metadata = {**template["metadata"], "name": "a", "namespace": SPACE}
     spec = {**template["spec"], "nodeName": "n1"}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
@@ -40,7 +44,7 @@ def cluster(name: str = "n1", boot: str = "boot-n1", machine: str = "machine-n1"
     """A Node with an agent's pod."""
     info = {"machineID": machine, "bootID": boot, "kubeletVersion": "v1.30.1"}
     allocatable = {"kubernetes.io/batch-cpu": "900"}
-    metadata = {"name": name, "labels": {POOL: POOLED.name, COLOCATION: "true"}}
+    metadata = {"name": name, "labels": {POOL_LABEL: POOLED.name, COLOCATION_LABEL: "true"}}
     status = {"nodeInfo": info, "allocatable": allocatable}
     server = Server()
     server.add({"apiVersion": "v1", "kind": "Node", "metadata": metadata, "status": status}, agent())

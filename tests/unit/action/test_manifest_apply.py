@@ -19,8 +19,8 @@ from ansible.playbook.task import Task
 from ansible.plugins.loader import connection_loader
 from ansible.template import Templar
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.client import Client
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ErrorContext
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ErrorContext
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.dynamic_client import Client
 from ansible_collections.volcano.colocation.tests.unit.action.manifest_server import SECRET, Cluster
 
 FIXTURES = Path(__file__).parents[1] / "plugin_utils" / "manifest" / "fixtures"

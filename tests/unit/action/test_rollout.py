@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.cordon import OURS
+from ansible_collections.volcano.colocation.plugins.plugin_utils.drain.cordon_and_drain import CORDON_ANNOTATION
 from ansible_collections.volcano.colocation.tests.unit.action.playbook import Done, playbook, started_playbook
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rollout.cluster import (
     ApiServer,
@@ -123,7 +123,7 @@ def test_a_node_that_cannot_be_drained_is_named_and_nothing_is_done(tmp_path: Pa
 
 
 def test_a_node_that_is_aligned_is_opened_if_a_killed_run_left_it_closed(tmp_path: Path) -> None:
-    server = ApiServer([pod("a")], node=node_object({OURS: "earlier"}, cordoned=True))
+    server = ApiServer([pod("a")], node=node_object({CORDON_ANNOTATION: "earlier"}, cordoned=True))
     aligned = {**observed(needs=()), "verdict": "aligned"}
     del aligned["observation"]
     status, output = run(tmp_path, server, node_observed=aligned)
@@ -137,7 +137,7 @@ LEFT_CLOSED = {"name": "Change", "ansible.builtin.fail": {"msg": "No."}, "when":
 
 def test_a_node_that_is_to_be_changed_is_opened_until_its_turn(tmp_path: Path) -> None:
     """The rollout may stop before."""
-    server = ApiServer([pod("a")], node=node_object({OURS: "earlier"}, cordoned=True))
+    server = ApiServer([pod("a")], node=node_object({CORDON_ANNOTATION: "earlier"}, cordoned=True))
     status, output = run(tmp_path, server, LEFT_CLOSED)
     assert status == 0, output
     assert [each.rpartition("/")[2] for each in server.log] == ["n1", "n1", "eviction", "n1"]
@@ -146,7 +146,7 @@ def test_a_node_that_is_to_be_changed_is_opened_until_its_turn(tmp_path: Path) -
 
 def test_a_node_whose_change_was_cut_off_stays_closed_until_its_turn(tmp_path: Path) -> None:
     """And is drained, although nobody knows yet what it needs."""
-    server = ApiServer([pod("a")], node=node_object({OURS: "earlier"}, cordoned=True))
+    server = ApiServer([pod("a")], node=node_object({CORDON_ANNOTATION: "earlier"}, cordoned=True))
     status, output = run(tmp_path, server, node_observed=observed(needs=(), cut_off=["t1"]))
     assert status == 0, output
     assert [each.rpartition("/")[2] for each in server.log] == ["eviction", "n1"]

@@ -19,9 +19,9 @@ from ansible.plugins.loader import connection_loader
 from ansible.template import Templar
 
 from ansible_collections.volcano.colocation.plugins.modules import scheduler_config
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.client import Client
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ErrorContext
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.seen import CRDS
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ErrorContext
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.dynamic_client import Client
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.installed_volcano import REQUIRED_CRDS
 from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.clusters import (
     FIELDS,
@@ -47,7 +47,7 @@ def server(**different: Any) -> Server:
     found = Server(**{"apis": ("scheduling.volcano.sh/v1beta1", POLICIES), **different})
     conf = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": MAP, "namespace": SPACE}, "data": {KEY: TEXT}}
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": UID}}
-    found.add(conf, space, deployment(), *(crd(name, *FIELDS) for name in CRDS))
+    found.add(conf, space, deployment(), *(crd(name, *FIELDS) for name in REQUIRED_CRDS))
     return found
 
 

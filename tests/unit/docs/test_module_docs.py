@@ -20,11 +20,11 @@ from ansible_collections.volcano.colocation.plugins.modules import (
     node_transaction,
     systemd_slice,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import arguments as agent_arguments
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import module_options as agent_arguments
+from ansible_collections.volcano.colocation.plugins.plugin_utils.drain import rollout_action as rollout_arguments
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
-from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.arguments import MANIFEST_APPLY
+from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.yaml_documents import MANIFEST_APPLY
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import argspec
-from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout import arguments as rollout_arguments
 
 COLLECTION = Path(__file__).parents[3]
 PACKAGE = "ansible_collections.volcano.colocation.plugins"
@@ -32,12 +32,12 @@ MODULES = tuple(sorted(path.stem for path in (COLLECTION / "plugins" / "modules"
 ACTIONS = tuple(sorted(path.stem for path in (COLLECTION / "plugins" / "action").glob("*.py")))
 
 SPECS: dict[str, Mapping[str, Any]] = {
-    "agent_archive_info": agent_arguments.AGENT_ARCHIVE,
+    "agent_archive_info": agent_arguments.AGENT_ARCHIVE_INFO,
     "agent_deploy": agent_arguments.AGENT_DEPLOY,
     "agent_image": agent_arguments.AGENT_IMAGE,
     "agent_pod_cgroups": agent_pod_cgroups.ARGUMENTS,
     "agent_host_info": agent_host_info.ARGUMENTS,
-    "agent_smoke_test": agent_arguments.AGENT_TRIAL,
+    "agent_smoke_test": agent_arguments.AGENT_SMOKE_TEST,
     "agent_verify": agent_arguments.AGENT_VERIFY,
     "cgroup_qos": cgroup_qos.ARGUMENTS,
     "containerd_config": argspec.CONTAINERD_CONFIG,
@@ -58,7 +58,7 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "node_table": argspec.NODE_TABLE,
     "node_transaction": node_transaction.ARGUMENTS,
     "qos_plan": argspec.QOS_PLAN,
-    "rollout_preview": rollout_arguments.ROLLOUT_OUTLOOK,
+    "rollout_preview": rollout_arguments.ROLLOUT_PREVIEW,
     "rollout_table": rollout_arguments.ROLLOUT_TABLE,
     "rubik_config": agent_arguments.RUBIK_CONFIG,
     "scheduler_config": argspec.SCHEDULER_CONFIG,

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import arguments as agent_arguments
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import module_options as agent_arguments
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import argspec
 

@@ -32,7 +32,7 @@ ROW = """\
         option="api_port",
         unit="a TCP port",
         check=check.port,
-        impact=Impact.DRAIN,
+        impact=FieldImpact.DRAIN,
         description="Sets C(port), on which kubelet serves its API.",
         source="pkg/kubelet/apis/config/validation/validation.go",
     ),

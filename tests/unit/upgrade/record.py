@@ -228,20 +228,20 @@ def qos(folder: Path) -> dict[str, Any]:
 
 def kubeadm(_folder: Path) -> dict[str, Any]:
     """The journal of kubelet-config after one run and after a second, with the texts."""
-    plan = importlib.import_module(f"{PACKAGE}.plugins.plugin_utils.kubeadm.plan")
-    journal = importlib.import_module(f"{PACKAGE}.plugins.plugin_utils.kubeadm.journal")
-    permission = importlib.import_module(f"{PACKAGE}.plugins.plugin_utils.kubeadm.permission")
+    plan = importlib.import_module(f"{PACKAGE}.plugins.plugin_utils.kubeadm.cluster_plan")
+    journal = importlib.import_module(f"{PACKAGE}.plugins.plugin_utils.kubeadm.kubelet_config_journal")
+    permission = importlib.import_module(f"{PACKAGE}.plugins.plugin_utils.kubeadm.play_hosts")
     clusters = helper("plugin_utils.kubeadm.clusters")
-    auto = permission.Permission(None)
-    first = plan.make_cluster_plan([clusters.host("a")], clusters.seen("a"), auto)
+    auto = permission.ConfigMapPermission(None)
+    first = plan.plan_cluster([clusters.host("a")], clusters.seen("a"), auto)
     more = clusters.host("a", fields={**clusters.WANTED, ("podPidsLimit",): 99})
     there = clusters.config_map(first.after, "2")
-    second = plan.make_cluster_plan([more], clusters.seen("a", found=there, journal=first.journal), auto)
+    second = plan.plan_cluster([more], clusters.seen("a", found=there, journal=first.journal), auto)
     runs = {"first": (first, "2"), "second": (second, "3")}
     return {
         "original": clusters.TEXT,
         **{
-            name: {"text": each.after, "version": version, "journal": journal.written(each.journal)}
+            name: {"text": each.after, "version": version, "journal": journal.render_journal(each.journal)}
             for name, (each, version) in runs.items()
         },
     }
@@ -250,7 +250,7 @@ def kubeadm(_folder: Path) -> dict[str, Any]:
 def agent(_folder: Path) -> dict[str, Any]:
     """A cluster before and after an installation that adds to somebody's configuration, with labels."""
     plans, agents = helper("plugin_utils.agent.test_agent_plan"), helper("plugin_utils.agent.agents")
-    journal = importlib.import_module(f"{PACKAGE}.plugins.plugin_utils.agent.journal")
+    journal = importlib.import_module(f"{PACKAGE}.plugins.plugin_utils.agent.colocation_config")
     before = plans.cluster(config_map=agents.config_map(plans.THEIRS))
     steps = plans.plan(before).steps
     after = plans.carried_out(before, steps)
@@ -263,7 +263,7 @@ def agent(_folder: Path) -> dict[str, Any]:
             "objects": list(found.objects.values()),
             "daemon_sets": list(found.daemon_sets),
             "config_map": found.config_map,
-            "journal": journal.written(found.journal, plans.SPACE) if found.journal else None,
+            "journal": journal.render_journal(found.journal, plans.SPACE) if found.journal else None,
         }
 
     return {"before": stored(before), "after": stored(after), "interrupted": stored(cut)}

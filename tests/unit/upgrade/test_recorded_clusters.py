@@ -12,14 +12,18 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import journal as agent_journal
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.removal import removal_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.seen import AgentSeen
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import colocation_config as agent_journal
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.installed_agent import AgentState
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.uninstall_plan import plan_uninstall
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap, Ref
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm import journal as kubeadm_journal
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.permission import Permission
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.plan import make_cluster_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.restore import make_return
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm import (
+    kubelet_config_journal as kubeadm_journal,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.cluster_plan import (
+    plan_cluster,
+    plan_cluster_restore,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.play_hosts import ConfigMapPermission
 from ansible_collections.volcano.colocation.tests.unit.action import test_scheduler_config as schedulers
 from ansible_collections.volcano.colocation.tests.unit.action.manifest_server import Cluster
 from ansible_collections.volcano.colocation.tests.unit.action.test_manifest_apply import Task_
@@ -29,7 +33,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.kubeadm impo
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.clusters import UID
 from ansible_collections.volcano.colocation.tests.unit.upgrade.recorded import STATES, fill, recording
 
-AUTO = Permission(None)
+AUTO = ConfigMapPermission(None)
 RUNS = [(state, run) for state in STATES for run in ("first", "second")]
 
 
@@ -45,8 +49,8 @@ def cut_off(name: str) -> list[tuple[str, str]]:
 def test_kubelet_config_leads_back_to_what_was_before_the_first_run(state: str, run: str) -> None:
     found = recording(state, "kubeadm")
     there = clusters.config_map(found[run]["text"], found[run]["version"])
-    journal = kubeadm_journal.read_journal(ConfigMap("volcano-colocation", found[run]["journal"], "9", "kube-system"))
-    back = make_return([clusters.host("a")], clusters.seen("a", found=there, journal=journal), AUTO)
+    journal = kubeadm_journal.parse_journal(ConfigMap("volcano-colocation", found[run]["journal"], "9", "kube-system"))
+    back = plan_cluster_restore([clusters.host("a")], clusters.seen("a", found=there, journal=journal), AUTO)
     assert (back.after, back.forget) == (found["original"], True)
 
 
@@ -54,30 +58,30 @@ def test_kubelet_config_leads_back_to_what_was_before_the_first_run(state: str, 
 def test_kubelet_config_takes_another_wish_and_still_leads_back(state: str, run: str) -> None:
     found = recording(state, "kubeadm")
     there = clusters.config_map(found[run]["text"], found[run]["version"])
-    journal = kubeadm_journal.read_journal(ConfigMap("volcano-colocation", found[run]["journal"], "9", "kube-system"))
+    journal = kubeadm_journal.parse_journal(ConfigMap("volcano-colocation", found[run]["journal"], "9", "kube-system"))
     same = clusters.host("a", fields=clusters.WANTED)
-    assert make_cluster_plan([same], clusters.seen("a", found=there, journal=journal), AUTO).after is None
+    assert plan_cluster([same], clusters.seen("a", found=there, journal=journal), AUTO).after is None
     other = clusters.host("a", fields={**clusters.WANTED, clusters.CPU: "2"})
-    changed = make_cluster_plan([other], clusters.seen("a", found=there, journal=journal), AUTO)
+    changed = plan_cluster([other], clusters.seen("a", found=there, journal=journal), AUTO)
     assert changed.after is not None
     assert "cpu: '2'" in changed.after or 'cpu: "2"' in changed.after
     after = clusters.config_map(changed.after, "7")
     seen = clusters.seen("a", found=after, journal=changed.journal)
-    assert make_return([clusters.host("a")], seen, AUTO).after == found["original"]
+    assert plan_cluster_restore([clusters.host("a")], seen, AUTO).after == found["original"]
 
 
 # The agent
 
 
-def cluster(document: Mapping[str, Any]) -> AgentSeen:
+def cluster(document: Mapping[str, Any]) -> AgentState:
     """A recorded cluster, as it is read."""
     nodes = plans.cluster().nodes
-    return AgentSeen(
+    return AgentState(
         tuple(replace(each, labels=document["labels"][each.name]) for each in nodes),
         {Ref.of(each): each for each in document["objects"]},
         tuple(document["daemon_sets"]),
         config_map=document["config_map"],
-        journal=agent_journal.read_journal(document["journal"]),
+        journal=agent_journal.parse_journal(document["journal"]),
     )
 
 
@@ -86,7 +90,7 @@ def test_the_agent_is_as_that_state_left_it_and_goes_again(state: str) -> None:
     before, after = cluster(found["before"]), cluster(found["after"])
     assert plans.plan(after).steps == ()
     assert plans.label(after).steps == ()
-    assert plans.carried_out(after, removal_plan(after, plans.SPACE, plans.GIVEN).steps) == before
+    assert plans.carried_out(after, plan_uninstall(after, plans.SPACE, plans.GIVEN).steps) == before
 
 
 def test_the_agent_is_changed_and_goes_again(state: str) -> None:
@@ -96,7 +100,7 @@ def test_the_agent_is_changed_and_goes_again(state: str) -> None:
     assert steps
     changed = plans.carried_out(after, steps)
     assert json.loads(changed.text or "") != json.loads(after.text or "")
-    assert plans.carried_out(changed, removal_plan(changed, plans.SPACE, plans.GIVEN).steps) == before
+    assert plans.carried_out(changed, plan_uninstall(changed, plans.SPACE, plans.GIVEN).steps) == before
 
 
 def test_an_installation_that_was_cut_off_is_finished_and_goes_again(state: str) -> None:
@@ -104,7 +108,7 @@ def test_an_installation_that_was_cut_off_is_finished_and_goes_again(state: str)
     cut = cluster(found["interrupted"])
     done = plans.carried_out(cut, plans.plan(cut).steps)
     assert plans.plan(done).steps == ()
-    assert plans.carried_out(done, removal_plan(done, plans.SPACE, plans.GIVEN).steps) == cluster(found["before"])
+    assert plans.carried_out(done, plan_uninstall(done, plans.SPACE, plans.GIVEN).steps) == cluster(found["before"])
 
 
 # The scheduler's objects

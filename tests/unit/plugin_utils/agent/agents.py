@@ -13,14 +13,17 @@ from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.arguments import AGENT_DEPLOY
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.host import AgentHost, read_host
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import APPLIED
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.options import Options, parse_options
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.installed_agent import AgentState, LiveNode
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.module_options import (
+    AGENT_DEPLOY,
+    DeployOptions,
+    parse_deploy_options,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.owned_objects import LAST_APPLIED
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.pools import Pool, make_pools
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.seen import AgentSeen, LiveNode
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.probed_host import AgentHost, parse_host
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.identity import ClusterNode
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.last_applied import with_note
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.last_applied import with_last_applied
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 V2, V1, OPEN_EULER = (
@@ -58,7 +61,7 @@ def probe(name: str, **different: Any) -> dict[str, Any]:
 
 def host(name: str, recorded: str = V2, **different: Any) -> AgentHost:
     """A host that is a recorded node under another name."""
-    return replace(read_host(name, facts(recorded), probe(name), CNI), **different)
+    return replace(parse_host(name, facts(recorded), probe(name), CNI), **different)
 
 
 def arguments(**given: Any) -> dict[str, Any]:
@@ -72,11 +75,11 @@ def arguments(**given: Any) -> dict[str, Any]:
 GROUPS = {"all": ["n1", "n2", "n3"], "batch": ["n2", "n3"]}
 
 
-def options(groups: Mapping[str, Sequence[str]] | None = None, **given: Any) -> Options:
-    return parse_options(arguments(**given), groups or GROUPS)
+def options(groups: Mapping[str, Sequence[str]] | None = None, **given: Any) -> DeployOptions:
+    return parse_deploy_options(arguments(**given), groups or GROUPS)
 
 
-def pools(hosts: Sequence[AgentHost], chosen: Options) -> tuple[Pool, ...]:
+def pools(hosts: Sequence[AgentHost], chosen: DeployOptions) -> tuple[Pool, ...]:
     return make_pools(hosts, chosen.pools, chosen.features, chosen.release)
 
 
@@ -85,9 +88,9 @@ def node(name: str, labels: Mapping[str, str] | None = None, **different: Any) -
     return replace(known, **different)
 
 
-def seen(*nodes: LiveNode, **different: Any) -> AgentSeen:
+def seen(*nodes: LiveNode, **different: Any) -> AgentState:
     """A cluster that has nothing of ours."""
-    return replace(AgentSeen(nodes, {}, ()), **different)
+    return replace(AgentState(nodes, {}, ()), **different)
 
 
 def config_map(text: str, version: str = "3", **data: str) -> dict[str, Any]:
@@ -101,7 +104,7 @@ def config_map(text: str, version: str = "3", **data: str) -> dict[str, Any]:
 
 def served(wanted: Mapping[str, Any]) -> dict[str, Any]:
     """An object as the server gives it back: with fields and defaults of its own."""
-    found: dict[str, Any] = json.loads(json.dumps(with_note(wanted, APPLIED)))
+    found: dict[str, Any] = json.loads(json.dumps(with_last_applied(wanted, LAST_APPLIED)))
     found["metadata"].update(uid="5d0e", resourceVersion="12", generation=1, managedFields=[{"manager": "x"}])
     if found["kind"] == "DaemonSet":
         found["metadata"]["annotations"]["deprecated.daemonset.template.generation"] = "1"

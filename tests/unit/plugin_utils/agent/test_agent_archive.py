@@ -16,10 +16,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import archive_entries
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.archive import Archive, read_archive
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.archive_entries import BadArchive, read_entries
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.image_name import normalized
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import tar_entries
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.image_archive import (
+    Archive,
+    load_archive,
+    normalize_image,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.tar_entries import BadArchive, load_entries
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.archives import (
     NAME,
@@ -33,7 +36,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.archiv
 
 
 def read(data: bytes, image: str = NAME, wanted: str = "") -> Archive:
-    return read_archive(io.BytesIO(data), "/srv/agent.tar", image, wanted)
+    return load_archive(io.BytesIO(data), "/srv/agent.tar", image, wanted)
 
 
 def refusal(data: bytes, image: str = NAME, wanted: str = "") -> str:
@@ -195,19 +198,19 @@ def test_links_and_devices_count_for_nothing() -> None:
 
 
 def test_too_many_entries_and_documents_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive_entries, "ENTRIES", 3)
+    monkeypatch.setattr(tar_entries, "MAX_ENTRIES", 3)
     with pytest.raises(BadArchive, match="more than 3 entries"):
-        read_entries(io.BytesIO(tar([(str(each), b"") for each in range(4)])))
-    monkeypatch.setattr(archive_entries, "DOCUMENTS", 20)
+        load_entries(io.BytesIO(tar([(str(each), b"") for each in range(4)])))
+    monkeypatch.setattr(tar_entries, "MAX_DOCUMENTS", 20)
     with pytest.raises(BadArchive, match="JSON documents have more than"):
-        read_entries(io.BytesIO(tar([("a", b"{" * 15), ("b", b"[" * 15)])))
+        load_entries(io.BytesIO(tar([("a", b"{" * 15), ("b", b"[" * 15)])))
 
 
 def test_a_large_layer_is_not_held_in_memory() -> None:
     data = tar([("layer", b"\1" * (24 << 20))])
     stream = io.BytesIO(data)
     tracemalloc.start()
-    entries = read_entries(stream)
+    entries = load_entries(stream)
     _now, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert entries.sizes == {digest(b"\1" * (24 << 20)): 24 << 20}
@@ -232,15 +235,15 @@ def test_damage_never_ends_otherwise_than_in_a_refusal(damage: bytes, at: int) -
     ],
 )
 def test_names_are_normalized_as_the_runtimes_do(given_name: str, full: str) -> None:
-    assert normalized(given_name) == full
+    assert normalize_image(given_name) == full
 
 
 @pytest.mark.parametrize("name", ["", "A", "x/y:", "x//y", "x/y:v 1", "https://x/y", "x/y:a:b", "-x.y/z"])
 def test_what_is_no_name_is_refused(name: str) -> None:
     with pytest.raises(ProfileError, match="is no name of an image"):
-        normalized(name)
+        normalize_image(name)
 
 
 def test_a_name_with_a_digest_is_refused() -> None:
     with pytest.raises(ProfileError, match="write registry/name:tag, and the digest into colocation_agent_image_dig"):
-        normalized(f"{NAME}@{digest(b'')}")
+        normalize_image(f"{NAME}@{digest(b'')}")

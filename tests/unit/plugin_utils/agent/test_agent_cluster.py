@@ -12,21 +12,27 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.agent_cluster import AgentCluster
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.journal import Journal, written
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.labels import Permission
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import POOL, TAINT
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.needs import needs
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.objects import namespace
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.removal import removal_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.steps import (
-    create_owned,
-    delete,
-    node_labels,
-    patch,
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.colocation_config import (
+    AgentJournal,
+    render_journal,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import ObjectChange, Operation
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.installed_agent import (
+    AgentCluster,
+    plan_permissions,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.manifests import render_namespace
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.node_labels import LabelPermission
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.owned_objects import (
+    EVICTING_TAINT,
+    POOL_LABEL,
+    change_node_labels,
+    create_managed,
+    delete_object,
+    patch_object,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.uninstall_plan import plan_uninstall
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.object_changes import ObjectChange, Operation
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Ref
 from ansible_collections.volcano.colocation.tests.unit.action.api_server import CONTEXT, MemoryClient, Server
 
@@ -57,9 +63,9 @@ def named(kind: str, name: str, api_version: str = "v1", space: str | None = SPA
 
 
 def test_all_that_a_plan_needs_is_read() -> None:
-    journal = written(Journal(labels={"n1": {"a": None}}), SPACE)
+    journal = render_journal(AgentJournal(labels={"n1": {"a": None}}), SPACE)
     role = named("Role", "volcano-colocation-agent", "rbac.authorization.k8s.io/v1")
-    seen = cluster(NODE, SET, journal, role)[0].agent_seen()
+    seen = cluster(NODE, SET, journal, role)[0].read_state()
     (node,) = seen.nodes
     assert (node.name, node.identity.boot_id, node.labels) == ("n1", "b", {"zone": "a"})
     assert node.version
@@ -67,7 +73,7 @@ def test_all_that_a_plan_needs_is_read() -> None:
     assert node.listed == {"kubernetes.io/batch-cpu": "800", "kubernetes.io/batch-memory": "7"}
     assert set(seen.objects) == {Ref.of(SET), Ref.of(role)}
     assert seen.daemon_sets[0]["apiVersion"] == "apps/v1"
-    assert seen.journal == Journal(labels={"n1": {"a": None}})
+    assert seen.journal == AgentJournal(labels={"n1": {"a": None}})
     assert (seen.namespace, seen.config_map, seen.configurations) == (False, None, None)
 
 
@@ -79,10 +85,10 @@ def test_what_is_in_the_capacity_only_is_none_that_a_pod_can_have() -> None:
 
 
 def test_a_taint_goes_though_kubelet_writes_its_status_meanwhile() -> None:
-    taints = [{"key": TAINT, "effect": "NoSchedule"}, *NODE["spec"]["taints"]]
-    tainted = {**NODE, "metadata": {**NODE["metadata"], "labels": {POOL: "a"}}, "spec": {"taints": taints}}
+    taints = [{"key": EVICTING_TAINT, "effect": "NoSchedule"}, *NODE["spec"]["taints"]]
+    tainted = {**NODE, "metadata": {**NODE["metadata"], "labels": {POOL_LABEL: "a"}}, "spec": {"taints": taints}}
     found, server = cluster(tainted)
-    (step, *_status) = removal_plan(found.agent_seen(), SPACE, Permission.GIVEN).steps
+    (step, *_status) = plan_uninstall(found.read_state(), SPACE, LabelPermission.GIVEN).steps
     server.add({**tainted, "status": {**NODE["status"], "images": []}})
     found.apply([step])
     node = server.get("Node", "n1") or {}
@@ -96,7 +102,7 @@ def test_a_taint_goes_though_kubelet_writes_its_status_meanwhile() -> None:
 
 
 def test_a_crd_without_objects_is_there() -> None:
-    assert cluster(apis=("config.volcano.sh/v1alpha1",))[0].agent_seen().configurations == ()
+    assert cluster(apis=("config.volcano.sh/v1alpha1",))[0].read_state().configurations == ()
 
 
 @pytest.mark.parametrize(
@@ -111,7 +117,7 @@ def test_a_crd_without_objects_is_there() -> None:
 )
 def test_a_missing_verb_is_named(request_: str) -> None:
     with pytest.raises(ClusterError) as refused:
-        cluster(refuses={request_: 403})[0].agent_seen()
+        cluster(refuses={request_: 403})[0].read_state()
     assert str(refused.value) == (
         f"The user of /k.conf may not {request_}: no."
         " Nothing was changed. Grant the verb; docs/page.md lists all verbs."
@@ -120,11 +126,11 @@ def test_a_missing_verb_is_named(request_: str) -> None:
 
 CONFIG, NODE_REF = named("ConfigMap", "c"), named("Node", "n1", space=None)
 STEPS = (
-    create_owned(namespace(SPACE)),
-    node_labels("n1", {}, {"a": "b"}),
-    patch(CONFIG, "", ""),
+    create_managed(render_namespace(SPACE)),
+    change_node_labels("n1", {}, {"a": "b"}),
+    patch_object(CONFIG, "", ""),
     ObjectChange(Ref.of(SET), Operation.UPDATE, SET, None, None),
-    delete(SET),
+    delete_object(SET),
     ObjectChange(Ref("v1", "Node", "n1"), Operation.STATUS, {**NODE_REF, "status": {}}, None, None),
 )
 
@@ -200,7 +206,7 @@ def test_a_step_that_fails_says_what_was_done_before() -> None:
 
 
 def test_what_the_steps_take() -> None:
-    assert [str(each) for each in needs(STEPS)] == [
+    assert [str(each) for each in plan_permissions(STEPS)] == [
         f"get daemonsets.apps d in {SPACE}",
         "create namespaces",
         "patch nodes n1",

@@ -11,22 +11,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.config_keys import Path
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.config_map import (
-    ABSENT,
-    Wanted,
-    merged,
-    parsed,
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.colocation_config import (
+    UNSET,
+    DesiredConfig,
+    merge_config,
+    parse_config,
     pool_of,
-    without,
+    restore_config,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.config_schema import matches, problems, shadowed
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import POOL
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.colocation_schema import (
+    ConfigPath,
+    find_problems,
+    selector_matches,
+    shadowed_nodes,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.owned_objects import POOL_LABEL
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
 
-HIGH: Path = ("evictingConfig", "evictingCPUHighWatermark")
-LOW: Path = ("evictingConfig", "evictingCPULowWatermark")
-BURST: Path = ("cpuBurstConfig", "enable")
+HIGH: ConfigPath = ("evictingConfig", "evictingCPUHighWatermark")
+LOW: ConfigPath = ("evictingConfig", "evictingCPULowWatermark")
+BURST: ConfigPath = ("cpuBurstConfig", "enable")
 
 # As an agent makes it, with something of somebody's that no agent knows.
 THEIRS = """{
@@ -41,16 +45,16 @@ THEIRS = """{
 """
 
 
-def wanted(common: dict[Path, Any] | None = None, **pools: dict[Path, Any]) -> Wanted:
-    return Wanted(common or {}, pools, frozenset())
+def wanted(common: dict[ConfigPath, Any] | None = None, **pools: dict[ConfigPath, Any]) -> DesiredConfig:
+    return DesiredConfig(common or {}, pools, frozenset())
 
 
 def entry(pool: str, **sections: Any) -> dict[str, Any]:
-    return {"selector": {"matchLabels": {POOL: pool}}, **sections}
+    return {"selector": {"matchLabels": {POOL_LABEL: pool}}, **sections}
 
 
 def test_theirs_stays_with_its_order_and_what_nobody_knows() -> None:
-    text = merged(THEIRS, wanted({HIGH: 70}, a={BURST: True}), ()).text
+    text = merge_config(THEIRS, wanted({HIGH: 70}, a={BURST: True}), ()).text
     before, after = json.loads(THEIRS), json.loads(text)
     assert list(after) == ["globalConfig", "nodesConfig", "owner"]
     assert list(after["globalConfig"]) == list(before["globalConfig"])
@@ -60,36 +64,36 @@ def test_theirs_stays_with_its_order_and_what_nobody_knows() -> None:
 
 
 def test_what_is_there_already_leaves_the_text_as_it_is() -> None:
-    assert merged(THEIRS, wanted({HIGH: 80}), ()).text == THEIRS
-    once = merged(THEIRS, wanted({HIGH: 70}, a={BURST: True}), ())
-    again = merged(once.text, wanted({HIGH: 70}, a={BURST: True}), once.kept)
+    assert merge_config(THEIRS, wanted({HIGH: 80}), ()).text == THEIRS
+    once = merge_config(THEIRS, wanted({HIGH: 70}, a={BURST: True}), ())
+    again = merge_config(once.text, wanted({HIGH: 70}, a={BURST: True}), once.kept)
     assert (again.text, again.kept) == (once.text, once.kept)
 
 
 def test_without_a_configuration_there_is_one_with_a_global_part() -> None:
     """MergerCfg takes its defaults, and no nodesConfig, where globalConfig is missing."""
-    assert json.loads(merged(None, wanted(a={BURST: True}), ()).text) == {
+    assert json.loads(merge_config(None, wanted(a={BURST: True}), ()).text) == {
         "globalConfig": {},
         "nodesConfig": [entry("a", cpuBurstConfig={"enable": True})],
     }
 
 
 def test_what_is_no_longer_wanted_is_as_it_was_before_us() -> None:
-    first = merged(THEIRS, wanted({HIGH: 70, LOW: 20}), ())
-    second = merged(first.text, wanted({LOW: 20}), first.kept)
+    first = merge_config(THEIRS, wanted({HIGH: 70, LOW: 20}), ())
+    second = merge_config(first.text, wanted({LOW: 20}), first.kept)
     assert json.loads(second.text)["globalConfig"]["evictingConfig"] == {
         "evictingCPUHighWatermark": 80,
         "monitorInterval": 10,
         "evictingCPULowWatermark": 20,
     }
-    third = merged(second.text, wanted(), second.kept)
+    third = merge_config(second.text, wanted(), second.kept)
     assert json.loads(third.text) == json.loads(THEIRS)
 
 
 def test_what_they_changed_of_it_since_stays_and_is_told() -> None:
-    first = merged(THEIRS, wanted({HIGH: 70}), ())
+    first = merge_config(THEIRS, wanted({HIGH: 70}), ())
     changed = first.text.replace("70", "75")
-    found = merged(changed, wanted(), first.kept)
+    found = merge_config(changed, wanted(), first.kept)
     assert json.loads(found.text)["globalConfig"]["evictingConfig"]["evictingCPUHighWatermark"] == 75
     assert found.foreign == (
         "globalConfig.evictingConfig.evictingCPUHighWatermark was 80, the collection made it 70, now it is 75",
@@ -97,12 +101,16 @@ def test_what_they_changed_of_it_since_stays_and_is_told() -> None:
 
 
 def test_entries_keep_their_place_and_go_with_their_pool() -> None:
-    first = merged(THEIRS, wanted(a={BURST: True}, b={BURST: True}), ()).text
-    second = json.loads(merged(first, wanted(b={BURST: False}), ()).text)
+    first = merge_config(THEIRS, wanted(a={BURST: True}, b={BURST: True}), ()).text
+    second = json.loads(merge_config(first, wanted(b={BURST: False}), ()).text)
     assert [pool_of(each) for each in second["nodesConfig"]] == [None, "b"]
     assert second["nodesConfig"][1]["cpuBurstConfig"] == {"enable": False}
-    alive = Wanted({}, {"c": {}}, frozenset({"a"}))
-    assert [pool_of(each) for each in json.loads(merged(first, alive, ()).text)["nodesConfig"]] == [None, "a", "c"]
+    alive = DesiredConfig({}, {"c": {}}, frozenset({"a"}))
+    assert [pool_of(each) for each in json.loads(merge_config(first, alive, ()).text)["nodesConfig"]] == [
+        None,
+        "a",
+        "c",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -117,23 +125,23 @@ def test_entries_keep_their_place_and_go_with_their_pool() -> None:
 )
 def test_a_text_that_no_agent_can_read_is_refused(text: str, message: str) -> None:
     with pytest.raises(ClusterError) as refused:
-        merged(text, wanted({HIGH: 70}, a={}), ())
+        merge_config(text, wanted({HIGH: 70}, a={}), ())
     assert message in str(refused.value)
     assert "Nothing was changed." in str(refused.value)
 
 
 def test_taken_out_again_it_is_their_text_byte_for_byte() -> None:
-    found = merged(THEIRS, wanted({HIGH: 70}, a={BURST: True}), ())
-    assert without(found.text, THEIRS, found.text, found.kept) == (THEIRS, ())
-    fresh = merged(None, wanted({HIGH: 70}, a={BURST: True}), ())
-    assert without(fresh.text, None, fresh.text, fresh.kept) == (None, ())
+    found = merge_config(THEIRS, wanted({HIGH: 70}, a={BURST: True}), ())
+    assert restore_config(found.text, THEIRS, found.text, found.kept) == (THEIRS, ())
+    fresh = merge_config(None, wanted({HIGH: 70}, a={BURST: True}), ())
+    assert restore_config(fresh.text, None, fresh.text, fresh.kept) == (None, ())
 
 
 def test_taken_out_after_others_wrote_theirs_stays() -> None:
-    found = merged(THEIRS, wanted({HIGH: 70, LOW: 20}, a={BURST: True}), ())
+    found = merge_config(THEIRS, wanted({HIGH: 70, LOW: 20}, a={BURST: True}), ())
     document = {**json.loads(found.text), "added": True}
     document["globalConfig"]["evictingConfig"]["evictingCPULowWatermark"] = 25
-    text, foreign = without(json.dumps(document), THEIRS, found.text, found.kept)
+    text, foreign = restore_config(json.dumps(document), THEIRS, found.text, found.kept)
     assert json.loads(text or "") == {
         **json.loads(THEIRS),
         "globalConfig": {
@@ -148,9 +156,9 @@ def test_taken_out_after_others_wrote_theirs_stays() -> None:
 
 
 def test_what_was_only_ours_leaves_nothing_when_others_only_reformatted_it() -> None:
-    found = merged(None, wanted({HIGH: 70}, a={BURST: True}), ())
+    found = merge_config(None, wanted({HIGH: 70}, a={BURST: True}), ())
     text = json.dumps(json.loads(found.text))
-    assert without(text, None, found.text, found.kept) == (None, ())
+    assert restore_config(text, None, found.text, found.kept) == (None, ())
 
 
 VALUES = st.dictionaries(st.sampled_from([HIGH, LOW, BURST]), st.integers(1, 9), max_size=3)
@@ -175,27 +183,29 @@ DOCUMENTS = st.fixed_dictionaries(
 @given(DOCUMENTS, VALUES, VALUES)
 @settings(deadline=None)
 def test_whatever_was_there_comes_back_value_by_value(
-    document: dict[str, Any], first: dict[Path, Any], second: dict[Path, Any]
+    document: dict[str, Any], first: dict[ConfigPath, Any], second: dict[ConfigPath, Any]
 ) -> None:
     original = json.dumps(document)
-    once = merged(original, wanted(first, a=first), ())
-    twice = merged(once.text, wanted(second, b=second), once.kept)
+    once = merge_config(original, wanted(first, a=first), ())
+    twice = merge_config(once.text, wanted(second, b=second), once.kept)
     reformatted = json.dumps(json.loads(twice.text))
-    text, foreign = without(reformatted, original, twice.text, twice.kept)
+    text, foreign = restore_config(reformatted, original, twice.text, twice.kept)
     assert json.loads(text or "{}") == document
     assert foreign == ()
 
 
 def test_absent_is_not_null() -> None:
-    found = merged('{"globalConfig": {"evictingConfig": {"evictingCPUHighWatermark": null}}}', wanted({HIGH: 70}), ())
+    found = merge_config(
+        '{"globalConfig": {"evictingConfig": {"evictingCPUHighWatermark": null}}}', wanted({HIGH: 70}), ()
+    )
     assert found.kept[0].before is None
-    assert merged("{}", wanted({HIGH: 70}), ()).kept[0].before is ABSENT
-    assert repr(ABSENT) == "unset"
+    assert merge_config("{}", wanted({HIGH: 70}), ()).kept[0].before is UNSET
+    assert repr(UNSET) == "unset"
 
 
 @pytest.mark.parametrize("text", [None, "", " "])
 def test_nothing_is_an_empty_document(text: str | None) -> None:
-    assert parsed(text) == {}
+    assert parse_config(text) == {}
 
 
 @pytest.mark.parametrize(
@@ -240,14 +250,14 @@ def test_nothing_is_an_empty_document(text: str | None) -> None:
     ],
 )
 def test_what_the_agent_does_not_take_is_named(document: dict[str, Any], message: str) -> None:
-    assert message in problems(document)
+    assert message in find_problems(document)
 
 
 def test_what_the_agent_makes_itself_is_taken() -> None:
-    assert problems(json.loads(THEIRS)) == ()
-    assert problems({}) == ()
+    assert find_problems(json.loads(THEIRS)) == ()
+    assert find_problems({}) == ()
     equal = {"offlineLowBandwidthPercent": 40, "offlineHighBandwidthPercent": 40}
-    assert problems({"globalConfig": {"networkQosConfig": equal}}) == ()
+    assert find_problems({"globalConfig": {"networkQosConfig": equal}}) == ()
 
 
 @pytest.mark.parametrize(
@@ -265,12 +275,12 @@ def test_what_the_agent_makes_itself_is_taken() -> None:
     ],
 )
 def test_selectors_match_as_the_api_says(selector: dict[str, Any], hit: bool) -> None:
-    assert matches(selector, {"zone": "b"}) is hit
+    assert selector_matches(selector, {"zone": "b"}) is hit
 
 
 def test_their_entry_for_a_node_of_ours_is_seen() -> None:
     document = json.loads(THEIRS)
     document["nodesConfig"].append(entry("a"))
-    nodes = {"n1": {"zone": "a", POOL: "a"}, "n2": {"zone": "b", POOL: "a"}}
-    assert shadowed(document, [False, True], nodes) == ("nodesConfig[0] matches n2",)
-    assert shadowed(document, [False, True], {"n1": nodes["n1"]}) == ()
+    nodes = {"n1": {"zone": "a", POOL_LABEL: "a"}, "n2": {"zone": "b", POOL_LABEL: "a"}}
+    assert shadowed_nodes(document, [False, True], nodes) == ("nodesConfig[0] matches n2",)
+    assert shadowed_nodes(document, [False, True], {"n1": nodes["n1"]}) == ()

@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.helm import Helm, helm
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.host import AgentHost
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.rubik import rubik_config
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.helm_values import HelmValues, render_helm_values
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.probed_host import AgentHost
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.rubik_agent import render_rubik_config
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.agents import (
     OPEN_EULER,
     V1,
@@ -27,9 +27,9 @@ SHOWN = {"hidden_driver": ""}
 """The recorded nodes have a comment behind their driver, which the agent stumbles over."""
 
 
-def values(*hosts: AgentHost, **given: Any) -> Helm:
+def values(*hosts: AgentHost, **given: Any) -> HelmValues:
     chosen = options(**given)
-    return helm(pools(hosts, chosen), hosts, chosen)
+    return render_helm_values(pools(hosts, chosen), hosts, chosen)
 
 
 def test_one_pool_is_what_the_chart_can_say() -> None:
@@ -65,7 +65,7 @@ def test_root_selinux_digest_and_the_agents_own_tag() -> None:
     [
         ({"hidden_driver": "config.yaml:3: quotes"}, "n1: the chart cannot tell the driver, and the agent would guess"),
         ({"paths": {"/opt/cni/bin": "missing"}}, "n1: the chart's pod does not start without /opt/cni/bin"),
-        ({"kubelet_folder": "/data"}, "n1: the chart mounts /var/lib/kubelet, and kubelet's folder is /data"),
+        ({"kubelet_root_dir": "/data"}, "n1: the chart mounts /var/lib/kubelet, and kubelet's folder is /data"),
     ],
 )
 def test_where_the_chart_will_not_do(different: dict[str, Any], reason: str) -> None:
@@ -86,7 +86,9 @@ def test_an_older_chart_has_no_root() -> None:
     trees = tuple(tree.replace("/kubepods", "/pods/kubepods") for tree in rooted.trees)
     chosen = options(image="vc-agent:v1.13.0")
     old = host("n1", "facts/bookworm-v1-drivers-differ.json", runtime_driver=None, cgroup_root="/pods", trees=trees)
-    assert helm(pools([old], chosen), [old], chosen).reason.startswith("the chart has no agent_kube_cgroup_root before")
+    assert render_helm_values(pools([old], chosen), [old], chosen).reason.startswith(
+        "the chart has no agent_kube_cgroup_root before"
+    )
 
 
 def test_a_driver_that_agents_do_not_find_is_told_by_the_findings() -> None:
@@ -97,13 +99,13 @@ def test_a_driver_that_agents_do_not_find_is_told_by_the_findings() -> None:
 
 
 def test_rubik_is_told_the_driver_that_kubelet_has() -> None:
-    document = json.loads(rubik_config([host("n1", OPEN_EULER)], ["preemption", "quotaTurbo"]))
+    document = json.loads(render_rubik_config([host("n1", OPEN_EULER)], ["preemption", "quotaTurbo"]))
     assert document["agent"]["cgroupDriver"] == "systemd"
     assert document["agent"]["enabledFeatures"] == ["preemption", "quotaTurbo"]
     assert document["preemption"] == {"resource": ["cpu", "memory"]}
     cgroupfs = host("n1", OPEN_EULER, driver=Driver.CGROUPFS)
-    assert json.loads(rubik_config([cgroupfs], ["psi"]))["agent"]["cgroupDriver"] == "cgroupfs"
-    assert "preemption" not in json.loads(rubik_config([cgroupfs], ["psi"]))
+    assert json.loads(render_rubik_config([cgroupfs], ["psi"]))["agent"]["cgroupDriver"] == "cgroupfs"
+    assert "preemption" not in json.loads(render_rubik_config([cgroupfs], ["psi"]))
 
 
 @pytest.mark.parametrize(
@@ -121,5 +123,5 @@ def test_rubik_is_told_the_driver_that_kubelet_has() -> None:
 )
 def test_where_rubik_will_not_do(hosts: list[AgentHost], message: str) -> None:
     with pytest.raises(ClusterError) as refused:
-        rubik_config(hosts, ["preemption"])
+        render_rubik_config(hosts, ["preemption"])
     assert str(refused.value).startswith(message)

@@ -9,15 +9,18 @@ from typing import Any
 import kubernetes_validate
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.daemon_set import daemon_set
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.journal import Journal, written
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import APPLIED, POOL
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.objects import (
-    access,
-    colocation_configuration,
-    namespace,
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.colocation_config import (
+    AgentJournal,
+    render_journal,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.last_applied import with_note
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.manifests import (
+    render_access,
+    render_colocation_configuration,
+    render_daemon_set,
+    render_namespace,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.owned_objects import LAST_APPLIED, POOL_LABEL
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.last_applied import with_last_applied
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.agents import (
     CNI,
     OPEN_EULER,
@@ -36,7 +39,7 @@ def made(recorded: str | None = None, chosen: dict[str, Any] | None = None, **di
     """The DaemonSet of one host's pool."""
     one = host("n1", recorded, **different) if recorded else host("n1", **different)
     with_options = options(**(chosen or {}))
-    return daemon_set(pools([one], with_options)[0], with_options)
+    return render_daemon_set(pools([one], with_options)[0], with_options)
 
 
 def pod(found: dict[str, Any]) -> dict[str, Any]:
@@ -64,16 +67,18 @@ DAEMON_SETS = {
 }
 OBJECTS = [
     *DAEMON_SETS.values(),
-    *access("volcano-system"),
-    namespace("volcano-system"),
-    written(Journal(), "volcano-system"),
+    *render_access("volcano-system"),
+    render_namespace("volcano-system"),
+    render_journal(AgentJournal(), "volcano-system"),
 ]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_version_takes_every_object(version: str) -> None:
     for each in OBJECTS:
-        assert kubernetes_validate.validate(with_note(each, APPLIED), version, strict=True).startswith(version)
+        assert kubernetes_validate.validate(with_last_applied(each, LAST_APPLIED), version, strict=True).startswith(
+            version
+        )
 
 
 def test_the_validator_sees_a_wrong_field() -> None:
@@ -101,9 +106,9 @@ def test_driver_and_cgroup_root_are_told(name: str, driver: str, root: str | Non
 
 def test_it_runs_on_its_pool_whatever_taints_are_there() -> None:
     found = DAEMON_SETS["v2"]
-    chosen = pod(found)["nodeSelector"][POOL]
+    chosen = pod(found)["nodeSelector"][POOL_LABEL]
     assert found["metadata"]["name"] == f"volcano-agent-{chosen}"
-    assert found["spec"]["selector"]["matchLabels"][POOL] == chosen
+    assert found["spec"]["selector"]["matchLabels"][POOL_LABEL] == chosen
     assert pod(found)["tolerations"] == [{"operator": "Exists"}]
     assert "tolerations" not in pod(DAEMON_SETS["v1"])
 
@@ -143,7 +148,7 @@ def test_every_mount_has_its_volume_and_every_volume_a_mount(name: str) -> None:
 
 
 def test_kubelets_folder_is_that_of_the_node() -> None:
-    found = made("hosts/v2-kind-node.facts.json", kubelet_folder="/var/lib/k0s/kubelet")
+    found = made("hosts/v2-kind-node.facts.json", kubelet_root_dir="/var/lib/k0s/kubelet")
     assert "/var/lib/k0s/kubelet" in mounts(found)
     assert environment(found)["KUBELET_ROOT_DIR"] == "/var/lib/k0s/kubelet"
 
@@ -155,14 +160,14 @@ def test_selinux_confines_it_only_where_it_enforces_nothing() -> None:
 
 
 def test_the_agent_may_not_read_secrets() -> None:
-    rules = [rule for each in access("x") for rule in each.get("rules", ())]
+    rules = [rule for each in render_access("x") for rule in each.get("rules", ())]
     assert rules
     assert "secrets" not in {name for rule in rules for name in rule["resources"]}
 
 
 def test_ratios_become_a_colocation_configuration() -> None:
     memory = {"name": "offline", "namespace": "batch", "selector": {"matchLabels": {"app": "x"}}, "low_ratio": 50}
-    found = colocation_configuration(options(memory_qos=[memory]).memory_qos[0])
+    found = render_colocation_configuration(options(memory_qos=[memory]).memory_qos[0])
     assert (found["apiVersion"], found["kind"]) == ("config.volcano.sh/v1alpha1", "ColocationConfiguration")
     assert found["spec"] == {
         "selector": {"matchLabels": {"app": "x"}},

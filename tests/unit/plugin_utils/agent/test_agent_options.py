@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.feature import Feature
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.options import parse_options
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.release import release_of
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.features import Feature, parse_release
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.module_options import parse_deploy_options
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.agents import arguments, options
 
@@ -77,7 +76,7 @@ def test_what_cannot_be_is_refused(given: dict[str, Any], message: str) -> None:
 def test_an_unknown_feature_is_refused_with_those_that_there_are() -> None:
     given = {**arguments(), "features": ["Eviction", "Teleport"]}
     with pytest.raises(ProfileError, match=r"no agent has Teleport; it has OverSubscription, Eviction, .*NetworkQoS$"):
-        parse_options(given, {"all": ["n1"]})
+        parse_deploy_options(given, {"all": ["n1"]})
 
 
 def test_features_come_in_the_order_of_the_agent() -> None:
@@ -115,7 +114,7 @@ def test_settings_become_the_agents_own_keys() -> None:
 def test_the_release_is_that_of_the_tag_or_the_one_that_is_said(
     image: str, version: str, release: tuple[int, int]
 ) -> None:
-    assert release_of(image, version) == release
+    assert parse_release(image, version) == release
 
 
 @pytest.mark.parametrize("image", ["vc-agent", "registry:5000/vc-agent", "vc-agent:latest", "vc-agent@sha256:1.14"])
@@ -123,14 +122,14 @@ def test_an_image_that_does_not_tell_its_release_is_refused(image: str) -> None:
     with pytest.raises(
         ProfileError, match=r"does not tell which release it is.*colocation_agent_version, such as v1\.14\.0"
     ):
-        release_of(image, "")
+        parse_release(image, "")
 
 
 def test_a_release_without_an_agent_is_refused() -> None:
     with pytest.raises(ProfileError, match=r"Volcano 1\.10 has no agent; the first that has is 1\.11"):
-        release_of("vc-agent:v1.10.0", "")
+        parse_release("vc-agent:v1.10.0", "")
 
 
 def test_a_version_that_is_none_is_refused() -> None:
     with pytest.raises(ProfileError, match=r"^colocation_agent_version: 'new' is no version"):
-        release_of("vc-agent:v1.14.0", "new")
+        parse_release("vc-agent:v1.14.0", "new")

@@ -11,22 +11,25 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.host import AgentHost
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.journal import Journal, read_journal
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.labels import Permission, label_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import (
-    COLOCATION,
-    OVERSUBSCRIPTION,
-    POOL,
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.colocation_config import (
+    AgentJournal,
+    parse_journal,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.objects import colocation_configuration
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.options import Options
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.plan import make_plan, node_pools
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.seen import AgentSeen, LiveNode
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.steps import Plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import ObjectChange, Operation
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Ref, patched
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.install_plan import plan_install, pools_by_node
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.installed_agent import AgentState, LiveNode
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.manifests import render_colocation_configuration
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.module_options import DeployOptions
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.node_labels import LabelPermission, plan_labels
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.owned_objects import (
+    COLOCATION_LABEL,
+    OVERSUBSCRIPTION_LABEL,
+    POOL_LABEL,
+    AgentPlan,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.probed_host import AgentHost
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.object_changes import ObjectChange, Operation
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Ref, apply_patch
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.agents import (
     V1,
     config_map,
@@ -39,35 +42,35 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.agents
 )
 
 SPACE = "volcano-system"
-GIVEN, DENIED, UNSAID = Permission.GIVEN, Permission.DENIED, Permission.UNSAID
+GIVEN, DENIED, UNSAID = LabelPermission.GIVEN, LabelPermission.DENIED, LabelPermission.UNSAID
 HOSTS = (host("n1"), host("n2", V1))
 THEIRS = '{"globalConfig": {"cpuBurstConfig": {"enable": false}}, "x": 1}'
 
 
 def plan(
-    cluster: AgentSeen,
-    chosen: Options | None = None,
-    permission: Permission = GIVEN,
+    cluster: AgentState,
+    chosen: DeployOptions | None = None,
+    permission: LabelPermission = GIVEN,
     hosts: Sequence[AgentHost] = HOSTS,
-) -> Plan:
+) -> AgentPlan:
     chosen = chosen or options()
     owners = {each.name: each.name for each in hosts}
-    return make_plan(chosen, pools(hosts, chosen), owners, cluster, permission)
+    return plan_install(chosen, pools(hosts, chosen), owners, cluster, permission)
 
 
-def label(cluster: AgentSeen, permission: Permission = GIVEN, chosen: Options | None = None) -> Plan:
+def label(cluster: AgentState, permission: LabelPermission = GIVEN, chosen: DeployOptions | None = None) -> AgentPlan:
     made = pools(HOSTS, chosen or options())
-    return label_plan(cluster, node_pools(made, {"n1": "n1", "n2": "n2"}), made, permission, SPACE)
+    return plan_labels(cluster, pools_by_node(made, {"n1": "n1", "n2": "n2"}), made, permission, SPACE)
 
 
-def carried_out(cluster: AgentSeen, steps: Sequence[ObjectChange]) -> AgentSeen:
+def carried_out(cluster: AgentState, steps: Sequence[ObjectChange]) -> AgentState:
     """The cluster once the steps are done, as the API server would give it back."""
     for step in steps:
         cluster = _done(cluster, step)
     return cluster
 
 
-def _done(cluster: AgentSeen, step: ObjectChange) -> AgentSeen:
+def _done(cluster: AgentState, step: ObjectChange) -> AgentState:
     kind, name = step.ref.kind, step.ref.name
     if kind == "Node":
         return replace(
@@ -79,7 +82,7 @@ def _done(cluster: AgentSeen, step: ObjectChange) -> AgentSeen:
         gone = step.operation is Operation.DELETE
         if name == "volcano-agent-configuration":
             return replace(cluster, config_map=None if gone else _config_map(cluster, step))
-        return replace(cluster, journal=None if gone else read_journal(step.body))
+        return replace(cluster, journal=None if gone else parse_journal(step.body))
     if kind == "DaemonSet":
         others = (each for each in cluster.daemon_sets if Ref.of(each) != step.ref)
         whole = _whole(cluster, step)
@@ -96,12 +99,12 @@ def _done(cluster: AgentSeen, step: ObjectChange) -> AgentSeen:
     return replace(cluster, objects=objects)
 
 
-def _whole(cluster: AgentSeen, step: ObjectChange) -> dict[str, Any]:
+def _whole(cluster: AgentState, step: ObjectChange) -> dict[str, Any]:
     """The object that a step creates or patches."""
-    return patched(cluster.objects.get(step.ref, {}), step.body)
+    return apply_patch(cluster.objects.get(step.ref, {}), step.body)
 
 
-def _config_map(cluster: AgentSeen, step: ObjectChange) -> dict[str, Any]:
+def _config_map(cluster: AgentState, step: ObjectChange) -> dict[str, Any]:
     data = {**((cluster.config_map or {}).get("data") or {}), **step.body["data"]}
     return {**config_map(""), "data": {key: text for key, text in data.items() if text is not None}}
 
@@ -123,11 +126,11 @@ def _patched(found: LiveNode, step: ObjectChange) -> LiveNode:
     )
 
 
-def cluster(**different: Any) -> AgentSeen:
+def cluster(**different: Any) -> AgentState:
     return seen(node("n1", {"zone": "a"}), node("n2", {"zone": "b"}), **different)
 
 
-def installed(**different: Any) -> AgentSeen:
+def installed(**different: Any) -> AgentState:
     """A cluster after both steps."""
     before = cluster(**different)
     after = carried_out(before, plan(before).steps)
@@ -199,7 +202,7 @@ def test_what_other_clients_have_added_stays_when_an_object_is_updated() -> None
     assert plan(replace(after, objects={**after.objects, key: live})).steps == ()
     live["spec"]["template"]["spec"]["containers"][0]["image"] = "evil:1"
     (step,) = plan(replace(after, objects={**after.objects, key: live})).steps
-    updated = patched(live, step.body)
+    updated = apply_patch(live, step.body)
     template = updated["spec"]["template"]
     assert restarted.items() <= template["metadata"]["annotations"].items()
     assert updated["metadata"]["labels"]["team"] == "a"
@@ -226,7 +229,7 @@ def test_an_account_keeps_the_tokens_that_the_server_has_added() -> None:
     bare["secrets"] = [{"name": "token"}]
     (step,) = plan(replace(after, objects={**after.objects, key: bare})).steps
     assert step.operation is Operation.UPDATE
-    assert patched(bare, step.body)["secrets"] == [{"name": "token"}]
+    assert apply_patch(bare, step.body)["secrets"] == [{"name": "token"}]
 
 
 def test_a_node_of_another_kind_moves_and_its_old_pool_goes() -> None:
@@ -256,7 +259,7 @@ def test_the_configuration_says_what_each_pool_has() -> None:
     (text,) = (step.after for step in plan(cluster(), chosen).steps if step.ref.name == "volcano-agent-configuration")
     document = json.loads(text)
     assert document["globalConfig"] == {"evictingConfig": {"evictingCPUHighWatermark": 70}}
-    by_pool = {each["selector"]["matchLabels"][POOL]: each for each in document["nodesConfig"]}
+    by_pool = {each["selector"]["matchLabels"][POOL_LABEL]: each for each in document["nodesConfig"]}
     (batch,) = (each for name, each in by_pool.items() if name.startswith("batch-v1-"))
     (other,) = (each for name, each in by_pool.items() if name.startswith("v2-"))
     assert batch["evictingConfig"] == {"evictingCPUHighWatermark": 90}
@@ -285,7 +288,7 @@ def test_without_the_crd_memory_qos_is_refused() -> None:
 
 def test_configurations_are_made_changed_and_taken_away_with_the_variable() -> None:
     memory = [{"name": "offline", "namespace": "batch", "selector": {"matchLabels": {"app": "x"}}}]
-    theirs = {**colocation_configuration(options(memory_qos=memory).memory_qos[0])}
+    theirs = {**render_colocation_configuration(options(memory_qos=memory).memory_qos[0])}
     theirs["metadata"] = {"name": "theirs", "namespace": "batch"}
     with_crd = cluster(configurations=(theirs,))
     first = plan(with_crd, options(memory_qos=memory, features=["MemoryQoSV2"]))
@@ -336,7 +339,7 @@ def test_labels_that_nobody_spoke_of_stop_the_run_before_its_first_change() -> N
     for act in (plan, label):
         with pytest.raises(ClusterError) as refused:
             act(cluster(), permission=UNSAID)
-        assert f"Node n1: {COLOCATION}=true, {OVERSUBSCRIPTION}=true" in str(refused.value)
+        assert f"Node n1: {COLOCATION_LABEL}=true, {OVERSUBSCRIPTION_LABEL}=true" in str(refused.value)
         assert "evicts offline pods" in str(refused.value)
         assert "Nothing was changed. Set colocation_agent_label_nodes to true" in str(refused.value)
 
@@ -345,7 +348,7 @@ def test_labels_that_are_denied_are_pending_and_all_else_is_done() -> None:
     found = plan(cluster(), permission=DENIED)
     assert len(found.pending) == 2
     assert [step.ref.kind for step in found.steps].count("DaemonSet") == 2
-    assert label(cluster(), DENIED) == Plan(pending=found.pending)
+    assert label(cluster(), DENIED) == AgentPlan(pending=found.pending)
 
 
 def test_nodes_that_have_the_labels_need_no_permission() -> None:
@@ -354,16 +357,16 @@ def test_nodes_that_have_the_labels_need_no_permission() -> None:
 
 def test_without_oversubscription_only_the_other_label_is_set() -> None:
     steps = label(cluster(), chosen=options(features=["Eviction"])).steps
-    assert [step.body["metadata"]["labels"] for step in steps[1:]] == [{COLOCATION: "true"}] * 2
+    assert [step.body["metadata"]["labels"] for step in steps[1:]] == [{COLOCATION_LABEL: "true"}] * 2
 
 
 def test_the_journal_comes_before_the_labels_it_speaks_of() -> None:
-    off = seen(node("n1", {COLOCATION: "false"}), node("n2"))
+    off = seen(node("n1", {COLOCATION_LABEL: "false"}), node("n2"))
     found = label(off)
     assert [step.ref.kind for step in found.steps] == ["ConfigMap", "Node", "Node"]
-    journal = read_journal(found.steps[0].body)
+    journal = parse_journal(found.steps[0].body)
     assert journal is not None
-    assert journal.labels["n1"] == {COLOCATION: "false", OVERSUBSCRIPTION: None}
+    assert journal.labels["n1"] == {COLOCATION_LABEL: "false", OVERSUBSCRIPTION_LABEL: None}
     # In check mode nobody has made it before.
     assert found.steps[0].operation is Operation.CREATE
-    assert label(replace(off, journal=Journal())).steps[0].operation is Operation.PATCH
+    assert label(replace(off, journal=AgentJournal())).steps[0].operation is Operation.PATCH

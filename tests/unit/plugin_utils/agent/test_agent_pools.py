@@ -9,12 +9,16 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.arguments import FEATURES
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.feature import Feature, served
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.host import AgentHost, known_host, read_host
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.pools import obstacle
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.features import Feature, split_supported
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.module_options import FEATURE_NAMES
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.pools import unsupported_reason
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.probed_host import (
+    AgentHost,
+    parse_host,
+    parse_host_identity,
+)
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import CgroupMode
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.agents import (
     CNI,
@@ -37,7 +41,7 @@ def test_each_kind_of_node_is_a_pool_of_its_own() -> None:
     made = pools([host("n1"), host("n2", V1), host("n3")], options())
     assert [(pool.name[:10], pool.hosts) for pool in made] == [("v1-systemd", ("n2",)), ("v2-systemd", ("n1", "n3"))]
     kind = made[1].kind
-    assert (kind.driver, kind.cgroup_root, kind.sys_fs, kind.kubelet_folder) == (
+    assert (kind.driver, kind.cgroup_root, kind.sys_fs, kind.kubelet_root_dir) == (
         Driver.SYSTEMD,
         "",
         "/sys/fs",
@@ -94,13 +98,13 @@ def test_a_named_pool_is_split_by_kind_and_keeps_its_settings() -> None:
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_why_no_agent_can_work_on_a_host(different: dict[str, Any], release: tuple[int, int], why: str) -> None:
-    assert obstacle(host("n1", **different), release).startswith(why)
+    assert unsupported_reason(host("n1", **different), release).startswith(why)
 
 
 def test_an_old_agent_is_right_for_v1_with_cgroupfs() -> None:
     right = host("n1", "facts/bookworm-v1-drivers-differ.json", runtime_driver="cgroupfs")
     assert right.driver is Driver.CGROUPFS
-    assert obstacle(right, OLD) == ""
+    assert unsupported_reason(right, OLD) == ""
 
 
 def test_kinds_node_has_its_pods_below_a_root_of_their_own() -> None:
@@ -116,7 +120,7 @@ def test_rke2s_and_k3s_folders_are_those_of_their_kubelet() -> None:
     for name in ("rke2", "k3s-1.32-drop-ins"):
         recorded = facts(f"hosts/{name}.facts.json")
         folder = recorded["kubelet"]["checkpoints"][0]["path"].rpartition("/")[0]
-        assert host("n1", f"hosts/{name}.facts.json").kubelet_folder == folder
+        assert host("n1", f"hosts/{name}.facts.json").kubelet_root_dir == folder
 
 
 def test_all_hosts_that_cannot_are_named_at_once() -> None:
@@ -128,7 +132,7 @@ def test_all_hosts_that_cannot_are_named_at_once() -> None:
 
 
 def features_of(one: AgentHost, release: tuple[int, int] = NOW) -> tuple[set[str], dict[str, str]]:
-    on, off = served(one, [Feature(name) for name in FEATURES], release)
+    on, off = split_supported(one, [Feature(name) for name in FEATURE_NAMES], release)
     return {each.value for each in on}, {each.feature.value: each.reason for each in off}
 
 
@@ -154,7 +158,7 @@ def test_a_mainline_v1_node_has_no_qos_levels() -> None:
 
 def test_openeuler_gets_all_of_v1() -> None:
     euler = host("n1", OPEN_EULER, **EULER, paths={CNI: "regular"})
-    assert features_of(euler)[0] == set(FEATURES) - {"MemoryQoSV2"}
+    assert features_of(euler)[0] == set(FEATURE_NAMES) - {"MemoryQoSV2"}
 
 
 @pytest.mark.parametrize(
@@ -194,18 +198,18 @@ def test_containers_of_crio_under_cgroupfs_are_not_found() -> None:
 
 def test_a_host_that_was_not_looked_at_is_named() -> None:
     with pytest.raises(ProfileError, match=r"^n1: node_facts has no result"):
-        read_host("n1", None, probe("n1"), CNI)
+        parse_host("n1", None, probe("n1"), CNI)
     with pytest.raises(ProfileError, match=r"^n1: agent_host_info has no result"):
-        read_host("n1", facts(V2), None, CNI)
+        parse_host("n1", facts(V2), None, CNI)
     with pytest.raises(ProfileError, match=r"^n1: agent_host_info has no result"):
-        known_host("n1", facts(V2), None)
+        parse_host_identity("n1", facts(V2), None)
 
 
 def test_a_node_is_known_by_its_override_its_hostname_and_the_inventorys_name() -> None:
     told = host("worker-1").identity
     assert told.node_names == ("t3", "worker-1")
     assert told.boot_id == "boot-worker-1"
-    assert known_host("worker-1", None, probe("worker-1")).node_names == ("worker-1",)
+    assert parse_host_identity("worker-1", None, probe("worker-1")).node_names == ("worker-1",)
 
 
 def test_other_agents_are_those_of_the_facts() -> None:

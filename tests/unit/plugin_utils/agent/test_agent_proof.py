@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.daemon_set import daemon_set
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import OVERSUBSCRIPTION, POOL
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.proof import Agents, NodeProof, prove
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.seen import LiveNode
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.installed_agent import LiveNode
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.manifests import render_daemon_set
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.node_proof import Agents, NodeProof, prove_nodes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.owned_objects import (
+    OVERSUBSCRIPTION_LABEL,
+    POOL_LABEL,
+)
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.agents import (
     host,
     node,
@@ -24,9 +27,9 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.agents
 
 CHOSEN = options()
 POOLED = pools([host("n1")], CHOSEN)[0]
-SET = served(daemon_set(POOLED, CHOSEN))
+SET = served(render_daemon_set(POOLED, CHOSEN))
 SET["status"]["observedGeneration"] = 1
-LABELS = {POOL: POOLED.name, OVERSUBSCRIPTION: "true"}
+LABELS = {POOL_LABEL: POOLED.name, OVERSUBSCRIPTION_LABEL: "true"}
 REPORTED = {"kubernetes.io/batch-cpu": "900"}
 
 
@@ -45,7 +48,7 @@ def proof(
 ) -> NodeProof:
     live = live or node("n1", LABELS, reported=REPORTED)
     agents = Agents(sets, (pod(),) if pods is None else pods, oversubscribed)
-    (found,) = prove({"n1": host("n1", **different)}, [live, node("other")], agents)
+    (found,) = prove_nodes({"n1": host("n1", **different)}, [live, node("other")], agents)
     return found
 
 
@@ -81,7 +84,7 @@ def test_a_change_that_is_not_taken_up_yet() -> None:
 def rolling(**given: Any) -> dict[str, Any]:
     """A DaemonSet whose change has been taken up, and has not reached the Node's pod."""
     chosen = options(**given)
-    found = served(daemon_set(replace(POOLED, kind=pools([host("n1")], chosen)[0].kind), chosen))
+    found = served(render_daemon_set(replace(POOLED, kind=pools([host("n1")], chosen)[0].kind), chosen))
     return {**found, "status": {"observedGeneration": 1, "desiredNumberScheduled": 1, "updatedNumberScheduled": 0}}
 
 

@@ -11,45 +11,48 @@ from typing import Any
 import kubernetes_validate
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.daemon_set import daemon_set
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.feature import Feature
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.names import COLOCATION, POOL
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.proof import Agents
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.seen import LiveNode
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.trial import (
-    Trial,
-    begun,
-    ended,
-    readings,
-    trial_pod,
-    trials,
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.features import Feature
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.installed_agent import LiveNode
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.manifests import render_daemon_set
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.node_proof import Agents
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.owned_objects import COLOCATION_LABEL, POOL_LABEL
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.smoke_test import (
+    SmokeTest,
+    cleanup_changes,
+    expected_values,
+    plan_smoke_tests,
+    render_pod,
+    smoke_test_pods,
+    start_changes,
+    unverified_features,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.trial_values import expected, unproven
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import CgroupMode
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import Operation
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.object_changes import Operation
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.agents import host, node, options, pools
 
 SPACE = "volcano-system"
 CHOSEN = options(features=["OverSubscription", "Eviction", "Resources", "CPUBurst"])
 POOLED = pools([host("n1"), host("n2")], CHOSEN)[0]
-LABELS = {POOL: POOLED.name, COLOCATION: "true"}
+LABELS = {POOL_LABEL: POOLED.name, COLOCATION_LABEL: "true"}
 RICH = {"kubernetes.io/batch-cpu": "900"}
 
 
 def agent(on: str) -> dict[str, Any]:
-    spec = daemon_set(POOLED, CHOSEN)["spec"]["template"]["spec"]
+    spec = render_daemon_set(POOLED, CHOSEN)["spec"]["template"]["spec"]
     return {"metadata": {"name": f"agent-{on}"}, "spec": {**spec, "nodeName": on}}
 
 
-def tried(reported: dict[str, str] | None = None, labels: dict[str, str] | None = None) -> Trial:
+def tried(reported: dict[str, str] | None = None, labels: dict[str, str] | None = None) -> SmokeTest:
     live = node("n1", labels or LABELS, reported=RICH if reported is None else reported)
-    (found,) = trials({"n1": host("n1")}, [live], Agents([], [agent("n1")], oversubscribed=False))
+    (found,) = plan_smoke_tests({"n1": host("n1")}, [live], Agents([], [agent("n1")], oversubscribed=False))
     return found
 
 
-def live(trial: Trial, *, ready: bool = True, status: dict[str, Any] | None = None, **metadata: Any) -> dict[str, Any]:
+def live(
+    trial: SmokeTest, *, ready: bool = True, status: dict[str, Any] | None = None, **metadata: Any
+) -> dict[str, Any]:
     """The pod as the API server has it."""
-    made = trial_pod(trial, SPACE)
+    made = render_pod(trial, SPACE)
     told = {
         "phase": "Running",
         "conditions": [{"type": "Ready", "status": str(ready)}],
@@ -66,12 +69,14 @@ def test_there_is_one_in_each_pool_that_has_an_agent() -> None:
     nodes = [
         node("n2", LABELS),
         node("n1", LABELS),
-        node("n3", {POOL: "v1-other"}),
+        node("n3", {POOL_LABEL: "v1-other"}),
         node("n4"),
         node("elsewhere", LABELS),
     ]
     hosts = {name: host(name) for name in ("n1", "n2", "n3", "n4")}
-    found = trials(hosts, nodes, Agents([], [agent("n1"), agent("n2"), agent("elsewhere")], oversubscribed=False))
+    found = plan_smoke_tests(
+        hosts, nodes, Agents([], [agent("n1"), agent("n2"), agent("elsewhere")], oversubscribed=False)
+    )
     assert [(each.pool, each.node.name, each.image) for each in found] == [(POOLED.name, "n1", CHOSEN.image)]
     assert found[0].features == POOLED.kind.features
 
@@ -79,12 +84,12 @@ def test_there_is_one_in_each_pool_that_has_an_agent() -> None:
 @pytest.mark.parametrize("version", ["1.25", "1.30", "1.34"])
 def test_the_api_takes_the_pod(version: str) -> None:
     for reported in (RICH, {}):
-        made = trial_pod(tried(reported), SPACE)
+        made = render_pod(tried(reported), SPACE)
         assert kubernetes_validate.validate(made, version, strict=True).startswith(version)
 
 
 def test_the_pod_is_offline_small_and_without_rights() -> None:
-    made = trial_pod(tried(), SPACE)
+    made = render_pod(tried(), SPACE)
     (container,) = made["spec"]["containers"]
     assert made["metadata"]["annotations"]["volcano.sh/qos-level"] == "BE"
     assert made["spec"]["nodeName"] == "n1"
@@ -93,7 +98,7 @@ def test_the_pod_is_offline_small_and_without_rights() -> None:
     assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
     assert "privileged" not in container["securityContext"]
     assert container["image"] == CHOSEN.image
-    selected = daemon_set(POOLED, CHOSEN)["spec"]["selector"]["matchLabels"]
+    selected = render_daemon_set(POOLED, CHOSEN)["spec"]["selector"]["matchLabels"]
     assert any(made["metadata"]["labels"].get(key) != value for key, value in selected.items())
 
 
@@ -106,33 +111,33 @@ def test_it_asks_for_batch_cpu_only_where_the_node_has_enough() -> None:
         False,
         False,
     ]
-    assert "kubernetes.io/batch-cpu" not in str(trial_pod(tried({}), SPACE))
+    assert "kubernetes.io/batch-cpu" not in str(render_pod(tried({}), SPACE))
 
 
 def test_pods_are_made_used_again_and_replaced() -> None:
     trial = tried()
-    assert [step.operation for step in begun([trial], [], SPACE)] == [Operation.CREATE]
-    assert not list(begun([trial], [live(trial)], SPACE))
+    assert [step.operation for step in start_changes([trial], [], SPACE)] == [Operation.CREATE]
+    assert not list(start_changes([trial], [live(trial)], SPACE))
     moved = live(replace(trial, node=node("n9")))
     for stale in (live(trial, status={"phase": "Failed"}), moved, live(replace(trial, image="old:1"))):
-        assert [(step.operation, step.ref.name) for step in begun([trial], [stale], SPACE)] == [
+        assert [(step.operation, step.ref.name) for step in start_changes([trial], [stale], SPACE)] == [
             (Operation.DELETE, trial.name)
         ]
     leaving = live(trial, status={"phase": "Failed"}, deletionTimestamp="2026-01-01T00:00:00Z")
-    assert not list(begun([trial], [leaving], SPACE))
+    assert not list(start_changes([trial], [leaving], SPACE))
 
 
 def test_all_of_them_go() -> None:
     left = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "volcano-agent-probe-old", "namespace": SPACE}}
-    assert [str(step) for step in ended([live(tried()), left])] == [
+    assert [str(step) for step in cleanup_changes([live(tried()), left])] == [
         f"delete Pod {SPACE}/{tried().name}",
         f"delete Pod {SPACE}/volcano-agent-probe-old",
     ]
-    assert not list(ended([live(tried(), deletionTimestamp="now")]))
+    assert not list(cleanup_changes([live(tried(), deletionTimestamp="now")]))
 
 
 def test_what_is_to_be_read_of_a_ready_pod() -> None:
-    (found,) = readings([tried()], [live(tried())])
+    (found,) = smoke_test_pods([tried()], [live(tried())])
     told = found.published()
     read = told["options"]
     assert (told["ready"], told["reason"], told["host"], told["pod"]) == (
@@ -186,14 +191,14 @@ def test_what_is_to_be_read_of_a_ready_pod() -> None:
     ],
 )
 def test_why_there_is_nothing_to_be_read(pods: Sequence[dict[str, Any]], why: str) -> None:
-    (found,) = readings([tried()], pods)
+    (found,) = smoke_test_pods([tried()], pods)
     assert (found.reason, found.published()["ready"]) == (why, False)
 
 
 def values(
     features: Sequence[Feature], live_node: LiveNode, *, v2: bool, batch: bool = True
 ) -> list[tuple[str, str, str]]:
-    found = expected(features, live_node, v2=v2, batch=batch)
+    found = expected_values(features, live_node, v2=v2, batch=batch)
     return [(each.controller, each.file, each.wanted) for each in found if each.level == "pod"]
 
 
@@ -210,27 +215,27 @@ def test_what_each_feature_writes_on_v1() -> None:
 
 def test_a_node_without_labels_shows_resources_only() -> None:
     features = (Feature.RESOURCES, Feature.CPU_BURST)
-    bare = node("n1", {POOL: "x"})
+    bare = node("n1", {POOL_LABEL: "x"})
     assert {file for _controller, file, _wanted in values(features, bare, v2=True)} == {"cpu.weight", "cpu.max"}
-    (off,) = unproven(features, bare, batch=True)
+    (off,) = unverified_features(features, bare, batch=True)
     assert (off.feature, off.reason) == (
         Feature.CPU_BURST,
         "the Node has no label volcano.sh/colocation=true, so that its agent leaves the feature off",
     )
-    assert [each.feature for each in unproven(features, bare, batch=False)] == list(features)
+    assert [each.feature for each in unverified_features(features, bare, batch=False)] == list(features)
     assert not values(features, bare, v2=True, batch=False)
 
 
 def test_of_every_feature_it_is_known_whether_the_pod_shows_it() -> None:
     labelled = node("n1", LABELS)
-    off = {each.feature for each in unproven(Feature, labelled, batch=True)}
-    shown = {Feature(each.feature) for each in expected(Feature, labelled, v2=False, batch=True)}
+    off = {each.feature for each in unverified_features(Feature, labelled, batch=True)}
+    shown = {Feature(each.feature) for each in expected_values(Feature, labelled, v2=False, batch=True)}
     assert off | shown == set(Feature)
     assert not off & shown
 
 
 def test_the_version_of_the_host_decides() -> None:
     trial = replace(tried(), host=replace(host("n1"), mode=CgroupMode.V1, cgroup_root="/kubelet", driver=None))
-    told = readings([trial], [live(trial)])[0].published()["options"]
+    told = smoke_test_pods([trial], [live(trial)])[0].published()["options"]
     assert {each["file"] for each in told["expected"]} == {"cpu.shares", "cpu.cfs_quota_us", "cpu.cfs_burst_us"}
     assert (told["cgroup_root"], told["cgroup_driver"]) == ("/kubelet", "")

@@ -13,8 +13,8 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.schedu
     release,
     unheard_queues,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.conf import Usage
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.watermarks import Watermarks
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.target_spec import Watermarks
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.volcano_conf import Usage
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.confs import TEXT, WRITTEN
 
 USAGE = "  - name: usage\n    arguments: {thresholds: {cpu: 60, mem: 60}}\n"

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ApiError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.object_changes import (
     ObjectChange,
     Operation,
     apply_change,
     apply_changes,
-    creation,
-    deletion,
-    patch_of,
+    creation_of,
+    deletion_of,
+    merge_patch,
     render,
     required_permissions,
     text_change,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ApiError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap, Ref
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.wait import WaitOptions
 from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
@@ -28,9 +28,9 @@ from ansible_collections.volcano.colocation.tests.unit.action.api_server import 
 MAP = Ref("v1", "ConfigMap", "c", "a")
 FOUND: dict[str, Any] = {**MAP.header(resourceVersion="1"), "data": {"x": "old", "theirs": "y"}}
 CHANGES = (
-    creation({**Ref("v1", "Namespace", "a").header(), "spec": {}}),
+    creation_of({**Ref("v1", "Namespace", "a").header(), "spec": {}}),
     text_change(ConfigMap("c", FOUND["data"], "1", "a"), "x", "new"),
-    deletion(MAP, {"data": {}}),
+    deletion_of(MAP, {"data": {}}),
 )
 
 
@@ -66,14 +66,14 @@ def test_the_error_says_how_many_were_applied_before() -> None:
 
 def test_a_dry_run_leaves_out_what_it_could_not_judge() -> None:
     found = server(refuses={"create namespaces b": 500})
-    unjudged = creation({**Ref("v1", "Namespace", "b").header()}, dry=False)
+    unjudged = creation_of({**Ref("v1", "Namespace", "b").header()}, dry=False)
     apply_changes(found.client(dry_run=True), [unjudged, *CHANGES])
     with pytest.raises(ApiError):
         apply_changes(found.client(), [unjudged])
 
 
 def test_a_patch_is_of_the_version_that_was_read() -> None:
-    change = patch_of(FOUND, {"data": {"x": "new", "z": None}}, {"data": {"x": "new"}})
+    change = merge_patch(FOUND, {"data": {"x": "new", "z": None}}, {"data": {"x": "new"}})
     assert change.body == {**MAP.header(resourceVersion="1"), "data": {"x": "new", "z": None}}
     assert (change.before, change.after) == ({"data": {"x": "old"}}, {"data": {"x": "new"}})
     found = server()
@@ -85,7 +85,7 @@ def test_a_patch_is_of_the_version_that_was_read() -> None:
 def test_a_deletion_may_be_waited_for() -> None:
     shown: list[str] = []
     found = server()
-    apply_changes(found.client(), [deletion(MAP, None)], lambda change: WaitOptions(1, show=shown.append))
+    apply_changes(found.client(), [deletion_of(MAP, None)], lambda change: WaitOptions(1, show=shown.append))
     assert found.get("ConfigMap", "c", "a") is None
 
 
@@ -121,7 +121,7 @@ def workload(version: str, image: str = "a", ready: int = 0) -> dict[str, Any]:
 
 
 def test_a_patch_is_sent_again_where_only_the_status_differs() -> None:
-    change = patch_of(workload("7"), {"spec": {"image": "b"}}, {})
+    change = merge_patch(workload("7"), {"spec": {"image": "b"}}, {})
     found = Server()
     found.add(workload("", ready=3))
     assert apply_change(found.client(), change)["spec"] == {"image": "b"}
@@ -135,7 +135,7 @@ def test_a_patch_is_not_sent_for_ever() -> None:
     found = Server(refuses={"patch daemonsets.apps d in a": 409})
     found.add(workload(""))
     with pytest.raises(ApiError, match="another client changed it"):
-        apply_change(found.client(), patch_of(workload("7"), {"spec": {"image": "b"}}, {}))
+        apply_change(found.client(), merge_patch(workload("7"), {"spec": {"image": "b"}}, {}))
     assert found.writes == []
 
 

@@ -16,16 +16,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube import client as module
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.client import Client
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube import dynamic_client as module
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import (
+    NO_ANSWER,
     NOT_FOUND,
-    SILENT,
     TOO_MANY,
     ApiError,
     ClusterError,
     ErrorContext,
 )
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.dynamic_client import Client
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Ref
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.kube.discovery import REVIEWS, Kinds, discover
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rollout.cluster import kubeconfig
@@ -319,7 +319,7 @@ def test_a_server_that_wants_to_be_left_alone_for_longer_is_left_alone(
     server: Server, client: Client, retry_after: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert client.serves("v1", "ConfigMap")
-    monkeypatch.setattr(module, "REPEAT", 0.5)
+    monkeypatch.setattr(module, "RETRY_SECONDS", 0.5)
     server.says[f"GET {MAPS}"], server.retry_after = [TOO_MANY] * 99, retry_after
     with pytest.raises(ApiError, match="no GET"):
         client.find(MAP)
@@ -328,10 +328,10 @@ def test_a_server_that_wants_to_be_left_alone_for_longer_is_left_alone(
 
 @pytest.mark.parametrize("begin", ["GET /api/v1", f"GET {MAPS}"])
 def test_a_connection_that_ends_is_told(server: Server, client: Client, begin: str) -> None:
-    server.says[begin] = [SILENT]
+    server.says[begin] = [NO_ANSWER]
     with pytest.raises(ApiError, match="does not answer: ") as failed:
         client.find(MAP)
-    assert failed.value.status == SILENT
+    assert failed.value.status == NO_ANSWER
 
 
 @pytest.mark.parametrize("begin", ["GET /api/v1", f"GET {MAPS}"])

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.identity import (
     HostIdentity,
     cluster_uid,
     find_node_name,
     is_observed,
-    read_identity,
+    parse_identity,
     require_cluster,
 )
 from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
@@ -28,7 +28,7 @@ def server() -> Server:
 
 
 def identity(name: str = "n1", **different: Any) -> HostIdentity:
-    return read_identity(name, observed(**different)["kubeadm"])
+    return parse_identity(name, observed(**different)["kubeadm"])
 
 
 def test_a_host_is_looked_up_by_its_names_first() -> None:

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import apply_change
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.last_applied import (
     pack,
-    read_note,
-    read_record,
+    parse_record,
+    read_last_applied,
     record_change,
     record_data,
     unpack,
-    with_note,
+    with_last_applied,
 )
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.object_changes import apply_change
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap, Ref
 from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
 
@@ -33,14 +33,14 @@ def config_map(text: str) -> ConfigMap:
 
 def test_a_record_has_its_form() -> None:
     assert record_data(ENTRY, {"b": [1], "a": "x"}) == {ENTRY: STORED}
-    assert read_record(config_map(STORED), ENTRY, dict) == {"schema": 1, "b": [1], "a": "x"}
-    assert read_record(None, ENTRY, dict) is None
+    assert parse_record(config_map(STORED), ENTRY, dict) == {"schema": 1, "b": [1], "a": "x"}
+    assert parse_record(None, ENTRY, dict) is None
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": 2}', '{"schema": 1}'])
 def test_a_record_of_something_else_is_refused(text: str) -> None:
     with pytest.raises(ClusterError, match=r"^ConfigMap space/record is not what this version of the collection keeps"):
-        read_record(config_map(text), ENTRY, lambda document: document["a"])
+        parse_record(config_map(text), ENTRY, lambda document: document["a"])
 
 
 def test_a_record_that_another_run_has_written_is_not_overwritten() -> None:
@@ -59,16 +59,16 @@ def test_a_record_that_another_run_has_written_is_not_overwritten() -> None:
 
 
 def test_a_note_has_its_form() -> None:
-    noted = with_note(FOUND, NOTE)
+    noted = with_last_applied(FOUND, NOTE)
     text = '{"kind":"Role","metadata":{"annotations":{"theirs":"1"},"name":"r"},"rules":[]}'
     assert noted["metadata"]["annotations"] == {"theirs": "1", NOTE: text}
-    assert read_note(noted, NOTE) == FOUND
+    assert read_last_applied(noted, NOTE) == FOUND
 
 
 @pytest.mark.parametrize("note", ["", "%", "7", "{}", '{"metadata": 1}'])
 def test_a_note_of_something_else_takes_nothing_back(note: str) -> None:
-    assert read_note({"metadata": {"annotations": {NOTE: note}}}, NOTE) == {}
-    assert read_note({"metadata": {}}, NOTE) == {}
+    assert read_last_applied({"metadata": {"annotations": {NOTE: note}}}, NOTE) == {}
+    assert read_last_applied({"metadata": {}}, NOTE) == {}
 
 
 def test_a_packed_note_has_its_form() -> None:

@@ -10,14 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.merge import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import (
+    apply_patch,
+    combine_undo,
+    removal_patch,
+    undo_patch,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.three_way_merge import (
     Absent,
     Drift,
     MergeRules,
     covers,
     merge,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import inverse, nulls, over, patched
 
 KEEP, RESET = MergeRules(Absent.ZERO, Drift.KEEP), MergeRules(Absent.EMPTY, Drift.RESET)
 
@@ -233,25 +238,25 @@ def test_a_patched_document_says_all_that_is_desired_and_needs_no_more(
     found: dict[str, Any], desired: dict[str, Any]
 ) -> None:
     change = merge(found, desired, {}, RESET).change
-    after = patched(found, change)
+    after = apply_patch(found, change)
     assert covers(after, desired, RESET.absent)
     assert merge(after, desired, {}, RESET).change == {}
-    assert patched(after, inverse(found, change)) == found
+    assert apply_patch(after, undo_patch(found, change)) == found
 
 
 @given(documents, documents, documents)
 def test_two_changes_go_back_as_one(found: dict[str, Any], first: dict[str, Any], second: dict[str, Any]) -> None:
     one = merge(found, first, {}, RESET).change
-    between = patched(found, one)
+    between = apply_patch(found, one)
     two = merge(between, second, {}, RESET).change
-    back = over(inverse(found, one), inverse(between, two))
-    assert patched(patched(between, two), back) == found
+    back = combine_undo(undo_patch(found, one), undo_patch(between, two))
+    assert apply_patch(apply_patch(between, two), back) == found
 
 
 def test_what_is_no_longer_desired_is_as_it_was_unless_another_client_changed_it() -> None:
     found = {"spec": {"weight": 2, "capability": {"cpu": "8", "memory": "1Gi", "pods": "9"}}}
     ours = {"spec": {"weight": 2, "capability": {"cpu": "8", "memory": "2Gi"}}}
-    made, desired = nulls(ours), {"spec": {"weight": 3, "capability": {"pods": "9"}}}
+    made, desired = removal_patch(ours), {"spec": {"weight": 3, "capability": {"pods": "9"}}}
     assert made == {"spec": {"weight": None, "capability": {"cpu": None, "memory": None}}}
 
     def change(desired: dict[str, Any], undo: dict[str, Any] | None) -> dict[str, Any]:

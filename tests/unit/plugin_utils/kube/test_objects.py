@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Ref, body, projected
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Ref, body, project
 
 
 def test_an_object_is_known_by_its_group_whatever_the_version() -> None:
@@ -33,4 +33,4 @@ def test_the_body_is_what_can_be_wanted() -> None:
     assert body(manifest) == {"spec": {"a": 1}}
     labelled = {**manifest, "metadata": {"name": "n", "labels": {"x": "y"}}}
     assert body(labelled) == {"spec": {"a": 1}, "metadata": {"labels": {"x": "y"}}}
-    assert projected({"spec": {"a": 1, "b": 2}}, {"spec": {"a": 5, "c": 6}}) == {"spec": {"a": 1}}
+    assert project({"spec": {"a": 1, "b": 2}}, {"spec": {"a": 5, "c": 6}}) == {"spec": {"a": 1}}

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Ref
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.wait import (
     Readiness,
     WaitOptions,
     delete_and_wait,
-    obstacles,
+    pod_problems,
+    pod_selector,
     readiness,
-    selector,
     wait_until_ready,
 )
 from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
@@ -93,19 +93,19 @@ PODS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
 @pytest.mark.parametrize("name", PODS)
 def test_why_a_pod_does_not_run(name: str) -> None:
     found, told = PODS[name]
-    assert obstacles({"metadata": {}}, [found]) == told
+    assert pod_problems({"metadata": {}}, [found]) == told
 
 
 def test_a_workload_without_pods_says_itself_why() -> None:
     live = conditions(("ReplicaFailure", "True"), ("Available", "True"), ("Progressing", "False"))
-    assert obstacles(live, []) == ("R: m", "R: m")
+    assert pod_problems(live, []) == ("R: m", "R: m")
 
 
 def test_pods_are_found_by_the_labels_of_their_workload() -> None:
     labels = {"matchLabels": {"app": "x", "tier": "y"}}
-    assert selector(ref("Deployment"), {"spec": {"selector": labels}}) == "app=x,tier=y"
-    assert selector(ref("Deployment"), {}) == ""
-    assert selector(ref("Job", "batch/v1"), {}) == "job-name=a"
+    assert pod_selector(ref("Deployment"), {"spec": {"selector": labels}}) == "app=x,tier=y"
+    assert pod_selector(ref("Deployment"), {}) == ""
+    assert pod_selector(ref("Job", "batch/v1"), {}) == "job-name=a"
 
 
 DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "namespace": "b"}}

@@ -11,9 +11,11 @@ from typing import Any
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.identity import ClusterNode
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.journal import Journal
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import Host
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.seen import Seen
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.kubelet_config_journal import (
+    KubeadmState,
+    KubeletConfigJournal,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.play_hosts import PlayHost
 
 DRIVER, CPU = ("cgroupDriver",), ("systemReserved", "cpu")
 WANTED: Mapping[tuple[str, ...], Any] = {DRIVER: "systemd", CPU: "500m"}
@@ -43,9 +45,9 @@ systemReserved:
 """
 
 
-def host(name: str, **different: Any) -> Host:
+def host(name: str, **different: Any) -> PlayHost:
     """A host that is the Node of its name, and as the profile wants."""
-    known = Host(name, (name,), sha256(f"machine-{name}"), f"boot-{name}", True, True, WANTED)
+    known = PlayHost(name, (name,), sha256(f"machine-{name}"), f"boot-{name}", True, True, WANTED)
     return replace(known, **different)
 
 
@@ -61,5 +63,5 @@ def config_map(text: str = TEXT, version: str = "1", name: str = "kubelet-config
     return ConfigMap(name, {"kubelet": text}, version, "kube-system")
 
 
-def seen(*names: str, found: ConfigMap | None = None, journal: Journal | None = None) -> Seen:
-    return Seen(tuple(node(name) for name in names), found or config_map(), journal)
+def seen(*names: str, found: ConfigMap | None = None, journal: KubeletConfigJournal | None = None) -> KubeadmState:
+    return KubeadmState(tuple(node(name) for name in names), found or config_map(), journal)

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.hosts import (
-    described,
-    read_host,
-    read_restored,
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.play_hosts import (
+    describe_node,
+    parse_host,
+    parse_restored_host,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Change, Plan, Refusal
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import parse_profile
@@ -40,7 +40,7 @@ def test_a_kubeadm_node_describes_itself(tmp_path: Path) -> None:
     files = {"/etc/machine-id": "0123456789abcdef0123456789abcdef\n", "/proc/sys/kernel/hostname": "Worker-1\n"}
     snapshot = Node(tmp_path, "kubeadm", files=files, live={"system": {"boot_id": "b-1"}}).snapshot
     profile = parse_profile({"cgroup_driver": "systemd", "system_reserved": {"cpu": "1"}})
-    found = described(interpret(snapshot), snapshot, profile)
+    found = describe_node(interpret(snapshot), snapshot, profile)
     assert found == {
         "names": ["worker-1"],
         "machine_id_sha256": sha256("0123456789abcdef0123456789abcdef"),
@@ -58,12 +58,12 @@ def test_kubelets_own_name_for_its_node_comes_first(tmp_path: Path) -> None:
     argv = ["/usr/bin/kubelet", "--config=/var/lib/kubelet/config.yaml", "--hostname-override=Node-7.example"]
     node = Node(tmp_path, "kubeadm", processes={"kubelet": {"argv": argv}}, files={"/proc/sys/kernel/hostname": "w\n"})
     snapshot = node.snapshot
-    assert described(interpret(snapshot), snapshot, parse_profile({}))["names"] == ["node-7.example", "w"]
+    assert describe_node(interpret(snapshot), snapshot, parse_profile({}))["names"] == ["node-7.example", "w"]
 
 
 def test_a_drop_in_is_not_in_the_file_that_kubeadm_makes(tmp_path: Path) -> None:
     snapshot = Node(tmp_path, "kubeadm-1.30-config-dir").snapshot
-    found = described(interpret(snapshot), snapshot, parse_profile({"cgroup_driver": "systemd"}))
+    found = describe_node(interpret(snapshot), snapshot, parse_profile({"cgroup_driver": "systemd"}))
     assert (found["kubeadm"], found["main_file"]) == (True, False)
 
 
@@ -94,7 +94,7 @@ def test_a_drop_in_is_not_in_the_file_that_kubeadm_makes(tmp_path: Path) -> None
     ],
 )
 def test_what_a_host_lacks(before: Any, after: Any, planned: bool, lacks: str | None) -> None:
-    found = read_host("Worker.example", before, after, planned=planned)
+    found = parse_host("Worker.example", before, after, planned=planned)
     assert found.lacks == lacks
     if lacks != "it was not looked at in this run":
         assert found.node_names == ("worker-1", "worker.example")
@@ -111,4 +111,4 @@ def test_what_a_host_lacks(before: Any, after: Any, planned: bool, lacks: str | 
     ],
 )
 def test_a_restored_host(restored: Any, lacks: str | None) -> None:
-    assert read_restored("a", restored).lacks == lacks
+    assert parse_restored_host("a", restored).lacks == lacks

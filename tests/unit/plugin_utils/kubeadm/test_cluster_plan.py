@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import UneditableFile
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.model import Host
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.permission import Permission
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.plan import ClusterPlan, make_cluster_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.seen import Seen
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.cluster_plan import ClusterPlan, plan_cluster
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.kubelet_config_journal import KubeadmState
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.play_hosts import ConfigMapPermission, PlayHost
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.kubeadm.clusters import (
     CPU,
     DRIVER,
@@ -28,7 +27,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.kubeadm.clus
     sha256,
 )
 
-AUTO, TRUE, FALSE = Permission(None), Permission(True), Permission(False)
+AUTO, TRUE, FALSE = ConfigMapPermission(None), ConfigMapPermission(True), ConfigMapPermission(False)
 STRANGER = "This cluster is not that of the play's hosts"
 
 
@@ -37,14 +36,14 @@ def codes(plan: ClusterPlan) -> list[str]:
 
 
 def test_what_all_nodes_want_is_set_and_every_other_line_stays() -> None:
-    plan = make_cluster_plan([host("a"), host("b")], seen("a", "b"), AUTO)
+    plan = plan_cluster([host("a"), host("b")], seen("a", "b"), AUTO)
     assert plan.after == WRITTEN
     assert list(map(str, plan.changes)) == ["cgroupDriver: cgroupfs -> systemd", "systemReserved.cpu: unset -> 500m"]
     assert (plan.reasons, plan.findings) == ((), ())
 
 
 def test_a_second_run_changes_nothing() -> None:
-    plan = make_cluster_plan([host("a")], seen("a", found=config_map(WRITTEN)), AUTO)
+    plan = plan_cluster([host("a")], seen("a", found=config_map(WRITTEN)), AUTO)
     assert (plan.after, plan.changes, plan.reasons, plan.findings) == (None, (), (), ())
 
 
@@ -55,13 +54,13 @@ def test_a_second_run_changes_nothing() -> None:
         ([host("a")], "b: not a host of this run"),
         ([host("a"), host("b", lacks="2 setting(s) of it are pending")], "b: 2 setting(s) of it are pending"),
         ([host("a"), host("b", kubeadm=False, lacks="it is unknown")], "b: it is unknown"),
-        ([host("a"), host("b"), Host("c", lacks="it was not looked at")], "c: it was not looked at"),
+        ([host("a"), host("b"), PlayHost("c", lacks="it was not looked at")], "c: it was not looked at"),
     ],
 )
 def test_a_node_that_may_have_other_values_keeps_it_and_is_named(
-    hosts: list[Host], reason: str, permission: Permission
+    hosts: list[PlayHost], reason: str, permission: ConfigMapPermission
 ) -> None:
-    plan = make_cluster_plan(hosts, seen("a", "b"), permission)
+    plan = plan_cluster(hosts, seen("a", "b"), permission)
     assert (plan.after, codes(plan)) == (None, ["kubeadm-config-differs"])
     if permission is AUTO:
         assert reason in plan.reasons
@@ -72,13 +71,13 @@ def test_a_node_that_may_have_other_values_keeps_it_and_is_named(
 
 
 def test_true_writes_it_whatever_others_have() -> None:
-    plan = make_cluster_plan([host("a", lacks="1 setting(s) of it are pending")], seen("a", "b"), TRUE)
+    plan = plan_cluster([host("a", lacks="1 setting(s) of it are pending")], seen("a", "b"), TRUE)
     assert plan.after == WRITTEN
 
 
 def test_what_depends_on_the_node_is_left_out_and_named() -> None:
     other = host("b", fields={**WANTED, CPU: "1", ("reservedSystemCPUs",): "0"})
-    plan = make_cluster_plan([host("a"), other], seen("a", "b"), AUTO)
+    plan = plan_cluster([host("a"), other], seen("a", "b"), AUTO)
     assert [each.keys for each in plan.changes] == [DRIVER]
     assert [(each.code, each.evidence) for each in plan.findings] == [
         ("kubeadm-config-conflicting", ("systemReserved.cpu", "reservedSystemCPUs"))
@@ -89,26 +88,26 @@ def test_equal_lists_and_numbers_of_other_types_are_told_apart() -> None:
     memory = [{"numaNode": 0, "limits": {"memory": "1Gi"}}]
     first = host("a", fields={("reservedMemory",): memory, ("podPidsLimit",): 1})
     second = host("b", fields={("reservedMemory",): list(memory), ("podPidsLimit",): True})
-    plan = make_cluster_plan([first, second], seen("a", "b"), AUTO)
+    plan = plan_cluster([first, second], seen("a", "b"), AUTO)
     assert [each.keys for each in plan.changes] == [("reservedMemory",)]
 
 
 def test_a_drop_in_needs_no_config_map_but_has_its_say() -> None:
-    alone = make_cluster_plan([host("a", main_file=False)], seen("a"), AUTO)
+    alone = plan_cluster([host("a", main_file=False)], seen("a"), AUTO)
     assert (alone.after, alone.reasons) == (None, ("no host of this run gets its settings from it",))
     other = host("b", main_file=False, fields={DRIVER: "cgroupfs", CPU: "500m"})
-    both = make_cluster_plan([host("a"), other], seen("a", "b"), AUTO)
+    both = plan_cluster([host("a"), other], seen("a", "b"), AUTO)
     assert [each.keys for each in both.changes] == [CPU]
 
 
 def test_a_profile_that_sets_nothing_of_kubelets_asks_nothing() -> None:
-    assert make_cluster_plan([host("a", fields={})], seen("a"), TRUE).after is None
+    assert plan_cluster([host("a", fields={})], seen("a"), TRUE).after is None
 
 
 def test_a_default_of_kubelets_is_written_too() -> None:
     """kubeadm defaults cgroupDriver to systemd from 1.22 on, kubelet to cgroupfs."""
     found = config_map("kind: KubeletConfiguration\n")
-    plan = make_cluster_plan([host("a", fields={DRIVER: "cgroupfs"})], seen("a", found=found), AUTO)
+    plan = plan_cluster([host("a", fields={DRIVER: "cgroupfs"})], seen("a", found=found), AUTO)
     assert plan.after == "kind: KubeletConfiguration\ncgroupDriver: cgroupfs\n"
 
 
@@ -121,50 +120,50 @@ def test_a_default_of_kubelets_is_written_too() -> None:
     ],
 )
 @pytest.mark.parametrize("permission", [AUTO, TRUE, FALSE])
-def test_another_cluster_is_refused(different: dict[str, Any], words: str, permission: Permission) -> None:
+def test_another_cluster_is_refused(different: dict[str, Any], words: str, permission: ConfigMapPermission) -> None:
     with pytest.raises(ClusterError, match=STRANGER) as refused:
-        make_cluster_plan([host("a", **different)], seen("a"), permission)
+        plan_cluster([host("a", **different)], seen("a"), permission)
     assert words in str(refused.value)
 
 
 def test_a_node_is_known_by_its_boot_whatever_it_is_called() -> None:
     renamed = host("a", node_names=("inventory-name",))
-    assert make_cluster_plan([renamed], seen("a"), AUTO).after == WRITTEN
+    assert plan_cluster([renamed], seen("a"), AUTO).after == WRITTEN
 
 
 def test_a_node_that_booted_since_is_known_by_name_and_machine() -> None:
-    assert make_cluster_plan([host("a", boot_id="newer")], seen("a"), AUTO).after == WRITTEN
+    assert plan_cluster([host("a", boot_id="newer")], seen("a"), AUTO).after == WRITTEN
 
 
 def test_clones_with_one_machine_id_are_told_apart_by_name() -> None:
     nodes = tuple(node(name, machine_id="clone", boot_id="") for name in ("a", "b"))
     hosts = [host(name, machine_id_sha256=sha256("clone"), boot_id=None) for name in ("a", "b")]
-    assert make_cluster_plan(hosts, Seen(nodes, config_map(), None), AUTO).after == WRITTEN
+    assert plan_cluster(hosts, KubeadmState(nodes, config_map(), None), AUTO).after == WRITTEN
 
 
 def test_two_hosts_cannot_be_one_node() -> None:
     with pytest.raises(ClusterError, match="b: is the Node a, and so is a"):
-        make_cluster_plan([host("a"), host("b", boot_id="boot-a")], seen("a"), AUTO)
+        plan_cluster([host("a"), host("b", boot_id="boot-a")], seen("a"), AUTO)
 
 
 def test_a_cluster_without_it_is_told_of_or_refused() -> None:
-    cluster = Seen((node("a"),), None, None)
-    assert codes(make_cluster_plan([host("a")], cluster, AUTO)) == ["kubeadm-config-missing"]
+    cluster = KubeadmState((node("a"),), None, None)
+    assert codes(plan_cluster([host("a")], cluster, AUTO)) == ["kubeadm-config-missing"]
     with pytest.raises(ClusterError, match="has no kubelet-config"):
-        make_cluster_plan([host("a")], cluster, TRUE)
+        plan_cluster([host("a")], cluster, TRUE)
 
 
 def test_a_text_that_does_not_parse_is_named_with_its_line() -> None:
     with pytest.raises(UneditableFile, match="ConfigMap kube-system/kubelet-config, key kubelet:2: duplicate key 'a'"):
-        make_cluster_plan([host("a")], seen("a", found=config_map("a: 1\na: 2\n")), AUTO)
+        plan_cluster([host("a")], seen("a", found=config_map("a: 1\na: 2\n")), AUTO)
 
 
 def test_one_without_the_key_is_refused() -> None:
     with pytest.raises(ClusterError, match=r"kubelet-config-1\.23 has no key kubelet"):
-        make_cluster_plan([host("a")], seen("a", found=ConfigMap("kubelet-config-1.23", {}, "1", "kube-system")), AUTO)
+        plan_cluster([host("a")], seen("a", found=ConfigMap("kubelet-config-1.23", {}, "1", "kube-system")), AUTO)
 
 
 def test_what_is_written_in_an_order_of_its_own_is_not_sorted() -> None:
     shuffled = replace(config_map(), data={"kubelet": "kind: KubeletConfiguration\n\nmaxPods: 7\napiVersion: v1\n"})
-    plan = make_cluster_plan([host("a", fields={DRIVER: "systemd"})], seen("a", found=shuffled), AUTO)
+    plan = plan_cluster([host("a", fields={DRIVER: "systemd"})], seen("a", found=shuffled), AUTO)
     assert plan.after == "kind: KubeletConfiguration\n\nmaxPods: 7\napiVersion: v1\ncgroupDriver: systemd\n"

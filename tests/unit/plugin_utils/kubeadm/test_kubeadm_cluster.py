@@ -6,18 +6,20 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import apply_permitted
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.journal import Journal
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.kubeadm_cluster import (
-    JOURNAL,
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.object_changes import apply_permitted
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.cluster_plan import (
+    JOURNAL_REF,
+    ClusterPlan,
+    ClusterRestorePlan,
     KubeadmCluster,
-    restoring_changes,
-    written_changes,
+    plan_changes,
+    restore_changes,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.plan import ClusterPlan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.restore import Return
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.seen import Seen
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.kubelet_config_journal import (
+    KubeadmState,
+    KubeletConfigJournal,
+)
 from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
 
 NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}, "status": {"nodeInfo": {"bootID": "b"}}}
@@ -43,10 +45,10 @@ def test_the_nodes_and_the_config_map_are_read() -> None:
     assert seen.journal is None
 
 
-JOURNALED = Journal("kubelet-config", "a: 1\n", "b: 2\n", "1", ())
+JOURNALED = KubeletConfigJournal("kubelet-config", "a: 1\n", "b: 2\n", "1", ())
 
 
-def plan(seen: Seen, after: str = "b: 2\n") -> ClusterPlan:
+def plan(seen: KubeadmState, after: str = "b: 2\n") -> ClusterPlan:
     return ClusterPlan(seen.config_map, after, journal=JOURNALED)
 
 
@@ -64,24 +66,26 @@ def plan(seen: Seen, after: str = "b: 2\n") -> ClusterPlan:
 def test_all_permissions_that_are_missing_are_named(denied: tuple[str, ...], missing: str) -> None:
     found = server(denied=denied)
     cluster = KubeadmCluster(found.client())
-    changes = written_changes(plan(cluster.seen()), None)
+    changes = plan_changes(plan(cluster.seen()), None)
     with pytest.raises(ClusterError, match=rf"may not {missing}\. Nothing was changed\. Grant it"):
         apply_permitted(cluster.client, changes)
     assert found.writes == []
-    assert written_changes(ClusterPlan(), None) == restoring_changes(Return()) == ()
+    assert plan_changes(ClusterPlan(), None) == restore_changes(ClusterRestorePlan()) == ()
 
 
 def test_the_journal_is_written_before_the_text_and_deleted_after_it() -> None:
     found = server()
     cluster = KubeadmCluster(found.client())
-    apply_permitted(cluster.client, written_changes(plan(cluster.seen()), None))
+    apply_permitted(cluster.client, plan_changes(plan(cluster.seen()), None))
     seen = cluster.seen()
     assert seen.journal == JOURNALED
-    apply_permitted(cluster.client, written_changes(plan(seen, "c: 3\n"), seen.journal_version))
+    apply_permitted(cluster.client, plan_changes(plan(seen, "c: 3\n"), seen.journal_version))
     with pytest.raises(ClusterError, match="another client changed it"):
-        apply_permitted(cluster.client, written_changes(plan(cluster.seen()), seen.journal_version))
-    apply_permitted(cluster.client, restoring_changes(Return(cluster.seen().config_map, "a: 1\n", forget=True)))
-    record, text = JOURNAL.place, "ConfigMap kube-system/kubelet-config"
+        apply_permitted(cluster.client, plan_changes(plan(cluster.seen()), seen.journal_version))
+    apply_permitted(
+        cluster.client, restore_changes(ClusterRestorePlan(cluster.seen().config_map, "a: 1\n", forget=True))
+    )
+    record, text = JOURNAL_REF.place, "ConfigMap kube-system/kubelet-config"
     assert found.writes == [
         *(f"create {record}", f"patch {text}"),
         *(f"patch {record}", f"patch {text}"),
@@ -96,5 +100,5 @@ def test_a_text_that_another_client_changed_is_not_replaced() -> None:
     read = cluster.seen()
     found.add({**CONFIG, "data": {"kubelet": "b: 2\n"}})
     with pytest.raises(ClusterError, match="another client changed it after it was read"):
-        apply_permitted(cluster.client, restoring_changes(Return(read.config_map, "c: 3\n")))
+        apply_permitted(cluster.client, restore_changes(ClusterRestorePlan(read.config_map, "c: 3\n")))
     assert found.writes == []

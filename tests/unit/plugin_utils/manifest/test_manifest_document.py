@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.document import (
-    Document,
-    Options,
-    pinned_text,
-    read_document,
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.container_images import Image
+from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.yaml_documents import (
+    ManifestDocument,
+    ManifestOptions,
+    parse_document,
+    verify_text,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.images import Image
 
 FIXTURES = Path(__file__).parent / "fixtures"
 VOLCANO = (FIXTURES / "volcano.yaml.txt").read_text(encoding="utf-8")
@@ -24,8 +24,8 @@ PROMETHEUS = (FIXTURES / "prometheus.yaml.txt").read_text(encoding="utf-8")
 MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n"
 
 
-def read(text: str, **options: object) -> Document:
-    return read_document("m.yaml", text, Options(**options))  # type: ignore[arg-type]
+def read(text: str, **options: object) -> ManifestDocument:
+    return parse_document("m.yaml", text, ManifestOptions(**options))  # type: ignore[arg-type]
 
 
 def refused(text: str, **options: object) -> str:
@@ -210,9 +210,9 @@ def test_an_image_reads_as_docker_does() -> None:
 def test_a_text_is_taken_by_its_digest_only() -> None:
     digest = hashlib.sha256(b"\xef\xbb\xbfa: 1\n").hexdigest()
     assert (
-        pinned_text("m", b"\xef\xbb\xbfa: 1\n", f" SHA256:{digest.upper()}\n".replace("SHA256", "sha256")) == "a: 1\n"
+        verify_text("m", b"\xef\xbb\xbfa: 1\n", f" SHA256:{digest.upper()}\n".replace("SHA256", "sha256")) == "a: 1\n"
     )
     with pytest.raises(ClusterError, match=f"m has the sha256 {digest}, and 00 is wanted"):
-        pinned_text("m", b"\xef\xbb\xbfa: 1\n", "00")
+        verify_text("m", b"\xef\xbb\xbfa: 1\n", "00")
     with pytest.raises(ClusterError, match="m:2: a byte that is not UTF-8"):
-        pinned_text("m", b"a\n\xff", hashlib.sha256(b"a\n\xff").hexdigest())
+        verify_text("m", b"a\n\xff", hashlib.sha256(b"a\n\xff").hexdigest())

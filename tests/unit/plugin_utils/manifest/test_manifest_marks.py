@@ -6,14 +6,19 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Ref
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.inventory import (
     Inventory,
-    place,
-    read_inventory,
+    inventory_ref,
+    parse_inventory,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.marks import APPLIED, last_said, marks, said
+from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.managed_objects import (
+    LAST_APPLIED,
+    comparable_fields,
+    last_applied_fields,
+    ownership_annotations,
+)
 
 CRD = {
     "apiVersion": "v1",
@@ -24,22 +29,22 @@ CRD = {
 
 
 def test_a_mark_holds_what_was_said_and_is_small() -> None:
-    own = marks(CRD, "volcano", adopted=False)
+    own = ownership_annotations(CRD, "volcano", adopted=False)
     assert sum(map(len, own.values())) < 2000
     live = {**CRD, "metadata": {**CRD["metadata"], "annotations": own}}  # type: ignore[dict-item]
-    assert last_said(live) == said(live) | {"metadata": {}} == said(CRD)
+    assert last_applied_fields(live) == comparable_fields(live) | {"metadata": {}} == comparable_fields(CRD)
 
 
 @pytest.mark.parametrize("note", ["", "%", "AAAA", "eJyLBQAANwA1"])
 def test_a_mark_of_somebody_else_is_refused(note: str) -> None:
-    live = {**CRD, "metadata": {"name": "a", "annotations": {APPLIED: note}}}
+    live = {**CRD, "metadata": {"name": "a", "annotations": {LAST_APPLIED: note}}}
     with pytest.raises(ClusterError, match="is not what this version of the collection writes"):
-        last_said(live)
+        last_applied_fields(live)
 
 
 def test_an_inventory_reads_as_it_was_written() -> None:
     known = Inventory((Ref("v1", "ConfigMap", "a", "b"),), {"Job b/c": "sha256:0"})
-    config_map = place("x").header()
-    assert read_inventory({**config_map, "data": known.written()}) == known
+    config_map = inventory_ref("x").header()
+    assert parse_inventory({**config_map, "data": known.written()}) == known
     with pytest.raises(ClusterError, match="ConfigMap kube-system/volcano-colocation-manifest-x is not what"):
-        read_inventory({**config_map, "data": {"inventory.json": '{"schema": 2}'}})
+        parse_inventory({**config_map, "data": {"inventory.json": '{"schema": 2}'}})

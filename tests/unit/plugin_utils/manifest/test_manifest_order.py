@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Ref
-from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.order import Stage, rank, stage
+from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.apply_order import Stage, apply_rank, stage_of
 
 
 def ref(kind: str, api: str = "apps/v1") -> Ref:
@@ -13,11 +13,11 @@ def ref(kind: str, api: str = "apps/v1") -> Ref:
 
 
 def test_every_object_has_its_stage() -> None:
-    assert stage(Ref("v1", "Namespace", "a")) is Stage.NAMESPACES
-    assert stage(ref("Job", "batch/v1")) is Stage.WORKLOADS
-    assert stage(ref("Job", "batch.volcano.sh/v1alpha1")) is Stage.CUSTOM
-    assert stage(Ref("apiregistration.k8s.io/v1", "APIService", "a")) is Stage.CUSTOM
-    assert stage(ref("PodDisruptionBudget", "policy/v1")) is Stage.ACCESS
-    assert stage(Ref("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", "a")) is Stage.WEBHOOKS
-    assert rank(Ref("scheduling.k8s.io/v1", "PriorityClass", "a")) < rank(ref("ServiceAccount", "v1"))
-    assert rank(ref("Job", "batch/v1")) < rank(ref("Deployment")) < rank(Ref("x/v1", "Y", "z"))
+    assert stage_of(Ref("v1", "Namespace", "a")) is Stage.NAMESPACES
+    assert stage_of(ref("Job", "batch/v1")) is Stage.WORKLOADS
+    assert stage_of(ref("Job", "batch.volcano.sh/v1alpha1")) is Stage.CUSTOM
+    assert stage_of(Ref("apiregistration.k8s.io/v1", "APIService", "a")) is Stage.CUSTOM
+    assert stage_of(ref("PodDisruptionBudget", "policy/v1")) is Stage.ACCESS
+    assert stage_of(Ref("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", "a")) is Stage.WEBHOOKS
+    assert apply_rank(Ref("scheduling.k8s.io/v1", "PriorityClass", "a")) < apply_rank(ref("ServiceAccount", "v1"))
+    assert apply_rank(ref("Job", "batch/v1")) < apply_rank(ref("Deployment")) < apply_rank(Ref("x/v1", "Y", "z"))

@@ -7,10 +7,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.qos.model import QosPlan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.qos.node import QosNode, read
-from ansible_collections.volcano.colocation.plugins.plugin_utils.qos.plan import make_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.qos.profile import QosProfile, parse_qos
+from ansible_collections.volcano.colocation.plugins.plugin_utils.settings.node_support import (
+    QosNode,
+    QosPlan,
+    parse_node,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.settings.qos_profile import (
+    QosProfile,
+    parse_qos_profile,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.settings.task_plan import plan_tasks
 from ansible_collections.volcano.colocation.tests.unit.hosts.host import HOSTS
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import FIXTURES, put
 
@@ -56,7 +62,7 @@ def driver(name: str | None) -> Change:
 
 
 def node(name: str, *changes: Change) -> QosNode:
-    return read(document(name, *changes))
+    return parse_node(document(name, *changes))
 
 
 def options(**changed: Any) -> dict[str, Any]:
@@ -76,12 +82,12 @@ def options(**changed: Any) -> dict[str, Any]:
 
 
 def profile(**changed: Any) -> QosProfile:
-    return parse_qos(options(**changed))
+    return parse_qos_profile(options(**changed))
 
 
 def plan(name: str, *changes: Change, **changed: Any) -> QosPlan:
     """What comes of the default profile with some values changed, on a node with some values changed."""
-    return make_plan(node(name, *changes), profile(**changed), {})
+    return plan_tasks(node(name, *changes), profile(**changed), {})
 
 
 def settings(found: QosPlan, qos_class: str) -> Any:
@@ -98,5 +104,5 @@ def properties(found: QosPlan, name: str) -> Any:
 
 def reason(found: QosPlan, level: str, thing: str) -> str:
     """Why a level does not get something; empty where it is not said."""
-    reasons = [each.reason for each in found.cannot if (each.level, each.thing) == (level, thing)]
+    reasons = [each.reason for each in found.unsupported if (each.level, each.thing) == (level, thing)]
     return "; ".join(reasons)

@@ -133,7 +133,7 @@ def test_a_level_that_is_not_wanted_goes_back() -> None:
     found = plan(V2, levels=["HLS"])
     assert settings(found, "burstable") == {"memory_low": None, "memory_min": None}
     assert settings(found, "besteffort") == dict.fromkeys(("cpu_quota", "memory_high", "memory_max", "pids_max"))
-    assert {each.level for each in found.cannot} <= {"HLS", "system"}
+    assert {each.level for each in found.unsupported} <= {"HLS", "system"}
 
 
 def test_group_identity_of_anolis_is_set_on_classes_and_never_on_the_root() -> None:

@@ -35,7 +35,7 @@ SMT = ("cpu", "smt", True)
     ],
 )
 def test_what_pinning_lacks(changes: Sequence[Change], expected: dict[str, str]) -> None:
-    said = {each.thing: each.reason for each in plan(V2, *changes).cannot if each.level == "HLS"}
+    said = {each.thing: each.reason for each in plan(V2, *changes).unsupported if each.level == "HLS"}
     said.pop("cpu.qos_level 2")
     assert set(said) == set(expected)
     for thing, words in expected.items():
@@ -43,4 +43,4 @@ def test_what_pinning_lacks(changes: Sequence[Change], expected: dict[str, str])
 
 
 def test_nothing_is_checked_for_a_level_that_is_not_wanted() -> None:
-    assert "HLS" not in {each.level for each in plan(V2, (*POLICY, "none"), levels=["BE"]).cannot}
+    assert "HLS" not in {each.level for each in plan(V2, (*POLICY, "none"), levels=["BE"]).unsupported}

@@ -11,8 +11,8 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.module_utils.settings.option_values import Capacity, parse_value
 from ansible_collections.volcano.colocation.plugins.module_utils.settings.registry import knob
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.qos.node import read
-from ansible_collections.volcano.colocation.plugins.plugin_utils.qos.plan import published
+from ansible_collections.volcano.colocation.plugins.plugin_utils.settings.node_support import parse_node
+from ansible_collections.volcano.colocation.plugins.plugin_utils.settings.task_plan import qos_plan_result
 from ansible_collections.volcano.colocation.tests.unit.hosts.host import NAMES as DESCRIBED
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import NAMES as CAPTURED
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.qos.cases import (
@@ -27,7 +27,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.qos.cases im
 
 
 def test_a_captured_node_of_v2() -> None:
-    found = published(plan(V2))
+    found = qos_plan_result(plan(V2))
     assert {key: found[key] for key in ("cgroups", "slices", "reserved_slices", "levels", "kubelet")} == {
         "cgroups": [
             {"target": {"qos_class": "guaranteed"}, "settings": {"memory_low": "50%", "memory_min": None}},
@@ -59,7 +59,7 @@ def test_a_captured_node_of_v2() -> None:
 
 
 def test_a_described_node_of_openeuler() -> None:
-    found = published(plan(OPENEULER))
+    found = qos_plan_result(plan(OPENEULER))
     assert found["cgroups"] == [
         {
             "target": {"qos_class": "besteffort"},
@@ -80,9 +80,9 @@ def test_a_described_node_of_openeuler() -> None:
 @pytest.mark.parametrize("name", [*CAPTURED, *DESCRIBED])
 def test_every_node_has_a_plan_with_a_reason_for_each_thing_it_lacks(name: str) -> None:
     found = plan(name)
-    assert found.cannot
-    assert all(each.thing and each.reason and not each.reason.endswith(".") for each in found.cannot)
-    assert len(set(found.cannot)) == len(found.cannot)
+    assert found.unsupported
+    assert all(each.thing and each.reason and not each.reason.endswith(".") for each in found.unsupported)
+    assert len(set(found.unsupported)) == len(found.unsupported)
 
 
 @pytest.mark.parametrize("name", [V1, V2, OPENEULER])
@@ -100,13 +100,13 @@ def test_every_value_is_one_that_its_knob_takes(name: str) -> None:
 def test_cgroups_that_are_not_known_get_nothing() -> None:
     found = plan("cgroups-not-mounted")
     assert (found.cgroups, found.slices, found.reserved) == ((), (), ())
-    assert [(each.level, each.thing) for each in found.cannot] == [("system", "all settings")]
+    assert [(each.level, each.thing) for each in found.unsupported] == [("system", "all settings")]
 
 
 def test_a_reservation_that_kubelet_would_not_read_plans_nothing() -> None:
     found = plan(V2, setting("systemReserved", {"cpu": "half"}))
     assert (found.cgroups, found.slices) == ((), ())
-    assert "systemReserved.cpu" in found.cannot[0].reason
+    assert "systemReserved.cpu" in found.unsupported[0].reason
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_reservation_that_kubelet_would_not_read_plans_nothing() -> None:
 )
 def test_what_is_no_facts_document_is_refused(broken: dict[str, Any]) -> None:
     with pytest.raises(ProfileError, match=r"facts: .* give ansible_facts.colocation"):
-        read(broken)
+        parse_node(broken)
 
 
 def test_the_gate_that_somebody_set_is_handed_on() -> None:

@@ -10,8 +10,13 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.qos.levels import Level
-from ansible_collections.volcano.colocation.plugins.plugin_utils.qos.profile import Amount, Pod, System, amount
+from ansible_collections.volcano.colocation.plugins.plugin_utils.settings.qos_profile import (
+    Amount,
+    PodLevel,
+    QosLevel,
+    SystemProfile,
+    parse_amount,
+)
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.qos.cases import profile
 
 
@@ -31,7 +36,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.qos.cases im
     ],
 )
 def test_shares_and_amounts(text: Any, expected: Amount | None) -> None:
-    assert amount("be.cpu_quota", text) == expected
+    assert parse_amount("be.cpu_quota", text) == expected
 
 
 @pytest.mark.parametrize(
@@ -64,12 +69,12 @@ def test_what_is_refused_and_how(changed: dict[str, Any], says: str) -> None:
 def test_an_empty_text_wants_nothing() -> None:
     nothing = profile(be={"cpu_quota": "", "memory_high": "", "pids_max": ""}, system={"cpu_weight": ""})
     assert (nothing.best_effort.cpu_quota, nothing.best_effort.memory_high, nothing.best_effort.pids_max) == (None,) * 3
-    assert nothing.system == System("", "low")
+    assert nothing.system == SystemProfile("", "low")
 
 
 def test_pods_are_named_one_way_or_the_other() -> None:
     listed = [{"uid": "1a-2b", "namespace": None, "level": "BE"}, {"namespace": "shop", "name": "web", "level": "LS"}]
     assert profile(pods=listed).pods == (
-        Pod({"uid": "1a-2b"}, Level.BE),
-        Pod({"namespace": "shop", "name": "web"}, Level.LS),
+        PodLevel({"uid": "1a-2b"}, QosLevel.BE),
+        PodLevel({"namespace": "shop", "name": "web"}, QosLevel.LS),
     )

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
-from ansible_collections.volcano.colocation.plugins.plugin_utils.qos.model import SliceTask
-from ansible_collections.volcano.colocation.plugins.plugin_utils.qos.plan import make_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.qos.reservations import slice_of
+from ansible_collections.volcano.colocation.plugins.plugin_utils.settings.kubelet_reservations import slice_of
+from ansible_collections.volcano.colocation.plugins.plugin_utils.settings.node_support import SliceTask
+from ansible_collections.volcano.colocation.plugins.plugin_utils.settings.task_plan import plan_tasks
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.qos.cases import (
     RESERVED,
     V1,
@@ -156,7 +156,7 @@ def test_system_slice_keeps_its_own_description() -> None:
 
 def test_what_kubelet_is_going_to_be_told_of_counts_before_what_it_was_told() -> None:
     wanted = {"kubeReservedCgroup": "/runtime.slice"}
-    found = make_plan(node(V2, setting("kubeReservedCgroup", "/old.slice")), profile(), wanted)
+    found = plan_tasks(node(V2, setting("kubeReservedCgroup", "/old.slice")), profile(), wanted)
     assert [task.name for task in found.reserved] == ["runtime.slice"]
 
 

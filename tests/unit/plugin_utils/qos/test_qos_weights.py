@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import CgroupMode
-from ansible_collections.volcano.colocation.plugins.plugin_utils.qos.weights import slice_weight
+from ansible_collections.volcano.colocation.plugins.plugin_utils.settings.reserved_slices import slice_weight
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Protocol
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.client import Client
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ErrorContext
-from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.drain_cluster import DrainCluster
-from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.pods import Rules
+from ansible_collections.volcano.colocation.plugins.plugin_utils.drain.evictable_pods import EvictionRules
+from ansible_collections.volcano.colocation.plugins.plugin_utils.drain.eviction_api import DrainCluster
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ErrorContext
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.dynamic_client import Client
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.kube.discovery import (
     EVICTION,
     REVIEWS,
@@ -76,7 +76,7 @@ def node_object(annotations: Mapping[str, str] | None = None, *, cordoned: bool 
     }
 
 
-def reached(path: Path, rules: Rules = Rules()) -> DrainCluster:  # noqa: B008
+def reached(path: Path, rules: EvictionRules = EvictionRules()) -> DrainCluster:  # noqa: B008
     """The cluster of a kubeconfig."""
     return DrainCluster(Client(ErrorContext(str(path), "docs/rollout.md", "")), rules)
 

@@ -11,18 +11,19 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.wait import WaitOptions
-from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.cordon import OURS, is_cordoned
-from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.drain import (
-    Drained,
-    await_ready,
-    drain,
-    outlook,
-    release,
+from ansible_collections.volcano.colocation.plugins.plugin_utils.drain.cordon_and_drain import (
+    CORDON_ANNOTATION,
+    DrainResult,
+    drain_node,
+    is_cordoned,
+    preview_drain,
+    uncordon_node,
+    wait_for_node,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.drain_cluster import DrainCluster
-from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.pods import Rules
+from ansible_collections.volcano.colocation.plugins.plugin_utils.drain.evictable_pods import EvictionRules
+from ansible_collections.volcano.colocation.plugins.plugin_utils.drain.eviction_api import DrainCluster
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.wait import WaitOptions
 
 from .cluster import ApiServer, budget, node_object, pod, reached, serving
 
@@ -52,11 +53,11 @@ def _passing() -> Time:
 @pytest.fixture(name="reach")
 def _reach(tmp_path: Path) -> Iterator[Any]:
     with ExitStack() as stack:
-        yield lambda server, **rules: reached(stack.enter_context(serving(server, tmp_path)), Rules(**rules))
+        yield lambda server, **rules: reached(stack.enter_context(serving(server, tmp_path)), EvictionRules(**rules))
 
 
-def drained(api: DrainCluster, passing: Time, timeout: float = 60) -> Drained:
-    return drain(api, "n1", passing.options(timeout), lambda: "2026-01-01T00:00:00Z")
+def drained(api: DrainCluster, passing: Time, timeout: float = 60) -> DrainResult:
+    return drain_node(api, "n1", passing.options(timeout), lambda: "2026-01-01T00:00:00Z")
 
 
 def test_a_node_is_cordoned_and_its_pods_leave(reach: Any, passing: Time) -> None:
@@ -66,7 +67,7 @@ def test_a_node_is_cordoned_and_its_pods_leave(reach: Any, passing: Time) -> Non
     assert [each["metadata"]["name"] for each in server.pods] == ["d"]
     assert server.log[0] == "PATCH /api/v1/nodes/n1"
     assert is_cordoned(server.node)
-    assert server.node["metadata"]["annotations"] == {OURS: "2026-01-01T00:00:00Z"}
+    assert server.node["metadata"]["annotations"] == {CORDON_ANNOTATION: "2026-01-01T00:00:00Z"}
     assert passing.told == ["2 pod(s) left: default/a: has not ended yet; default/b: has not ended yet"] * 3
 
 
@@ -74,9 +75,9 @@ def test_what_we_closed_we_open(reach: Any, passing: Time) -> None:
     server = ApiServer([pod("a")])
     api = reach(server)
     drained(api, passing)
-    assert release(api, "n1")
+    assert uncordon_node(api, "n1")
     assert (server.node["spec"], server.node["metadata"]["annotations"]) == ({}, {})
-    assert not release(api, "n1")
+    assert not uncordon_node(api, "n1")
 
 
 def test_what_others_closed_stays_closed(reach: Any, passing: Time) -> None:
@@ -84,16 +85,16 @@ def test_what_others_closed_stays_closed(reach: Any, passing: Time) -> None:
     api = reach(server)
     found = drained(api, passing)
     assert (found.reason, found.cordoned, found.evicted) == ("", False, ("default/a",))
-    assert not release(api, "n1")
+    assert not uncordon_node(api, "n1")
     assert is_cordoned(server.node)
     assert not any("PATCH" in each for each in server.log)
 
 
 def test_a_node_that_a_killed_run_closed_is_ours(reach: Any, passing: Time) -> None:
-    server = ApiServer([pod("a")], node=node_object({OURS: "earlier"}, cordoned=True))
+    server = ApiServer([pod("a")], node=node_object({CORDON_ANNOTATION: "earlier"}, cordoned=True))
     api = reach(server)
     assert drained(api, passing).cordoned
-    assert release(api, "n1")
+    assert uncordon_node(api, "n1")
     assert not is_cordoned(server.node)
 
 
@@ -153,7 +154,7 @@ def test_a_kubelet_that_reports_meanwhile_is_no_conflict(reach: Any, passing: Ti
     assert drained(reach(server), passing).cordoned
     server.conflicts = 99
     with pytest.raises(ClusterError, match="was changed by others each time"):
-        release(reach(server), "n1")
+        uncordon_node(reach(server), "n1")
 
 
 @pytest.mark.parametrize("status", [404, 409])
@@ -171,7 +172,7 @@ def test_a_pod_that_has_gone_or_is_another_one_by_now_is_no_trouble(reach: Any, 
 def test_the_outlook_is_what_the_drain_does(reach: Any, passing: Time) -> None:
     server = ApiServer([pod("a"), pod("d", "DaemonSet")])
     api = reach(server)
-    before = outlook(api.node("n1"), api.pods("n1"))
+    before = preview_drain(api.node("n1"), api.pods("n1"))
     assert server.log == []
     assert before == drained(api, passing)
 
@@ -179,7 +180,7 @@ def test_the_outlook_is_what_the_drain_does(reach: Any, passing: Time) -> None:
 def test_a_node_is_waited_for_until_it_is_ready(reach: Any, passing: Time) -> None:
     server = ApiServer(node=node_object(ready=False))
     api = reach(server)
-    assert not await_ready(api, "n1", passing.options(20))
+    assert not wait_for_node(api, "n1", passing.options(20))
     passing.due[passing.seconds + 10] = lambda: setattr(server, "node", node_object())
-    assert await_ready(api, "n1", passing.options(20))
+    assert wait_for_node(api, "n1", passing.options(20))
     assert set(passing.told) == {"its Node is not Ready yet"}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rollout.cluster import (
     ApiServer,
     budget,
@@ -29,7 +29,7 @@ def asked(server: ApiServer, folder: Path, method: str, *arguments: Any) -> Any:
 def test_the_newest_policy_that_is_served_is_used(tmp_path: Path, policy: tuple[str, ...]) -> None:
     server = ApiServer([pod("a")], [budget(allowed=0)], policy=policy)
     (found,) = asked(server, tmp_path, "pods", "n1")
-    assert found.waits_for == "web"
+    assert found.blocking_pdb == "web"
 
 
 @pytest.mark.parametrize(

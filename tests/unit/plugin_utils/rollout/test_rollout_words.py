@@ -8,12 +8,17 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.drain.cordon_and_drain import DrainResult
+from ansible_collections.volcano.colocation.plugins.plugin_utils.drain.evictable_pods import DrainAction, Pod
+from ansible_collections.volcano.colocation.plugins.plugin_utils.drain.rollout_report import (
+    DrainPreview,
+    drain_diff,
+    preview_lines,
+    render_table,
+    split_batches,
+    table_row,
+)
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.batches import batches
-from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.drain import Drained
-from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.pods import Fate, Pod
-from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.shown import Outlook, diff, outlook_lines
-from ansible_collections.volcano.colocation.plugins.plugin_utils.rollout.table import row, table
 
 NAMES = [f"n{number}" for number in range(20)]
 
@@ -29,36 +34,36 @@ NAMES = [f"n{number}" for number in range(20)]
     ],
 )
 def test_batches_are_those_of_serial(sizes: list[Any], counts: list[int]) -> None:
-    found = batches(NAMES, sizes)
+    found = split_batches(NAMES, sizes)
     assert [len(each) for each in found] == counts
     assert [name for each in found for name in each] == NAMES
 
 
 def test_nobody_is_no_batch() -> None:
-    assert batches([], [1]) == ()
+    assert split_batches([], [1]) == ()
 
 
 @pytest.mark.parametrize("size", ["0", "0%", "-1", "101%", "half", "", "٣", "1.5", "10 %%"])
 def test_what_is_no_size_is_refused(size: str) -> None:
     with pytest.raises(ProfileError, match="neither a number of nodes"):
-        batches(NAMES, [1, size])
+        split_batches(NAMES, [1, size])
 
 
-def one(name: str, fate: Fate, waits: str = "") -> Pod:
+def one(name: str, fate: DrainAction, waits: str = "") -> Pod:
     return Pod("default", name, name, fate, "why", waits)
 
 
-PODS = (one("a", Fate.EVICT), one("b", Fate.EVICT, "web"), one("d", Fate.STAY))
-GOING = Drained("", True, PODS, ("default/a", "default/b"))
+PODS = (one("a", DrainAction.EVICT), one("b", DrainAction.EVICT, "web"), one("d", DrainAction.IGNORE))
+GOING = DrainResult("", True, PODS, ("default/a", "default/b"))
 
 
 def test_the_outlook_names_every_node_in_its_batch() -> None:
     found = {
-        "n1": Outlook("n1", "N1", True, GOING),
-        "n2": Outlook("n2", "N2", False, Drained("", True, ())),
-        "n3": Outlook("n3", "N3", True, Drained("default/x: no controller", False, PODS)),
+        "n1": DrainPreview("n1", "N1", True, GOING),
+        "n2": DrainPreview("n2", "N2", False, DrainResult("", True, ())),
+        "n3": DrainPreview("n3", "N3", True, DrainResult("default/x: no controller", False, PODS)),
     }
-    assert list(outlook_lines([["n1"], ["n2", "n3"]], found)) == [
+    assert list(preview_lines([["n1"], ["n2", "n3"]], found)) == [
         "batch 1 of 2",
         "  n1: drained of 2 pod(s), then changed; 1 of them wait for their PodDisruptionBudget",
         "batch 2 of 2",
@@ -68,10 +73,10 @@ def test_the_outlook_names_every_node_in_its_batch() -> None:
 
 
 def test_a_diff_has_what_leaves_and_what_stays() -> None:
-    found = diff(GOING)
+    found = drain_diff(GOING)
     assert found["before"] == "schedulable\npod default/d\npod default/a\npod default/b\n"
     assert found["after"] == "cordoned\npod default/d\n"
-    assert diff(Drained("", False, PODS, ()))["after"].startswith("cordoned by others\n")
+    assert drain_diff(DrainResult("", False, PODS, ()))["after"].startswith("cordoned by others\n")
 
 
 CHANGED = {"transaction": {"state": "committed"}, "changed": True, "plan": {"changes": [1, 2]}}
@@ -92,13 +97,13 @@ BACK = {"transaction": {"state": "rolled-back"}, "failed": True, "msg": "It was 
     ],
 )
 def test_what_became_of_a_node(known: dict[str, Any], state: str, what: str) -> None:
-    found = row("n", known)
+    found = table_row("n", known)
     assert found.state == state
     assert found.what.startswith(what)
 
 
 def test_what_failed_after_the_change_is_told_as_well() -> None:
-    assert row("n", {"node_aligned": CHANGED}, "n is misaligned") == ("n", "failed", "n is misaligned")
+    assert table_row("n", {"node_aligned": CHANGED}, "n is misaligned") == ("n", "failed", "n is misaligned")
 
 
 @pytest.mark.parametrize(
@@ -116,12 +121,17 @@ def test_what_failed_after_the_change_is_told_as_well() -> None:
     ],
 )
 def test_a_failure_after_the_change_is_known_without_being_told(known: dict[str, Any], state: str, what: str) -> None:
-    assert row("n", known) == ("n", state, what)
+    assert table_row("n", known) == ("n", state, what)
 
 
 def test_the_table_has_the_worst_first_and_counts_the_rest() -> None:
-    rows = [row("ok", {"node_aligned": CHANGED}), row("bad", {"node_aligned": BACK}), row("far", {}), row("away", {})]
-    assert table(rows).splitlines() == [
+    rows = [
+        table_row("ok", {"node_aligned": CHANGED}),
+        table_row("bad", {"node_aligned": BACK}),
+        table_row("far", {}),
+        table_row("away", {}),
+    ]
+    assert render_table(rows).splitlines() == [
         "bad  put back  It was put back.",
         "ok   changed   2 setting(s)",
         "4 nodes in the rollout: 1 put back, 1 changed, 2 not touched",
@@ -129,9 +139,12 @@ def test_the_table_has_the_worst_first_and_counts_the_rest() -> None:
 
 
 def test_one_node_has_a_table() -> None:
-    assert table([row("n1", {"node_aligned": CHANGED})]).splitlines()[-1] == "1 node in the rollout: 1 changed"
+    assert (
+        render_table([table_row("n1", {"node_aligned": CHANGED})]).splitlines()[-1]
+        == "1 node in the rollout: 1 changed"
+    )
 
 
 def test_a_long_table_is_cut() -> None:
-    lines = table([row(f"n{number:03}", {"node_aligned": CHANGED}) for number in range(150)]).splitlines()
+    lines = render_table([table_row(f"n{number:03}", {"node_aligned": CHANGED}) for number in range(150)]).splitlines()
     assert lines[100:] == ["and 50 more", "150 nodes in the rollout: 150 changed"]

@@ -9,7 +9,10 @@ from typing import Any
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.argspec import SCHEDULER_CONFIG
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.seen import CRDS, Seen
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.installed_volcano import (
+    REQUIRED_CRDS,
+    SchedulerState,
+)
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.confs import TEXT
 
 UID = "6f1c2b7e-0000-4000-8000-000000000001"
@@ -38,12 +41,12 @@ def deployment(image: str = "docker.io/volcanosh/vc-scheduler:v1.14.0") -> dict[
     }
 
 
-def seen(text: str = TEXT, **different: Any) -> Seen:
-    known = Seen(
+def seen(text: str = TEXT, **different: Any) -> SchedulerState:
+    known = SchedulerState(
         UID,
         conf=ConfigMap(MAP, {KEY: text}, "7", "volcano-system"),
         deployment=deployment(),
-        crds={name: crd(name, *FIELDS) for name in CRDS},
+        crds={name: crd(name, *FIELDS) for name in REQUIRED_CRDS},
     )
     return replace(known, **different)
 

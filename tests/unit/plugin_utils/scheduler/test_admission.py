@@ -9,27 +9,27 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler import mutating, validating
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.admission import (
-    BATCH,
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler import admission_policies
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.admission_policies import (
+    BATCH_RESOURCES,
     MUTATING,
     VALIDATING,
     Admission,
-    Level,
-    listed,
-    quoted,
-    read_admission,
-    served,
-    skipped,
+    LevelDefaults,
+    cel_list,
+    cel_string,
+    newest_version,
+    parse_admission,
+    unsupported_reason,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.priority_classes import PriorityClass
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.cel import evaluate, mutated, refusals
 
 VOLCANO, OPENFUYAO = "volcano.sh/qos-level", "openfuyao.com/QoS-level"
 BE = PriorityClass("colocation-be", -100, "Never")
-LEVELS = (Level("HLS"), Level("LS"), Level("BE", BE, {"volcano.sh/oversubscription": "true"}))
-WANTED = Admission(True, True, "Deny", "volcano", BATCH, ("kube-system",), LEVELS)
-POLICY, BINDING = validating.manifests(WANTED, "v1")
+LEVELS = (LevelDefaults("HLS"), LevelDefaults("LS"), LevelDefaults("BE", BE, {"volcano.sh/oversubscription": "true"}))
+WANTED = Admission(True, True, "Deny", "volcano", BATCH_RESOURCES, ("kube-system",), LEVELS)
+POLICY, BINDING = admission_policies.render_validating(WANTED, "v1")
 WHOLE = {"cpu": "2", "memory": "1Gi"}
 
 
@@ -124,7 +124,7 @@ def test_each_rule_is_broken_by_a_pod_here() -> None:
     both = pod("HLS", same(WHOLE))
     both["metadata"]["annotations"][OPENFUYAO] = "LS"
     (differing,) = refusals(POLICY, both)
-    assert {*seen, differing} == {each.message for each in validating.rules(BATCH)}
+    assert {*seen, differing} == {each.message for each in admission_policies.validation_rules(BATCH_RESOURCES)}
     both["metadata"]["annotations"][OPENFUYAO] = "HLS"
     assert refusals(POLICY, both) == []
 
@@ -140,7 +140,9 @@ def test_a_pod_that_was_there_before_can_be_changed_and_ended() -> None:
 
 
 def test_other_names_of_oversubscribed_resources() -> None:
-    policy, _binding = validating.manifests(Admission(True, False, "Audit", "", ("x.io/cpu",), (), ()), "v1")
+    policy, _binding = admission_policies.render_validating(
+        Admission(True, False, "Audit", "", ("x.io/cpu",), (), ()), "v1"
+    )
     assert refusals(policy, pod("BE", same({"x.io/cpu": "1"}))) == []
     assert refusals(policy, pod("BE", same({"kubernetes.io/batch-cpu": "1"})))
     assert "namespaceSelector" not in policy["spec"]["matchConstraints"]
@@ -160,7 +162,9 @@ def test_the_policy_is_about_pods_outside_of_some_namespaces_and_bound() -> None
 
 
 MUTATIONS = {
-    each["metadata"]["name"]: each for each in mutating.manifests(WANTED, "v1beta1") if each["kind"] == MUTATING
+    each["metadata"]["name"]: each
+    for each in admission_policies.render_mutating(WANTED, "v1beta1")
+    if each["kind"] == MUTATING
 }
 
 
@@ -171,7 +175,7 @@ def changed(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_there_is_a_bound_policy_for_each_level() -> None:
-    all_of_them = mutating.manifests(WANTED, "v1beta1")
+    all_of_them = admission_policies.render_mutating(WANTED, "v1beta1")
     assert list(MUTATIONS) == ["volcano-colocation-hls", "volcano-colocation-ls", "volcano-colocation-be"]
     assert [each["spec"]["policyName"] for each in all_of_them if each["kind"] == f"{MUTATING}Binding"] == list(
         MUTATIONS
@@ -210,20 +214,20 @@ def test_other_levels_get_what_is_theirs_and_the_rest_nothing() -> None:
     assert changed(pod("LS", key=OPENFUYAO))["spec"] == {**pod("LS")["spec"], "schedulerName": "volcano"}
     assert changed(pod("LC")) == pod("LC")
     assert changed(pod(None)) == pod(None)
-    assert mutating.patches("", Level("LS")) == ()
+    assert admission_policies.patch_expressions("", LevelDefaults("LS")) == ()
 
 
 @pytest.mark.parametrize("text", ["plain", "it's", "back\\slash", "\\'"])
 def test_a_text_is_a_literal(text: str) -> None:
-    assert evaluate(quoted(text)) == text
-    assert evaluate(f"{quoted(text)} in {listed(['a', text])}")
+    assert evaluate(cel_string(text)) == text
+    assert evaluate(f"{cel_string(text)} in {cel_list(['a', text])}")
 
 
 def test_the_newest_version_that_is_served_is_taken() -> None:
-    assert served(MUTATING, ["v1alpha1", "v1beta1"]) == "v1beta1"
-    assert served(MUTATING, ["v1", "v1beta1"]) == "v1"
-    assert served(VALIDATING, ["v1beta1"]) is None
-    assert skipped(VALIDATING) == (
+    assert newest_version(MUTATING, ["v1alpha1", "v1beta1"]) == "v1beta1"
+    assert newest_version(MUTATING, ["v1", "v1beta1"]) == "v1"
+    assert newest_version(VALIDATING, ["v1beta1"]) is None
+    assert unsupported_reason(VALIDATING) == (
         "the API server serves no admissionregistration.k8s.io ValidatingAdmissionPolicy in v1, which is there since"
         " Kubernetes 1.30; nothing of it was made"
     )
@@ -235,7 +239,7 @@ def options(**levels: Any) -> dict[str, Any]:
         "mutate": True,
         "action": "Deny",
         "scheduler": "volcano",
-        "oversubscribed_resources": list(BATCH),
+        "oversubscribed_resources": list(BATCH_RESOURCES),
         "excluded_namespaces": ["kube-system"],
         "levels": [{"level": name, **each} for name, each in levels.items()],
     }
@@ -245,16 +249,16 @@ def test_options_become_levels() -> None:
     given = options(
         HLS={}, LS={}, BE={"priority_class": "colocation-be", "node_labels": {"volcano.sh/oversubscription": "true"}}
     )
-    assert read_admission("a", given, [BE]) == WANTED
+    assert parse_admission("a", given, [BE]) == WANTED
 
 
 def test_a_class_whose_number_is_not_known_is_refused() -> None:
     with pytest.raises(ProfileError, match=r"a\.levels\[0\]\.priority_class: x is none of colocation_priority_classes"):
-        read_admission("a", options(BE={"priority_class": "x"}), [BE])
+        parse_admission("a", options(BE={"priority_class": "x"}), [BE])
 
 
 def test_a_level_is_given_once() -> None:
     given = options(BE={})
     given["levels"] *= 2
     with pytest.raises(ProfileError, match=r"a\.levels\[1\]\.level: BE is there twice"):
-        read_admission("a", given, [])
+        parse_admission("a", given, [])

@@ -8,13 +8,14 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import EditError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.actions import ordered, read_actions
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.conf import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.volcano_conf import (
+    DesiredConf,
     Metrics,
     Usage,
-    WantedConf,
     edit_conf,
-    named,
+    order_actions,
+    parse_actions,
+    plugins_named,
 )
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.confs import TEXT, WRITTEN
 
@@ -31,28 +32,28 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.co
     ],
 )
 def test_the_wanted_actions_come_in_order_and_others_stay_where_they_were(found: str, dropped: str, after: str) -> None:
-    assert ", ".join(ordered(read_actions(found), read_actions(dropped))) == after
+    assert ", ".join(order_actions(parse_actions(found), parse_actions(dropped))) == after
 
 
 @pytest.mark.parametrize("actions", ["allocate,backfill,preempt", "enqueue, allocate, backfill, preempt, reclaim"])
 def test_an_order_that_is_right_keeps_its_spelling(actions: str) -> None:
     text = WRITTEN.replace("enqueue, allocate, backfill, preempt", actions)
-    assert edit_conf(text, WantedConf()) == text
+    assert edit_conf(text, DesiredConf()) == text
 
 
 def test_upstreams_own_file() -> None:
-    assert edit_conf(TEXT, WantedConf()) == WRITTEN
+    assert edit_conf(TEXT, DesiredConf()) == WRITTEN
 
 
 def test_a_second_edit_changes_nothing() -> None:
-    wanted = WantedConf(
+    wanted = DesiredConf(
         ("enqueue",), Usage(50, 70, False), Metrics("prometheus", "http://prometheus.monitoring.svc:9090")
     )
     once = edit_conf(TEXT, wanted)
     assert edit_conf(once, wanted) == once
     document = read_yaml(once)
     assert document["actions"] == "allocate, backfill, preempt"
-    (usage,) = named(document, "usage")
+    (usage,) = plugins_named(document, "usage")
     assert (usage.tier, usage.place) == (0, 3)
     assert usage.settings == {
         "name": "usage",
@@ -70,16 +71,16 @@ def test_priority_comes_first_from_wherever_it_is() -> None:
     text = TEXT.replace("  - name: priority\n", "").replace(
         "  - name: drf\n", "  # why here?\n  - name: priority\n  - name: drf\n"
     )
-    after = edit_conf(text, WantedConf())
+    after = edit_conf(text, DesiredConf())
     assert after == WRITTEN.replace("  - name: priority\n", "  # why here?\n  - name: priority\n")
-    assert edit_conf(TEXT.replace("  - name: priority\n", ""), WantedConf()) == WRITTEN
+    assert edit_conf(TEXT.replace("  - name: priority\n", ""), DesiredConf()) == WRITTEN
 
 
 def test_a_gang_that_vetoes_no_more_and_none_that_is_made_up() -> None:
     text = TEXT.replace("enablePreemptable: false\n  - name: conf", "enablePreemptable: true # hm\n  - name: conf")
-    assert "    enablePreemptable: false # hm\n    enableJobStarving: false\n" in edit_conf(text, WantedConf())
+    assert "    enablePreemptable: false # hm\n    enableJobStarving: false\n" in edit_conf(text, DesiredConf())
     without = TEXT.replace("  - name: gang   # all of a job or nothing\n    enablePreemptable: false\n", "")
-    assert "gang" not in edit_conf(without, WantedConf())
+    assert "gang" not in edit_conf(without, DesiredConf())
 
 
 def test_thresholds_of_a_usage_that_is_there_are_set_and_its_weights_stay() -> None:
@@ -88,7 +89,7 @@ def test_thresholds_of_a_usage_that_is_there_are_set_and_its_weights_stay() -> N
         "      thresholds:\n        cpu: 80 # so\n"
     )
     text = TEXT.replace("  - name: overcommit\n", item + "  - name: overcommit\n")
-    after = edit_conf(text, WantedConf(usage=Usage()))
+    after = edit_conf(text, DesiredConf(usage=Usage()))
     new = item.replace("cpu: 80 # so\n", "cpu: 60 # so\n        mem: 60\n").replace(
         "Predicate: false", "Predicate: true"
     )
@@ -97,7 +98,7 @@ def test_thresholds_of_a_usage_that_is_there_are_set_and_its_weights_stay() -> N
 
 def test_an_adaptor_needs_no_address_and_one_that_is_there_stays() -> None:
     text = TEXT + "metrics:\n  address: http://old:9090\n  tls: kept\n"
-    document = read_yaml(edit_conf(text, WantedConf(metrics=Metrics("prometheus_adaptor", interval="1m"))))
+    document = read_yaml(edit_conf(text, DesiredConf(metrics=Metrics("prometheus_adaptor", interval="1m"))))
     assert document["metrics"] == {
         "type": "prometheus_adaptor",
         "interval": "1m",
@@ -111,10 +112,10 @@ def test_an_adaptor_needs_no_address_and_one_that_is_there_stays() -> None:
 )
 def test_a_text_without_plugins_is_not_made_up(text: str) -> None:
     with pytest.raises(EditError):
-        edit_conf(text, WantedConf())
+        edit_conf(text, DesiredConf())
 
 
 def test_plugins_in_brackets_are_refused_with_their_line() -> None:
     with pytest.raises(EditError) as error:
-        edit_conf("actions: allocate\ntiers:\n- plugins: [{name: gang}]\n", WantedConf())
+        edit_conf("actions: allocate\ntiers:\n- plugins: [{name: gang}]\n", DesiredConf())
     assert error.value.line == 3

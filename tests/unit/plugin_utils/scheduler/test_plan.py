@@ -11,32 +11,41 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import UneditableFile
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.object_changes import (
     ObjectChange,
     Operation,
     required_permissions,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap, Object, patched
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap, Object, apply_patch
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.admission import MUTATING, VALIDATING
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.conf import Metrics, Usage, WantedConf
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.journal import (
-    ENTRY,
-    NAME,
-    Journal,
-    read_journal,
-    written,
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.admission_policies import (
+    MUTATING,
+    VALIDATING,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.metrics_source import (
-    missing,
-    place_of,
-    source_of,
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.installed_volcano import (
+    JOURNAL_KEY,
+    JOURNAL_NAME,
+    REQUIRED_CRDS,
+    SchedulerJournal,
+    SchedulerState,
+    parse_journal,
+    render_journal,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.plan import SchedulerPlan, make_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.restore import make_return
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.seen import CRDS, Seen
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.wanted import read_wanted
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.scheduling_plan import (
+    SchedulerPlan,
+    plan_restore,
+    plan_scheduling,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.target_spec import parse_target_spec
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.volcano_conf import (
+    DesiredConf,
+    Metrics,
+    Usage,
+    availability_problem,
+    find_metrics,
+    required_object,
+)
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.clusters import (
     BE,
     KEY,
@@ -60,11 +69,11 @@ ALL = options(
 SERVED = {VALIDATING: ("v1",), MUTATING: ("v1beta1",)}
 
 
-def plan(given: dict[str, Any], found: Seen, uid: str = UID) -> SchedulerPlan:
-    return make_plan(read_wanted(given), found, uid)
+def plan(given: dict[str, Any], found: SchedulerState, uid: str = UID) -> SchedulerPlan:
+    return plan_scheduling(parse_target_spec(given), found, uid)
 
 
-def after(found: Seen, made: SchedulerPlan) -> Seen:
+def after(found: SchedulerState, made: SchedulerPlan) -> SchedulerState:
     """The cluster once the plan was carried out."""
     there = {(each["kind"], each["metadata"]["name"]): each for each in (*found.classes, *found.queues, *found.others)}
     for each in made.objects:
@@ -88,7 +97,7 @@ def after(found: Seen, made: SchedulerPlan) -> Seen:
 
 
 def _carried_out(change: ObjectChange, found: Object | None) -> dict[str, Any]:
-    return dict(change.body) if found is None else patched(found, change.body)
+    return dict(change.body) if found is None else apply_patch(found, change.body)
 
 
 def test_everything_from_nothing_in_an_order_that_works_then_nothing() -> None:
@@ -127,20 +136,20 @@ def test_the_policies_leave_out_where_the_agents_trial_pods_are() -> None:
 
 def test_the_journal_survives_being_written() -> None:
     made = plan(ALL, seen(served=SERVED))
-    assert read_journal(ConfigMap(NAME, written(made.journal), "1", "volcano-system")) == made.journal
-    assert read_journal(None) == Journal()
+    assert parse_journal(ConfigMap(JOURNAL_NAME, render_journal(made.journal), "1", "volcano-system")) == made.journal
+    assert parse_journal(None) == SchedulerJournal()
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"schema": 2}', '{"schema": 1, "entries": [{}], "text": null}'])
 def test_a_journal_of_somebody_else_is_refused(text: str) -> None:
     with pytest.raises(ClusterError, match="is not what this version of the collection keeps there"):
-        read_journal(ConfigMap(NAME, {ENTRY: text}, "1", "volcano-system"))
+        parse_journal(ConfigMap(JOURNAL_NAME, {JOURNAL_KEY: text}, "1", "volcano-system"))
 
 
 def test_there_and_back_is_where_it_began() -> None:
     found = seen(served=SERVED)
     there = after(found, plan(ALL, found))
-    back = make_return(there, UID)
+    back = plan_restore(there, UID)
     assert [(each.operation, each.ref.kind) for each in back.objects] == [
         (Operation.DELETE, "MutatingAdmissionPolicyBinding"),
         (Operation.DELETE, "MutatingAdmissionPolicy"),
@@ -180,8 +189,8 @@ def test_a_queue_of_somebody_else_is_changed_where_it_differs_and_put_back_over_
     later = plan(second, there)
     assert later.objects[0].body["spec"] == {"weight": 3, "capability": {"memory": None}}
     gone = after(there, later)
-    (back,) = make_return(gone, UID).objects
-    assert patched(dict(gone.queues[0]), back.body)["spec"] == start["spec"]
+    (back,) = plan_restore(gone, UID).objects
+    assert apply_patch(dict(gone.queues[0]), back.body)["spec"] == start["spec"]
 
 
 def test_what_others_changed_since_is_a_conflict_and_nothing_goes_back() -> None:
@@ -193,7 +202,7 @@ def test_what_others_changed_since_is_a_conflict_and_nothing_goes_back() -> None
     ]
     conf = ConfigMap(MAP, {KEY: WRITTEN + "# mine\n"}, "9", "volcano-system")
     with pytest.raises(ClusterError) as error:
-        make_return(replace(there, queues=tuple(touched), conf=conf), UID)
+        plan_restore(replace(there, queues=tuple(touched), conf=conf), UID)
     assert str(error.value).startswith(
         "Changed by somebody else since: Queue org; ConfigMap volcano-system/volcano-scheduler-configmap, key"
         " volcano-scheduler.conf. Nothing was put back."
@@ -209,15 +218,15 @@ def test_a_text_that_others_wrote_between_two_runs_is_never_overwritten_by_ours(
     assert made.journal.text
     assert (made.journal.text.original, made.journal.text.foreign) == (TEXT, True)
     with pytest.raises(ClusterError, match="Changed by somebody else since"):
-        make_return(after(theirs, made), UID)
-    assert make_return(replace(after(theirs, made), conf=found.conf), UID).text is None
+        plan_restore(after(theirs, made), UID)
+    assert plan_restore(replace(after(theirs, made), conf=found.conf), UID).text is None
 
 
 def test_a_run_that_was_cut_off_after_its_journal_loses_nothing() -> None:
     found = seen(served=SERVED)
     made = plan(ALL, found)
     cut = replace(found, journal=made.journal, journal_version="1")
-    back = make_return(cut, UID)
+    back = plan_restore(cut, UID)
     assert (back.objects, back.text, back.forget) == ((), None, True)
     again = plan(ALL, cut)
     assert [each.ref for each in again.objects] == [each.ref for each in made.objects]
@@ -225,8 +234,8 @@ def test_a_run_that_was_cut_off_after_its_journal_loses_nothing() -> None:
 
 
 def test_nothing_to_put_back() -> None:
-    assert not make_return(seen(), "").changes
-    assert make_return(replace(seen(conf=None), journal_version="1"), UID).forget
+    assert not plan_restore(seen(), "").changes
+    assert plan_restore(replace(seen(conf=None), journal_version="1"), UID).forget
 
 
 @pytest.mark.parametrize(
@@ -241,7 +250,7 @@ def test_the_cluster_has_to_be_the_one_that_is_meant(uid: str, told: str) -> Non
         plan(ALL, seen(), uid)
     assert str(error.value).startswith(told)
     with pytest.raises(ClusterError):
-        make_return(replace(seen(), journal_version="1"), uid)
+        plan_restore(replace(seen(), journal_version="1"), uid)
 
 
 def test_a_cluster_that_is_as_wanted_needs_no_name() -> None:
@@ -253,7 +262,7 @@ def test_a_cluster_that_is_as_wanted_needs_no_name() -> None:
     [
         (seen(crds={}), "CustomResourceDefinition queues.scheduling.volcano.sh, CustomResourceDefinition podgroups"),
         (
-            seen(crds={name: crd(name, served=False) for name in CRDS}),
+            seen(crds={name: crd(name, served=False) for name in REQUIRED_CRDS}),
             "queues.scheduling.volcano.sh in version v1beta1",
         ),
         (seen(deployment=None), "it lacks: Deployment volcano-system/volcano-scheduler."),
@@ -262,7 +271,7 @@ def test_a_cluster_that_is_as_wanted_needs_no_name() -> None:
         (seen(source="there is none"), "there is none. Nothing was changed."),
     ],
 )
-def test_what_is_not_there_is_named(found: Seen, told: str) -> None:
+def test_what_is_not_there_is_named(found: SchedulerState, told: str) -> None:
     with pytest.raises(ClusterError) as error:
         plan(options(), found)
     assert told in str(error.value)
@@ -274,12 +283,12 @@ def test_a_text_that_cannot_be_spliced_is_named_with_its_line() -> None:
 
 
 def test_without_volcano_there_can_still_be_classes() -> None:
-    made = plan(options(edit_configmap=False, priority_classes=[BE]), Seen(UID))
+    made = plan(options(edit_configmap=False, priority_classes=[BE]), SchedulerState(UID))
     assert [each.ref.kind for each in made.objects] == ["PriorityClass"]
 
 
 def test_a_schema_that_says_nothing_keeps_all_fields() -> None:
-    found = seen(crds={name: crd(name) for name in CRDS})
+    found = seen(crds={name: crd(name) for name in REQUIRED_CRDS})
     assert len(plan(options(queues=[{"name": "q", "deserved": {"cpu": "1"}}]), found).objects) == 1
 
 
@@ -307,28 +316,28 @@ def test_a_release_that_is_known_to_be_too_old_is_refused_where_its_configuratio
 
 
 METRICS = TEXT + "metrics:\n  type: prometheus\n  address: http://p.m.svc:9090\n"
-GIVEN = WantedConf(metrics=Metrics("prometheus", "http://new.m.svc:9090"))
+GIVEN = DesiredConf(metrics=Metrics("prometheus", "http://new.m.svc:9090"))
 
 
 @pytest.mark.parametrize(
     ("wanted", "text", "address"),
     [
-        (WantedConf(usage=Usage()), METRICS, "http://p.m.svc:9090"),
-        (WantedConf(usage=Usage()), TEXT, None),
-        (WantedConf(usage=Usage()), TEXT + "metrics: none\n", None),
-        (WantedConf(usage=Usage()), METRICS.replace("  address", "  # address"), ""),
+        (DesiredConf(usage=Usage()), METRICS, "http://p.m.svc:9090"),
+        (DesiredConf(usage=Usage()), TEXT, None),
+        (DesiredConf(usage=Usage()), TEXT + "metrics: none\n", None),
+        (DesiredConf(usage=Usage()), METRICS.replace("  address", "  # address"), ""),
         (GIVEN, METRICS, "http://new.m.svc:9090"),
         (GIVEN, TEXT, "http://new.m.svc:9090"),
-        (WantedConf(), METRICS, None),
+        (DesiredConf(), METRICS, None),
         (None, METRICS, None),
         (GIVEN, None, None),
         (GIVEN, "actions: x\ntiers: [\n", None),
     ],
 )
 def test_the_source_is_that_of_the_configuration_as_it_will_be(
-    wanted: WantedConf | None, text: str | None, address: str | None
+    wanted: DesiredConf | None, text: str | None, address: str | None
 ) -> None:
-    found = source_of(wanted, text)
+    found = find_metrics(wanted, text)
     assert (found.address if found else None) == address
 
 
@@ -346,7 +355,7 @@ def test_findings_are_those_of_the_text_as_it_will_be() -> None:
 
 def test_an_action_that_is_needed_cannot_be_dropped() -> None:
     with pytest.raises(ProfileError, match="dropped_actions: preempt is one that colocation needs"):
-        read_wanted(options(dropped_actions=["preempt"]))
+        parse_target_spec(options(dropped_actions=["preempt"]))
 
 
 def test_every_verb_is_asked_for_once() -> None:
@@ -373,23 +382,23 @@ def test_every_verb_is_asked_for_once() -> None:
     ],
 )
 def test_a_source_in_the_cluster_has_a_service(address: str, place: str | None) -> None:
-    found = place_of(Metrics("prometheus", address))
+    found = required_object(Metrics("prometheus", address))
     assert (found.ref.place if found else None) == place
     if found:
-        assert missing(found, None).endswith(f"and the cluster has no {place}")
-        assert missing(found, {"spec": {}}) == ""
+        assert availability_problem(found, None).endswith(f"and the cluster has no {place}")
+        assert availability_problem(found, {"spec": {}}) == ""
 
 
 def test_the_adaptors_api_has_to_answer() -> None:
-    found = place_of(Metrics("prometheus_adaptor"))
+    found = required_object(Metrics("prometheus_adaptor"))
     assert found
     down = {"status": {"conditions": [{"type": "Available", "status": "False", "message": "no endpoints"}]}}
-    assert missing(found, down).endswith("v1beta1.custom.metrics.k8s.io is not available: no endpoints")
-    assert missing(found, {}).endswith("is not available: no reason given")
-    assert missing(found, {"status": {"conditions": [{"type": "Available", "status": "True"}]}}) == ""
+    assert availability_problem(found, down).endswith("v1beta1.custom.metrics.k8s.io is not available: no endpoints")
+    assert availability_problem(found, {}).endswith("is not available: no reason given")
+    assert availability_problem(found, {"status": {"conditions": [{"type": "Available", "status": "True"}]}}) == ""
 
 
 def test_the_journal_is_text_that_people_can_read() -> None:
-    kept = json.loads(written(plan(ALL, seen(served=SERVED)).journal)[ENTRY])
+    kept = json.loads(render_journal(plan(ALL, seen(served=SERVED)).journal)[JOURNAL_KEY])
     assert kept["text"]["original"] == TEXT
     assert kept["entries"][0]["ref"]["name"] == "colocation-be"

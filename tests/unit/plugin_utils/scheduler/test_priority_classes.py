@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.priority_classes import (
     PriorityClass,
-    check_against,
-    read_classes,
+    check_classes,
+    parse_classes,
 )
 
 BE = PriorityClass("be", -100, "Never", description="waits")
@@ -31,7 +31,7 @@ def given(name: str = "be", value: int = -100, **others: Any) -> dict[str, Any]:
 
 
 def test_a_class_that_must_not_preempt_says_never() -> None:
-    assert read_classes("c", [given()]) == (BE,)
+    assert parse_classes("c", [given()]) == (BE,)
     assert BE.manifest() == {
         "apiVersion": "scheduling.k8s.io/v1",
         "kind": "PriorityClass",
@@ -54,7 +54,7 @@ def test_a_class_that_must_not_preempt_says_never() -> None:
 )
 def test_what_no_server_takes_is_refused(classes: list[dict[str, Any]], told: str) -> None:
     with pytest.raises(ProfileError) as error:
-        read_classes("c", classes)
+        parse_classes("c", classes)
     assert str(error.value) == told
 
 
@@ -63,15 +63,15 @@ def found(name: str = "be", **different: Any) -> dict[str, Any]:
 
 
 def test_what_is_there_as_wanted_is_no_hindrance() -> None:
-    check_against([BE], [])
-    check_against([BE], [found(), found("other", globalDefault=True)])
-    check_against([PriorityClass("be", -100)], [found(preemptionPolicy=None)])
-    check_against([PriorityClass("be", -100, "Never", default=True)], [found(globalDefault=True)])
+    check_classes([BE], [])
+    check_classes([BE], [found(), found("other", globalDefault=True)])
+    check_classes([PriorityClass("be", -100)], [found(preemptionPolicy=None)])
+    check_classes([PriorityClass("be", -100, "Never", default=True)], [found(globalDefault=True)])
 
 
 def test_a_value_and_a_policy_are_for_ever() -> None:
     with pytest.raises(ClusterError) as error:
-        check_against([BE], [found(value=7, preemptionPolicy="PreemptLowerPriority")])
+        check_classes([BE], [found(value=7, preemptionPolicy="PreemptLowerPriority")])
     assert str(error.value) == (
         "PriorityClass be: value is 7 and cannot become -100;"
         " preemptionPolicy is PreemptLowerPriority and cannot"
@@ -82,4 +82,4 @@ def test_a_value_and_a_policy_are_for_ever() -> None:
 
 def test_there_is_one_global_default() -> None:
     with pytest.raises(ClusterError, match=r"be cannot be the global default, other is"):
-        check_against([PriorityClass("be", -100, "Never", default=True)], [found("other", globalDefault=True)])
+        check_classes([PriorityClass("be", -100, "Never", default=True)], [found("other", globalDefault=True)])

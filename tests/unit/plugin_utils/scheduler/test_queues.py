@@ -8,22 +8,22 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.queues import (
     Queue,
-    check_together,
-    fields_given,
+    check_queues,
     parents_first,
-    queue_of,
-    read_queues,
+    parse_queue,
+    parse_queues,
+    queues_by_field,
 )
 
 ALL = frozenset(("weight", "capability", "deserved", "guarantee", "reclaimable", "parent"))
 
 
 def test_a_queue_says_what_is_given_and_nothing_else() -> None:
-    (queue,) = read_queues("q", [{"name": "be", "capability": {"cpu": 8}, "guarantee": {}, "reclaimable": True}])
+    (queue,) = parse_queues("q", [{"name": "be", "capability": {"cpu": 8}, "guarantee": {}, "reclaimable": True}])
     assert queue.manifest()["spec"] == {"capability": {"cpu": "8"}, "reclaimable": True}
     full = Queue("a", 2, {"cpu": "8"}, {"cpu": "4"}, {"cpu": "1"}, False, "p")
     assert full.manifest() == {
@@ -39,7 +39,7 @@ def test_a_queue_says_what_is_given_and_nothing_else() -> None:
             "parent": "p",
         },
     }
-    assert queue_of({**full.manifest(), "status": {"allocated": {"pods": "3"}}}) == Queue(
+    assert parse_queue({**full.manifest(), "status": {"allocated": {"pods": "3"}}}) == Queue(
         "a", 2, {"cpu": "8"}, {"cpu": "4"}, {"cpu": "1"}, False, "p", 3
     )
 
@@ -62,13 +62,13 @@ def test_a_queue_says_what_is_given_and_nothing_else() -> None:
 )
 def test_what_is_wrong_with_one_queue_is_told_with_its_place(given: dict[str, Any], told: str) -> None:
     with pytest.raises(ProfileError) as error:
-        read_queues("q", [given])
+        parse_queues("q", [given])
     assert str(error.value).startswith(told)
 
 
 def test_no_queue_is_given_twice() -> None:
     with pytest.raises(ProfileError, match=r"q\[1\]\.name: a is there twice"):
-        read_queues("q", [{"name": "a"}, {"name": "a"}])
+        parse_queues("q", [{"name": "a"}, {"name": "a"}])
 
 
 PARENT = Queue("org", capability={"cpu": "10"}, deserved={"cpu": "8"}, guarantee={"cpu": "4"})
@@ -84,9 +84,9 @@ FOUR = child("b", deserved={"cpu": "4"})
 def test_a_tree_that_adds_up() -> None:
     one = child("one", deserved={"cpu": "5"}, guarantee={"cpu": "3"}, capability={"cpu": "10"})
     two = child("two", deserved={"cpu": "3"}, guarantee={"cpu": "1"})
-    check_together([PARENT, one, two], [Queue("default", 1), Queue("root")], ALL)
-    check_together([two], [PARENT, one], ALL)
-    check_together([Queue("flat", deserved={"cpu": "999"}, parent="root")], [Queue("root")], ALL)
+    check_queues([PARENT, one, two], [Queue("default", 1), Queue("root")], ALL)
+    check_queues([two], [PARENT, one], ALL)
+    check_queues([Queue("flat", deserved={"cpu": "999"}, parent="root")], [Queue("root")], ALL)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_tree_that_adds_up() -> None:
 )
 def test_what_does_not_add_up_is_refused(wanted: list[Queue], found: list[Queue], told: str) -> None:
     with pytest.raises(ClusterError) as error:
-        check_together(wanted, found, ALL)
+        check_queues(wanted, found, ALL)
     assert str(error.value).startswith(f"The queues do not fit: {told}")
     assert str(error.value).endswith("Nothing was changed. Correct colocation_queues.")
 
@@ -128,17 +128,17 @@ def test_a_queue_that_others_made_wrong_is_not_this_runs_affair() -> None:
         Queue("y", parent="x", deserved={"cpu": "2"}),
         Queue("z", parent="gone"),
     ]
-    check_together([Queue("a", 1)], wrong, ALL)
+    check_queues([Queue("a", 1)], wrong, ALL)
 
 
 def test_a_field_that_the_crd_lacks_would_be_dropped_and_is_refused() -> None:
     old = frozenset(("weight", "capability", "guarantee", "reclaimable"))
     with pytest.raises(ClusterError, match=r"a: this Volcano's queues have no deserved; a: this .* have no parent"):
-        check_together([Queue("a", deserved={"cpu": "1"}, parent="root")], [], old)
-    check_together([Queue("a", guarantee={"cpu": "1"})], [], old)
+        check_queues([Queue("a", deserved={"cpu": "1"}, parent="root")], [], old)
+    check_queues([Queue("a", guarantee={"cpu": "1"})], [], old)
 
 
 def test_parents_come_before_their_children() -> None:
     queues = [Queue("c", parent="b"), Queue("b", parent="a"), Queue("a"), Queue("d", parent="elsewhere")]
     assert [each.name for each in parents_first(queues)] == ["a", "d", "b", "c"]
-    assert fields_given(queues) == {"parent": ("c", "b", "d")}
+    assert queues_by_field(queues) == {"parent": ("c", "b", "d")}

@@ -16,19 +16,28 @@ import kubernetes_validate
 import kubernetes_validate.utils
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.changes import Operation, apply_permitted
-from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.document import Options, read_document
-from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.inventory import place
-from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.plan import make_plan as manifest_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.seen import Seen as ManifestSeen
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.admission import MUTATING, VALIDATING
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.plan import SchedulerPlan, make_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.scheduler_cluster import (
-    SchedulerCluster,
-    written_changes,
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.object_changes import Operation, apply_permitted
+from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.apply_plan import plan_apply as manifest_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.inventory import ManifestState as ManifestSeen
+from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.inventory import inventory_ref
+from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.yaml_documents import (
+    ManifestOptions,
+    parse_document,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.seen import CRDS
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.wanted import read_wanted
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.admission_policies import (
+    MUTATING,
+    VALIDATING,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.cluster_access import (
+    SchedulerCluster,
+    plan_changes,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.installed_volcano import REQUIRED_CRDS
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.scheduling_plan import (
+    SchedulerPlan,
+    plan_scheduling,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.target_spec import parse_target_spec
 from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server, Stored
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.clusters import (
     BE,
@@ -116,16 +125,16 @@ def cluster(version: str) -> OfVersion:
     found = OfVersion(kubernetes=version, apis=(*VOLCANO, *apis))
     conf = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": MAP, "namespace": SPACE}, "data": {KEY: TEXT}}
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": UID}}
-    found.add(conf, space, deployment(), *(crd(name, *FIELDS) for name in CRDS))
+    found.add(conf, space, deployment(), *(crd(name, *FIELDS) for name in REQUIRED_CRDS))
     return found
 
 
 def run(found: OfVersion, given: Mapping[str, Any]) -> SchedulerPlan:
     """As the module does it."""
     cluster = SchedulerCluster(found.client())
-    seen = cluster.look(read_wanted(given))
-    plan = make_plan(read_wanted(given), seen, UID)
-    apply_permitted(cluster.client, written_changes(plan, SPACE, seen.journal_version))
+    seen = cluster.look(parse_target_spec(given))
+    plan = plan_scheduling(parse_target_spec(given), seen, UID)
+    apply_permitted(cluster.client, plan_changes(plan, SPACE, seen.journal_version))
     return plan
 
 
@@ -163,7 +172,7 @@ def test_every_version_takes_what_a_change_of_the_wishes_makes_of_it(version: st
 def test_every_version_takes_what_an_installation_adds(version: str) -> None:
     """The inventory, the namespace that a manifest takes for granted, and our annotations on what it has."""
     text = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: volcano-scheduler}\n"
-    document = read_document("volcano.yaml", text, Options(namespace=SPACE))
+    document = parse_document("volcano.yaml", text, ManifestOptions(namespace=SPACE))
     plan = manifest_plan(document, ManifestSeen(UID), "volcano", "volcano.yaml", adopt=False)
     assert [each.ref.place for each in plan.changes] == [
         f"Namespace {SPACE}",
@@ -172,7 +181,7 @@ def test_every_version_takes_what_an_installation_adds(version: str) -> None:
     for each in plan.changes:
         assert each.body["metadata"]["annotations"]
         judge(dict(each.body), version)
-    judge({**place("volcano").header(), "data": plan.inventory.written()}, version)
+    judge({**inventory_ref("volcano").header(), "data": plan.inventory.written()}, version)
 
 
 @pytest.mark.parametrize(

@@ -7,19 +7,19 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.conf import Metrics, Usage
-from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.watermarks import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.target_spec import (
     Watermarks,
-    read_metrics,
-    read_usage,
-    read_watermarks,
+    parse_metrics,
+    parse_usage,
+    parse_watermarks,
 )
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.volcano_conf import Metrics, Usage
 
 
 def test_the_defaults_are_those_of_the_two_systems() -> None:
-    assert read_watermarks("w", {}, "volcano") == Watermarks(80, 60, 30, 30)
-    assert read_watermarks("w", {"cpu_high": None}, "openfuyao") == Watermarks(60, 60)
-    assert read_watermarks("w", {"cpu_high": 0, "memory_high": 99}, "openfuyao") == Watermarks(0, 99)
+    assert parse_watermarks("w", {}, "volcano") == Watermarks(80, 60, 30, 30)
+    assert parse_watermarks("w", {"cpu_high": None}, "openfuyao") == Watermarks(60, 60)
+    assert parse_watermarks("w", {"cpu_high": 0, "memory_high": 99}, "openfuyao") == Watermarks(0, 99)
 
 
 @pytest.mark.parametrize(
@@ -36,26 +36,26 @@ def test_the_defaults_are_those_of_the_two_systems() -> None:
 )
 def test_what_an_agent_would_not_take_is_refused(given: dict[str, int | None], system: str, told: str) -> None:
     with pytest.raises(ProfileError) as error:
-        read_watermarks("w", given, system)
+        parse_watermarks("w", given, system)
     assert str(error.value) == told
 
 
 @pytest.mark.parametrize(("cpu", "memory"), [(0, 0), (100, 100), (60, 60)])
 def test_thresholds_are_percentages(cpu: int, memory: int) -> None:
-    assert read_usage("u", cpu, memory, keep_off=True) == Usage(cpu, memory)
+    assert parse_usage("u", cpu, memory, keep_off=True) == Usage(cpu, memory)
 
 
 @pytest.mark.parametrize(("cpu", "memory", "name"), [(-1, 60, "cpu"), (60, 101, "memory")])
 def test_other_thresholds_are_refused(cpu: int, memory: int, name: str) -> None:
     with pytest.raises(ProfileError, match=rf"u\.{name}: .* from 0 to 100"):
-        read_usage("u", cpu, memory, keep_off=True)
+        parse_usage("u", cpu, memory, keep_off=True)
 
 
 @pytest.mark.parametrize("interval", ["30s", "1m30s", "500ms", "1.5h"])
 def test_a_source_of_metrics(interval: str) -> None:
     expected = Metrics("prometheus", "http://p:9090", interval)
-    assert read_metrics("m", expected.kind, expected.address, interval) == expected
-    assert read_metrics("m", "prometheus_adaptor", "", interval) == Metrics("prometheus_adaptor", "", interval)
+    assert parse_metrics("m", expected.kind, expected.address, interval) == expected
+    assert parse_metrics("m", "prometheus_adaptor", "", interval) == Metrics("prometheus_adaptor", "", interval)
 
 
 @pytest.mark.parametrize(
@@ -74,5 +74,5 @@ def test_a_source_of_metrics(interval: str) -> None:
 )
 def test_another_source_is_refused(kind: str, address: str, interval: str, told: str) -> None:
     with pytest.raises(ProfileError) as error:
-        read_metrics("m", kind, address, interval)
+        parse_metrics("m", kind, address, interval)
     assert str(error.value) == told

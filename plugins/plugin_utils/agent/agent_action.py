@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the agent's action plugins share: results that tasks registered on the hosts, and the hosts' Nodes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ..kube.identity import HostIdentity, match_nodes
+from ..node.action_base import strip_tags
+from ..node.cluster_action import ClusterAction, HostvarsAction
+from ..node.transport import Node
+from .installed_agent import AgentCluster, LiveNode
+from .probed_host import AgentHost, parse_host, parse_host_identity
+
+
+class AgentHostsAction(HostvarsAction):
+    """An action on the controller, once for all hosts of a play."""
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        self._groups = (task_vars or {}).get("groups", {})
+        return super().run(tmp, task_vars)
+
+    def groups(self) -> dict[str, Sequence[str]]:
+        """The inventory's groups with their hosts."""
+        found: dict[str, Sequence[str]] = strip_tags(dict(self._groups))
+        return found
+
+    def agent_hosts(self, names: Iterable[str], cni_config: str) -> list[AgentHost]:
+        """The hosts as node_facts and agent_host_info told of them; ProfileError for one that was not looked at."""
+        return [parse_host(name, *self._told(name), cni_config) for name in names]
+
+    def known_hosts(self, names: Iterable[str]) -> list[HostIdentity]:
+        """Only who they are."""
+        return [parse_host_identity(name, *self._told(name)) for name in names]
+
+    def _told(self, name: str) -> tuple[Any, Any]:
+        known = self.known(name)
+        facts = (known.get("ansible_facts") or {}).get("colocation")
+        probed = known.get("agent_host_info") or {}
+        return strip_tags(facts), strip_tags(probed.get("host"))
+
+
+class AgentAction(ClusterAction, AgentHostsAction):
+    """One that asks the API server of their cluster."""
+
+    UNNAMED = "colocation_kubeconfig names no kubeconfig, and the agent is brought to a cluster by its API server only"
+    PAGE = "docs/agent.md"
+
+    def on_cluster(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return self.with_cluster(AgentCluster(self.client(arguments), arguments["namespace"]), arguments)
+
+    @abstractmethod
+    def with_cluster(self, cluster: AgentCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The result; ClusterError where the cluster does not let us."""
+
+
+def hosts_by_node(hosts: Iterable[HostIdentity], nodes: Iterable[LiveNode]) -> dict[str, str]:
+    """The host's name by that of its Node; ClusterError where the kubeconfig is that of another cluster."""
+    return match_nodes(hosts, [each.identity for each in nodes])

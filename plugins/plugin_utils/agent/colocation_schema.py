@@ -1,0 +1,259 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The agent's configuration: sections, allowed values, options that set them, and whether the agent takes a document.
+
+One mistake, and the agent keeps the configuration it had, with a line in its log. Source: volcano
+pkg/agent/config/api/types.go and validate.go, pkg/agent/config/utils/utils.go (DefaultCfg, MergerCfg).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..profile.validators import ProfileError
+from .features import Feature
+
+ConfigPath = tuple[str, ...]
+ConfigValues = Mapping[ConfigPath, Any]
+"""Values by their path below globalConfig or an entry of nodesConfig."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A whole number; ``most`` is None where upstream sets no upper end."""
+
+    least: int
+    most: int | None = None
+
+    def problem(self, value: object) -> str:
+        """Why a value is none; empty for one that is."""
+        if isinstance(value, bool) or not isinstance(value, int):
+            return "is no whole number"
+        if value < self.least or (self.most is not None and value > self.most):
+            return f"is not from {self.least} to {self.most}" if self.most is not None else f"is less than {self.least}"
+        return ""
+
+
+@dataclass(frozen=True)
+class Switch:
+    def problem(self, value: object) -> str:
+        return "" if isinstance(value, bool) else "is neither true nor false"
+
+
+@dataclass(frozen=True)
+class ResourceTypes:
+    """cpu, memory or both, with a comma and no blank between."""
+
+    def problem(self, value: object) -> str:
+        good = isinstance(value, str) and all(each in ("cpu", "memory") for each in value.split(","))
+        return "" if good else "is not cpu, memory or cpu,memory"
+
+
+Value = Number | Switch | ResourceTypes
+ENABLE_SWITCH = {"enable": Switch()}
+BANDWIDTH = Number(1, 1000)
+
+SECTIONS: Mapping[str, Mapping[str, Value]] = {
+    "cpuQosConfig": ENABLE_SWITCH,
+    "cpuBurstConfig": ENABLE_SWITCH,
+    "memoryQosConfig": ENABLE_SWITCH,
+    "memoryQosV2Config": ENABLE_SWITCH,
+    "networkQosConfig": {
+        **ENABLE_SWITCH,
+        "onlineBandwidthWatermarkPercent": BANDWIDTH,
+        "offlineLowBandwidthPercent": BANDWIDTH,
+        "offlineHighBandwidthPercent": BANDWIDTH,
+        "qosCheckInterval": Number(1),
+    },
+    "overSubscriptionConfig": {**ENABLE_SWITCH, "overSubscriptionTypes": ResourceTypes()},
+    "evictingConfig": {
+        "evictingCPUHighWatermark": Number(1),
+        "evictingMemoryHighWatermark": Number(1),
+        "evictingCPULowWatermark": Number(1),
+        "evictingMemoryLowWatermark": Number(1),
+    },
+    "cpuThrottlingConfig": {
+        **ENABLE_SWITCH,
+        "cpuThrottlingThreshold": Number(1, 100),
+        "cpuJitterLimitPercent": Number(0),
+        "cpuRecoverLimitPercent": Number(1),
+    },
+}
+"""Sections and keys that are not here belong to newer agents or to others, and are left alone."""
+
+DEFAULTS: ConfigValues = {
+    ("evictingConfig", "evictingCPUHighWatermark"): 80,
+    ("evictingConfig", "evictingMemoryHighWatermark"): 60,
+    ("evictingConfig", "evictingCPULowWatermark"): 30,
+    ("evictingConfig", "evictingMemoryLowWatermark"): 30,
+    ("networkQosConfig", "offlineLowBandwidthPercent"): 10,
+    ("networkQosConfig", "offlineHighBandwidthPercent"): 40,
+}
+"""What a value that is not set is held against."""
+
+ORDERED: tuple[tuple[ConfigPath, ConfigPath], ...] = (
+    (("evictingConfig", "evictingCPULowWatermark"), ("evictingConfig", "evictingCPUHighWatermark")),
+    (("evictingConfig", "evictingMemoryLowWatermark"), ("evictingConfig", "evictingMemoryHighWatermark")),
+    (("networkQosConfig", "offlineLowBandwidthPercent"), ("networkQosConfig", "offlineHighBandwidthPercent")),
+)
+"""The first of two must not be more than the second."""
+
+PERCENT = Number(1, 100)
+OPTIONS: Mapping[tuple[str, str], tuple[ConfigPath, Value]] = {
+    ("watermarks", "cpu_high"): (("evictingConfig", "evictingCPUHighWatermark"), PERCENT),
+    ("watermarks", "cpu_low"): (("evictingConfig", "evictingCPULowWatermark"), PERCENT),
+    ("watermarks", "memory_high"): (("evictingConfig", "evictingMemoryHighWatermark"), PERCENT),
+    ("watermarks", "memory_low"): (("evictingConfig", "evictingMemoryLowWatermark"), PERCENT),
+    ("throttling", "threshold"): (("cpuThrottlingConfig", "cpuThrottlingThreshold"), PERCENT),
+    ("throttling", "jitter_limit"): (("cpuThrottlingConfig", "cpuJitterLimitPercent"), Number(0, 100)),
+    ("throttling", "recover_limit"): (("cpuThrottlingConfig", "cpuRecoverLimitPercent"), PERCENT),
+    ("oversubscription", "types"): (("overSubscriptionConfig", "overSubscriptionTypes"), ResourceTypes()),
+    ("network", "online_watermark"): (("networkQosConfig", "onlineBandwidthWatermarkPercent"), BANDWIDTH),
+    ("network", "offline_low"): (("networkQosConfig", "offlineLowBandwidthPercent"), BANDWIDTH),
+    ("network", "offline_high"): (("networkQosConfig", "offlineHighBandwidthPercent"), BANDWIDTH),
+    ("network", "check_interval"): (("networkQosConfig", "qosCheckInterval"), Number(1)),
+}
+"""Watermarks of ours end at 100 %, where upstream lets 800 pass: no node uses more of itself than all."""
+
+STRICTLY_ORDERED = ORDERED[:2]
+"""Pairs that must differ in our own settings: with both the same the agent evicts and recovers at one point."""
+
+FEATURE_SWITCHES: Mapping[Feature, ConfigPath] = {
+    Feature.CPU_QOS: ("cpuQosConfig", "enable"),
+    Feature.CPU_BURST: ("cpuBurstConfig", "enable"),
+    Feature.CPU_THROTTLE: ("cpuThrottlingConfig", "enable"),
+    Feature.MEMORY_QOS: ("memoryQosConfig", "enable"),
+    Feature.MEMORY_QOS_V2: ("memoryQosV2Config", "enable"),
+    Feature.NETWORK_QOS: ("networkQosConfig", "enable"),
+    Feature.OVERSUBSCRIPTION: ("overSubscriptionConfig", "enable"),
+}
+"""A feature works only if the flag names it and the configuration enables it."""
+
+
+def parse_settings(arguments: Mapping[str, Any], variable: str = "") -> dict[ConfigPath, Any]:
+    """What the options set, by path; ProfileError for a value that no agent takes or that is out of order."""
+    found: dict[ConfigPath, Any] = {}
+    for (group, name), (path, kind) in OPTIONS.items():
+        given = (arguments.get(group) or {}).get(name)
+        if given is None:
+            continue
+        value = ",".join(dict.fromkeys(given)) if isinstance(given, list) else given
+        problem = kind.problem(value)
+        if problem:
+            raise ProfileError(variable or f"colocation_agent_{group}", f"{name}: {value!r} {problem}")
+        found[path] = value
+    for low, high in STRICTLY_ORDERED:
+        if low in found and high in found and found[low] >= found[high]:
+            raise ProfileError(variable or "colocation_agent_watermarks", order_error(low, high, found))
+    return found
+
+
+def order_error(low: ConfigPath, high: ConfigPath, values: ConfigValues) -> str:
+    """The message about two values in the wrong order."""
+    return f"{low[-1]} {values[low]} has to be less than {high[-1]} {values[high]}"
+
+
+def feature_switches(features: tuple[Feature, ...]) -> dict[ConfigPath, Any]:
+    """The switches of a pool: on where its nodes serve the feature and it was asked for, off otherwise."""
+    return {path: feature in features for feature, path in FEATURE_SWITCHES.items()}
+
+
+def flatten(document: object, prefix: ConfigPath = ()) -> Iterator[tuple[ConfigPath, Any]]:
+    """The values of known sections in one part of the configuration, by path."""
+    if not isinstance(document, Mapping):
+        return
+    for section, keys in SECTIONS.items():
+        table = document.get(section)
+        if isinstance(table, Mapping):
+            yield from (((*prefix, section, key), table[key]) for key in keys if table.get(key) is not None)
+
+
+GLOBAL_CONFIG, NODE_CONFIGS = "globalConfig", "nodesConfig"
+
+
+def find_problems(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """All mistakes in the whole document, each with its path."""
+    shape = tuple(_shape_problems(document))
+    if shape:
+        return shape
+    base = dict(flatten(document.get(GLOBAL_CONFIG)))
+    found = list(_value_problems(document.get(GLOBAL_CONFIG), GLOBAL_CONFIG))
+    found += _order_problems({**DEFAULTS, **base}, GLOBAL_CONFIG)
+    for index, entry in enumerate(document.get(NODE_CONFIGS) or ()):
+        place = f"{NODE_CONFIGS}[{index}]"
+        found += _value_problems(entry, place)
+        found += _order_problems({**DEFAULTS, **base, **dict(flatten(entry))}, place)
+    return tuple(dict.fromkeys(found))
+
+
+def _shape_problems(document: Mapping[str, Any]) -> Iterator[str]:
+    if not isinstance(document.get(GLOBAL_CONFIG, {}), Mapping):
+        yield f"{GLOBAL_CONFIG} is no object"
+    entries = document.get(NODE_CONFIGS)
+    if entries is not None and not isinstance(entries, list):
+        yield f"{NODE_CONFIGS} is no list"
+        return
+    for index, entry in enumerate(entries or ()):
+        if not isinstance(entry, Mapping):
+            yield f"{NODE_CONFIGS}[{index}] is no object"
+        elif not isinstance(entry.get("selector", {}), Mapping):
+            yield f"{NODE_CONFIGS}[{index}].selector is no object"
+
+
+def _value_problems(part: object, place: str) -> Iterator[str]:
+    if not isinstance(part, Mapping):
+        return
+    for section in SECTIONS:
+        table = part.get(section)
+        if table is not None and not isinstance(table, Mapping):
+            yield f"{place}.{section} is no object"
+    for path, value in flatten(part):
+        problem = SECTIONS[path[0]][path[1]].problem(value)
+        if problem:
+            yield f"{place}.{'.'.join(path)}: {value!r} {problem}"
+
+
+def _order_problems(values: Mapping[ConfigPath, Any], place: str) -> Iterator[str]:
+    for low, high in ORDERED:
+        pair = values.get(low), values.get(high)
+        if not all(isinstance(each, int) for each in pair):
+            continue
+        if values[low] > values[high] or ((low, high) in STRICTLY_ORDERED and values[low] == values[high]):
+            yield f"{place}: {order_error(low, high, values)}"
+
+
+def selector_matches(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    """metav1.LabelSelectorAsSelector: an empty selector matches all, an unknown operator nothing."""
+    if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
+        return False
+    return all(_meets_expression(each, labels) for each in selector.get("matchExpressions") or ())
+
+
+def _meets_expression(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    key, values = expression.get("key", ""), expression.get("values") or ()
+    answers = {
+        "In": labels.get(key) in values,
+        "NotIn": labels.get(key) not in values,
+        "Exists": key in labels,
+        "DoesNotExist": key not in labels,
+    }
+    return answers.get(expression.get("operator", ""), False)
+
+
+def shadowed_nodes(
+    document: Mapping[str, Any], is_ours: Sequence[bool], nodes: Mapping[str, Mapping[str, str]]
+) -> tuple[str, ...]:
+    """Nodes with two matching entries, of which one is ours: the agent takes the last and forgets the other.
+
+    ``nodes`` are labels by the Node's name, as they will be.
+    """
+    found = []
+    for index, entry in enumerate(document.get(NODE_CONFIGS) or ()):
+        if is_ours[index]:
+            continue
+        hit = [name for name, labels in nodes.items() if selector_matches(entry.get("selector") or {}, labels)]
+        if hit:
+            found.append(f"{NODE_CONFIGS}[{index}] matches {', '.join(sorted(hit))}")
+    return tuple(found)

@@ -1,0 +1,177 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The release of the Volcano agent in an image, and which of its features a node supports.
+
+Sources: volcano pkg/agent/features/feature_gate.go and the handlers in pkg/agent/events/handlers; what writes where is
+in docs/agent.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from ...module_utils.cgroup.kubelet_names import Driver
+from ..facts.node_state import CgroupMode
+from ..profile.validators import ProfileError
+from .probed_host import AgentHost
+
+Release = tuple[int, int]
+
+OLDEST: Release = (1, 11)
+"""cmd/agent exists from this release on."""
+BOTH_DRIVERS: Release = (1, 14)
+"""Before it cmd/agent/app/agent.go hands the driver cgroupfs to a manager that knows v1 only."""
+_TAG = re.compile(r"v?(\d+)\.(\d+)(?:\.\d+)?(?:[-+.].*)?")
+
+
+def parse_release(image: str, version: str) -> Release:
+    """(major, minor) of ``version``, or of the image's tag where that is empty; ProfileError where neither tells."""
+    if version:
+        found = _TAG.fullmatch(version)
+        if not found:
+            raise ProfileError("colocation_agent_version", f"{version!r} is no version such as v1.14.0")
+    else:
+        found = _TAG.fullmatch(image_tag(image))
+        if not found:
+            raise ProfileError(
+                "colocation_agent_image",
+                f"{image!r} does not tell which release it is, and what a node needs depends on it;"
+                " name it in colocation_agent_version, such as v1.14.0",
+            )
+    release = int(found[1]), int(found[2])
+    if release < OLDEST:
+        raise ProfileError(
+            "colocation_agent_version" if version else "colocation_agent_image",
+            f"Volcano {release[0]}.{release[1]} has no agent; the first that has is {OLDEST[0]}.{OLDEST[1]}",
+        )
+    return release
+
+
+def image_tag(image: str) -> str:
+    """What stands behind the colon of the last part, without a digest; empty where nothing does."""
+    return image.partition("@")[0].rpartition("/")[2].partition(":")[2]
+
+
+class Feature(str, Enum):
+    """pkg/agent/features/feature.go."""
+
+    OVERSUBSCRIPTION = "OverSubscription"
+    EVICTION = "Eviction"
+    RESOURCES = "Resources"
+    CPU_QOS = "CPUQoS"
+    CPU_BURST = "CPUBurst"
+    CPU_THROTTLE = "CPUThrottle"
+    MEMORY_QOS = "MemoryQoS"
+    MEMORY_QOS_V2 = "MemoryQoSV2"
+    NETWORK_QOS = "NetworkQoS"
+
+
+@dataclass(frozen=True)
+class UnsupportedFeature:
+    """A feature that was asked for and that the node does not get."""
+
+    feature: Feature
+    reason: str
+
+
+NEW_IN_1_14 = (1, 14)
+OPEN_EULER, OPEN_EULER_SINCE = "openEuler", (22, 3, 2)
+"""pkg/networkqos/utils: OpenEulerOSReleaseVersion 22.03 (LTS-SP2)."""
+_OPEN_EULER_VERSION = re.compile(r"(\d+)\.(\d+)(?:.*SP(\d+))?")
+
+
+def split_supported(
+    host: AgentHost, wanted: Iterable[Feature], release: Release
+) -> tuple[tuple[Feature, ...], tuple[UnsupportedFeature, ...]]:
+    """(features that the node serves, the others with the reason), in the order of the Enum."""
+    on, off = [], []
+    asked = set(wanted)
+    for feature in (each for each in Feature if each in asked):
+        reason = OBSTACLES[feature](host, release) if feature in OBSTACLES else ""
+        if reason:
+            off.append(UnsupportedFeature(feature, reason))
+        else:
+            on.append(feature)
+    return tuple(on), tuple(off)
+
+
+def _since(release: Release, name: str) -> str:
+    return "" if release >= NEW_IN_1_14 else f"{name} came with 1.14, the image is {release[0]}.{release[1]}"
+
+
+def _kernel_file_reason(host: AgentHost, feature: str) -> str:
+    """Why a feature of the kernel cannot be used; empty where its file is there."""
+    there = host.features.get(feature)
+    if there:
+        return ""
+    probed = host.probed.get(feature, feature)
+    return f"{probed} is not there" if there is False else f"nothing shows whether the kernel has it ({probed})"
+
+
+def _container_paths(host: AgentHost) -> str:
+    """pkg/agent/utils/cgroup/cgroup.go BuildContainerCgroupName: a bare id under cgroupfs, CRI-O's is crio-ID."""
+    if host.runtime == "cri-o" and host.driver is Driver.CGROUPFS:
+        return "the agent does not find the containers of CRI-O under the cgroupfs driver"
+    return ""
+
+
+def _resources(host: AgentHost, _release: Release) -> str:
+    return _container_paths(host)
+
+
+def _cpu_qos(host: AgentHost, _release: Release) -> str:
+    if host.mode is CgroupMode.V2:
+        return "cpu.qos_level exists on cgroup v1 only, and this node has v2"
+    return _kernel_file_reason(host, "cpu_qos_level")
+
+
+def _cpu_burst(host: AgentHost, _release: Release) -> str:
+    return _kernel_file_reason(host, "cpu_burst") or _container_paths(host)
+
+
+def _cpu_throttle(_host: AgentHost, release: Release) -> str:
+    return _since(release, "CPUThrottle")
+
+
+def _memory_qos(host: AgentHost, _release: Release) -> str:
+    if host.mode is CgroupMode.V2:
+        return "memory.qos_level exists on cgroup v1 only, and this node has v2; MemoryQoSV2 is for v2"
+    return _kernel_file_reason(host, "memory_qos_level")
+
+
+def _memory_qos_v2(host: AgentHost, release: Release) -> str:
+    if host.mode is not CgroupMode.V2:
+        return f"it writes memory.high, memory.low and memory.min of cgroup v2, and this node has {host.mode.value}"
+    if host.kubelet_memory_qos:
+        return "kubelet's own MemoryQoS writes the same files (KEP-2570); switch its feature gate off first"
+    return _since(release, "MemoryQoSV2") or _kernel_file_reason(host, "memory_high") or _container_paths(host)
+
+
+def _network_qos(host: AgentHost, _release: Release) -> str:
+    if host.mode is CgroupMode.V2:
+        return "it sorts packets by net_cls.classid of cgroup v1, and this node has v2"
+    found = _OPEN_EULER_VERSION.match(host.os_version)
+    version = (int(found[1]), int(found[2]), int(found[3] or 0)) if found else (0, 0, 0)
+    if host.os_name != OPEN_EULER or version < OPEN_EULER_SINCE:
+        told = f"{host.os_name} {host.os_version}".strip() or "an unknown distribution"
+        return f"the agent serves it on openEuler 22.03 LTS-SP2 and newer only, and this is {told}"
+    if host.paths.get(host.cni_config) == "missing":
+        return (
+            f"{host.cni_config} is not there, and the agent adds its plugin to that file; name the right one in"
+            " colocation_agent_cni_config"
+        )
+    return ""
+
+
+OBSTACLES: Mapping[Feature, Callable[[AgentHost, Release], str]] = {
+    Feature.RESOURCES: _resources,
+    Feature.CPU_QOS: _cpu_qos,
+    Feature.CPU_BURST: _cpu_burst,
+    Feature.CPU_THROTTLE: _cpu_throttle,
+    Feature.MEMORY_QOS: _memory_qos,
+    Feature.MEMORY_QOS_V2: _memory_qos_v2,
+    Feature.NETWORK_QOS: _network_qos,
+}

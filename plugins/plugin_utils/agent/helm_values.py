@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Values for upstream's chart, where that will do: it has one DaemonSet for all nodes and cannot tell it the driver.
+
+Source: volcano installer/helm/chart/volcano/values.yaml and templates/agent.yaml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from .features import BOTH_DRIVERS
+from .module_options import DeployOptions
+from .owned_objects import CNI_PLUGIN_DIRECTORY, POOL_LABEL
+from .pools import Pool
+from .probed_host import AgentHost
+
+OWN_IMAGE_TAG_SINCE = (1, 15)
+"""basic.agent_image_tag_version; before it the agent has the tag of all of Volcano."""
+
+
+@dataclass(frozen=True)
+class HelmValues:
+    """``values`` as YAML, or why the chart will not do; one of them is empty."""
+
+    values: str = ""
+    reason: str = ""
+
+
+def render_helm_values(pools: Sequence[Pool], hosts: Sequence[AgentHost], options: DeployOptions) -> HelmValues:
+    """The values for one pool, whose Nodes need our label, since the chart has no other way to choose them."""
+    reason = "; ".join(_obstacles(pools, hosts, options))
+    if reason:
+        return HelmValues(reason=reason)
+    return HelmValues(yaml.safe_dump(_chart_values(pools[0], options), sort_keys=False))
+
+
+def _obstacles(pools: Sequence[Pool], hosts: Sequence[AgentHost], options: DeployOptions) -> list[str]:
+    found = []
+    if len(pools) != 1:
+        found.append(f"the chart has one DaemonSet, and these hosts need {len(pools)}")
+    if options.release < BOTH_DRIVERS and any(pool.kind.cgroup_root for pool in pools):
+        found.append("the chart has no agent_kube_cgroup_root before 1.14")
+    for host in hosts:
+        if host.hidden_driver:
+            found.append(
+                f"{host.name}: the chart cannot tell the driver, and the agent would guess wrong ({host.hidden_driver})"
+            )
+        if host.paths.get(CNI_PLUGIN_DIRECTORY) == "missing":
+            found.append(f"{host.name}: the chart's pod does not start without {CNI_PLUGIN_DIRECTORY}")
+        if host.kubelet_root_dir != "/var/lib/kubelet":
+            found.append(
+                f"{host.name}: the chart mounts /var/lib/kubelet, and kubelet's folder is {host.kubelet_root_dir}"
+            )
+    return found
+
+
+def _chart_values(pool: Pool, options: DeployOptions) -> dict[str, Any]:
+    name, _at, digest = options.image.partition("@")
+    repository, _colon, tag = name.rpartition(":") if ":" in name.rpartition("/")[2] else (name, "", "")
+    registry, _slash, image = repository.partition("/")
+    tag_key = "agent_image_tag_version" if options.release >= OWN_IMAGE_TAG_SINCE else "image_tag_version"
+    custom: dict[str, Any] = {
+        "colocation_enable": True,
+        "agent_supported_features": ",".join(each.value for each in pool.kind.features),
+        "agent_tolerations": [dict(each) for each in options.tolerations],
+        "agent_ns": {POOL_LABEL: pool.name},
+        "agent_cni_config_path": options.cni_config,
+    }
+    if pool.kind.cgroup_root:
+        custom["agent_kube_cgroup_root"] = pool.kind.cgroup_root
+    if options.resources:
+        custom["agent_resources"] = dict(options.resources)
+    security: dict[str, Any] = {"seccompProfile": {"type": "RuntimeDefault"}}
+    if pool.kind.selinux:
+        security["seLinuxOptions"] = {"type": options.selinux_type}
+    custom["agent_sc"] = security
+    basic = {
+        "image_registry": registry,
+        "agent_image_name": image,
+        tag_key: f"{tag}@{digest}" if digest else tag,
+        "image_pull_policy": options.pull_policy,
+    }
+    return {"basic": basic, "custom": custom}

@@ -1,0 +1,275 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The images in an archive and their names: an OCI layout or a ``docker save``, read as containerd reads it.
+
+Names are compared as runtimes keep them, with registry and tag (distribution/reference normalize.go). Source:
+containerd core/images/archive/importer.go, client/import.go imageName, core/images/archive/reference.go.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO
+
+from ..profile.validators import ProfileError
+from .tar_entries import BadArchive, Entries, load_entries
+
+IMAGE_VARIABLE = "colocation_agent_image"
+DEFAULT_DOMAIN, DEFAULT_REPOSITORY, DEFAULT_TAG = "docker.io", "library", "latest"
+_OLD_DOMAIN = "index.docker.io"
+_REPOSITORY = re.compile(
+    r"(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?|\[[0-9a-fA-F:]+\])(?::[0-9]+)?"
+    r"(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)+"
+)
+_TAG = re.compile(r"\w[\w.-]{0,127}", re.ASCII)
+
+
+def normalize_image(name: str) -> str:
+    """``docker.io/library/a:latest`` for ``a``; ProfileError for a name with a digest, or that is none."""
+    if "@" in name:
+        raise ProfileError(
+            IMAGE_VARIABLE,
+            f"{name!r} has a digest, and an image from an archive is known to the runtime by its tag only; write"
+            " registry/name:tag, and the digest into colocation_agent_image_digest",
+        )
+    found = _full_name(name)
+    if found is None:
+        raise ProfileError(
+            IMAGE_VARIABLE, f"{name!r} is no name of an image such as docker.io/volcanosh/vc-agent:v1.14.0"
+        )
+    return found
+
+
+def is_same_image(name: str, wanted: str) -> bool:
+    """Whether a name, which may lack registry and tag, is that of ``wanted``, which has both."""
+    return _full_name(name) == wanted
+
+
+def repository_of(name: str) -> str:
+    """Of a normalized name, what stands before the tag."""
+    return name.rpartition(":")[0]
+
+
+def _full_name(name: str) -> str | None:
+    first, slash, rest = name.partition("/")
+    # splitDockerDomain: a first part without . and : is a folder of Docker Hub, unless it is localhost or has capitals.
+    if not slash or (not {".", ":"} & set(first) and first != "localhost" and first == first.lower()):
+        first, rest = DEFAULT_DOMAIN, name
+    first = DEFAULT_DOMAIN if first == _OLD_DOMAIN else first
+    if first == DEFAULT_DOMAIN and "/" not in rest:
+        rest = f"{DEFAULT_REPOSITORY}/{rest}"
+    path, colon, tag = rest.partition(":")
+    tag = tag if colon else DEFAULT_TAG
+    if not _REPOSITORY.fullmatch(f"{first}/{path}") or not _TAG.fullmatch(tag):
+        return None
+    return f"{first}/{path}:{tag}"
+
+
+ARCHIVE_VARIABLE, DIGEST_VARIABLE = "colocation_agent_image_archive", "colocation_agent_image_digest"
+NAME_ANNOTATION, TAG_ANNOTATION = "io.containerd.image.name", "org.opencontainers.image.ref.name"
+OCI_LAYOUT, OCI_INDEX, DOCKER_MANIFEST = "oci-layout", "index.json", "manifest.json"
+MAX_DEPTH = 4
+"""Of indexes in indexes that are looked into."""
+MAX_MANIFESTS = 1024
+LINUX = "linux"
+
+
+@dataclass(frozen=True)
+class ArchivedImage:
+    """An image of one platform. ``id`` is the digest of its configuration, which the CRI takes for its id.
+
+    ``digests``: those of the index, the manifest and the configuration, as far as the archive has them.
+    """
+
+    architecture: str
+    id: str
+    digests: tuple[str, ...]
+
+    def published(self) -> dict[str, Any]:
+        return {"architecture": self.architecture, "id": self.id, "digests": list(self.digests)}
+
+
+@dataclass(frozen=True)
+class Archive:
+    """The image that was wanted in an archive, one ArchivedImage for each architecture."""
+
+    path: str
+    sha256: str
+    size: int
+    image: str
+    held: tuple[ArchivedImage, ...]
+
+    def published(self) -> dict[str, Any]:
+        """As the module gives it back, and agent_image takes it."""
+        return {
+            "path": self.path,
+            "sha256": self.sha256,
+            "size": self.size,
+            "image": self.image,
+            "images": [each.published() for each in self.held],
+        }
+
+
+@dataclass(frozen=True)
+class _NamedImage:
+    name: str
+    held: ArchivedImage
+
+
+def load_archive(stream: BinaryIO, path: str, image: str, digest: str) -> Archive:
+    """The archive at ``path``; ProfileError where it is none, or not of this image, or not of this digest."""
+    wanted = normalize_image(image)
+    try:
+        entries = load_entries(stream)
+        named = tuple(_oci_images(entries, wanted) if OCI_LAYOUT in entries.digests else _docker_images(entries))
+    except BadArchive as error:
+        raise ProfileError(ARCHIVE_VARIABLE, f"{path}: {error}. Nothing was changed. Save the image anew") from error
+    held = tuple(each.held for each in named if each.name == wanted)
+    if not held:
+        raise ProfileError(ARCHIVE_VARIABLE, _missing_image_message(path, wanted, named))
+    fitting = tuple(each for each in held if not digest or digest in each.digests)
+    if not fitting:
+        has = ", ".join(dict.fromkeys(each for one in held for each in one.digests))
+        raise ProfileError(
+            DIGEST_VARIABLE,
+            f"{path} holds {wanted} with other digests than {digest}: {has}. Nothing was changed. Fetch the archive"
+            f" anew, or put {DIGEST_VARIABLE} right",
+        )
+    return Archive(path, entries.sha256, entries.size, wanted, fitting)
+
+
+def _missing_image_message(path: str, wanted: str, named: tuple[_NamedImage, ...]) -> str:
+    names = ", ".join(sorted({each.name or "one without a name" for each in named})) or "none"
+    short = next((each.name for each in named if each.name and is_same_image(each.name, wanted)), "")
+    remedy = f"Save it under its whole name, such as: skopeo copy docker://{wanted} oci-archive:FILE:{wanted}"
+    if short:
+        remedy = f"{short} would be stored under that name, where kubelet does not look. {remedy}"
+    return f"{path} does not hold {wanted} ({IMAGE_VARIABLE}); the images in it: {names}. Nothing was changed. {remedy}"
+
+
+def _oci_images(entries: Entries, wanted: str) -> Iterator[_NamedImage]:
+    index = _json(entries.document(OCI_INDEX), OCI_INDEX)
+    for number, entry in enumerate(_list(index, "manifests", OCI_INDEX)):
+        annotations = entry.get("annotations") if isinstance(entry, dict) else None
+        name = _image_name(annotations if isinstance(annotations, dict) else {}, wanted)
+        place = f"{OCI_INDEX}: manifests[{number}]"
+        # Others may lack blobs that nobody needs.
+        held = _platforms(entries, entry, place) if name == wanted else [ArchivedImage("", "", ())]
+        yield from (_NamedImage(name, each) for each in held)
+
+
+def _image_name(annotations: Mapping[str, Any], wanted: str) -> str:
+    """imageName with ``--base-name``: a bare tag is taken for one of the repository that is wanted."""
+    full = annotations.get(NAME_ANNOTATION)
+    if full:
+        return str(full)
+    short = str(annotations.get(TAG_ANNOTATION) or "")
+    return short if not short or {"/", ":", "@"} & set(short) else f"{repository_of(wanted)}:{short}"
+
+
+def _platforms(entries: Entries, entry: Any, place: str) -> list[ArchivedImage]:
+    """The images of a descriptor that are for Linux and wholly there."""
+    top = _digest(entry, place)
+    if top not in entries.documents:
+        raise BadArchive(f"{place} names {top}, and no such blob is in it")
+    found: list[ArchivedImage] = []
+    left: list[tuple[str, tuple[str, ...]]] = [(top, ())]
+    seen: set[str] = set()
+    while left:
+        digest, above = left.pop()
+        # Tools leave the manifests of platforms out that they did not fetch.
+        if digest in seen or digest not in entries.documents:
+            continue
+        seen.add(digest)
+        document = _json(entries.documents[digest], digest)
+        if "manifests" not in document:
+            found += _image(entries, document, digest, above)
+        elif len(above) < MAX_DEPTH:
+            members = _list(document, "manifests", digest)
+            left += [(_digest(each, f"{digest}: manifests"), (*above, digest)) for each in members]
+    if not found:
+        raise BadArchive(f"{place}: of {top} it does not hold any image for Linux wholly")
+    return found
+
+
+def _image(
+    entries: Entries, manifest: Mapping[str, Any], digest: str, above: tuple[str, ...]
+) -> Iterator[ArchivedImage]:
+    config = _digest(manifest.get("config"), f"{digest}: config")
+    layers = [_digest(each, f"{digest}: layers") for each in _list(manifest, "layers", digest)]
+    missing = next((each for each in (config, *layers) if each not in entries.sizes), None)
+    if missing and not above:
+        raise BadArchive(f"{digest} names {missing}, and no such blob is in it")
+    platform = None if missing else _platform(entries, config)
+    if platform is not None:
+        yield replace(platform, digests=(*above, digest, config))
+
+
+def _docker_images(entries: Entries) -> Iterator[_NamedImage]:
+    """``docker save`` before 25, ``podman save``: names are normalized there, and containerd makes the manifest."""
+    text = entries.document(DOCKER_MANIFEST)
+    if text is None:
+        raise BadArchive(f"it has neither {OCI_LAYOUT} nor {DOCKER_MANIFEST}, so that it is no archive of images")
+    found = _parsed(text, DOCKER_MANIFEST)
+    if not isinstance(found, list) or len(found) > MAX_MANIFESTS:
+        raise BadArchive(f"{DOCKER_MANIFEST} is no list of images")
+    for number, entry in enumerate(found):
+        place = f"{DOCKER_MANIFEST}[{number}]"
+        if not isinstance(entry, dict):
+            raise BadArchive(f"{place} is no image")
+        config = entries.digests.get(str(entry.get("Config")))
+        if config is None:
+            raise BadArchive(f"{place}: the configuration {str(entry.get('Config'))[:80]!r} is not in it")
+        platform = _platform(entries, config)
+        tags = entry.get("RepoTags") or [""]
+        if platform is not None and isinstance(tags, list):
+            yield from (_NamedImage(_normalize_tag(str(tag)), replace(platform, digests=(config,))) for tag in tags)
+
+
+def _normalize_tag(tag: str) -> str:
+    try:
+        return normalize_image(tag) if tag else ""
+    except ProfileError:
+        return tag
+
+
+def _platform(entries: Entries, config: str) -> ArchivedImage | None:
+    """Of an image for Linux; None for another system, and for what is no image, such as an attestation."""
+    text = entries.documents.get(config)
+    document = _parsed(text, config) if text is not None else None
+    if not isinstance(document, dict) or document.get("os") != LINUX:
+        return None
+    return ArchivedImage(str(document.get("architecture")), config, ())
+
+
+def _digest(entry: Any, place: str) -> str:
+    found = entry.get("digest") if isinstance(entry, dict) else None
+    if not isinstance(found, str) or not found.startswith("sha256:"):
+        raise BadArchive(f"{place} has no digest of kind sha256")
+    return found
+
+
+def _list(document: Mapping[str, Any], key: str, place: str) -> list[Any]:
+    found = document.get(key)
+    if not isinstance(found, list) or len(found) > MAX_MANIFESTS:
+        raise BadArchive(f"{place}: {key} is no list of at most {MAX_MANIFESTS}")
+    return found
+
+
+def _json(text: bytes | None, place: str) -> dict[str, Any]:
+    if text is None:
+        raise BadArchive(f"{place} is not in it")
+    found = _parsed(text, place)
+    if not isinstance(found, dict):
+        raise BadArchive(f"{place} is no JSON object")
+    return found
+
+
+def _parsed(text: bytes, place: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadArchive(f"{place} is no JSON ({error})") from error

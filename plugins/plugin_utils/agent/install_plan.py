@@ -1,0 +1,273 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plan that installs the agent in its pools: changes of objects, refusals, and the result of agent_deploy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..kube.api_errors import ClusterError
+from ..kube.object_changes import ObjectChange
+from ..kube.objects import Object, Ref
+from .colocation_config import (
+    LOCATION,
+    AgentJournal,
+    DesiredConfig,
+    MergedConfig,
+    merge_config,
+    pool_of,
+    render_journal,
+    restore_config,
+)
+from .colocation_schema import NODE_CONFIGS, feature_switches, find_problems, shadowed_nodes
+from .features import Feature
+from .helm_values import HelmValues
+from .installed_agent import AgentState, is_managed
+from .manifests import (
+    CONFIG_API,
+    CONFIG_KIND,
+    render_access,
+    render_colocation_configuration,
+    render_daemon_set,
+    render_namespace,
+)
+from .module_options import DeployOptions
+from .node_labels import LabelPermission, pending_labels
+from .owned_objects import (
+    CONFIG_KEY,
+    CONFIG_MAP,
+    OWNER,
+    OWNER_LABEL,
+    POOL_LABEL,
+    AgentPlan,
+    change_node_labels,
+    create_managed,
+    create_object,
+    create_or_update,
+    delete_object,
+    patch_object,
+)
+from .pools import UNCHANGED, Pool
+
+AGENT_IMAGES = ("vc-agent", "koordlet", "rubik", "katalyst-agent", "crane-agent")
+
+
+def plan_install(
+    options: DeployOptions,
+    pools: Sequence[Pool],
+    owners: Mapping[str, str],
+    seen: AgentState,
+    permission: LabelPermission,
+) -> AgentPlan:
+    """The plan; ``owners`` are hosts by the name of their Node. ClusterError for what must not be done."""
+    places = pools_by_node(pools, owners)
+    _refuse_other_agents(seen, places)
+    _refuse_missing_crd(options, seen)
+    pending = pending_labels(seen, places, pools, permission)
+    config = _merged_config(options, pools, places, seen)
+    journal = _next_journal(seen, config)
+    steps = [
+        *_namespace_changes(options, seen),
+        *_pool_labels(seen, places),
+        *_journal_changes(options, seen, journal),
+        *_config_changes(options, seen, config),
+        *_managed_changes(
+            seen, [*render_access(options.namespace), *(render_daemon_set(pool, options) for pool in pools)]
+        ),
+        *_stale_daemon_sets(seen, pools, places),
+        *_configurations(options, seen),
+    ]
+    return AgentPlan(tuple(steps), pending, tuple(_notes(options, pools, config)))
+
+
+def pools_by_node(pools: Sequence[Pool], owners: Mapping[str, str]) -> dict[str, str]:
+    """The pool's name by that of the Node."""
+    by_host = {host: pool.name for pool in pools for host in pool.hosts}
+    return {node: by_host[host] for node, host in owners.items() if host in by_host}
+
+
+def _refuse_other_agents(seen: AgentState, places: Mapping[str, str]) -> None:
+    """Two agents for QoS on one node undo each other; two of Volcano's also want one port."""
+    found = []
+    for each in seen.daemon_sets:
+        spec = each["spec"]["template"]["spec"]
+        images = {part["image"].partition("@")[0].rpartition("/")[2].partition(":")[0] for part in spec["containers"]}
+        chosen = spec.get("nodeSelector") or {}
+        hit = [
+            node.name
+            for node in seen.nodes
+            if node.name in places and all(node.labels.get(key) == value for key, value in chosen.items())
+        ]
+        if not is_managed(each) and hit and images & set(AGENT_IMAGES):
+            found.append(f"{Ref.of(each).place} ({', '.join(sorted(images & set(AGENT_IMAGES)))})")
+    if found:
+        raise ClusterError(
+            f"Another agent is meant for the same nodes: {', '.join(found)}",
+            f"{UNCHANGED} Take it away first; upstream's chart has custom.colocation_enable: false for that.",
+        )
+
+
+def _refuse_missing_crd(options: DeployOptions, seen: AgentState) -> None:
+    if options.memory_qos and seen.configurations is None:
+        raise ClusterError(
+            f"colocation_agent_memory_qos asks for {CONFIG_KIND} objects, and the cluster has no CRD"
+            f" colocationconfigurations.{CONFIG_API.partition('/')[0]}",
+            f"{UNCHANGED} Install Volcano 1.14 or newer, which brings it, or leave the variable empty.",
+        )
+
+
+def _merged_config(
+    options: DeployOptions, pools: Sequence[Pool], places: Mapping[str, str], seen: AgentState
+) -> MergedConfig:
+    entries = {pool.name: {**feature_switches(pool.kind.features), **pool.leaves} for pool in pools}
+    elsewhere = {
+        node.labels[POOL_LABEL] for node in seen.nodes if POOL_LABEL in node.labels and node.name not in places
+    }
+    wanted = DesiredConfig(options.common, entries, frozenset(elsewhere))
+    found = merge_config(seen.text, wanted, seen.journal.kept if seen.journal else ())
+    wrong = find_problems(found.document)
+    if wrong:
+        raise ClusterError(
+            f"{LOCATION} would be one that the agent does not take: {'; '.join(wrong)}",
+            f"{UNCHANGED} Put the variables right, or what others have written there.",
+        )
+    ours = [pool_of(entry) is not None for entry in found.document.get(NODE_CONFIGS) or ()]
+    labels = {node.name: {**node.labels, POOL_LABEL: places[node.name]} for node in seen.nodes if node.name in places}
+    doubled = shadowed_nodes(found.document, ours, labels)
+    if doubled:
+        raise ClusterError(
+            f"{LOCATION}: entries of somebody else are for nodes of our pools, and the agent takes one entry only, the"
+            f" last that matches: {'; '.join(doubled)}",
+            f"{UNCHANGED} Move what they say into colocation_agent_pools, or narrow their selectors.",
+        )
+    return found
+
+
+def _next_journal(seen: AgentState, config: MergedConfig) -> AgentJournal:
+    known = seen.journal or AgentJournal()
+    if known.committed is None or seen.text is None:
+        there = seen.config_map is not None
+        return replace(known, existed=there, original=seen.text, committed=config.text, kept=config.kept)
+    if config.text == seen.text and config.kept == known.kept:
+        return known
+    original = known.original
+    if seen.text != known.committed:
+        # Others wrote since, or the last run was cut off before it wrote: theirs is what stands there without ours.
+        original, _foreign = restore_config(seen.text, known.original, known.committed, known.kept)
+    return replace(known, original=original, committed=config.text, kept=config.kept)
+
+
+def _namespace_changes(options: DeployOptions, seen: AgentState) -> Iterator[ObjectChange]:
+    if not seen.namespace:
+        yield create_managed(render_namespace(options.namespace))
+
+
+def _pool_labels(seen: AgentState, places: Mapping[str, str]) -> Iterator[ObjectChange]:
+    """Before the configuration: only with that the agent looks anew at which labels its Node has."""
+    for node in seen.nodes:
+        pool = places.get(node.name)
+        if pool and node.labels.get(POOL_LABEL) != pool:
+            yield change_node_labels(node.name, {POOL_LABEL: node.labels.get(POOL_LABEL)}, {POOL_LABEL: pool})
+
+
+def _journal_changes(options: DeployOptions, seen: AgentState, journal: AgentJournal) -> Iterator[ObjectChange]:
+    if journal != seen.journal:
+        body = render_journal(journal, options.namespace)
+        old = render_journal(seen.journal, options.namespace) if seen.journal else None
+        yield patch_object(body, old, body) if old else create_object(body)
+
+
+def _config_changes(options: DeployOptions, seen: AgentState, config: MergedConfig) -> Iterator[ObjectChange]:
+    if config.text == seen.text:
+        return
+    metadata: dict[str, Any] = {"name": CONFIG_MAP, "namespace": options.namespace}
+    body: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": metadata,
+        "data": {CONFIG_KEY: config.text},
+    }
+    if seen.config_map is None:
+        metadata["labels"] = {OWNER_LABEL: OWNER}
+        yield create_object(body, config.text)
+        return
+    metadata["resourceVersion"] = seen.config_map["metadata"]["resourceVersion"]
+    yield patch_object(body, seen.text, config.text)
+
+
+def _managed_changes(seen: AgentState, wanted: Sequence[Object]) -> Iterator[ObjectChange]:
+    for each in wanted:
+        live = seen.objects.get(Ref.of(each))
+        if live is not None and not is_managed(live):
+            raise ClusterError(
+                f"{Ref.of(each).place} is there and was not made by the collection",
+                f"{UNCHANGED} Look at who made it, and take it away or give it the label {OWNER_LABEL}: {OWNER}.",
+            )
+        step = create_or_update(live, each)
+        if step:
+            yield step
+
+
+def _stale_daemon_sets(seen: AgentState, pools: Sequence[Pool], places: Mapping[str, str]) -> Iterator[ObjectChange]:
+    """DaemonSets of pools that have no Node any more."""
+    alive = {node.labels.get(POOL_LABEL) for node in seen.nodes if node.name not in places} | {
+        pool.name for pool in pools
+    }
+    for each in seen.daemon_sets:
+        if is_managed(each) and (each["metadata"].get("labels") or {}).get(POOL_LABEL) not in alive:
+            yield delete_object(each)
+
+
+def _configurations(options: DeployOptions, seen: AgentState) -> Iterator[ObjectChange]:
+    wanted = [render_colocation_configuration(each) for each in options.memory_qos]
+    live = {Ref.of(each): each for each in seen.configurations or ()}
+    yield from _managed_changes(replace(seen, objects=live), wanted)
+    for key, each in live.items():
+        if is_managed(each) and key not in {Ref.of(one) for one in wanted}:
+            yield delete_object(each)
+
+
+def _notes(options: DeployOptions, pools: Sequence[Pool], config: MergedConfig) -> Iterator[str]:
+    for each in config.foreign:
+        yield f"{LOCATION}: {each}; it stays"
+    v2 = [pool.name for pool in pools if Feature.MEMORY_QOS_V2 in pool.kind.features]
+    if v2 and not options.memory_qos:
+        yield (
+            f"MemoryQoSV2 is on in {', '.join(v2)} and does nothing until a pod matches a {CONFIG_KIND}:"
+            " colocation_agent_memory_qos is empty"
+        )
+    for pool in pools:
+        if options.memory_qos and Feature.MEMORY_QOS_V2 not in pool.kind.features:
+            yield f"{pool.name}: colocation_agent_memory_qos does nothing there, since MemoryQoSV2 is off"
+
+
+def plan_result(plan: AgentPlan, pools: Sequence[Pool], helm: HelmValues) -> dict[str, Any]:
+    """The module's result."""
+    return {
+        "changed": bool(plan.steps),
+        "changes": [str(step) for step in plan.steps],
+        "diff": [step.diff() for step in plan.steps],
+        "pools": [render_pool(pool) for pool in pools],
+        "helm": {"chart_values": helm.values, "reason": helm.reason},
+        "pending": list(plan.pending),
+        "warnings": list(plan.notes),
+    }
+
+
+def render_pool(pool: Pool) -> dict[str, Any]:
+    """A pool with what its agent is told, and why it does without a feature."""
+    kind = pool.kind
+    return {
+        "name": pool.name,
+        "hosts": list(pool.hosts),
+        "cgroup": "v2" if kind.v2 else "v1",
+        "cgroup_driver": kind.driver.value,
+        "kube_cgroup_root": kind.cgroup_root,
+        "pods_cgroup": kind.pods,
+        "kubelet_root_dir": kind.kubelet_root_dir,
+        "selinux": kind.selinux,
+        "features": [each.value for each in kind.features],
+        "unsupported": [{"feature": each.feature.value, "reason": each.reason} for each in pool.unsupported],
+    }

@@ -1,0 +1,179 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a cluster has of the Volcano agent: Nodes, objects and journal, and the permissions to read and change them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ..kube.dynamic_client import Client
+from ..kube.identity import ClusterNode, parse_node
+from ..kube.object_changes import ObjectChange, Operation, apply_changes, required_permissions
+from ..kube.objects import Object, Ref
+from ..kube.permissions import RequiredPermission
+from ..kube.wait import WaitOptions
+from . import colocation_config
+from .colocation_config import JOURNAL_NAME as JOURNAL
+from .colocation_config import AgentJournal
+from .manifests import CONFIG_API, CONFIG_KIND, render_access
+from .owned_objects import AGENT_NAME, APP_LABEL, BATCH_CPU, BATCH_MEMORY, CONFIG_KEY, CONFIG_MAP, OWNER, OWNER_LABEL
+
+
+@dataclass(frozen=True)
+class LiveNode:
+    """A Node; ``identity`` tells which machine it is.
+
+    ``reported`` are the agent's resources that pods can have of it, ``listed`` those of its status, capacity included.
+    """
+
+    identity: ClusterNode
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    taints: tuple[Object, ...]
+    reported: Mapping[str, str]
+    version: str
+    listed: Mapping[str, str] = field(default_factory=dict)
+    found: Object | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        return self.identity.name
+
+
+@dataclass(frozen=True)
+class AgentState:
+    """``objects`` are those that we make, as far as they are there; ``configurations`` is None without their CRD."""
+
+    nodes: tuple[LiveNode, ...]
+    objects: Mapping[Ref, Object]
+    daemon_sets: tuple[Object, ...]
+    config_map: Object | None = None
+    journal: AgentJournal | None = None
+    namespace: bool = True
+    configurations: tuple[Object, ...] | None = None
+
+    @property
+    def text(self) -> str | None:
+        """The agent's configuration; None where it has none."""
+        found = ((self.config_map or {}).get("data") or {}).get(CONFIG_KEY)
+        return None if found is None else str(found)
+
+
+def parse_live_node(found: Object, identity: ClusterNode) -> LiveNode:
+    metadata, status = found["metadata"], found.get("status") or {}
+    allocatable = status.get("allocatable") or {}
+    return LiveNode(
+        identity,
+        metadata.get("labels") or {},
+        metadata.get("annotations") or {},
+        tuple((found.get("spec") or {}).get("taints") or ()),
+        _batch_resources(allocatable),
+        metadata.get("resourceVersion", ""),
+        _batch_resources({**(status.get("capacity") or {}), **allocatable}),
+        found,
+    )
+
+
+def _batch_resources(amounts: Object) -> dict[str, str]:
+    return {name: str(amounts[name]) for name in (BATCH_CPU, BATCH_MEMORY) if name in amounts}
+
+
+def config_map_ref(namespace: str) -> Ref:
+    return Ref("v1", "ConfigMap", CONFIG_MAP, namespace)
+
+
+def is_managed(live: Object | None) -> bool:
+    """Whether the collection made the object."""
+    labels = ((live or {}).get("metadata") or {}).get("labels") or {}
+    return bool(labels.get(OWNER_LABEL) == OWNER)
+
+
+TERMINATION_WAIT = WaitOptions(180)
+"""For the pods of a DaemonSet to end."""
+
+
+@dataclass(frozen=True)
+class AgentCluster:
+    """One cluster, and the namespace of the agent in it."""
+
+    client: Client
+    namespace: str = "volcano-system"
+
+    def read_state(self) -> AgentState:
+        """All that a plan of objects needs."""
+        nodes = self.read_node_state()
+        sets = self.client.list_all("apps/v1", "DaemonSet")
+        return replace(
+            nodes,
+            objects={Ref.of(each): each for each in (*self._access(), *sets)},
+            daemon_sets=sets,
+            config_map=self.client.find(Ref("v1", "ConfigMap", CONFIG_MAP, self.namespace)),
+            namespace=self._has_namespace(),
+            configurations=self.client.list_objects(CONFIG_API, CONFIG_KIND),
+        )
+
+    def read_node_state(self) -> AgentState:
+        """The Nodes and the journal: all that labels need."""
+        nodes = self.nodes()
+        kept = colocation_config.parse_journal(
+            self.client.find(Ref("v1", "ConfigMap", colocation_config.JOURNAL_NAME, self.namespace))
+        )
+        return AgentState(nodes, {}, (), journal=kept)
+
+    def nodes(self) -> tuple[LiveNode, ...]:
+        return tuple(parse_live_node(each, parse_node(each)) for each in self.client.list_all("v1", "Node"))
+
+    def daemon_sets(self) -> tuple[Object, ...]:
+        """Those of the agent in its namespace."""
+        return self.client.list_all(
+            "apps/v1", "DaemonSet", namespace=self.namespace, labels=f"{APP_LABEL}={AGENT_NAME}"
+        )
+
+    def pods(self, app: str = AGENT_NAME) -> tuple[Object, ...]:
+        """The agent's pods, or others of ours beside them."""
+        return self.client.list_all("v1", "Pod", namespace=self.namespace, labels=f"{APP_LABEL}={app}")
+
+    def _access(self) -> Iterator[Object]:
+        for each in render_access(self.namespace):
+            found = self.client.find(Ref.of(each))
+            if found:
+                yield found
+
+    def _has_namespace(self) -> bool:
+        return self.client.find(Ref("v1", "Namespace", self.namespace)) is not None
+
+    def apply(self, steps: Sequence[ObjectChange]) -> None:
+        """Apply the steps of a plan. Agents are waited for: those that still run write again what is cleaned."""
+        lacks = self.client.dry_run and not self._has_namespace()
+        # A dry run in a namespace that does not exist yet would fail for that alone.
+        judged = [replace(step, dry=not (lacks and step.ref.namespace == self.namespace)) for step in steps]
+        apply_changes(self.client, judged, lambda step: TERMINATION_WAIT if step.ref.kind == "DaemonSet" else None)
+
+
+def plan_permissions(steps: Iterable[ObjectChange]) -> tuple[RequiredPermission, ...]:
+    """Of a plan, each once. A DaemonSet that is deleted is looked at until it has gone."""
+    found = tuple(steps)
+    watched = (each.ref for each in found if each.operation is Operation.DELETE and each.ref.kind == "DaemonSet")
+    permissions = (*(RequiredPermission.of("get", ref) for ref in watched), *required_permissions(found))
+    return tuple(dict.fromkeys(permissions))
+
+
+def read_permissions(namespace: str) -> tuple[RequiredPermission, ...]:
+    """What is read before there is a plan. ColocationConfigurations are not: their kind may be unknown."""
+    return (
+        RequiredPermission("list", "", "nodes"),
+        RequiredPermission("list", "apps", "daemonsets"),
+        RequiredPermission("get", "", "namespaces", name=namespace),
+        *(
+            RequiredPermission("get", "", "configmaps", namespace=namespace, name=each)
+            for each in (CONFIG_MAP, JOURNAL)
+        ),
+        *(RequiredPermission.of("get", Ref.of(each)) for each in render_access(namespace)),
+    )
+
+
+def proof_permissions(namespace: str, *, trial: bool = False) -> tuple[RequiredPermission, ...]:
+    """What the proof takes beside what was read for the plan; ``trial``: with pods of its own."""
+    verbs = ("list", "get", "create", "delete") if trial else ("list",)
+    return tuple(RequiredPermission(verb, "", "pods", namespace=namespace) for verb in verbs)

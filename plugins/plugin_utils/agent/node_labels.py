@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The labels that switch the agent on, set in a step of their own at the end: after it the agent may evict pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from enum import Enum
+
+from ..kube.api_errors import ClusterError
+from ..kube.object_changes import ObjectChange
+from .colocation_config import AgentJournal, render_journal
+from .features import Feature
+from .installed_agent import AgentState, LiveNode
+from .owned_objects import (
+    COLOCATION_LABEL,
+    OVERSUBSCRIPTION_LABEL,
+    AgentPlan,
+    change_node_labels,
+    create_object,
+    patch_object,
+)
+from .pools import UNCHANGED, Pool
+
+LABEL_ON = "true"
+SWITCH_LABELS = (COLOCATION_LABEL, OVERSUBSCRIPTION_LABEL)
+EVICTION_NOTE = (
+    "once a Node has them the agent reports its idle resources, and evicts offline pods when the Node's use passes the"
+    " high watermarks"
+)
+UNLABEL_EVICTION_NOTE = "when a Node loses them the agent evicts the pods that use oversubscribed resources there"
+
+
+class LabelPermission(Enum):
+    """What the user says of labels: nothing, which stops a run that needs it; set them; leave them."""
+
+    UNSAID = None
+    GIVEN = True
+    DENIED = False
+
+
+def desired_labels(pools: Sequence[Pool]) -> dict[str, tuple[str, ...]]:
+    """The labels of each pool's Nodes. Oversubscription implies colocation: config/utils/utils.go MergerCfg."""
+    return {
+        pool.name: SWITCH_LABELS if Feature.OVERSUBSCRIPTION in pool.kind.features else (COLOCATION_LABEL,)
+        for pool in pools
+    }
+
+
+def missing_labels(seen: AgentState, places: Mapping[str, str], pools: Sequence[Pool]) -> dict[str, tuple[str, ...]]:
+    """Labels that each Node lacks."""
+    wanted = desired_labels(pools)
+    found = {
+        node.name: tuple(key for key in wanted[places[node.name]] if node.labels.get(key) != LABEL_ON)
+        for node in seen.nodes
+        if node.name in places
+    }
+    return {name: keys for name, keys in found.items() if keys}
+
+
+def pending_labels(
+    seen: AgentState, places: Mapping[str, str], pools: Sequence[Pool], permission: LabelPermission
+) -> tuple[str, ...]:
+    """What waits for the permission. Not said at all, it stops the run before its first change."""
+    lacking = missing_labels(seen, places, pools)
+    if not lacking or permission is LabelPermission.GIVEN:
+        return ()
+    told = tuple(f"Node {name}: {', '.join(f'{key}={LABEL_ON}' for key in keys)}" for name, keys in lacking.items())
+    _require_permission(permission, told, EVICTION_NOTE)
+    return told
+
+
+def _require_permission(permission: LabelPermission, told: Sequence[str], why: str) -> None:
+    if permission is LabelPermission.UNSAID:
+        raise ClusterError(
+            f"Labels of Nodes have to change, and {why}: {'; '.join(told)}",
+            f"{UNCHANGED} Set colocation_agent_label_nodes to true to do it, or to false to do everything else.",
+        )
+
+
+def plan_labels(
+    seen: AgentState, places: Mapping[str, str], pools: Sequence[Pool], permission: LabelPermission, namespace: str
+) -> AgentPlan:
+    """The step that turns the agent on."""
+    pending = pending_labels(seen, places, pools, permission)
+    lacking = missing_labels(seen, places, pools)
+    if pending or not lacking:
+        return AgentPlan(pending=pending)
+    nodes = {node.name: node for node in seen.nodes}
+    known = seen.journal or AgentJournal()
+    before = {name: dict(values) for name, values in known.labels.items()}
+    for name, keys in lacking.items():
+        for key in keys:
+            before.setdefault(name, {}).setdefault(key, nodes[name].labels.get(key))
+    steps = [*_journal_changes(seen, replace(known, labels=before), namespace)]
+    for name, keys in lacking.items():
+        steps.append(
+            change_node_labels(name, {key: nodes[name].labels.get(key) for key in keys}, dict.fromkeys(keys, LABEL_ON))
+        )
+    return AgentPlan(tuple(steps), notes=(f"Labelled: {EVICTION_NOTE}.",))
+
+
+def plan_label_removal(seen: AgentState, permission: LabelPermission) -> AgentPlan:
+    """The step that turns it off: labels that we set become what they were. What others have set since stays."""
+    changes = dict(_managed_labels(seen))
+    told = tuple(f"Node {name}: {', '.join(keys)}" for name, keys in changes.items())
+    if not changes:
+        return AgentPlan()
+    if permission is not LabelPermission.GIVEN:
+        _require_permission(permission, told, UNLABEL_EVICTION_NOTE)
+        return AgentPlan(pending=told)
+    return AgentPlan(
+        tuple(change_node_labels(name, dict.fromkeys(new, LABEL_ON), new) for name, new in changes.items())
+    )
+
+
+def _managed_labels(seen: AgentState) -> Iterator[tuple[str, dict[str, str | None]]]:
+    before = seen.journal.labels if seen.journal else {}
+    for node in seen.nodes:
+        new = {key: value for key, value in before.get(node.name, {}).items() if _is_managed_label(node, key, value)}
+        if new:
+            yield node.name, new
+
+
+def _is_managed_label(node: LiveNode, key: str, before: str | None) -> bool:
+    return node.labels.get(key) == LABEL_ON != before
+
+
+def _journal_changes(seen: AgentState, journal: AgentJournal, namespace: str) -> Iterator[ObjectChange]:
+    """The journal, before what it speaks of. A dry run has not made it."""
+    if seen.journal is None:
+        body = render_journal(journal, namespace)
+        yield create_object(body)
+    elif journal != seen.journal:
+        body = render_journal(journal, namespace)
+        yield patch_object(body, render_journal(seen.journal, namespace), body)

@@ -1,0 +1,313 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A short-lived offline pod in each pool, and the values that the agent should write to its cgroups.
+
+Sources: volcano pkg/agent/events/handlers, pkg/agent/utils/pod/resources.go, pkg/agent/features/feature_gate.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ...module_utils.quantity import parse_quantity
+from ..facts.node_state import CgroupMode
+from ..kube.object_changes import ObjectChange
+from ..kube.objects import Object
+from .features import Feature, UnsupportedFeature
+from .installed_agent import LiveNode
+from .node_labels import LABEL_ON
+from .node_proof import FEATURES_FLAG, Agents, flag_value
+from .owned_objects import (
+    AGENT_NAME,
+    APP_LABEL,
+    BATCH_CPU,
+    COLOCATION_LABEL,
+    OVERSUBSCRIPTION_LABEL,
+    OWNER,
+    OWNER_LABEL,
+    POOL_LABEL,
+    create_object,
+    delete_object,
+)
+from .probed_host import AgentHost
+
+BATCH_MILLI_CPU = 200
+"""Thousandths of a CPU. Unlike what kubelet makes of the pod's own request, so that the agent's hand shows."""
+BURST_MICROSECONDS = 5_000
+"""Microseconds, less than every quota that the pod has meanwhile: a burst must not be longer than its quota."""
+PERIOD_MICROSECONDS = 100_000
+CGROUP_LEVELS = ("container", "pod")
+
+NOT_IN_CGROUPS = {
+    Feature.OVERSUBSCRIPTION: f"it writes no cgroup; {BATCH_CPU} of the Node tells of it",
+    Feature.EVICTION: "it acts when watermarks are passed",
+    Feature.CPU_THROTTLE: "it writes the quota of the BestEffort class, by the node's load",
+    Feature.MEMORY_QOS_V2: "it writes for pods that a ColocationConfiguration selects, and none selects this one",
+    Feature.NETWORK_QOS: "it marks packets, which is not read",
+}
+
+
+@dataclass(frozen=True)
+class ExpectedValue:
+    """The text of a file of the pod's cgroup or its container's; ``controller`` has its hierarchy on v1."""
+
+    feature: str
+    level: str
+    controller: str
+    file: str
+    wanted: str
+
+    def published(self) -> dict[str, str]:
+        told = asdict(self)
+        return {"value": told.pop("wanted"), **told}
+
+
+def expected_values(features: Iterable[Feature], node: LiveNode, *, v2: bool, batch: bool) -> tuple[ExpectedValue, ...]:
+    """What should stand there once the agent has seen the pod. ``batch``: it asks for BATCH_CPU."""
+    off = {each.feature for each in unverified_features(features, node, batch=batch)}
+    return tuple(one for feature in features if feature not in off for one in _feature_values(feature, v2=v2))
+
+
+def unverified_features(features: Iterable[Feature], node: LiveNode, *, batch: bool) -> tuple[UnsupportedFeature, ...]:
+    """The features that the pod cannot show on this Node, each with the reason."""
+    return tuple(
+        UnsupportedFeature(each, why)
+        for each in features
+        for why in [_unverified_reason(each, node, batch=batch)]
+        if why
+    )
+
+
+def _unverified_reason(feature: Feature, node: LiveNode, *, batch: bool) -> str:
+    if feature in NOT_IN_CGROUPS:
+        return NOT_IN_CGROUPS[feature]
+    if feature is Feature.RESOURCES:
+        return "" if batch else f"the Node has not {BATCH_MILLI_CPU} of {BATCH_CPU}, without which it writes nothing"
+    # feature_gate.go Enabled; Resources is on everywhere.
+    if LABEL_ON in (node.labels.get(COLOCATION_LABEL), node.labels.get(OVERSUBSCRIPTION_LABEL)):
+        return ""
+    return f"the Node has no label {COLOCATION_LABEL}={LABEL_ON}, so that its agent leaves the feature off"
+
+
+def _feature_values(feature: Feature, *, v2: bool) -> Iterator[ExpectedValue]:
+    quota = BATCH_MILLI_CPU * PERIOD_MICROSECONDS // 1000
+    if feature is Feature.RESOURCES:
+        # milliCPUToWeight, milliCPUToShares, milliCPUToMax.
+        weight = ("cpu.weight", BATCH_MILLI_CPU // 10) if v2 else ("cpu.shares", BATCH_MILLI_CPU * 1024 // 1000)
+        limit = ("cpu.max", f"{quota} {PERIOD_MICROSECONDS}") if v2 else ("cpu.cfs_quota_us", quota)
+        yield from _on_both_levels(feature, "cpu", weight, limit)
+    elif feature is Feature.CPU_BURST:
+        yield from _on_both_levels(feature, "cpu", ("cpu.max.burst" if v2 else "cpu.cfs_burst_us", BURST_MICROSECONDS))
+    elif feature is Feature.CPU_QOS:
+        # extension/qos.go: BE is -1; UpdatePodCgroup writes the pod's cgroup and those below it.
+        yield from _on_both_levels(feature, "cpu", ("cpu.qos_level", -1))
+    elif feature is Feature.MEMORY_QOS:
+        yield from _on_both_levels(feature, "memory", ("memory.qos_level", -1))
+
+
+def _on_both_levels(feature: Feature, controller: str, *files: tuple[str, object]) -> Iterator[ExpectedValue]:
+    for file, value in files:
+        for level in CGROUP_LEVELS:
+            yield ExpectedValue(feature.value, level, controller, file, str(value))
+
+
+SMOKE_TEST_NAME = "volcano-agent-probe"
+"""Name of its container and value of its label; not the agent's, whose DaemonSets would count it for theirs."""
+DEADLINE_SECONDS = 600
+"""After which kubelet ends it, if nobody is left to delete it."""
+POD_USER = 65534
+
+
+@dataclass(frozen=True)
+class SmokeTest:
+    """What is tried in one pool, on one of its Nodes."""
+
+    pool: str
+    host: AgentHost
+    node: LiveNode
+    image: str
+    features: tuple[Feature, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{SMOKE_TEST_NAME}-{self.pool}"
+
+    @property
+    def batch(self) -> bool:
+        """Whether the Node has enough to ask for; kubelet refuses pods that ask for more: lifecycle/predicate.go."""
+        try:
+            return parse_quantity(self.node.reported.get(BATCH_CPU, "0")) >= BATCH_MILLI_CPU
+        except ValueError:
+            return False
+
+
+@dataclass(frozen=True)
+class SmokeTestPod:
+    """What agent_pod_cgroups is to read on a host, once ``reason`` is empty."""
+
+    smoke_test: SmokeTest
+    reason: str
+    uid: str = ""
+    container: str = ""
+    expected: tuple[ExpectedValue, ...] = ()
+    unproven: tuple[UnsupportedFeature, ...] = ()
+
+    def published(self) -> dict[str, Any]:
+        host = self.smoke_test.host
+        return {
+            "pool": self.smoke_test.pool,
+            "host": host.name,
+            "node": self.smoke_test.node.name,
+            "pod": self.smoke_test.name,
+            "ready": not self.reason,
+            "reason": self.reason,
+            "unverified": [{"feature": each.feature.value, "reason": each.reason} for each in self.unproven],
+            "options": {
+                "uid": self.uid,
+                "container": self.container,
+                "runtime": host.runtime or "",
+                "cgroup_driver": host.driver.value if host.driver else "",
+                "cgroup_root": f"/{host.cgroup_root.strip('/')}",
+                "expected": [each.published() for each in self.expected],
+            },
+        }
+
+
+def plan_smoke_tests(
+    hosts: Mapping[str, AgentHost], nodes: Iterable[LiveNode], agents: Agents
+) -> tuple[SmokeTest, ...]:
+    """One for each pool that has an agent on a Node of a host; ``hosts`` are by the Node's name."""
+    found: dict[str, SmokeTest] = {}
+    for node in sorted((each for each in nodes if each.name in hosts), key=lambda each: each.name):
+        pool, agent = node.labels.get(POOL_LABEL, ""), agents.on_node(node.name)
+        if pool and agent and pool not in found:
+            found[pool] = SmokeTest(pool, hosts[node.name], node, _image(agent), _features(agent))
+    return tuple(found[pool] for pool in sorted(found))
+
+
+def _image(agent: Object) -> str:
+    return str(next(each["image"] for each in agent["spec"]["containers"] if each["name"] == AGENT_NAME))
+
+
+def _features(agent: Object) -> tuple[Feature, ...]:
+    told = flag_value(agent, FEATURES_FLAG).split(",")
+    return tuple(each for each in Feature if each.value in told)
+
+
+def render_pod(trial: SmokeTest, namespace: str) -> dict[str, Any]:
+    """The object: Burstable, with a quota that no write of the agent exceeds (v1 refuses more below than above)."""
+    batch = {BATCH_CPU: str(BATCH_MILLI_CPU)} if trial.batch else {}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": trial.name,
+            "namespace": namespace,
+            "labels": {APP_LABEL: SMOKE_TEST_NAME, OWNER_LABEL: OWNER},
+            "annotations": {
+                "volcano.sh/qos-level": "BE",
+                "volcano.sh/enable-quota-burst": "true",
+                "volcano.sh/quota-burst-time": str(BURST_MICROSECONDS),
+            },
+        },
+        "spec": {
+            # Past the scheduler: it is this Node that is tried, whatever its taints and loads.
+            "nodeName": trial.node.name,
+            "tolerations": [{"operator": "Exists"}],
+            "restartPolicy": "Never",
+            "activeDeadlineSeconds": DEADLINE_SECONDS,
+            "terminationGracePeriodSeconds": 1,
+            "automountServiceAccountToken": False,
+            "enableServiceLinks": False,
+            "securityContext": {
+                "runAsNonRoot": True,
+                "runAsUser": POD_USER,
+                "seccompProfile": {"type": "RuntimeDefault"},
+            },
+            "containers": [
+                {
+                    "name": SMOKE_TEST_NAME,
+                    "image": trial.image,
+                    # The agent runs there, so that its image is there.
+                    "imagePullPolicy": "Never",
+                    "command": ["/bin/sh", "-c", f"exec sleep {DEADLINE_SECONDS}"],
+                    "resources": {
+                        "requests": {"cpu": "10m", "memory": "16Mi", **batch},
+                        "limits": {"cpu": "300m", "memory": "64Mi", **batch},
+                    },
+                    "securityContext": {
+                        "allowPrivilegeEscalation": False,
+                        "readOnlyRootFilesystem": True,
+                        "capabilities": {"drop": ["ALL"]},
+                    },
+                }
+            ],
+        },
+    }
+
+
+def start_changes(found: Iterable[SmokeTest], pods: Sequence[Object], namespace: str) -> Iterator[ObjectChange]:
+    """Pods that are to be made, and those of an earlier run that are of no use."""
+    live = {each["metadata"]["name"]: each for each in pods}
+    for trial in found:
+        pod = live.get(trial.name)
+        if pod is None:
+            body = render_pod(trial, namespace)
+            yield create_object(body)
+        elif _is_unusable(trial, pod) and not pod["metadata"].get("deletionTimestamp"):
+            yield delete_object(pod)
+
+
+def cleanup_changes(pods: Iterable[Object]) -> Iterator[ObjectChange]:
+    """Every pod of ours goes, also those that an earlier run has left."""
+    yield from (delete_object(each) for each in pods if not each["metadata"].get("deletionTimestamp"))
+
+
+def smoke_test_pods(found: Iterable[SmokeTest], pods: Sequence[Object]) -> tuple[SmokeTestPod, ...]:
+    """What can be read of the pods as they are now."""
+    live = {each["metadata"]["name"]: each for each in pods}
+    return tuple(_smoke_test_pod(each, live.get(each.name)) for each in found)
+
+
+def _smoke_test_pod(trial: SmokeTest, pod: Object | None) -> SmokeTestPod:
+    reason = _unready_reason(trial, pod)
+    if pod is None or reason:
+        return SmokeTestPod(trial, reason)
+    limits = pod["spec"]["containers"][0].get("resources", {}).get("limits") or {}
+    batch = BATCH_CPU in limits
+    (status,) = pod["status"]["containerStatuses"]
+    return SmokeTestPod(
+        trial,
+        "",
+        str(pod["metadata"]["uid"]),
+        str(status["containerID"]).partition("://")[2],
+        expected_values(trial.features, trial.node, v2=trial.host.mode is CgroupMode.V2, batch=batch),
+        unverified_features(trial.features, trial.node, batch=batch),
+    )
+
+
+def _is_unusable(trial: SmokeTest, pod: Object) -> bool:
+    spec, status = pod.get("spec") or {}, pod.get("status") or {}
+    image = [each.get("image") for each in spec.get("containers") or ()]
+    ended_already = status.get("phase") in ("Failed", "Succeeded")
+    return ended_already or spec.get("nodeName") != trial.node.name or image != [trial.image]
+
+
+def _unready_reason(trial: SmokeTest, pod: Object | None) -> str:
+    if pod is None:
+        return "the pod is not there yet"
+    if pod["metadata"].get("deletionTimestamp"):
+        return "a pod of an earlier run is on its way out"
+    status = pod.get("status") or {}
+    parts: Sequence[Mapping[str, Any]] = status.get("containerStatuses") or ()
+    conditions = {each["type"]: each for each in status.get("conditions") or ()}
+    if conditions.get("Ready", {}).get("status") == "True" and parts and parts[0].get("containerID"):
+        return ""
+    states = (each.get("state") or {} for each in parts)
+    told: Mapping[str, Any] = next(
+        (one for each in states for one in (each.get("waiting"), each.get("terminated")) if one), {}
+    )
+    words = (told.get("reason"), told.get("message") or status.get("message"), status.get("reason"))
+    return f"its pod is not Ready: {' '.join(filter(None, words)) or status.get('phase') or 'no reason given'}"

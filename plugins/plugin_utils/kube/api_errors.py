@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Errors of requests to an API server: what failed, what that means for the cluster, and what to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+NOTHING_CHANGED = "Nothing was changed"
+NO_ANSWER = 0
+"""The status of a request that got no answer."""
+NOT_FOUND, CONFLICT, TOO_MANY = 404, 409, 429
+FORBIDDEN = (401, 403)
+READ_VERBS = ("get", "list")
+
+
+class ClusterError(Exception):
+    """``message`` says what failed, ``remedy`` is a sentence that says what to do."""
+
+    def __init__(self, message: str, remedy: str) -> None:
+        super().__init__(f"{message.rstrip('.')}. {remedy}")
+
+
+@dataclass(frozen=True)
+class ErrorContext:
+    """What every message of one module says.
+
+    ``page`` lists the verbs that the kubeconfig's user needs. ``untouched`` says what was changed before the failure,
+    and is empty where that depends; ``alternative`` says how to do without the verb.
+    """
+
+    kubeconfig: str
+    page: str
+    untouched: str = NOTHING_CHANGED
+    alternative: str = ""
+
+
+class ApiError(ClusterError):
+    """A request that failed. ``request`` begins with its verb; ``reason`` is what the API server says, in one line.
+
+    Admission controllers, quotas and namespaces that are being deleted answer with 403 as well as missing permissions.
+    ``pause``: the seconds after which the API server wants to be asked again.
+    """
+
+    def __init__(self, request: str, status: int, reason: str, context: ErrorContext, pause: float = 1.0) -> None:
+        self.request, self.status, self.reason = request, status, reason
+        self.context, self.pause = context, pause
+        super().__init__(*_explain(request, status, reason, context))
+
+    def after(self, progress: str) -> ApiError:
+        """The same error, once the cluster was changed before it."""
+        return ApiError(self.request, self.status, self.reason, replace(self.context, untouched=progress))
+
+
+def _explain(request: str, status: int, reason: str, context: ErrorContext) -> tuple[str, str]:
+    name, state = context.kubeconfig, f"{context.untouched}. " if context.untouched else ""
+    if status in FORBIDDEN:
+        reading = request.partition(" ")[0] in READ_VERBS
+        admission = "" if reading else ", or an admission controller refuses it"
+        look = "" if reading else ", or look at what refuses it"
+        message = f"The user of {name} may not {request}{admission}: {reason}"
+        return message, f"{state}Grant the verb{context.alternative}{look}; {context.page} lists all verbs."
+    if status == CONFLICT:
+        message = f"Could not {request}: another client changed it after it was read"
+        return message, "No change of another client was overwritten. Run again, which reads it again."
+    if status == NO_ANSWER:
+        message = f"Could not {request}: the API server of {name} does not answer: {reason}"
+        return message, f"{state}Look at the server and at the way to it, and run again."
+    message = f"Could not {request} with {name}: {status}, {reason}"
+    return message, f"{state}Look at the API server, and whether the kubeconfig leads to it."
+
+
+def missing_permissions(permissions: str, context: ErrorContext) -> ClusterError:
+    """The error for permissions that were asked for before the first change."""
+    return ClusterError(
+        f"The user of {context.kubeconfig} may not {permissions}",
+        f"{NOTHING_CHANGED}. Grant it{context.alternative}; {context.page} lists all verbs.",
+    )

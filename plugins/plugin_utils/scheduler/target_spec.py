@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The desired state of a cluster's scheduling, from the options of scheduler_config. Contradictions are refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..profile.validators import ProfileError
+from .admission_policies import Admission, parse_admission
+from .priority_classes import PriorityClass, parse_classes
+from .queues import Queue, parse_queues
+from .volcano_conf import NEEDED_ACTIONS, DesiredConf, Metrics, Usage
+
+VOLCANO_DEFAULTS = {"cpu_high": 80, "memory_high": 60, "cpu_low": 30, "memory_low": 30}
+"""volcano pkg/agent/config/utils, the defaults of evictingConfig."""
+OPENFUYAO_DEFAULT, OPENFUYAO_HIGHEST = 60, 99
+_DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?(?:ms|s|m|h))+")
+
+
+@dataclass(frozen=True)
+class Watermarks:
+    """At which usage in percent an agent begins to evict, and at which it ends; openFuyao has no lower ones."""
+
+    cpu_high: int
+    memory_high: int
+    cpu_low: int | None = None
+    memory_low: int | None = None
+
+
+def parse_watermarks(option: str, given: Mapping[str, int | None], system: str) -> Watermarks:
+    """The watermarks of one system, with its defaults; ProfileError for what its agent would not take."""
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return _volcano(option, chosen) if system == "volcano" else _openfuyao(option, chosen)
+
+
+def _volcano(option: str, given: Mapping[str, int]) -> Watermarks:
+    values = {**VOLCANO_DEFAULTS, **given}
+    for name, value in values.items():
+        # The agent's own check has no upper end (pkg/config/api validate.go); above 100 nothing would ever be evicted.
+        if not 0 < value <= 100:
+            raise ProfileError(f"{option}.{name}", f"{value} is no percentage from 1 to 100")
+    for resource in ("cpu", "memory"):
+        low, high = values[f"{resource}_low"], values[f"{resource}_high"]
+        if low >= high:
+            raise ProfileError(
+                f"{option}.{resource}_low", f"{low} is not below {resource}_high, {high}: eviction would never end"
+            )
+    return Watermarks(**values)
+
+
+def _openfuyao(option: str, given: Mapping[str, int]) -> Watermarks:
+    for name in ("cpu_low", "memory_low"):
+        if name in given:
+            raise ProfileError(f"{option}.{name}", "openFuyao has one watermark a resource: cpu_high, memory_high")
+    for name, value in given.items():
+        if not 0 <= value <= OPENFUYAO_HIGHEST:
+            raise ProfileError(f"{option}.{name}", f"{value} is not from 0 to {OPENFUYAO_HIGHEST}")
+    return Watermarks(given.get("cpu_high", OPENFUYAO_DEFAULT), given.get("memory_high", OPENFUYAO_DEFAULT))
+
+
+def parse_usage(option: str, cpu: int, memory: int, *, keep_off: bool) -> Usage:
+    """Thresholds of load-aware scheduling, 0 to 100."""
+    for name, value in (("cpu", cpu), ("memory", memory)):
+        if not 0 <= value <= 100:
+            raise ProfileError(f"{option}.{name}", f"{value} is no percentage from 0 to 100")
+    return Usage(cpu, memory, keep_off)
+
+
+def parse_metrics(option: str, kind: str, address: str, interval: str) -> Metrics:
+    """Where load is read; all but the adaptor need an address with its scheme."""
+    if kind != "prometheus_adaptor" and not address.startswith(("http://", "https://")):
+        told = f"{address} is no http:// or https:// address" if address else "it is empty"
+        raise ProfileError(f"{option}.address", f"{told}; {kind} needs one")
+    if not _DURATION.fullmatch(interval):
+        raise ProfileError(f"{option}.interval", f"{interval} is no duration such as 30s or 1m")
+    return Metrics(kind, address, interval)
+
+
+@dataclass(frozen=True)
+class TargetSpec:
+    """``conf`` and ``admission`` are None where they are left alone."""
+
+    namespace: str
+    deployment: str
+    configmap: str
+    key: str
+    conf: DesiredConf | None = None
+    classes: tuple[PriorityClass, ...] = ()
+    queues: tuple[Queue, ...] = ()
+    admission: Admission | None = None
+    watermarks: Watermarks | None = None
+
+    @property
+    def needs_volcano(self) -> bool:
+        """Whether anything of it would be nothing without Volcano's scheduler."""
+        return bool(self.conf or self.queues)
+
+
+def parse_target_spec(options: Mapping[str, Any]) -> TargetSpec:
+    """The wanted state; ProfileError names the option that no cluster can have."""
+    classes = parse_classes("priority_classes", options["priority_classes"])
+    admission, watermarks = options["admission"], options["watermarks"]
+    return TargetSpec(
+        options["namespace"],
+        options["deployment"],
+        options["configmap"],
+        options["configmap_key"],
+        _conf(options) if options["edit_configmap"] else None,
+        classes,
+        parse_queues("queues", options["queues"]),
+        _admission(admission, classes, options["namespace"]) if admission else None,
+        parse_watermarks("watermarks", _without_system(watermarks), watermarks["system"]) if watermarks else None,
+    )
+
+
+def _conf(options: Mapping[str, Any]) -> DesiredConf:
+    dropped = tuple(options["dropped_actions"])
+    for each in dropped:
+        if each in NEEDED_ACTIONS:
+            raise ProfileError("dropped_actions", f"{each} is one that colocation needs")
+    usage, metrics = options["usage"], options["metrics"]
+    return DesiredConf(
+        dropped,
+        parse_usage("usage", usage["cpu"], usage["memory"], keep_off=usage["enable_predicate"]) if usage else None,
+        parse_metrics("metrics", metrics["type"], metrics["address"], metrics["interval"]) if metrics else None,
+    )
+
+
+def _admission(given: Mapping[str, Any], classes: tuple[PriorityClass, ...], namespace: str) -> Admission:
+    """Volcano's own namespace is left out: the agent's trial pods there say BE and ask for cpu, against the rules."""
+    found = parse_admission("admission", given, classes)
+    return replace(found, excluded=tuple(dict.fromkeys((*found.excluded, namespace))))
+
+
+def _without_system(watermarks: Mapping[str, Any]) -> dict[str, int | None]:
+    return {name: value for name, value in watermarks.items() if name != "system"}

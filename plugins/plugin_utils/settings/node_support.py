@@ -1,0 +1,242 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which settings a node supports, from its facts as published (docs/schema/facts-1.json), and why not the others.
+
+The data of tasks that a QoS profile results in on a node is defined here as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...module_utils.cgroup.kubelet_names import Driver, KubeletTree, QosClass
+from ...module_utils.quantity import parse_cpu_list
+from ...module_utils.settings.ownership import MEMORY_QOS_BY_DEFAULT, CgroupLevel, refusal
+from ...module_utils.settings.registry import knob as knob_of
+from ..facts.kubelet_state import Setting
+from ..facts.node_state import CgroupMode
+from ..findings.rules.memory_qos import GATE, SOUND_KERNEL
+from ..profile.kubelet_fields import CGROUP_ROOT, FEATURE_GATES
+from ..profile.validators import ProfileError
+from ..releases.kubelet_policy_options import parse_bool
+from ..releases.versions import minor
+
+KnobValues = Mapping[str, Any]
+"""Values by the name of their knob; None puts back what was there before us."""
+
+
+@dataclass(frozen=True)
+class CgroupTask:
+    """Options of cgroup_qos: qos_class (with level: pods, each pod of it) or pod, and the settings."""
+
+    target: Mapping[str, Any]
+    settings: KnobValues
+
+
+@dataclass(frozen=True)
+class SliceTask:
+    """Options of systemd_slice, which takes back a property that it set before and that is not named any more."""
+
+    name: str
+    state: str = "present"
+    description: str | None = None
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    controllers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Unsupported:
+    """Something of a level that this node does not get, and why; level "system" is the slices beside the pods."""
+
+    level: str
+    thing: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class QosPlan:
+    """``reserved`` are the slices that have to exist before kubelet is told of them.
+
+    ``levels``: what a pod of each of the Volcano agent's levels gets on this node. ``kubelet``: what cgroup_qos has to
+    know of kubelet, as far as it is known.
+    """
+
+    cgroups: tuple[CgroupTask, ...] = ()
+    slices: tuple[SliceTask, ...] = ()
+    reserved: tuple[SliceTask, ...] = ()
+    unsupported: tuple[Unsupported, ...] = ()
+    levels: Mapping[str, KnobValues] = field(default_factory=dict)
+    kubelet: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class KubeletSettings:
+    running: bool
+    version: tuple[int, int] | None
+    driver: Driver | None
+    cpu_manager_policy: str | None
+    checkpoint_policy: str | None
+    root_dir: str | None
+    settings: Mapping[str, Setting]
+
+    def value(self, key: str) -> Any:
+        """A field's value in force; None where it is not set."""
+        return self.settings[key].value if key in self.settings else None
+
+    @property
+    def cgroup_root(self) -> str:
+        return str(self.value(CGROUP_ROOT.key) or "/")
+
+    @property
+    def memory_qos(self) -> bool | None:
+        """The gate MemoryQoS, as somebody set it; None where nobody did."""
+        gates = self.value(FEATURE_GATES.key)
+        return parse_bool(gates[GATE]) if isinstance(gates, Mapping) and GATE in gates else None
+
+    @property
+    def protects_memory(self) -> bool:
+        """Whether kubelet may write memory.min and memory.low itself (KEP-2570)."""
+        if self.memory_qos is not None:
+            return self.memory_qos
+        return self.version is None or self.version >= MEMORY_QOS_BY_DEFAULT
+
+
+@dataclass(frozen=True)
+class QosNode:
+    """``features`` are True, False or None for what cannot be told; ``probed`` names the file that would show each."""
+
+    mode: CgroupMode
+    reason: str
+    controllers: frozenset[str]
+    trees: tuple[str, ...]
+    online_cpus: frozenset[int]
+    smt: bool | None
+    release: str | None
+    features: Mapping[str, bool | None]
+    probed: Mapping[str, str]
+    sysctls: Mapping[str, str]
+    kubelet: KubeletSettings
+
+    @property
+    def v2(self) -> bool:
+        return self.mode is CgroupMode.V2
+
+    @property
+    def kernel(self) -> tuple[int, int] | None:
+        return minor(self.release)
+
+    @property
+    def tree_exists(self) -> bool:
+        """Whether kubelet has made its cgroups under the driver in force."""
+        if self.kubelet.driver is None:
+            return False
+        pods = KubeletTree(self.kubelet.driver, self.kubelet.cgroup_root).pods()
+        return any(tree.endswith(f"/{pods}") for tree in self.trees)
+
+
+def _parse_kubelet(section: Mapping[str, Any]) -> KubeletSettings:
+    checkpoints = [each for each in section["checkpoints"] if each["path"].endswith("cpu_manager_state")]
+    driver = section["cgroup_driver"]
+    return KubeletSettings(
+        running=section["running"],
+        version=minor(section["version"]),
+        driver=Driver(driver) if driver else None,
+        cpu_manager_policy=section["cpu_manager_policy"],
+        checkpoint_policy=checkpoints[0]["policy"] if checkpoints else None,
+        root_dir=checkpoints[0]["path"].rpartition("/")[0] if checkpoints else None,
+        settings={key: Setting(each["value"], each["source"]) for key, each in section["settings"].items()},
+    )
+
+
+def parse_node(document: Mapping[str, Any]) -> QosNode:
+    """The node of a facts document; ProfileError for what is none of schema 1."""
+    try:
+        cgroup, kernel, cpu = document["cgroup"], document["kernel"], document["cpu"]
+        return QosNode(
+            mode=CgroupMode(cgroup["mode"]),
+            reason=cgroup["reason"],
+            controllers=frozenset(cgroup["controllers"]),
+            trees=tuple(cgroup["trees"]),
+            online_cpus=parse_cpu_list(cpu["online"] or ""),
+            smt=cpu["smt"],
+            release=kernel["release"],
+            features=kernel["features"],
+            probed=kernel["probed"],
+            sysctls=kernel["sysctls"],
+            kubelet=_parse_kubelet(document["kubelet"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise ProfileError(
+            "facts", f"{error} is missing or wrong: give ansible_facts.colocation as node_facts returns it"
+        ) from None
+
+
+FEATURE_BY_KNOB = {"cpu_bvt_warp_ns": "cpu_bvt"}
+"""The fact that tells of a knob, where it has another name than the knob."""
+PROTECTION = ("memory_min", "memory_low")
+RECURSIVE_PROTECTION = (5, 7)
+"""The first kernel whose cgroup2 can be mounted with memory_recursiveprot (Documentation/admin-guide/cgroup-v2.rst)."""
+
+ReasonFunction = Callable[[str], str]
+"""From a knob's name to the reason why not; empty where nothing is in the way."""
+
+
+def unsupported_reason(node: QosNode, knob: str) -> str:
+    """Why the node's kernel has no such setting, or none that can be used.
+
+    What is not known is no obstacle: cgroup_qos looks for the file itself, and says what it left out.
+    """
+    controller = knob_of(knob).controller("v2" if node.v2 else "v1")
+    if not controller:
+        return f"it is known on cgroup v1 only, and this node has {node.mode.value}"
+    if controller not in node.controllers:
+        return f"the controller {controller} is not in force on this node ({node.reason})"
+    feature = FEATURE_BY_KNOB.get(knob, knob)
+    if node.features.get(feature) is False:
+        return f"this kernel ({node.release}) has no {node.probed[feature]}{_alternative(node, knob)}"
+    if knob == "memory_high" and node.kernel is not None and node.kernel < SOUND_KERNEL:
+        return (
+            f"Linux {node.release} may stall what reaches memory.high without an end; 5.9 and newer do not (KEP-2570)"
+        )
+    if knob in PROTECTION and node.v2 and node.kernel is not None and node.kernel < RECURSIVE_PROTECTION:
+        return (
+            f"Linux {node.release} does not hand the protection of a cgroup down to those in it;"
+            " 5.7 and newer do (memory_recursiveprot)"
+        )
+    return ""
+
+
+def _alternative(node: QosNode, knob: str) -> str:
+    if node.v2 or not knob.startswith("memory_"):
+        return ""
+    if knob == "memory_high":
+        return ", which came with cgroup v2; memory_max limits here as well, but kills where memory_high throttles"
+    return ", which came with cgroup v2" if knob in PROTECTION else ""
+
+
+def kubelet_owned_reason(node: QosNode, qos: QosClass, knob: str) -> str:
+    """Why a setting of a class is not ours: kubelet writes it itself. Said by the table that cgroup_qos goes by."""
+    kubelet = node.kubelet
+    return refusal(
+        knob_of(knob),
+        CgroupLevel.ROOT if qos is QosClass.GUARANTEED else CgroupLevel.QOS_CLASS,
+        qos.value,
+        kubelet.driver.value if kubelet.driver else "",
+        kubelet.version,
+        static_cpu=kubelet.cpu_manager_policy != "none",
+        memory_qos=kubelet.memory_qos,
+    )
+
+
+def split_supported(
+    level: str, wanted: Mapping[str, Any], why_not: ReasonFunction
+) -> tuple[KnobValues, tuple[Unsupported, ...]]:
+    """What can be set, and why the rest cannot. Of what is not wanted and cannot be, nothing is said."""
+    reasons = {knob: why_not(knob) for knob in wanted}
+    settings = {knob: value for knob, value in wanted.items() if not reasons[knob]}
+    cannot = tuple(
+        Unsupported(level, knob, reasons[knob]) for knob, value in wanted.items() if reasons[knob] and value is not None
+    )
+    return settings, cannot
