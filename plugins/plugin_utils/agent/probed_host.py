@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A host as the agent's pools need it, from its facts and from what agent_probe found."""
+"""A host as the agent's pools need it, from its facts and from what agent_host_info found."""
 
 from __future__ import annotations
 
