@@ -10,15 +10,16 @@ of the Nodes as well.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..kube.api_errors import ClusterError
 from ..kube.last_applied import parse_record, record_data
+from ..kube.object_changes import ObjectChange
 from ..kube.objects import ConfigMap
 from .colocation_schema import GLOBAL_CONFIG, NODE_CONFIGS, ConfigPath, ConfigValues
-from .owned_objects import CONFIG_KEY, CONFIG_MAP, OWNER, OWNER_LABEL, POOL_LABEL
+from .owned_objects import CONFIG_KEY, CONFIG_MAP, OWNER, OWNER_LABEL, POOL_LABEL, create_object, patch_object
 
 LOCATION = f"ConfigMap {CONFIG_MAP}, key {CONFIG_KEY}"
 UNSET: Any = type("Absent", (), {"__repr__": lambda self: "unset"})()
@@ -256,6 +257,21 @@ def render_journal(journal: AgentJournal, namespace: str) -> dict[str, Any]:
         "metadata": {"name": JOURNAL_NAME, "namespace": namespace, "labels": {OWNER_LABEL: OWNER}},
         "data": record_data(JOURNAL_KEY, document),
     }
+
+
+def change_journal(
+    known: AgentJournal | None, version: str | None, journal: AgentJournal, namespace: str
+) -> Iterator[ObjectChange]:
+    """From the journal that was read, of ``version``, to another one. Two runs at once must not lose each other's."""
+    sent = render_journal(journal, namespace)
+    if known is None:
+        yield create_object(sent)
+    elif journal != known:
+        yield patch_object(
+            {**sent, "metadata": {**sent["metadata"], "resourceVersion": version}},
+            render_journal(known, namespace),
+            sent,
+        )
 
 
 def _render_field(each: PreservedField) -> dict[str, Any]:

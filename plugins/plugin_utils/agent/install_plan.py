@@ -16,9 +16,9 @@ from .colocation_config import (
     AgentJournal,
     DesiredConfig,
     MergedConfig,
+    change_journal,
     merge_config,
     pool_of,
-    render_journal,
     restore_config,
 )
 from .colocation_schema import NODE_CONFIGS, feature_switches, find_problems, shadowed_nodes
@@ -71,7 +71,7 @@ def plan_install(
     steps = [
         *_namespace_changes(options, seen),
         *_pool_labels(seen, places),
-        *_journal_changes(options, seen, journal),
+        *change_journal(seen.journal, seen.journal_version, journal, options.namespace),
         *_config_changes(options, seen, config),
         *_managed_changes(
             seen, [*render_access(options.namespace), *(render_daemon_set(pool, options) for pool in pools)]
@@ -170,13 +170,6 @@ def _pool_labels(seen: AgentState, places: Mapping[str, str]) -> Iterator[Object
         pool = places.get(node.name)
         if pool and node.labels.get(POOL_LABEL) != pool:
             yield change_node_labels(node.name, {POOL_LABEL: node.labels.get(POOL_LABEL)}, {POOL_LABEL: pool})
-
-
-def _journal_changes(options: DeployOptions, seen: AgentState, journal: AgentJournal) -> Iterator[ObjectChange]:
-    if journal != seen.journal:
-        body = render_journal(journal, options.namespace)
-        old = render_journal(seen.journal, options.namespace) if seen.journal else None
-        yield patch_object(body, old, body) if old else create_object(body)
 
 
 def _config_changes(options: DeployOptions, seen: AgentState, config: MergedConfig) -> Iterator[ObjectChange]:

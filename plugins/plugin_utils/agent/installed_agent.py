@@ -50,6 +50,7 @@ class AgentState:
     daemon_sets: tuple[Object, ...]
     config_map: Object | None = None
     journal: AgentJournal | None = None
+    journal_version: str | None = None
     namespace: bool = True
     configurations: tuple[Object, ...] | None = None
 
@@ -116,10 +117,9 @@ class AgentCluster:
     def read_node_state(self) -> AgentState:
         """The Nodes and the journal: all that labels need."""
         nodes = self.nodes()
-        kept = colocation_config.parse_journal(
-            self.client.find(Ref("v1", "ConfigMap", colocation_config.JOURNAL_NAME, self.namespace))
-        )
-        return AgentState(nodes, {}, (), journal=kept)
+        found = self.client.find(Ref("v1", "ConfigMap", colocation_config.JOURNAL_NAME, self.namespace))
+        version = found["metadata"]["resourceVersion"] if found else None
+        return AgentState(nodes, {}, (), journal=colocation_config.parse_journal(found), journal_version=version)
 
     def nodes(self) -> tuple[LiveNode, ...]:
         return tuple(parse_live_node(each, parse_node(each)) for each in self.client.list_all("v1", "Node"))

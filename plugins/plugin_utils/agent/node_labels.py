@@ -9,8 +9,7 @@ from dataclasses import replace
 from enum import Enum
 
 from ..kube.api_errors import ClusterError
-from ..kube.object_changes import ObjectChange
-from .colocation_config import AgentJournal, render_journal
+from .colocation_config import AgentJournal, change_journal
 from .features import Feature
 from .installed_agent import AgentState, LiveNode
 from .owned_objects import (
@@ -18,8 +17,6 @@ from .owned_objects import (
     OVERSUBSCRIPTION_LABEL,
     AgentPlan,
     change_node_labels,
-    create_object,
-    patch_object,
 )
 from .pools import UNCHANGED, Pool
 
@@ -93,7 +90,7 @@ def plan_labels(
     for name, keys in lacking.items():
         for key in keys:
             before.setdefault(name, {}).setdefault(key, nodes[name].labels.get(key))
-    steps = [*_journal_changes(seen, replace(known, labels=before), namespace)]
+    steps = [*change_journal(seen.journal, seen.journal_version, replace(known, labels=before), namespace)]
     for name, keys in lacking.items():
         steps.append(
             change_node_labels(name, {key: nodes[name].labels.get(key) for key in keys}, dict.fromkeys(keys, LABEL_ON))
@@ -125,13 +122,3 @@ def _managed_labels(seen: AgentState) -> Iterator[tuple[str, dict[str, str | Non
 
 def _is_managed_label(node: LiveNode, key: str, before: str | None) -> bool:
     return node.labels.get(key) == LABEL_ON != before
-
-
-def _journal_changes(seen: AgentState, journal: AgentJournal, namespace: str) -> Iterator[ObjectChange]:
-    """The journal, before what it speaks of. A dry run has not made it."""
-    if seen.journal is None:
-        body = render_journal(journal, namespace)
-        yield create_object(body)
-    elif journal != seen.journal:
-        body = render_journal(journal, namespace)
-        yield patch_object(body, render_journal(seen.journal, namespace), body)

@@ -16,13 +16,15 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.colocatio
     AgentJournal,
     render_journal,
 )
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.install_plan import plan_install
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.installed_agent import (
     AgentCluster,
     plan_permissions,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.manifests import render_namespace
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.node_labels import LabelPermission
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.node_labels import LabelPermission, plan_labels
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.owned_objects import (
+    COLOCATION_LABEL,
     EVICTING_TAINT,
     POOL_LABEL,
     change_node_labels,
@@ -30,11 +32,14 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.owned_obj
     delete_object,
     patch_object,
 )
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.pools import make_pools
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.uninstall_plan import plan_uninstall
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.object_changes import ObjectChange, Operation
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Ref
 from ansible_collections.volcano.colocation.tests.unit.action.api_server import CONTEXT, MemoryClient, Server
+
+from .agents import host, options
 
 SPACE = "volcano-system"
 NODE: dict[str, Any] = {
@@ -99,6 +104,22 @@ def test_a_taint_goes_though_kubelet_writes_its_status_meanwhile() -> None:
     server.refuses["get nodes n1"] = 403
     with pytest.raises(ClusterError, match="another client changed it after it was read"):
         found.apply([step])
+
+
+def test_a_run_beside_another_does_not_overwrite_its_journal() -> None:
+    journal = render_journal(AgentJournal(labels={"n1": {COLOCATION_LABEL: "false"}}), SPACE)
+    found, server = cluster(NODE, journal)
+    seen = found.read_state()
+    other = render_journal(AgentJournal(labels={"n2": {COLOCATION_LABEL: None}}), SPACE)
+    server.add(other)
+    made = make_pools((host("n1"),), options().pools, options().features, options().release)
+    labels = plan_labels(seen, {"n1": made[0].name}, made, LabelPermission.GIVEN, SPACE)
+    for plan in (labels, plan_install(options(), made, {"n1": "n1"}, seen, LabelPermission.GIVEN)):
+        step = next((each for each in plan.steps if each.ref == Ref.of(journal)), None)
+        assert step is not None
+        with pytest.raises(ClusterError, match="another client changed it after it was read"):
+            found.apply([step])
+    assert server.get("ConfigMap", journal["metadata"]["name"], SPACE)["data"] == other["data"]  # type: ignore[index]
 
 
 def test_a_crd_without_objects_is_there() -> None:
