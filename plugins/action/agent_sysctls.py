@@ -12,11 +12,11 @@ from ..plugin_utils.node.action_base import SUCCEEDED, ColocationAction
 from ..plugin_utils.node.evidence_schema import interpret_snapshot
 from ..plugin_utils.node.transport import Node
 from ..plugin_utils.plan.change_set import Plan
-from ..plugin_utils.plan.refusals.immutable import immutable_refusals
-from ..plugin_utils.plan.refusals.ledger import journal_refusals, ledger_refusals
 from ..plugin_utils.plan.sysctl_file import SysctlEdit, plan_sysctls, sysctl_document, sysctl_refusals
 from ..plugin_utils.profile.argspec import AGENT_SYSCTLS
 from ..plugin_utils.report.plan_result import failure_message, refusal_message
+from ..plugin_utils.rules.image_managed import immutable_refusals
+from ..plugin_utils.rules.transaction_records import journal_refusals, ledger_refusals
 
 
 class ActionModule(ColocationAction):

@@ -15,14 +15,14 @@ from ..plugin_utils.plan.containerd_changes import cri_table
 from ..plugin_utils.plan.containerd_location import containerd_location, find_rendering, strategy
 from ..plugin_utils.plan.draft import PlanDraft, unsupported_settings
 from ..plugin_utils.plan.image_boot import containerd_first_boot
-from ..plugin_utils.plan.refusals.runtime import rules_for
 from ..plugin_utils.profile.argspec import CONTAINERD_CONFIG
+from ..plugin_utils.rules.supported_runtimes import refusals_for
 
 
 class ActionModule(FilesAction):
     ARGUMENTS = CONTAINERD_CONFIG
     CHANGES = operator.attrgetter("runtime_changes")
-    RULES = rules_for("containerd", "crio_config")
+    RULES = refusals_for("containerd", "crio_config")
     BOOT = staticmethod(containerd_first_boot)
 
     @staticmethod

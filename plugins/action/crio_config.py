@@ -14,14 +14,14 @@ from ..plugin_utils.node.config_file_action import FilesAction
 from ..plugin_utils.plan.crio_changes import drop_in
 from ..plugin_utils.plan.draft import PlanDraft, unsupported_settings
 from ..plugin_utils.plan.image_boot import crio_first_boot
-from ..plugin_utils.plan.refusals.runtime import rules_for
 from ..plugin_utils.profile.argspec import CRIO_CONFIG
+from ..plugin_utils.rules.supported_runtimes import refusals_for
 
 
 class ActionModule(FilesAction):
     ARGUMENTS = CRIO_CONFIG
     CHANGES = operator.attrgetter("runtime_changes")
-    RULES = rules_for("cri-o", "containerd_config")
+    RULES = refusals_for("cri-o", "containerd_config")
     BOOT = staticmethod(crio_first_boot)
 
     @staticmethod

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..plugin_utils.findings.kubeadm import published
 from ..plugin_utils.kube.object_changes import ObjectChange, apply_permitted
 from ..plugin_utils.kubeadm.cluster_plan import (
     ClusterPlan,
@@ -23,7 +22,7 @@ from ..plugin_utils.node.action_base import strip_tags
 from ..plugin_utils.node.cluster_action import ClusterAction, redacted_diff
 from ..plugin_utils.node.transport import Node
 from ..plugin_utils.profile.argspec import KUBEADM_CONFIG
-from ..plugin_utils.report.facts_document import to_builtins
+from ..plugin_utils.report.facts_document import render_findings, to_builtins
 
 REGISTERED = ("node_observed", "node_aligned", "node_restore_planned", "node_restored")
 """What the role's phases register."""
@@ -57,7 +56,7 @@ class ActionModule(ClusterAction):
             "diff": [redacted_diff(each) for each in changes if each.part],
             "changes": [each.published() for each in found.changes],
             "reasons": list(found.reasons),
-            "findings": published(found.findings),
+            "findings": render_findings(found.findings),
             "configmap": found.config_map.name if found.config_map else None,
         }
         return dict(to_builtins(result))

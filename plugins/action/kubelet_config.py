@@ -16,9 +16,9 @@ from ..plugin_utils.plan.image_boot import kubelet_first_boot
 from ..plugin_utils.plan.kubeadm_patch import unsupported_patch
 from ..plugin_utils.plan.kubelet_location import ConfigLocation
 from ..plugin_utils.plan.owner_instructions import owner_instructions
-from ..plugin_utils.plan.refusals import kubeadm, kubelet, layout
 from ..plugin_utils.profile.argspec import KUBELET_CONFIG
 from ..plugin_utils.report.plan_result import render_instructions
+from ..plugin_utils.rules.catalogue import KUBELET_REFUSALS
 
 
 def _changes(draft: PlanDraft) -> tuple[Change, ...]:
@@ -28,7 +28,7 @@ def _changes(draft: PlanDraft) -> tuple[Change, ...]:
 class ActionModule(FilesAction):
     ARGUMENTS = KUBELET_CONFIG
     CHANGES = staticmethod(_changes)
-    RULES = (*layout.RULES, *kubeadm.RULES, *kubelet.RULES)
+    RULES = KUBELET_REFUSALS
     BOOT = staticmethod(kubelet_first_boot)
 
     @staticmethod

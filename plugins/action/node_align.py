@@ -13,7 +13,6 @@ from ansible import constants
 from ..plugin_utils.assessment.node_plan import AssumedSlices, assume_slices, make_plan
 from ..plugin_utils.assessment.profile_comparison import ComparedProfile, parse_compared_profile
 from ..plugin_utils.facts.node_state import NodeFacts
-from ..plugin_utils.findings.verdict import all_findings, judge
 from ..plugin_utils.kubeadm.play_hosts import describe_node as of_the_cluster
 from ..plugin_utils.node import concurrent_edits, snapshot_files
 from ..plugin_utils.node.action_base import SUCCEEDED, ColocationAction
@@ -27,6 +26,7 @@ from ..plugin_utils.profile.node_profile import Profile
 from ..plugin_utils.profile.validators import seconds
 from ..plugin_utils.report.facts_document import facts_document
 from ..plugin_utils.report.plan_result import diffs, failure_message, plan_result, refusal_message, render_instructions
+from ..plugin_utils.rules.verdict import all_findings, judge
 
 
 def described(facts: NodeFacts, plan: Plan, judged: ComparedProfile) -> dict[str, Any]:

@@ -7,12 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..plugin_utils.findings.kubeadm import published
 from ..plugin_utils.kube.object_changes import ObjectChange, apply_permitted
 from ..plugin_utils.node.cluster_action import ClusterAction, redacted_diff
 from ..plugin_utils.node.transport import Node
 from ..plugin_utils.profile.argspec import SCHEDULER_CONFIG
-from ..plugin_utils.report.facts_document import to_builtins
+from ..plugin_utils.report.facts_document import render_findings, to_builtins
 from ..plugin_utils.scheduler.cluster_access import SchedulerCluster, plan_changes, restore_changes
 from ..plugin_utils.scheduler.scheduling_plan import plan_restore, plan_scheduling
 from ..plugin_utils.scheduler.target_spec import parse_target_spec
@@ -35,7 +34,7 @@ class ActionModule(ClusterAction):
         plan = plan_scheduling(wanted, seen, arguments["cluster_uid"])
         apply_permitted(cluster.client, plan_changes(plan, wanted.namespace, seen.journal_version))
         told = _told(plan.objects, plan.text, changed=plan.changes)
-        return {**told, "findings": published(plan.findings), "unsupported": list(plan.left_out)}
+        return {**told, "findings": render_findings(plan.findings), "unsupported": list(plan.left_out)}
 
 
 def _told(objects: tuple[ObjectChange, ...], text: ObjectChange | None, *, changed: bool) -> dict[str, Any]:

@@ -20,8 +20,8 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.container
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.containerd_runtime import interpret_containerd
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.runtime_state import RuntimeFacts
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.containerd_outcome import WOULD_NOT_START
 from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.containerd_schema import cri_plugins
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.containerd_outcome import WOULD_NOT_START
 from ansible_collections.volcano.colocation.tests.judges.containerd_verdict import UNDECODED, Verdict
 
 UNJUDGED = frozenset({MIXED, LEGACY, UNDECLARED})

@@ -9,7 +9,6 @@ from typing import Any
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_command_line import REMOVED_FLAGS
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import DEFAULT_EVICTION_HARD
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.rules import memory_manager, memory_qos
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import OBSERVED
 from ansible_collections.volcano.colocation.plugins.plugin_utils.releases import (
     kubelet_gates,
@@ -22,6 +21,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.kubele
     Manager,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.versions import Version
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules import memory_manager, memory_qos
 
 Stages = Mapping[str, list[Mapping[str, Any]]]
 UNSET: tuple[Any, ...] = (None, "", "0", 0, False, {}, [])

@@ -12,8 +12,8 @@ from typing import Any
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_settings import interpret_kubelet
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import NodeFacts
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import RULES
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Effect, Finding, Severity
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import FINDING_RULES
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_types import Effect, Finding, Severity
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import ALIGNED, KUBELET_FILE, captured, put
 
 from .kubelet_judge import Case, Machine
@@ -74,7 +74,7 @@ def our_verdict(case: Case, version: tuple[int, int]) -> OurVerdict:
     section = kubelet_section(case, version, snapshot["kubelet"])
     kubelet, claims = interpret_kubelet(section, snapshot["services"]["units"], snapshot["runtime"]["cri"])
     facts = replace(node, kubelet=kubelet, claims=tuple(claims))
-    found = [finding for rule in RULES for finding in rule(facts)]
+    found = [finding for rule in FINDING_RULES for finding in rule(facts)]
     return OurVerdict(facts, tuple(finding for finding in found if refuses(finding)))
 
 

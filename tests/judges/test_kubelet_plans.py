@@ -11,9 +11,8 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_allo
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.desired_state import resolve_profile
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import refusals
 from ansible_collections.volcano.colocation.tests.judges.kubelet_judge import Case, KubeletJudge, Machine
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_kubelet import version
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     KUBELET_FILE,
@@ -26,6 +25,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
     put,
 )
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.field_cases import CASES, Options
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_kubelet import version
 
 MACHINE = Machine(cpus=2, memory=4 << 30, numa_nodes=2)
 OURS = frozenset(

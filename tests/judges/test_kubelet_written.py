@@ -14,8 +14,8 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_l
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_location import OWN_FILE
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import desired_fields
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import refusals
 from ansible_collections.volcano.colocation.tests.judges import go_sources
 from ansible_collections.volcano.colocation.tests.judges.kubelet_judge import Case, KubeletJudge, Verdict
 from ansible_collections.volcano.colocation.tests.judges.kubelet_ours import FOLDER

@@ -97,7 +97,7 @@ def _identity(name: str, facts: Mapping[str, Any], probe: Mapping[str, Any]) -> 
 
 
 def _hidden_driver(found: Iterable[Mapping[str, Any]]) -> str:
-    """The evidence of findings/rules/kubelet.py driver_hidden_from_agents."""
+    """The evidence of rules/cgroup_driver_mismatch.py driver_hidden_from_agents."""
     return next(("; ".join(each["evidence"]) for each in found if each["code"] == HIDDEN_DRIVER_FINDING), "")
 
 

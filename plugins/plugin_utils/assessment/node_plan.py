@@ -11,18 +11,18 @@ from typing import Any
 from ...module_utils.cgroup.kubelet_names import Driver
 from ...module_utils.snapshot.cgroup_evidence import reserved_paths
 from ..facts.node_state import NodeFacts
-from ..findings.rules.reservations import NEEDED_V2, lacking, places
 from ..plan.change_set import Change, Impact, Plan, Refusal
 from ..plan.desired_state import resolve_profile
 from ..plan.draft import PlanDraft, unsupported_settings
 from ..plan.kubeadm_patch import TARGET as PATCH
 from ..plan.kubeadm_patch import unsupported_patch
 from ..plan.owner_instructions import owner_instructions
-from ..plan.refusals import startup
-from ..plan.refusals.catalogue import refusals
-from ..plan.refusals.ledger import journal_refusals, ledger_refusals
 from ..profile.kubelet_fields import FIELDS
 from ..profile.node_profile import Profile, with_fields
+from ..rules.catalogue import refusals
+from ..rules.kubelet_startup import refuse_startup
+from ..rules.reservations import NEEDED_V2, missing_parts, required_hierarchies
+from ..rules.transaction_records import journal_refusals, ledger_refusals
 from ..settings.kubelet_reservations import slice_of
 
 
@@ -38,10 +38,10 @@ class AssumedSlices:
 def assume_slices(facts: NodeFacts, profile: Profile) -> AssumedSlices:
     """The node with the slices that the profile names. What is no slice under its driver stays as it is found."""
     driver = profile.cgroup_driver or facts.kubelet.cgroup_driver
-    missing = {path: name for path, name in _reserved_slices(profile, driver) if lacking(facts, path)}
+    missing = {path: name for path, name in _reserved_slices(profile, driver) if missing_parts(facts, path)}
     if not missing:
         return AssumedSlices(facts, driver=driver)
-    everywhere = tuple(sorted(places(facts)))
+    everywhere = tuple(sorted(required_hierarchies(facts)))
     offered = tuple(name for name in NEEDED_V2 if name in facts.cgroup.controllers)
     cgroup = replace(
         facts.cgroup,
@@ -98,7 +98,7 @@ def _without_pending(profile: Profile, pending: Iterable[Change]) -> Profile:
 def deferred_changes(draft: PlanDraft, quiet: tuple[Change, ...], pending: tuple[Change, ...]) -> tuple[Change, ...]:
     """Those of the quiet changes that have to wait for the pending ones: kubelet would not start with them alone."""
     left = PlanDraft(draft.facts, _without_pending(draft.profile, pending))
-    if not refusals(left, startup.RULES):
+    if not refusals(left, (refuse_startup,)):
         return ()
     return tuple(change for change in quiet if change.target in KUBELET_TARGETS)
 

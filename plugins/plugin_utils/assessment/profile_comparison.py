@@ -10,10 +10,10 @@ from enum import Enum
 from typing import Any
 
 from ..facts.interpreter import interpret
-from ..findings.rules.upgrade import upgrade_findings
-from ..findings.verdict import all_findings, judge, own_findings
 from ..profile.node_profile import Profile, desired_fields, parse_profile, parse_targets
 from ..report.facts_document import facts_document
+from ..rules.upgrade import upgrade_findings
+from ..rules.verdict import all_findings, judge, own_findings
 from .node_plan import make_plan
 
 LOCATION_OPTIONS = ("kubelet_strategy", "kubeadm_patches", "containerd_strategy")

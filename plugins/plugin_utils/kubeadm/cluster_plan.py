@@ -12,14 +12,14 @@ from ..edit.document_changes import REMOVE
 from ..edit.kubelet_text import edit_kubelet, read_kubelet
 from ..edit.text_errors import EditError, ParseError, UneditableFile
 from ..facts.config_file import value_at
-from ..findings.kubeadm import differs, kept, missing, uneven
-from ..findings.model import Finding
 from ..kube.api_errors import ClusterError
 from ..kube.dynamic_client import Client
 from ..kube.identity import ClusterNode, match_nodes, parse_node, unmatched_nodes
 from ..kube.last_applied import record_change
 from ..kube.object_changes import ObjectChange, deletion_of, text_change
 from ..kube.objects import ConfigMap, Ref
+from ..rules.kubeadm_upgrade import config_conflicting, config_differs, config_missing, config_not_restored
+from ..rules.rule_types import Finding
 from . import kubelet_config_journal
 from .kubelet_config_journal import JournalField, KubeadmState, KubeletConfigJournal, drop_unwritten, record_fields
 from .play_hosts import (
@@ -77,12 +77,12 @@ def plan_cluster(hosts: Sequence[PlayHost], seen: KubeadmState, permission: Conf
     wanted, left_out = common_fields(concerned)
     document = parse_kubelet_config(config_map)
     changes = tuple(FieldChange(keys, before, after) for keys, before, after in field_differences(document, wanted))
-    findings = uneven(config_map.place, left_out)
+    findings = config_conflicting(config_map.place, left_out)
     if not changes:
         return ClusterPlan(config_map, findings=findings)
     reasons = permission.reasons(hosts, unmatched_nodes(seen.nodes, owners))
     if reasons:
-        told = differs(config_map.place, tuple(map(str, changes)), reasons)
+        told = config_differs(config_map.place, tuple(map(str, changes)), reasons)
         return ClusterPlan(config_map, reasons=reasons, findings=(*told, *findings))
     values = {each.keys: each.after for each in changes}
     after = edit_kubelet_config(config_map, values)
@@ -96,7 +96,7 @@ def _plan_without_config_map(permission: ConfigMapPermission) -> ClusterPlan:
             "colocation_kubeadm_edit_configmap is true, and the cluster has no kubelet-config in kube-system",
             "Nothing was changed. Set it to false where kubeadm did not make the cluster.",
         )
-    return ClusterPlan(reasons=("the cluster has none",), findings=missing())
+    return ClusterPlan(reasons=("the cluster has none",), findings=config_missing())
 
 
 def parse_kubelet_config(config_map: ConfigMap) -> Mapping[str, Any]:
@@ -146,7 +146,7 @@ def plan_cluster_restore(
         return ClusterRestorePlan(config_map, forget=True)
     reasons = permission.reasons(hosts, unmatched_nodes(seen.nodes, owners))
     if reasons:
-        told = kept(config_map.place, tuple(map(str, changes)), reasons)
+        told = config_not_restored(config_map.place, tuple(map(str, changes)), reasons)
         return ClusterRestorePlan(config_map, reasons=reasons, findings=told)
     return ClusterRestorePlan(config_map, _restored_text(config_map, journal, changes), changes, forget=True)
 

@@ -17,13 +17,12 @@ from ..plan.draft import PlanDraft
 from ..plan.file_edits import file_edits
 from ..plan.image_boot import FirstBoot
 from ..plan.kubelet_impact import moved_checkpoints
-from ..plan.refusals import immutable
-from ..plan.refusals.catalogue import refusals
-from ..plan.refusals.ledger import journal_refusals, ledger_refusals
-from ..plan.refusals.model import Rule
 from ..plan.transaction_document import files_document
 from ..profile.node_profile import Profile, parse_profile
 from ..report.plan_result import diffs, failure_message, refusal_message
+from ..rules.catalogue import SYSTEM_REFUSALS, refusals
+from ..rules.rule_types import RefusalRule
+from ..rules.transaction_records import journal_refusals, ledger_refusals
 from . import concurrent_edits
 from .action_base import SUCCEEDED, ColocationAction
 from .evidence_schema import interpret_snapshot
@@ -37,7 +36,7 @@ class FilesAction(ColocationAction):
     """``CHANGES`` and ``RULES`` say which side of the plan a module is about; ``BOOT`` tells of it in an image."""
 
     CHANGES: Callable[[PlanDraft], tuple[Change, ...]]
-    RULES: tuple[Rule, ...]
+    RULES: tuple[RefusalRule, ...]
     BOOT: Callable[[PlanDraft, Sequence[Change]], FirstBoot]
 
     @staticmethod
@@ -56,7 +55,7 @@ class FilesAction(ColocationAction):
         began = time.process_time()
         facts = interpret_snapshot(node.name, snapshot)
         draft = PlanDraft(facts, resolve_profile(facts, wanted))
-        refused = journal_refusals(facts) or refusals(draft, (*immutable.RULES, *self.RULES))
+        refused = journal_refusals(facts) or refusals(draft, (*SYSTEM_REFUSALS, *self.RULES))
         if refused:
             return {"failed": True, "msg": refusal_message(Plan(refusals=refused))}
         needed = Plan(changes=type(self).CHANGES(draft))

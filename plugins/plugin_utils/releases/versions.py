@@ -14,3 +14,8 @@ def minor(text: str | None) -> Version | None:
     """(major, minor) of a version text such as v1.34.2, 2.1.0-rc.1 or 1.6.20~ds1; None when there is none."""
     found = re.search(r"(?<![\d.])(\d+)\.(\d+)", text or "")
     return (int(found[1]), int(found[2])) if found else None
+
+
+def format_version(version: Version) -> str:
+    """As people write it: 1.34."""
+    return ".".join(map(str, version))

@@ -15,8 +15,8 @@ from ..facts.config_file import ConfigFile
 from ..facts.kubelet_state import Checkpoint, KubeletFacts
 from ..facts.node_state import RUNTIME_SETTINGS, CgroupFacts, Claim, NodeFacts, SystemdFacts, WriterFacts
 from ..facts.runtime_state import RuntimeFacts
-from ..findings.model import Finding, Verdict
 from ..profile.kubelet_fields import FIELDS
+from ..rules.rule_types import Finding, Verdict
 from .redact import redact_argv
 
 
@@ -205,6 +205,11 @@ def facts_document(
         **machine_sections(facts),
         "pods": {**asdict(facts.pods)},
         "unfinished_transactions": facts.unfinished_transactions,
-        "findings": [{**asdict(finding), "link": finding.link} for finding in found],
+        "findings": render_findings(found),
     }
     return to_builtins(document)
+
+
+def render_findings(found: Iterable[Finding]) -> list[dict[str, Any]]:
+    """Findings as they stand in the facts document, and in results of modules that ask a cluster."""
+    return [{**asdict(finding), "link": finding.link} for finding in found]

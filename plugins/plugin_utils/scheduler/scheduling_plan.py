@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 
 from ..edit.readers import read_yaml
 from ..edit.text_errors import EditError, UneditableFile
-from ..findings.model import Finding
-from ..findings.scheduler import above_watermarks, lint, release, unheard_queues
 from ..kube.api_errors import ClusterError
 from ..kube.identity import require_cluster
 from ..kube.object_changes import ObjectChange, creation_of, deletion_of, merge_patch, text_change
 from ..kube.objects import Object, Ref, apply_patch, body, combine_undo, project, removal_patch, undo_patch
 from ..kube.three_way_merge import Absent, Drift, MergeRules, covers, merge
+from ..rules.rule_types import Finding
 from . import admission_policies
 from .admission_policies import MUTATING, VALIDATING, Admission, newest_version, unsupported_reason
+from .conf_findings import above_watermarks, lint, release, unheard_queues
 from .installed_volcano import (
     REQUIRED_CRDS,
     JournalEntry,

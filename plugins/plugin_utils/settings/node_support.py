@@ -17,11 +17,11 @@ from ...module_utils.settings.ownership import MEMORY_QOS_BY_DEFAULT, CgroupLeve
 from ...module_utils.settings.registry import knob as knob_of
 from ..facts.kubelet_state import Setting
 from ..facts.node_state import CgroupMode
-from ..findings.rules.memory_qos import GATE, SOUND_KERNEL
 from ..profile.kubelet_fields import CGROUP_ROOT, FEATURE_GATES
 from ..profile.validators import ProfileError
 from ..releases.kubelet_policy_options import parse_bool
 from ..releases.versions import minor
+from ..rules.memory_qos import GATE, SOUND_KERNEL
 
 KnobValues = Mapping[str, Any]
 """Values by the name of their knob; None puts back what was there before us."""

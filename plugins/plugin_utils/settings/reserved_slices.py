@@ -17,7 +17,7 @@ from typing import Any
 from ...module_utils.cgroup.kubelet_names import Driver
 from ...module_utils.settings.weight_scales import WEIGHT_MAX, kubelet_weight, shares_of_milli_cpu, weight_of_shares
 from ..facts.node_state import CgroupMode
-from ..findings.rules.reservations import NEEDED_V1, NEEDED_V2
+from ..rules.reservations import NEEDED_V1, NEEDED_V2
 from .kubelet_reservations import SYSTEM_SLICE, Reservation, ReservedAmounts, slice_of
 from .node_support import QosNode, SliceTask, Unsupported, unsupported_reason
 from .qos_profile import RESERVED_WEIGHT, SystemProfile

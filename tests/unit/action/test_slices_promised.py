@@ -14,7 +14,7 @@ from ansible import constants
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import pack
 from ansible_collections.volcano.colocation.tests.unit.action import in_process
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import Snapshot
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.test_field_refusals import (
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.test_field_refusals import (
     EVERYTHING,
     ROOT,
     node,

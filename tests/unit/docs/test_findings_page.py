@@ -13,21 +13,21 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import findings
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Effect, Severity
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.rules.runtime import DEFECTS
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings import (
-    test_rules,
-    variants_around,
-    variants_kubelet,
-    variants_machine,
-    variants_runtime,
-)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import findings
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_types import Effect, Severity
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.supported_runtimes import DEFECTS
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     FIXTURES,
     captured,
     facts_of,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules import (
+    test_rules,
+    variants_around,
+    variants_kubelet,
+    variants_machine,
+    variants_runtime,
 )
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -120,11 +120,13 @@ def given() -> dict[str, tuple[set[str], set[str]]]:
 
 def test_the_page_has_every_code_once_and_no_other() -> None:
     headings = re.findall(r"^### (.+)$", PAGE, re.MULTILINE)
-    assert sorted(headings) == sorted(codes("findings", "Finding") | set(DEFECTS))
+    assert sorted(headings) == sorted(codes("rules", "Finding") | codes("scheduler", "Finding") | set(DEFECTS))
 
 
 def test_the_page_has_every_refusal_once_and_no_other() -> None:
-    assert sorted(REFUSALS) == sorted(codes("plan", "Refusal") | codes("assessment", "Refusal"))
+    assert sorted(REFUSALS) == sorted(
+        set().union(*(codes(folder, "Refusal") for folder in ("plan", "rules", "assessment")))
+    )
 
 
 def test_each_code_has_its_line_and_a_text() -> None:

@@ -14,9 +14,7 @@ PAGE = (Path(__file__).parents[3] / "docs" / "kubelet.md").read_text(encoding="u
 ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("| ")]
 CODES = [row[1].strip("`") for row in ROWS if len(row) == 2 and row[1].startswith("`")]
 SOURCES = "\n".join(
-    path.read_text(encoding="utf-8")
-    for folder in ("findings/rules", "plan/refusals")
-    for path in (COLLECTION / "plugins" / "plugin_utils" / folder).glob("*.py")
+    path.read_text(encoding="utf-8") for path in (COLLECTION / "plugins" / "plugin_utils" / "rules").glob("*.py")
 )
 
 

@@ -12,8 +12,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import CgroupMode
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Effect, Severity, Verdict
 from ansible_collections.volcano.colocation.plugins.plugin_utils.report.facts_document import SCHEMA
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_types import Effect, Severity, Verdict
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import DIFFERING, FIXTURES, golden, put
 
 SCHEMA_FILE = Path(__file__).parents[3] / "docs" / "schema" / f"facts-{SCHEMA}.json"

@@ -7,17 +7,17 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.runtimes import codes, runtime
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import (
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    captured,
+    runtime_text,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_runtime import (
     NVIDIA,
     V2,
     containerd,
     file,
     handler,
-)
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
-    ALIGNED,
-    captured,
-    runtime_text,
 )
 
 NO_TABLE = "version = 2\n{}\n[plugins]\n'io.containerd.grpc.v1.cri' = 1\n"

@@ -8,7 +8,15 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.runtimes import codes, runtime
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import (
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    RUNTIME_FILE,
+    Snapshot,
+    captured,
+    put,
+    runtime_text,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_runtime import (
     NVIDIA,
     V2,
     V3,
@@ -17,14 +25,6 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.var
     handler,
     imports,
     unknown_release,
-)
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
-    ALIGNED,
-    RUNTIME_FILE,
-    Snapshot,
-    captured,
-    put,
-    runtime_text,
 )
 
 SYSTEMD, CGROUPFS = Driver.SYSTEMD, Driver.CGROUPFS

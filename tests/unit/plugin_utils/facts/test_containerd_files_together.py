@@ -8,15 +8,6 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.containerd_schema import OWN_DROP_IN
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.runtimes import codes, runtime
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import (
-    NVIDIA,
-    V2,
-    V3,
-    containerd,
-    file,
-    handler,
-    imports,
-)
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     RUNTIME_FILE,
@@ -24,6 +15,15 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
     captured,
     put,
     runtime_text,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_runtime import (
+    NVIDIA,
+    V2,
+    V3,
+    containerd,
+    file,
+    handler,
+    imports,
 )
 
 

@@ -7,17 +7,17 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.runtimes import codes, runtime
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import (
-    V2,
-    V3,
-    containerd,
-    handler,
-)
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     Snapshot,
     captured,
     runtime_text,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_runtime import (
+    V2,
+    V3,
+    containerd,
+    handler,
 )
 
 

@@ -15,7 +15,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubele
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.config_file import ConfigFile
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_command_line import flags
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import healthz_url
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.rules.services import kubelet_unhealthy
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.services import kubelet_unhealthy
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     captured,

@@ -11,18 +11,18 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import Claim
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.runtime_state import RuntimeFacts
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import (
-    crio,
-    distribution,
-    docker,
-    regular,
-)
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     Snapshot,
     captured,
     facts_of,
     put,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_runtime import (
+    crio,
+    distribution,
+    docker,
+    regular,
 )
 
 SYSTEMD, CGROUPFS = Driver.SYSTEMD, Driver.CGROUPFS

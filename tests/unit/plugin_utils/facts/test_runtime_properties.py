@@ -14,20 +14,20 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.runtim
     dump_excerpt,
     import_patterns,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import findings
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_runtime import (
-    containerd,
-    crio,
-    distribution,
-    docker,
-    imports,
-)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import findings
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     Snapshot,
     captured,
     facts_of,
     runtime_text,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_runtime import (
+    containerd,
+    crio,
+    distribution,
+    docker,
+    imports,
 )
 
 KEYS = (

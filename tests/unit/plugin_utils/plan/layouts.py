@@ -13,9 +13,8 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_stat
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Change
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals import layout
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import Profile, parse_profile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import LOCATION_REFUSALS, refusals
 from ansible_collections.volcano.colocation.tests.unit.hosts.host import described, merged, snapshot_of
 
 Options = Mapping[str, Any]
@@ -57,7 +56,8 @@ class Node:
     def refused(self, options: Options) -> list[tuple[str, str | None]]:
         """(code, file) of the refusals that kubelet's layout gives."""
         return [
-            (each.code, each.file) for each in refusals(PlanDraft(self.facts, parse_profile(options)), layout.RULES)
+            (each.code, each.file)
+            for each in refusals(PlanDraft(self.facts, parse_profile(options)), LOCATION_REFUSALS)
         ]
 
     def edited(self, options: Options) -> dict[str, str]:

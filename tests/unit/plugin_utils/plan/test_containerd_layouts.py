@@ -14,9 +14,9 @@ from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.containerd_changes import containerd_changes
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.runtime import RULES
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import parse_profile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import refusals
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.supported_runtimes import RUNTIME_REFUSALS
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import facts_of
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.containerd_nodes import (
     CONF_D,
@@ -354,7 +354,7 @@ def test_what_is_written_to_an_image(name: str) -> None:
     row = IMAGES[name]
     node = containerd(row.version, row.files)
     facts, profile = facts_of(node), parse_profile(row.options)
-    assert refusals(PlanDraft(facts, profile), RULES) == ()
+    assert refusals(PlanDraft(facts, profile), RUNTIME_REFUSALS) == ()
     edits = file_edits(node, containerd_changes(facts, profile))
     assert {edit.path: edit.after for edit in edits} == row.written
     after = facts_of(with_files(node, row.written))

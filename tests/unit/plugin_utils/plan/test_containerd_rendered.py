@@ -17,14 +17,14 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_stat
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft, runtime_changes
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import FileEdit, file_edits
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals import runtime
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.transaction_document import (
     services,
     transaction_document,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.report.redact import redact_snapshot
 from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.node_preview import preview_facts
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import refusals
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.supported_runtimes import RUNTIME_REFUSALS
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
 
 K3S = "/var/lib/rancher/k3s/agent/etc/containerd"
@@ -49,7 +49,7 @@ def planned(node: Node, options: dict[str, Any]) -> tuple[NodeFacts, tuple[FileE
     """The facts, the edits of the runtime's plan, and what it is refused for."""
     snapshot, wanted = node.snapshot, profile(options)
     facts = interpret(snapshot)
-    refused = [str(each) for each in refusals(PlanDraft(facts, wanted), runtime.RULES)]
+    refused = [str(each) for each in refusals(PlanDraft(facts, wanted), RUNTIME_REFUSALS)]
     return facts, () if refused else file_edits(snapshot, runtime_changes(facts, wanted)), refused
 
 

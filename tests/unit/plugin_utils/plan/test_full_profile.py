@@ -14,7 +14,6 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import FIELDS
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import Profile
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_kubelet import version
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     KUBELET_FILE,
     Snapshot,
@@ -24,6 +23,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
     profile_of,
     put,
 )
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_kubelet import version
 
 V2 = ("trixie-v2-aligned", "trixie-v2-cgroupfs-aligned", "trixie-v2-drivers-differ", "trixie-v2-static")
 """On cgroup v1 the gate MemoryQoS is refused."""

@@ -17,8 +17,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.owner_instructions import overwritten_files
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals import kubeadm
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import KUBEADM_REFUSALS, refusals
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
 
 FOLDER = "/etc/kubernetes/patches"
@@ -60,7 +59,7 @@ def plan(node: Node, options: Mapping[str, Any] = WANTED, *, allow_disruption: b
 
 
 def refused(node: Node, options: Mapping[str, Any] = WANTED) -> list[tuple[str, str | None]]:
-    return [(each.code, each.file) for each in refusals(PlanDraft(node.facts, profile(options)), kubeadm.RULES)]
+    return [(each.code, each.file) for each in refusals(PlanDraft(node.facts, profile(options)), KUBEADM_REFUSALS)]
 
 
 def test_all_that_the_profile_sets_goes_to_a_file_of_our_own(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Change, Impact
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_kubelet import version
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     CHECKPOINT,
@@ -28,6 +27,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
     stopped_kubelet,
     wanted,
 )
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_kubelet import version
 
 RESTART = frozenset({Impact.RESTART_KUBELET})
 DISRUPTIVE = RESTART | {Impact.DRAIN}

@@ -16,9 +16,12 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_lo
     Strategy,
     choose_location,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals import kubelet, layout
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.transaction_document import files_document
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import (
+    LOCATION_REFUSALS,
+    VALUE_REFUSALS,
+    refusals,
+)
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
 
 MAIN = "/var/lib/kubelet/config.yaml"
@@ -213,7 +216,7 @@ def test_drop_ins_beat_the_main_file_of_an_image_too(version: str | None, tmp_pa
 def test_a_reservation_in_a_drop_in_is_one(cpu: str, codes: list[str], tmp_path: Path) -> None:
     text = HEAD + f'systemReserved: {{cpu: "{cpu}"}}\n'
     node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{FOLDER}/10-site.conf": text})
-    found = refusals(PlanDraft(node.facts, profile({"cpu_manager_policy": "static"})), kubelet.RULES)
+    found = refusals(PlanDraft(node.facts, profile({"cpu_manager_policy": "static"})), VALUE_REFUSALS)
     assert [each.code for each in found] == codes
 
 
@@ -309,7 +312,7 @@ def test_k3s_gives_its_kubelet_the_port_as_a_flag(tmp_path: Path) -> None:
 def test_an_older_one_is_refused_with_what_its_owner_can_set(host: str, code: str, tmp_path: Path) -> None:
     units = {"k3s.service": {"ActiveState": "active"}, "rke2-agent.service": {"ActiveState": "active"}}
     node = Node(tmp_path, host, live={"services": {"units": units}})
-    (refusal,) = refusals(PlanDraft(node.facts, profile(WANTED)), layout.RULES)
+    (refusal,) = refusals(PlanDraft(node.facts, profile(WANTED)), LOCATION_REFUSALS)
     assert refusal.code == code
     assert "1.32" in str(refusal)
     assert "kubelet-arg: cgroup-driver=systemd, cpu-manager-policy=static, topology-manager-policy=best-effort," in str(

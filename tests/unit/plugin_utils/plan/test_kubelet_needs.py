@@ -17,11 +17,6 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft impo
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_impact import moved_checkpoints
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.transaction_document import transaction_document
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.findings.variants_kubelet import (
-    MEMORY_CHECKPOINT,
-    memory_state,
-    version,
-)
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     CHECKPOINT,
@@ -34,6 +29,11 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
     kubelet_edit,
     profile_of,
     put,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_kubelet import (
+    MEMORY_CHECKPOINT,
+    memory_state,
+    version,
 )
 
 RESTART = {Impact.RESTART_KUBELET}

@@ -11,8 +11,6 @@ import pytest
 import yaml
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.model import Effect, Finding, Severity
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.verdict import PROVISION, profile_findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.owner_instructions import (
     kubelet_arguments,
@@ -20,6 +18,8 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.owner_inst
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import desired_fields
 from ansible_collections.volcano.colocation.plugins.plugin_utils.report.plan_result import render_instructions
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_types import Effect, Finding, Severity
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.verdict import PROVISION, profile_findings
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
 
 WANTED: dict[str, Any] = {

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import assume_slices
-from ansible_collections.volcano.colocation.plugins.plugin_utils.findings.catalogue import findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals import startup
-from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.refusals.catalogue import refusals
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import findings, refusals
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.kubelet_startup import refuse_startup
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     Snapshot,
     facts_of,
@@ -20,7 +19,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
     profile_of,
     put,
 )
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.test_field_refusals import (
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.test_field_refusals import (
     EVERYTHING,
     ROOT,
     node,
@@ -39,8 +38,8 @@ def codes(snapshot: Snapshot, options: dict[str, Any]) -> tuple[list[str], list[
     facts, wanted = facts_of(snapshot), profile_of(**options)
     found = assume_slices(facts, wanted)
     return (
-        [each.code for each in refusals(PlanDraft(facts, wanted), startup.RULES)],
-        [each.code for each in refusals(PlanDraft(found.facts, wanted), startup.RULES)],
+        [each.code for each in refusals(PlanDraft(facts, wanted), (refuse_startup,))],
+        [each.code for each in refusals(PlanDraft(found.facts, wanted), (refuse_startup,))],
         found.slices,
     )
 

@@ -1,0 +1,221 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The cgroup driver of kubelet and of the runtime's handlers: who decides it, and where pods really run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...module_utils.cgroup.kubelet_names import Driver
+from ..edit.kubelet_text import begins_as_json
+from ..facts.containerd_layers import declared_handlers, deprecated_handlers, source_of, systemd_cgroup_option
+from ..facts.containerd_runtime import DUMP, runtime_v1_driver
+from ..facts.containerd_tables import DEPRECATED
+from ..facts.kubelet_layers import DEFAULT_SOURCE, render_value
+from ..facts.kubelet_state import KubeletFacts
+from ..facts.node_state import RUNTIME_SETTINGS, NodeFacts
+from ..plan.change_set import Refusal
+from ..plan.draft import PlanDraft
+from ..profile.kubelet_fields import CGROUP_DRIVER
+from ..releases.containerd_schema import DEFAULT_RUNTIME_TYPE, RUNTIME_V1, parse_release
+from .evidence import quote_claims
+from .rule_types import Effect, Finding, Severity
+
+
+def kubelet_driver_unknown(facts: NodeFacts) -> Iterator[Finding]:
+    if facts.kubelet.installed and facts.kubelet.cgroup_driver is None and not facts.kubelet.config.problem:
+        yield Finding(
+            "kubelet-driver-unknown",
+            Severity.ERROR,
+            Effect.UNKNOWN,
+            "kubelet's cgroup driver is neither systemd nor cgroupfs.",
+            quote_claims(facts, "cgroupDriver"),
+            "kubelet treats any other word as cgroupfs; write one of the two.",
+        )
+
+
+def runtime_driver_unknown(facts: NodeFacts) -> Iterator[Finding]:
+    """Of files that containerd would not take, what is wrong with them is a finding of its own."""
+    runtime = facts.runtime
+    unknown = [each.name for each in runtime.handlers if each.configured is None and each.running is None]
+    if unknown and parse_release(runtime.version) is None and not runtime.config.problem:
+        yield Finding(
+            "runtime-driver-unknown",
+            Severity.ERROR,
+            Effect.UNKNOWN,
+            "containerd's release is unknown, and its files mean one cgroup driver or another by release.",
+            (f"handlers: {', '.join(unknown)}", *(each.path for each in runtime.layers)),
+            "Keep one file without imports, in the schema of the release that the image has.",
+        )
+
+
+def handlers_disagree(facts: NodeFacts) -> Iterator[Finding]:
+    handlers = facts.runtime.handlers
+    configured = {handler.configured for handler in handlers if handler.configured}
+    running = {handler.running for handler in handlers if handler.running}
+    if len(configured) > 1 or len(running) > 1:
+        yield Finding(
+            "runtime-handlers-disagree",
+            Severity.ERROR,
+            Effect.MISALIGNED,
+            "containerd's runtime handlers do not all use the same cgroup driver.",
+            quote_claims(facts, "SystemdCgroup"),
+            "Set SystemdCgroup alike for every handler of runc type.",
+        )
+
+
+def driver_mismatch(facts: NodeFacts) -> Iterator[Finding]:
+    kubelet = facts.kubelet.cgroup_driver
+    running = facts.runtime.running_cgroup_driver or facts.runtime.cgroup_driver
+    if facts.runtime.installed and kubelet and running and kubelet is not running:
+        yield Finding(
+            "driver-mismatch",
+            Severity.ERROR,
+            Effect.MISALIGNED,
+            f"kubelet uses {kubelet.value}, {facts.runtime.name} uses {running.value}.",
+            quote_claims(facts, "cgroupDriver", *RUNTIME_SETTINGS),
+            "Align both to one driver: ansible-playbook volcano.colocation.provision.",
+        )
+
+
+def containers_misplaced(facts: NodeFacts) -> Iterator[Finding]:
+    if facts.pods.misplaced_paths:
+        yield Finding(
+            "containers-misplaced",
+            Severity.ERROR,
+            Effect.MISALIGNED,
+            f"{len(facts.pods.misplaced_paths)} container(s) run outside kubelet's cgroup tree.",
+            facts.pods.misplaced_paths[:3],
+            "Align the drivers; limits of pods and QoS classes do not reach these containers.",
+        )
+
+
+def containers_of_other_driver(facts: NodeFacts) -> Iterator[Finding]:
+    driver = facts.kubelet.cgroup_driver
+    other = facts.pods.systemd_paths if driver is Driver.CGROUPFS else facts.pods.cgroupfs_paths
+    if driver and other:
+        yield Finding(
+            "containers-of-other-driver",
+            Severity.ERROR,
+            Effect.MISALIGNED,
+            f"{other} container(s) run in the tree of another driver than kubelet's {driver.value}.",
+            quote_claims(facts, "cgroupDriver"),
+            "Drain the node and have its pods made again.",
+        )
+
+
+def restart_changes_driver(facts: NodeFacts) -> Iterator[Finding]:
+    runtime = facts.runtime
+    changed = [each for each in runtime.handlers if each.running and each.configured not in (each.running, None)]
+    # CRI-O has one driver for all handlers.
+    one = not runtime.handlers and runtime.running_cgroup_driver and runtime.cgroup_driver
+    if changed or (one and runtime.running_cgroup_driver is not runtime.cgroup_driver):
+        yield Finding(
+            "runtime-restart-changes-driver",
+            Severity.WARNING,
+            Effect.LATENT,
+            f"{runtime.name}'s files say another cgroup driver than the one it runs with.",
+            quote_claims(facts, *RUNTIME_SETTINGS),
+            f"Decide which is right before {runtime.name} or the node restarts.",
+        )
+
+
+def driver_setting_ignored(facts: NodeFacts) -> Iterator[Finding]:
+    kubelet = facts.kubelet
+    own = kubelet.settings.get(CGROUP_DRIVER.key)
+    if kubelet.cgroup_driver_authority != "cri" or own is None or own.source == DEFAULT_SOURCE:
+        return
+    if kubelet.cgroup_driver and own.value != kubelet.cgroup_driver.value:
+        yield Finding(
+            "driver-setting-ignored",
+            Severity.WARNING,
+            Effect.NONE,
+            f"kubelet takes the CRI's driver {kubelet.cgroup_driver.value}; its own cgroupDriver says otherwise.",
+            quote_claims(facts, CGROUP_DRIVER.key),
+            "Write the same driver to kubelet's file: agents read it there, and an older kubelet would use it.",
+        )
+
+
+def driver_hidden_from_agents(facts: NodeFacts) -> Iterator[Finding]:
+    """Volcano's agent looks for the bare line in kubelet's main file (pkg/agent/utils/cgroup/cgroup.go)."""
+    kubelet = facts.kubelet
+    if not kubelet.installed:
+        return
+    if kubelet.odd_driver_line is not None:
+        evidence = f"{kubelet.config.path}:{kubelet.odd_driver_line}: cgroupDriver with quotes or a comment"
+    elif _is_json_file(kubelet) and CGROUP_DRIVER.key in kubelet.config.values:
+        evidence = f"{kubelet.config.path}: cgroupDriver in JSON"
+    elif _driver_set_elsewhere(kubelet):
+        own = kubelet.config.values.get(CGROUP_DRIVER.key)
+        said = f"cgroupDriver {render_value(own)}" if own else "no cgroupDriver"
+        evidence = f"{kubelet.config.path}: {said}; kubelet's comes from {kubelet.cgroup_driver_source}"
+    else:
+        return
+    yield Finding(
+        "driver-hidden-from-agents",
+        Severity.INFO,
+        Effect.NONE,
+        "Agents that read kubelet's file for the cgroup driver, such as Volcano's, do not find the right one.",
+        (evidence,),
+        "Write the driver to that file as cgroupDriver: systemd or cgroupfs, without quotes and comment.",
+    )
+
+
+def _is_json_file(kubelet: KubeletFacts) -> bool:
+    return kubelet.config.text is not None and begins_as_json(kubelet.config.text)
+
+
+def _driver_set_elsewhere(kubelet: KubeletFacts) -> bool:
+    """Whether the main file lacks the driver in force; what the CRI overrules is another finding."""
+    if kubelet.config.kind != "regular" or kubelet.config.problem or kubelet.cgroup_driver is None:
+        return False
+    own = kubelet.config.values.get(CGROUP_DRIVER.key)
+    if own is None:
+        return kubelet.cgroup_driver_source != DEFAULT_SOURCE
+    return bool(own != kubelet.cgroup_driver.value) and kubelet.cgroup_driver_authority != "cri"
+
+
+def refuse_runtime_v1(draft: PlanDraft) -> Iterator[Refusal]:
+    """Its driver is an option of its own or the CRI plugin's systemd_cgroup, and 2.0 has no such runtime.
+
+    generateRuntimeOptions in pkg/cri/server/helpers.go of 1.6 and 1.7, containerd RELEASES.md.
+    """
+    layers, wanted = draft.runtime.merged, draft.profile.cgroup_driver
+    for name, table in sorted(declared_handlers(layers.cri).items()) if wanted else ():
+        if table.get("runtime_type") == RUNTIME_V1 and runtime_v1_driver(layers, table) is not wanted:
+            yield Refusal(
+                "containerd-runtime-v1",
+                f"handler {name} is of type {RUNTIME_V1}, whose driver is not changed here",
+                f'Give the handler runtime_type = "{DEFAULT_RUNTIME_TYPE}", or take it out.',
+                file=source_of(layers, name) or draft.runtime.config.path,
+            )
+
+
+def refuse_deprecated_handlers(draft: PlanDraft) -> Iterator[Refusal]:
+    """Handlers that 1.x makes of default_runtime and untrusted_workload_runtime; 2.0 has neither."""
+    runtime, layers = draft.runtime, draft.runtime.merged
+    kept = deprecated_handlers(layers) if draft.profile.cgroup_driver else {}
+    for handler in runtime.handlers:
+        if handler.name in kept and handler.configured is not draft.profile.cgroup_driver:
+            yield Refusal(
+                "containerd-runtime-deprecated",
+                f"{DEPRECATED[handler.name]} is a handler of its own, whose driver is not changed here",
+                "Declare the handler under runtimes and name it in default_runtime_name, or take it out.",
+                file=handler.source or runtime.config.path,
+            )
+
+
+def refuse_differing_dump(draft: PlanDraft) -> Iterator[Refusal]:
+    """Nothing is left to write, and containerd does not read it so: what it reads is not understood."""
+    runtime, driver = draft.runtime, draft.profile.cgroup_driver
+    for handler in runtime.handlers if driver else ():
+        systemd = systemd_cgroup_option(declared_handlers(runtime.merged.cri).get(handler.name)) is True
+        written = Driver.SYSTEMD if systemd else Driver.CGROUPFS
+        dumped = handler.configured if handler.source == DUMP else None
+        if dumped and dumped is not driver and written is driver:
+            yield Refusal(
+                "containerd-dump-differs",
+                f"{DUMP} says {dumped.value} for handler {handler.name}, its files say {written.value}",
+                "Compare the files with what containerd config dump prints.",
+                file=runtime.config.path,
+            )

@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The cgroup version in force: whether it is known, and what goes with only one of the two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..facts.machine import major_version
+from ..facts.node_state import CgroupMode, NodeFacts
+from ..plan.change_set import Refusal
+from ..plan.draft import PlanDraft
+from ..profile.kubelet_fields import FAIL_CGROUP_V1, SINGLE_PROCESS_OOM_KILL
+from ..releases.versions import minor
+from .evidence import is_true, quote_claims, quote_value, value
+from .rule_types import Effect, Finding, Severity
+
+
+def cgroup_mode_unknown(facts: NodeFacts) -> Iterator[Finding]:
+    if facts.cgroup.mode is CgroupMode.UNKNOWN and not facts.image:
+        yield Finding(
+            "cgroup-mode-unknown",
+            Severity.ERROR,
+            Effect.UNKNOWN,
+            "The cgroup mode cannot be told.",
+            (facts.cgroup.reason,),
+            "Mount cgroups as the distribution does and reboot.",
+        )
+
+
+LEAST_KERNEL = (5, 8)
+"""Kubernetes "About cgroup v2"; before 5.8 the root cgroup has no cpu.stat."""
+
+
+LEAST_SYSTEMD = 244
+"""The first with cpuset properties (AllowedCPUs=), systemd NEWS."""
+
+
+LEAST_RUNTIMES = {"containerd": (1, 4), "cri-o": (1, 20)}
+"""Kubernetes "About cgroup v2"."""
+
+
+def _old_runtime(facts: NodeFacts) -> list[str]:
+    name, version = facts.runtime.name or "", minor(facts.runtime.version)
+    least = LEAST_RUNTIMES.get(name)
+    if least is None or version is None or version >= least:
+        return []
+    return [f"{name} {facts.runtime.version}, wanted is {'.'.join(map(str, least))}"]
+
+
+def below_v2_minimum(facts: NodeFacts) -> Iterator[Finding]:
+    if facts.cgroup.mode is not CgroupMode.V2:
+        return
+    kernel, systemd = minor(facts.kernel), major_version(facts.systemd.running)
+    found = []
+    if kernel is not None and kernel < LEAST_KERNEL:
+        found.append(f"kernel {facts.kernel}, wanted is 5.8")
+    if systemd is not None and systemd < LEAST_SYSTEMD:
+        found.append(f"systemd {facts.systemd.running}, wanted is {LEAST_SYSTEMD}")
+    found += _old_runtime(facts)
+    if found:
+        yield Finding(
+            "below-v2-minimum",
+            Severity.WARNING,
+            Effect.NONE,
+            "This node is older than what Kubernetes asks of cgroup v2.",
+            tuple(found),
+            "Upgrade the distribution, or boot with cgroup v1 while kubelet still takes it.",
+        )
+
+
+def single_process_oom_kill(facts: NodeFacts) -> Iterator[Finding]:
+    """kubernetes pkg/kubelet/apis/config/validation/validation_linux.go, since 1.32."""
+    if facts.cgroup.mode not in (CgroupMode.V1, CgroupMode.HYBRID):
+        return
+    if value(facts, SINGLE_PROCESS_OOM_KILL.key) is False:
+        yield Finding(
+            "single-process-oom-kill-on-v1",
+            Severity.ERROR,
+            Effect.LATENT,
+            "kubelet refuses singleProcessOOMKill: false on cgroup v1, and will not start again.",
+            (quote_value(facts, SINGLE_PROCESS_OOM_KILL.key), facts.cgroup.reason),
+            "Remove singleProcessOOMKill: v1 always kills single processes.",
+        )
+
+
+def cgroup_v1_refused(facts: NodeFacts) -> Iterator[Finding]:
+    """validation_linux.go; a version that does not know the field takes no notice of it."""
+    version = minor(facts.kubelet.version)
+    if facts.cgroup.mode not in (CgroupMode.V1, CgroupMode.HYBRID) or version is None or version < FAIL_CGROUP_V1.since:
+        return
+    if is_true(value(facts, FAIL_CGROUP_V1.key)):
+        yield Finding(
+            "cgroup-v1-refused",
+            Severity.ERROR,
+            Effect.LATENT,
+            f"kubelet {facts.kubelet.version} does not start on cgroup v1.",
+            (facts.cgroup.reason, *(quote_claims(facts, FAIL_CGROUP_V1.key) or ("failCgroupV1 is true by default",))),
+            "Boot the node with cgroup v2; until then failCgroupV1: false, which 1.38 may no longer know.",
+        )
+
+
+def refuse_unknown_cgroup_mode(draft: PlanDraft) -> Iterator[Refusal]:
+    if draft.facts.cgroup.mode is CgroupMode.UNKNOWN and not draft.facts.image:
+        yield Refusal(
+            "cgroup-mode-unknown",
+            f"the cgroup mode cannot be told: {draft.facts.cgroup.reason}",
+            "Mount cgroups as the distribution does and reboot; guessing a version would put limits nowhere.",
+            file="/proc/self/mountinfo",
+        )

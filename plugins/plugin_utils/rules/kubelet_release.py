@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fields and feature gates that the kubelet of this release does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ..facts.node_state import NodeFacts
+from ..plan.change_set import Refusal
+from ..plan.draft import PlanDraft
+from ..profile.kubelet_fields import ENFORCE_NODE_ALLOCATABLE, FEATURE_GATES, OLDEST
+from ..profile.node_profile import Desired
+from ..releases import kubelet_gates
+from ..releases.kubelet_gates import GATES
+from ..releases.versions import Version, format_version, minor
+from .evidence import quote_claims, table
+from .reservations import COMPRESSIBLE, COMPRESSIBLE_SINCE
+from .rule_types import Finding, start_failure
+
+
+def feature_gates_refused(facts: NodeFacts) -> Iterator[Finding]:
+    version = minor(facts.kubelet.version)
+    reasons = tuple(kubelet_gates.gate_problems(table(facts, FEATURE_GATES.key), version)) if version else ()
+    if reasons:
+        yield start_failure(
+            "feature-gates-refused",
+            "kubelet does not start with these featureGates.",
+            (*reasons, *quote_claims(facts, FEATURE_GATES.key)),
+            "Take them out of featureGates.",
+        )
+
+
+def refuse_newer_fields(draft: PlanDraft) -> Iterator[Refusal]:
+    """An unknown field is no error to kubelet, pkg/kubelet/kubeletconfig/util/codec: it warns and goes on without."""
+    version = minor(draft.kubelet.version)
+    for field in dict.fromkeys(field for field, _keys, _value in draft.desired):
+        if version and version < field.since:
+            yield Refusal(
+                "kubelet-too-old-for-field",
+                f"kubelet {draft.kubelet.version} has no {field.key}, which came with {format_version(field.since)};"
+                " it would take no notice of it",
+                f"Take {field.option} out for this node, or upgrade kubelet first.",
+                variable=field.option,
+            )
+
+
+def _newer_than_oldest(desired: Iterable[Desired]) -> Iterator[tuple[str, str, Version]]:
+    """(option, what, first version) of all in the profile that some supported version does not have."""
+    for field, keys, value in desired:
+        if field.since > OLDEST:
+            yield field.option, field.key, field.since
+        if field is ENFORCE_NODE_ALLOCATABLE:
+            yield from ((field.option, each, COMPRESSIBLE_SINCE) for each in value if each in COMPRESSIBLE)
+        if field is FEATURE_GATES and keys[1] in GATES:
+            yield field.option, keys[1], GATES[keys[1]].since
+
+
+def refuse_unknown_version(draft: PlanDraft) -> Iterator[Refusal]:
+    if minor(draft.kubelet.version) is not None or not draft.kubelet.installed:
+        return
+    for option, what, since in dict.fromkeys(_newer_than_oldest(draft.desired)):
+        yield Refusal(
+            "kubelet-version-unknown",
+            f"{what} came with kubelet {format_version(since)}, and this kubelet does not tell its version",
+            f"Take {option} out for this node, or see why kubelet --version does not answer.",
+            variable=option,
+        )

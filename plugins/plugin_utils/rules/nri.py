@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""NRI, through which QoS agents see containers: its socket, and whether the runtime can have it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..facts.containerd_defects import NRI_SOCKET
+from ..facts.node_state import NodeFacts
+from ..plan.change_set import Refusal
+from ..plan.containerd_changes import containerd_nri_unsupported
+from ..plan.crio_changes import connections_refused_by, crio_nri_unsupported
+from ..plan.draft import PlanDraft
+from .rule_types import Effect, Finding, Severity
+
+STATE = {True: "on", False: "off"}
+
+
+def nri_socket_stale(facts: NodeFacts) -> Iterator[Finding]:
+    if facts.runtime.nri.socket_stale:
+        yield Finding(
+            "nri-socket-stale",
+            Severity.WARNING,
+            Effect.NONE,
+            f"The NRI socket is older than the {facts.runtime.name} that runs; somebody else listens there.",
+            (facts.runtime.nri.socket_path,),
+            f"Find out who does (ss -xlp), and restart {facts.runtime.name} on the drained node.",
+        )
+
+
+def restart_changes_nri(facts: NodeFacts) -> Iterator[Finding]:
+    nri = facts.runtime.nri
+    layers = facts.runtime.layers
+    known = facts.runtime.running and nri.supported and not any(each.problem for each in layers)
+    # A socket that is lacking although its runtime read these very files is not put right by a restart.
+    restarts = nri.running or any(each.changed_after_start for each in layers)
+    if known and restarts and nri.configured is not nri.running:
+        yield Finding(
+            "runtime-restart-changes-nri",
+            Severity.WARNING,
+            # Plugins that run today lose their runtime; switching it on takes nothing from anybody.
+            Effect.LATENT if nri.running else Effect.NONE,
+            f"NRI is {STATE[nri.running]} now and will be {STATE[nri.configured]} once {facts.runtime.name} restarts.",
+            (f"socket {nri.socket_path}", *(each.path for each in layers if each.kind != "missing")),
+            "Decide which is right; plugins must connect again after the restart.",
+        )
+
+
+def refuse_containerd_nri(draft: PlanDraft) -> Iterator[Refusal]:
+    skip = containerd_nri_unsupported(draft.runtime, draft.profile)
+    if skip and draft.profile.nri.unsupported == "refuse":
+        yield Refusal(
+            "nri-unsupported",
+            skip.reason,
+            "Upgrade containerd, or set nri.unsupported (colocation_nri_unsupported) to skip.",
+            variable="nri.enabled",
+        )
+
+
+def refuse_relative_nri_socket(draft: PlanDraft) -> Iterator[Refusal]:
+    """Where the socket is depends on how containerd is started; the health gate and plugins need to know it."""
+    if not draft.profile.nri.enabled or "socket_path" in draft.profile.nri.settings:
+        return
+    for defect in draft.runtime.defects:
+        if defect.code == NRI_SOCKET:
+            yield Refusal(
+                "nri-socket-relative",
+                f"{defect.message} is not an absolute path",
+                "Correct it, or set nri.socket_path (colocation_nri_socket_path), which replaces it.",
+                file=defect.file,
+                line=defect.line,
+            )
+
+
+def refuse_crio_nri(draft: PlanDraft) -> Iterator[Refusal]:
+    skip = crio_nri_unsupported(draft.runtime, draft.profile)
+    if skip and draft.profile.nri.unsupported == "refuse":
+        yield Refusal(
+            "nri-unsupported",
+            skip.reason,
+            "Upgrade CRI-O, or set nri.unsupported (colocation_nri_unsupported) to skip.",
+            variable="nri.enabled",
+        )
+    closed = connections_refused_by(draft.runtime)
+    if draft.profile.nri.enabled and closed and not skip:
+        yield Refusal(
+            "crio-nri-connections-disabled",
+            "has nri_disable_connections = true: CRI-O opens no socket, and no plugin can connect",
+            "Take it out, or leave nri.enabled (colocation_nri_enabled) unset.",
+            file=closed,
+            variable="nri.enabled",
+        )

@@ -1,0 +1,280 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bad input that the controller can tell: each names its file, line or variable, and the remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Refusal
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import parse_profile
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import refusals
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    DIFFERING,
+    KUBELET_FILE,
+    RUNTIME_FILE,
+    WANTED,
+    Snapshot,
+    captured,
+    facts_of,
+    kubelet_adds,
+    kubelet_edit,
+    kubelet_flags,
+    kubelet_text,
+    missing,
+    old_containerd,
+    profile_of,
+    put,
+    runtime_text,
+    stopped_kubelet,
+    wanted,
+)
+
+STATIC = {"cpu_manager_policy": "static"}
+
+
+def same(node: Snapshot) -> Snapshot:
+    return node
+
+
+BAD: dict[str, tuple[str, Callable[[Snapshot], Snapshot], dict[str, Any], tuple[str, ...]]] = {
+    "unparsable YAML": (
+        "config-unreadable",
+        lambda node: kubelet_adds(node, "evictionSoft: [a\n"),
+        WANTED,
+        (f"{KUBELET_FILE}:33: ", "Correct the file"),
+    ),
+    "duplicate key in YAML": (
+        "config-unreadable",
+        lambda node: kubelet_adds(node, "cgroupDriver: cgroupfs\n"),
+        WANTED,
+        (f"{KUBELET_FILE}:32: ", "duplicate key 'cgroupDriver'", "Correct the file"),
+    ),
+    "YAML that is no mapping": (
+        "config-unreadable",
+        lambda node: kubelet_text(node, "# nothing\n- cgroupDriver\n"),
+        WANTED,
+        (f"{KUBELET_FILE}:2: ", "mapping", "Correct the file"),
+    ),
+    "unparsable TOML": (
+        "config-unreadable",
+        lambda node: runtime_text(node, "version = 2\n[plugins\n"),
+        WANTED,
+        (f"{RUNTIME_FILE}:2: ", "Correct the file"),
+    ),
+    "kubelet's file is a link": (
+        "config-is-symlink",
+        lambda node: put(node, "symlink", "kubelet", "files", KUBELET_FILE, "kind"),
+        WANTED,
+        (f"{KUBELET_FILE}: ", "symbolic link", "--config"),
+    ),
+    "containerd's file is a link": (
+        "config-is-symlink",
+        lambda node: put(node, "symlink", "runtime", "files", RUNTIME_FILE, "kind"),
+        WANTED,
+        (f"{RUNTIME_FILE}: ", "symbolic link", "--config"),
+    ),
+    "kubelet's file is a folder": (
+        "config-unreadable",
+        lambda node: put(node, {"kind": "directory"}, "kubelet", "files", KUBELET_FILE),
+        WANTED,
+        (f"{KUBELET_FILE}: is a directory", "Correct the file"),
+    ),
+    "kubelet's file cannot be read": (
+        "config-unreadable",
+        lambda node: put(node, {"kind": "unknown", "error": "Permission denied"}, "kubelet", "files", KUBELET_FILE),
+        WANTED,
+        (f"{KUBELET_FILE}: Permission denied",),
+    ),
+    "kubelet has no file": (
+        "kubelet-config-missing",
+        lambda node: missing(node, "kubelet", KUBELET_FILE),
+        WANTED,
+        (f"{KUBELET_FILE}: ", "--config"),
+    ),
+    "static without a reservation": (
+        "static-without-reservation",
+        same,
+        STATIC,
+        (f"{KUBELET_FILE} (cpu_manager_policy): ", "kubelet 1.20.2", "systemReserved", "reservedSystemCPUs"),
+    ),
+    "static with nothing but memory reserved": (
+        "static-without-reservation",
+        same,
+        {**STATIC, "system_reserved": {"memory": "1Gi"}},
+        ("(cpu_manager_policy, system_reserved): ",),
+    ),
+    "static in the file and the reservation taken away": (
+        "static-without-reservation",
+        lambda node: kubelet_edit(node, "cpuManagerPolicy: none", "cpuManagerPolicy: static"),
+        {"system_reserved": {"cpu": "0"}},
+        (f"{KUBELET_FILE} (system_reserved): ",),
+    ),
+    "more reserved than online": (
+        "reservation-too-large",
+        same,
+        {**STATIC, "system_reserved": {"cpu": "1500m"}, "kube_reserved": {"cpu": "1"}},
+        ("system_reserved, kube_reserved", "3 CPU(s)", "2 online", "Reserve fewer"),
+    ),
+    "all online reserved": (
+        "reservation-too-large",
+        same,
+        {**STATIC, "reserved_system_cpus": "0-1"},
+        ("reserved_system_cpus", "2 CPU(s)", "2 online"),
+    ),
+    "a reservation of the file that is no quantity": (
+        "reservation-unreadable",
+        lambda node: kubelet_adds(node, "kubeReserved:\n  cpu: half\n"),
+        {**STATIC, "system_reserved": {"cpu": "1"}},
+        (f"{KUBELET_FILE} (system_reserved): ", "kubeReserved.cpu: 'half'", "Write amounts as texts"),
+    ),
+    "a reservation of the file that is no mapping": (
+        "reservation-unreadable",
+        lambda node: kubelet_adds(node, "systemReserved: cpu=500m\n"),
+        {**STATIC, "kube_reserved": {"cpu": "1"}},
+        (f"{KUBELET_FILE} (kube_reserved): ", "systemReserved is not a table", "Write amounts as texts"),
+    ),
+    "a reserved CPU that is offline": (
+        "reserved-cpus-offline",
+        same,
+        {"reserved_system_cpus": "0,5-6"},
+        ("(reserved_system_cpus): ", "CPU 5-6, which is not online", "online: 0-1", "Reserve online CPUs"),
+    ),
+    "reserved CPUs beside a reserved cgroup": (
+        "reserved-cpus-with-cgroups",
+        lambda node: kubelet_adds(node, "systemReservedCgroup: /system.slice\n"),
+        {"reserved_system_cpus": "0"},
+        (f"{KUBELET_FILE} (reserved_system_cpus): ", "systemReservedCgroup", "Keep one of them"),
+    ),
+    "a flag that overrides the file": (
+        "flag-overrides-config",
+        lambda node: kubelet_flags(node, "--cgroup-driver=cgroupfs"),
+        WANTED,
+        ("--cgroup-driver=cgroupfs", "cgroupDriver", "Take the flag out"),
+    ),
+    "no containerd": (
+        "containerd-missing",
+        lambda node: put(node, None, "runtime", "program"),
+        WANTED,
+        ("no containerd program", "Install containerd first"),
+    ),
+    "no kubelet": (
+        "kubelet-missing",
+        lambda node: put(node, None, "kubelet", "program"),
+        WANTED,
+        ("no kubelet program", "Install kubelet first"),
+    ),
+    "PID 1 is another": (
+        "pid1-not-systemd",
+        lambda node: put(node, "tini", "system", "pid1"),
+        WANTED,
+        ("PID 1 of this node is tini", "not a container"),
+    ),
+    "PID 1 is unknown": (
+        "pid1-not-systemd",
+        lambda node: put(node, None, "system", "pid1"),
+        WANTED,
+        ("PID 1 of this node is unknown",),
+    ),
+    "cgroup mode unknown": (
+        "cgroup-mode-unknown",
+        lambda node: put(node, [], "cgroups", "mountinfo"),
+        WANTED,
+        ("/proc/self/mountinfo: ", "nothing is mounted at /sys/fs/cgroup", "Mount cgroups"),
+    ),
+    "kubelet stopped": (
+        "kubelet-not-running",
+        stopped_kubelet,
+        WANTED,
+        ("kubelet.service does not run", "systemctl start kubelet"),
+    ),
+    "containerd silent": (
+        "containerd-not-answering",
+        lambda node: put(node, {"endpoint": "unix:///x.sock", "error": "refused"}, "runtime", "cri"),
+        WANTED,
+        ("unix:///x.sock", "journalctl -u containerd"),
+    ),
+    "another schema": (
+        "containerd-schema",
+        lambda node: runtime_text(node, "version = 3\n"),
+        WANTED,
+        (f"{RUNTIME_FILE}: ", "schema version is 3", "Migrate"),
+    ),
+    "no NRI": (
+        "nri-unsupported",
+        old_containerd,
+        WANTED,
+        ("(nri.enabled): ", "containerd 1.6.20~ds1 has no NRI", "colocation_nri_unsupported"),
+    ),
+}
+
+
+def refused(snapshot: Snapshot, options: dict[str, Any]) -> tuple[Refusal, ...]:
+    return refusals(PlanDraft(facts_of(snapshot), parse_profile(options)))
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_with_its_place_and_remedy(case: str) -> None:
+    code, variant, options, words = BAD[case]
+    found = {refusal.code: str(refusal) for refusal in refused(variant(captured(DIFFERING)), options)}
+    assert code in found
+    for word in words:
+        assert word in found[code]
+
+
+@pytest.mark.parametrize("name", [ALIGNED, DIFFERING])
+def test_a_sound_node_is_not_refused(name: str) -> None:
+    assert refusals(PlanDraft(facts_of(captured(name)), wanted())) == ()
+
+
+def test_all_reasons_are_told_at_once() -> None:
+    snapshot = put(kubelet_flags(captured(DIFFERING), "--cgroup-driver=systemd"), "tini", "system", "pid1")
+    codes = [refusal.code for refusal in refused(snapshot, {**WANTED, "system_reserved": {}})]
+    assert codes == ["pid1-not-systemd", "flag-overrides-config", "static-without-reservation"]
+
+
+def test_a_flag_is_told_once_however_many_entries_it_overrides() -> None:
+    snapshot = kubelet_flags(captured(DIFFERING), "--system-reserved", "cpu=1")
+    found = refused(snapshot, {"system_reserved": {"cpu": "1", "memory": "1Gi"}})
+    assert [refusal.code for refusal in found] == ["flag-overrides-config"]
+
+
+def test_a_flag_of_a_field_that_is_left_alone_does_not_matter() -> None:
+    assert refused(kubelet_flags(captured(DIFFERING), "--cgroup-driver=cgroupfs"), {"read_only_port": 0}) == ()
+
+
+def test_a_reservation_the_node_has_already_is_enough_for_static() -> None:
+    assert refused(captured(ALIGNED), STATIC) == ()
+    assert refused(kubelet_adds(captured(DIFFERING), 'reservedSystemCPUs: "0"\n'), STATIC) == ()
+
+
+def test_reserved_cpus_take_the_place_of_the_other_reservations() -> None:
+    options = {**STATIC, "reserved_system_cpus": "0", "system_reserved": {"cpu": "8"}}
+    assert refused(captured(DIFFERING), options) == ()
+
+
+def test_a_fraction_of_a_cpu_reserves_a_whole_one() -> None:
+    assert refused(captured(DIFFERING), {**STATIC, "system_reserved": {"cpu": "1m"}}) == ()
+    codes = [each.code for each in refused(captured(DIFFERING), {**STATIC, "system_reserved": {"cpu": "1001m"}})]
+    assert codes == ["reservation-too-large"]
+
+
+def test_of_an_image_no_online_cpus_are_known_and_nothing_is_made_of_it() -> None:
+    image = put(captured(DIFFERING), None, "cpus", "online")
+    assert refused(image, {**STATIC, "reserved_system_cpus": "0-63"}) == ()
+
+
+@pytest.mark.parametrize("state", ["activating", "failed"])
+def test_a_kubelet_that_crashes_is_worth_trying(state: str) -> None:
+    snapshot = put(stopped_kubelet(captured(ALIGNED)), state, "services", "units", "kubelet.service", "ActiveState")
+    assert refused(snapshot, WANTED) == ()
+
+
+def test_no_profile_still_needs_a_node() -> None:
+    facts = facts_of(put(captured(ALIGNED), "tini", "system", "pid1"))
+    assert [refusal.code for refusal in refusals(PlanDraft(facts, profile_of()))] == ["pid1-not-systemd"]

@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""k3s and RKE2 make containerd's file anew: what has no place that lasts is refused, with where to write it by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Refusal
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.k3s_and_rke2 import refuse_regenerated_file
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    captured,
+    facts_of,
+    profile_of,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_runtime import VARIANTS
+
+FOLDER = "/var/lib/rancher/rke2/agent/etc/containerd"
+TEMPLATE = f"{FOLDER}/config.toml.tmpl"
+NRI_OFF: dict[str, Any] = {"nri": {"enabled": False}}
+LINES = "[plugins.'io.containerd.nri.v1.nri'] / disable = true"
+
+
+def refused(templates: tuple[str, ...] = (), imports: tuple[str, ...] = (), **options: Any) -> list[Refusal]:
+    facts = facts_of(VARIANTS["config-regenerated"][1](captured(ALIGNED)))
+    facts = replace(
+        facts,
+        layout=replace(facts.layout, templates=templates),
+        runtime=replace(facts.runtime, imports=imports),
+    )
+    return list(refuse_regenerated_file(PlanDraft(facts, profile_of(**options))))
+
+
+def test_what_is_as_wanted_is_no_reason() -> None:
+    assert refused(cgroup_driver="systemd", nri={"enabled": True}) == []
+
+
+@pytest.mark.parametrize(
+    ("templates", "imports", "place"),
+    [
+        ((), (), f'into {TEMPLATE}: {{{{ template "base" . }}}} / {LINES}.'),
+        ((TEMPLATE,), (), f"into the end of {TEMPLATE}: {LINES}."),
+        (("/another.tmpl",), (), f'into {TEMPLATE}: {{{{ template "base" . }}}} / '),
+        # containerd 1.7 would take a drop-in's table for the whole one.
+        ((TEMPLATE,), (f"{FOLDER}/config.toml.d/*.toml",), f"into the end of {TEMPLATE}: {LINES}."),
+        ((TEMPLATE,), ("/etc/containerd/conf.d/*.toml",), f"into the end of {TEMPLATE}: "),
+    ],
+)
+def test_where_lines_of_nri_go(templates: tuple[str, ...], imports: tuple[str, ...], place: str) -> None:
+    (found,) = refused(templates, imports, **NRI_OFF)
+    assert (found.code, found.file) == ("config-regenerated", f"{FOLDER}/config.toml")
+    assert "rke2 makes this file anew at each start; wanted is containerd" in found.message
+    assert place in found.remedy
+    assert "restart rke2" in found.remedy
+
+
+def test_the_driver_is_rke2s_own_decision() -> None:
+    (found,) = refused(cgroup_driver="cgroupfs")
+    assert "SystemdCgroup: True -> False" in found.message
+    assert "rke2 gives containerd and kubelet one driver: systemd when systemd started rke2" in found.remedy
+    assert ".tmpl" not in found.remedy
+    (templated,) = refused((TEMPLATE,), cgroup_driver="cgroupfs")
+    assert f"let {TEMPLATE} say SystemdCgroup = {{{{ .SystemdCgroup }}}}" in templated.remedy
+
+
+def test_both_are_told_at_once() -> None:
+    assert len(refused(cgroup_driver="cgroupfs", **NRI_OFF)) == 2

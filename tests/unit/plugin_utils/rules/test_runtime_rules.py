@@ -1,0 +1,79 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules about runtimes, NRI and the layout, each on its variant of a real node."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import findings
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_types import Finding
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.supported_runtimes import DEFECTS
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.verdict import judge
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    NAMES,
+    RUNTIME_FILE,
+    Snapshot,
+    captured,
+    facts_of,
+    put,
+    runtime_edit,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_runtime import VARIANTS, crio, k3s
+
+
+def found(snapshot: Snapshot) -> dict[str, Finding]:
+    return {each.code: each for each in findings(facts_of(snapshot))}
+
+
+@pytest.mark.parametrize("code", VARIANTS)
+def test_a_rule_fires_on_its_variant(code: str) -> None:
+    verdict, variant = VARIANTS[code]
+    node = variant(captured(ALIGNED))
+    assert code in found(node)
+    assert judge(findings(facts_of(node))) is verdict
+
+
+@pytest.mark.parametrize("code", VARIANTS)
+def test_a_finding_says_where_and_what_to_do(code: str) -> None:
+    finding = found(VARIANTS[code][1](captured(ALIGNED)))[code]
+    assert finding.summary.endswith(".")
+    assert finding.remedy.endswith(".")
+    assert finding.evidence
+    assert "{" not in finding.summary
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_snapshot_without_the_new_evidence_has_none_of_these_findings(name: str) -> None:
+    assert set(found(captured(name))) & set(VARIANTS) == set()
+
+
+def test_every_defect_has_a_variant() -> None:
+    assert set(DEFECTS) <= set(VARIANTS)
+
+
+def test_a_cri_switched_off_that_does_not_answer_is_not_put_off_to_the_next_restart() -> None:
+    off = 'version = 2\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n'
+    node = runtime_edit(captured(ALIGNED), "version = 2\n", off)
+    node = put(node, {"endpoint": "unix:///run/containerd/containerd.sock", "error": "UNIMPLEMENTED"}, "runtime", "cri")
+    assert found(node)["cri-disabled"].effect.value == "misaligned"
+
+
+def test_nri_that_only_a_changed_file_switches_on_takes_nothing_from_anybody() -> None:
+    off = put(captured(ALIGNED), {}, "runtime", "nri_sockets")
+    assert "runtime-restart-changes-nri" not in found(off), "the file is older than containerd"
+    changed = put(off, 4e9, "runtime", "files", RUNTIME_FILE, "ctime")
+    assert found(changed)["runtime-restart-changes-nri"].effect.value == "none"
+
+
+def test_a_crio_node_is_judged_like_any_other() -> None:
+    node = crio(captured(ALIGNED))
+    assert set(found(node)) == {"driver-hidden-from-agents", "second-kubepods-tree"}
+    wrong = put(node, {"cgroup_driver": "cgroupfs"}, "runtime", "cri", "runtime_config")
+    assert found(wrong)["driver-mismatch"].summary == "kubelet uses systemd, cri-o uses cgroupfs."
+    assert "runtime-restart-changes-driver" in found(wrong)
+
+
+def test_a_k3s_node_is_not_called_not_installed() -> None:
+    assert "not-installed" not in found(k3s(captured(ALIGNED)))

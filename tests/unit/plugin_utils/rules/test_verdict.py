@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One word on a node: the worst effect wins, and of what is no node the profile says nothing."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_types import (
+    Effect,
+    Finding,
+    Severity,
+    Verdict,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.verdict import all_findings, judge
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+    ALIGNED,
+    DIFFERING,
+    captured,
+    facts_of,
+    profile_of,
+    put,
+    wanted,
+)
+
+ORDER = (Effect.UNSUPPORTED, Effect.UNKNOWN, Effect.MISALIGNED, Effect.LATENT, Effect.NONE)
+
+
+def finding(effect: Effect) -> Finding:
+    return Finding("x", Severity.ERROR, effect, "", (), "")
+
+
+@pytest.mark.parametrize("position", range(len(ORDER)))
+def test_the_worst_effect_wins_wherever_it_stands(position: int) -> None:
+    expected = {effect: Verdict(effect.value) for effect in ORDER[:-1]}.get(ORDER[position], Verdict.ALIGNED)
+    for order in permutations(ORDER[position:]):
+        assert judge(map(finding, order)) is expected
+
+
+def test_nothing_found_is_aligned() -> None:
+    assert judge(()) is Verdict.ALIGNED
+
+
+def test_an_aligned_node_has_no_finding_of_the_profile() -> None:
+    facts = facts_of(captured(ALIGNED))
+    assert [each.code for each in all_findings(facts, make_plan(facts, wanted(), allow_disruption=True))] == [
+        "driver-hidden-from-agents",
+        "second-kubepods-tree",
+    ]
+
+
+def test_drift_from_the_profile_is_misaligned() -> None:
+    facts = facts_of(captured(ALIGNED))
+    found = all_findings(facts, make_plan(facts, profile_of(cpu_manager_policy="none"), allow_disruption=True))
+    assert found[-1].code == "differs-from-profile"
+    assert found[-1].evidence == ("kubelet cpuManagerPolicy: static -> none",)
+    assert judge(found) is Verdict.MISALIGNED
+
+
+def test_what_is_pending_still_differs() -> None:
+    facts = facts_of(captured(DIFFERING))
+    plan = make_plan(facts, wanted(), allow_disruption=False)
+    assert plan.pending
+    assert all_findings(facts, plan)[-1].code == "differs-from-profile"
+
+
+def test_what_cannot_be_aligned_is_said_with_its_remedy() -> None:
+    facts = facts_of(captured(DIFFERING))
+    found = all_findings(facts, make_plan(facts, profile_of(cpu_manager_policy="static"), allow_disruption=True))
+    assert found[-1].code == "cannot-be-aligned"
+    assert found[-1].evidence == ("static-without-reservation",)
+    assert "systemReserved" in found[-1].remedy
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        put(captured(DIFFERING), None, "kubelet", "program"),
+        put(captured(DIFFERING), "tini", "system", "pid1"),
+        put(captured(DIFFERING), [], "cgroups", "mountinfo"),
+    ],
+    ids=["no kubelet", "no systemd", "no cgroups"],
+)
+def test_of_what_is_no_node_the_profile_says_nothing(node: dict[str, object]) -> None:
+    facts = facts_of(node)
+    codes = {each.code for each in all_findings(facts, make_plan(facts, wanted(), allow_disruption=True))}
+    assert codes.isdisjoint({"differs-from-profile", "cannot-be-aligned"})

@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Contradictions of the scheduler's configuration, each from upstream's own file with one thing changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.conf_findings import (
+    above_watermarks,
+    lint,
+    release,
+    unheard_queues,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.target_spec import Watermarks
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.volcano_conf import Usage
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.confs import TEXT, WRITTEN
+
+USAGE = "  - name: usage\n    arguments: {thresholds: {cpu: 60, mem: 60}}\n"
+ADAPTOR = "metrics: {type: prometheus_adaptor}\n"
+
+
+def codes(text: str) -> list[str]:
+    return [each.code for each in lint("here", read_yaml(text))]
+
+
+def test_upstreams_own_file_is_clean() -> None:
+    assert codes(TEXT) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (WRITTEN, ["scheduler-enqueue-blocks-preempt"]),
+        (TEXT.replace("backfill", "backfil"), ["scheduler-action-unknown"]),
+        (TEXT.replace("drf\n", "drf\n    enableHierarchy: true\n"), ["scheduler-hierarchy-conflict"]),
+        (TEXT.replace("- name: proportion", "- name: proportion\n  - name: capacity"), ["scheduler-two-queue-plugins"]),
+        (TEXT.replace("nodeorder", "binpack"), ["scheduler-plugin-twice"]),
+        (TEXT + USAGE, ["scheduler-usage-without-metrics"]),
+        (TEXT + USAGE + ADAPTOR, []),
+        (TEXT + USAGE + "metrics: {type: prometheus}\n", ["scheduler-usage-without-metrics"]),
+        (TEXT + USAGE + "metrics: {type: prometheus, address: 'http://p'}\n", []),
+        (TEXT + USAGE + "metrics: {type: prom, address: 'http://p'}\n", ["scheduler-usage-without-metrics"]),
+        (TEXT + USAGE.replace("cpu: 60", "cpu: '60'") + ADAPTOR, ["scheduler-usage-threshold-invalid"]),
+        (TEXT + USAGE.replace("mem: 60", "mem: 60.5") + ADAPTOR, ["scheduler-usage-threshold-invalid"]),
+        (TEXT + USAGE.replace("mem: 60", "mem: 101") + ADAPTOR, ["scheduler-usage-threshold-invalid"]),
+        (TEXT + USAGE.replace("mem: 60", "memory: '6'") + ADAPTOR, []),
+        (TEXT.replace("backfill", "reclaim").replace("proportion", "x"), ["scheduler-reclaim-without-queue-plugin"]),
+        (TEXT.replace("backfill", "reclaim"), []),
+    ],
+)
+def test_each_contradiction_has_its_code(text: str, expected: list[str]) -> None:
+    assert codes(text) == expected
+
+
+def test_hierarchy_in_another_tier_is_none() -> None:
+    assert codes(TEXT.replace("- name: conformance", "- name: drf\n    enableHierarchy: true")) == [
+        "scheduler-plugin-twice"
+    ]
+
+
+def test_a_threshold_above_the_watermark_fills_nodes_that_evict() -> None:
+    (found,) = above_watermarks(Usage(70, 61), Watermarks(80, 60, 30, 30))
+    assert (found.code, found.evidence) == (
+        "scheduler-threshold-above-watermark",
+        ("memory: threshold 61, watermark 60",),
+    )
+    assert above_watermarks(Usage(80, 60), Watermarks(80, 60)) == ()
+    assert above_watermarks(None, Watermarks(80, 60)) == above_watermarks(Usage(99), None) == ()
+
+
+def test_fields_of_queues_that_nobody_looks_at() -> None:
+    fields = {"deserved": ("a",), "parent": ("a", "b"), "weight": ("b",), "reclaimable": ("a",)}
+    (found,) = unheard_queues(read_yaml(TEXT), fields)
+    assert found.evidence == (
+        "deserved of a: the plugin capacity is not there",
+        "parent of a, b: the plugin capacity with enableHierarchy: true is not there",
+        "reclaimable of a: the action reclaim is not there",
+    )
+    text = TEXT.replace("backfill", "backfill, reclaim").replace(
+        "- name: proportion", "- {name: capacity, enableHierarchy: true}"
+    )
+    (found,) = unheard_queues(read_yaml(text), fields)
+    assert found.evidence == ("weight of b: capacity shares by deserved, not by weight",)
+    assert unheard_queues(read_yaml(text), {"deserved": ("a",)}) == ()
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        ((1, 10), "is older than 1.11, the first with an agent"),
+        (None, "cannot be told from its image's tag"),
+    ],
+)
+def test_a_release_that_may_know_less_is_told(found: tuple[int, int] | None, told: str) -> None:
+    (finding,) = release(found, "vc-scheduler")
+    assert finding.summary == (
+        f"The scheduler's release {told}; what is said here of its configuration may not hold for it."
+    )
+
+
+def test_the_first_release_with_an_agent_says_nothing() -> None:
+    assert release((1, 11), "vc-scheduler:v1.11.0") == ()
