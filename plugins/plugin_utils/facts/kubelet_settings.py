@@ -13,7 +13,7 @@ from typing import Any
 from ...module_utils.cgroup.kubelet_names import Driver
 from ...module_utils.quantity import parse_cpu_list
 from ..profile.kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, FEATURE_GATES, OBSERVED, STATIC_POD_PATH
-from ..releases.versions import minor
+from ..releases.versions import Version, minor
 from .config_file import ConfigFile, read_kubelet_config
 from .kubeadm_patch_files import read_patches
 from .kubelet_command_line import (
@@ -270,24 +270,37 @@ def _has_no_file(argv: Sequence[str], start: Start) -> bool:
     return bool(argv) and posixpath.basename(argv[0]) == "kubelet" and not named
 
 
+def _process(evidence: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Sequence[str]]:
+    """kubelet's process, where there is one, and its arguments."""
+    process = evidence["processes"][0] if evidence["processes"] else None
+    return process, process["argv"] if process else []
+
+
+def _settings(
+    config: ConfigFile, layers: Sequence[ConfigFile], start: Start, argv: Sequence[str], version: Version | None
+) -> dict[str, Setting]:
+    settings = settings_in_force(config, layers, start.running, version)
+    return without_file(settings) if config.kind == "missing" and _has_no_file(argv, start) else settings
+
+
+def _runtime_config(cri: Mapping[str, Any]) -> Mapping[str, Any]:
+    answer = cri.get("runtime_config")
+    return answer if isinstance(answer, Mapping) else {}
+
+
 def interpret_kubelet(
     evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]], cri: Mapping[str, Any]
 ) -> tuple[KubeletFacts, list[Claim]]:
     """KubeletFacts of a snapshot's ``kubelet`` section, and every claim on the fields we observe."""
-    process = evidence["processes"][0] if evidence["processes"] else None
-    argv = process["argv"] if process else []
-    captured = evidence["files"][evidence["config_path"]]
-    config = read_kubelet_config(evidence["config_path"], captured, process)
+    process, argv = _process(evidence)
+    config = read_kubelet_config(evidence["config_path"], evidence["files"][evidence["config_path"]], process)
     release = _version(evidence["version"])
     version = minor(release)
     start = _start(evidence, argv)
     dropins = read_dropins(evidence.get("config_dir") or {}, evidence["files"], process)
     layers = dropins if dropins_read(version, start) else ()
-    settings = settings_in_force(config, layers, start.running, version)
-    if config.kind == "missing" and _has_no_file(argv, start):
-        settings = without_file(settings)
-    said = cri.get("runtime_config")
-    runtime_config = said if isinstance(said, Mapping) else {}
+    settings = _settings(config, layers, start, argv, version)
+    runtime_config = _runtime_config(cri)
     answer = evidence.get("configz") or {}
     told = shallow(answer.get("config") or {})
     at_restart = driver_at_restart(settings, start.running, version, runtime_config)
@@ -295,7 +308,7 @@ def interpret_kubelet(
     answers_now = healthz_url(config, layers, start.running, version)
     policy = settings.get(CPU_MANAGER_POLICY.key)
     checkpoint, memory_checkpoint = _checkpoints(evidence, version)
-    plain_text = "" if config.problem else captured.get("text", "")
+    plain_text = "" if config.problem else evidence["files"][config.path].get("text", "")
     facts = KubeletFacts(
         installed=evidence["program"] is not None,
         running=process is not None,
