@@ -24,9 +24,11 @@ from ..releases.containerd_schema import (
     CRI_V3,
     DEFAULT_HANDLER,
     NRI_ID,
+    SCHEMAS,
     checks_schema,
     newest_schema,
     parse_release,
+    release_or_first,
 )
 from .config_file import ConfigFile, value_at
 from .containerd_tables import DEPRECATED, UNMIGRATED_SINCE_2_3, cri_values, migrate_plugins, top_level, with_full_names
@@ -79,7 +81,6 @@ def _set(pattern: str, place: int) -> tuple[str, int] | None:
     return f"(?!/)[{whole['not']}{text}]", whole.end()
 
 
-NEWEST = 4
 _BY_KEY = ("stream_processors", "proxy_plugins", "timeouts")
 
 
@@ -110,13 +111,18 @@ class Layers:
     @cached_property
     def cri(self) -> Mapping[str, Any]:
         """The merged table of the CRI plugin's runtime part, its fields under their own names."""
-        return cri_values(cri_table(self.values, self.version, self.merge), self.letter_case)
+        return cri_values(cri_table(self.values, self.version, self), self.letter_case)
+
+    @property
+    def newest(self) -> int:
+        """The schema that a containerd of 2.x migrates to."""
+        return newest_schema(self.program) or (max(SCHEMAS) if self.merge is Merge.PER_FILE else 3)
 
     @property
     def plugins(self) -> Mapping[str, Any]:
         """The merged tables of plugins as a containerd of 2.x decodes them."""
         plugins = _table(self.values, "plugins")
-        older = self.merge is Merge.DEEP and self.version is not None and self.version < newest_of(self.merge)
+        older = self.merge is Merge.DEEP and self.version is not None and self.version < self.newest
         return migrate_plugins(plugins) if older else plugins
 
     @property
@@ -138,19 +144,14 @@ def schema_of(config: ConfigFile) -> int | None:
     return version_in(config.values)
 
 
-def cri_table(values: Mapping[str, Any], version: int | None, merge: Merge) -> Mapping[str, Any]:
-    """The table that a containerd of 1.x or 2.x reads; 2.x migrates older ones, and newer keys win."""
+def cri_table(values: Mapping[str, Any], version: int | None, layers: Layers) -> Mapping[str, Any]:
+    """The table that the containerd of ``layers`` reads; 2.x migrates older ones, and newer keys win."""
     plugins = _table(values, "plugins")
     if version is None:
         return {}
-    if merge is Merge.REPLACING:
+    if layers.merge is Merge.REPLACING:
         return _table(plugins, {1: CRI_V1, 2: CRI_V2}.get(version, CRI_V3))
-    return _table(plugins if version >= newest_of(merge) else migrate_plugins(plugins), CRI_V3)
-
-
-def newest_of(merge: Merge) -> int:
-    """The schema that a release of 2.x migrates to."""
-    return NEWEST if merge is Merge.PER_FILE else 3
+    return _table(plugins if version >= layers.newest else migrate_plugins(plugins), CRI_V3)
 
 
 def _table(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -160,7 +161,7 @@ def _table(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 def merge_of(version: str | None, schema: int | None) -> Merge:
     """By the program's version; for an image without one by the release that its file's schema came with."""
-    known = parse_release(version) or {3: (2, 0), 4: (2, 3)}.get(schema or 0, (1, 7))
+    known = release_or_first(version, schema)
     if known < (2, 0):
         return Merge.REPLACING
     return Merge.DEEP if known < (2, 3) else Merge.PER_FILE
@@ -179,10 +180,11 @@ def read_layers(main: ConfigFile, files: Mapping[str, ConfigFile], version: str 
         nothing: dict[str, Any] = {}
         merged = reduce(_merge_replacing, (each.values for each in found), nothing)
     else:
-        prepared = _migrated_file if merge is Merge.PER_FILE else _with_full_names
+        newest = newest_schema(version) or max(SCHEMAS)
+        renamed = (_with_full_names(each.values) for each in found)
+        prepared = (_migrated_file(each.values, newest) for each in found) if merge is Merge.PER_FILE else renamed
         # The defaults come first: a file without version takes over what they have, not schema 1.
-        start = {"version": newest_schema(version) or NEWEST}
-        merged = reduce(_merge_deep, (prepared(each.values) for each in found), start)
+        merged = reduce(_merge_deep, prepared, {"version": newest})
     result = version_in(merged)
     if merge is Merge.REPLACING and result is not None and not checks_schema(version):
         result = min(result, 2)
@@ -245,15 +247,15 @@ def _with_full_names(values: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**{key: each for key, each in values.items() if key != "version"}, "plugins": named}
 
 
-def _migrated_file(values: Mapping[str, Any]) -> Mapping[str, Any]:
+def _migrated_file(values: Mapping[str, Any], newest: int) -> Mapping[str, Any]:
     """2.3 and later bring each file to the newest schema before they merge it, one of schema 3 too (run with 2.4.2).
 
     plugins/cri/runtime/plugin.go, configMigration: it runs for every schema below the newest, which is 3 up to 2.2.
     """
     version, renamed = version_in(values), _with_full_names(values)
-    if version is None or version >= NEWEST:
+    if version is None or version >= newest:
         return values
-    return {**renamed, "version": NEWEST, "plugins": migrate_plugins(_table(renamed, "plugins"), UNMIGRATED_SINCE_2_3)}
+    return {**renamed, "version": newest, "plugins": migrate_plugins(_table(renamed, "plugins"), UNMIGRATED_SINCE_2_3)}
 
 
 def _is_zero(value: Any) -> bool:
@@ -360,7 +362,7 @@ def cri_names(layers: Layers, config: ConfigFile) -> tuple[str, ...]:
     counting = schema_in_force(layers, config) or 0
     if layers.merge is Merge.REPLACING:
         return {1: (CRI_V1,), 2: (CRI_V2,)}.get(counting, (CRI_V3,))
-    if counting >= (NEWEST if layers.merge is Merge.PER_FILE else 3):
+    if counting >= layers.newest:
         return (CRI_V3,)
     return (CRI_V1, CRI_V2, CRI_V3) if version_in(config.values) == 1 else (CRI_V2, CRI_V3)
 
@@ -368,6 +370,6 @@ def cri_names(layers: Layers, config: ConfigFile) -> tuple[str, ...]:
 def own_table(layers: Layers, config: ConfigFile) -> Mapping[str, Any]:
     """What one file says of the CRI, as containerd would read it."""
     if layers.merge is Merge.REPLACING:
-        return cri_values(cri_table(config.values, layers.version, layers.merge), layers.letter_case)
+        return cri_values(cri_table(config.values, layers.version, layers), layers.letter_case)
     version = version_in(config.values) if layers.merge is Merge.PER_FILE else layers.version
-    return cri_values(cri_table(_with_full_names(config.values), version, layers.merge), layers.letter_case)
+    return cri_values(cri_table(_with_full_names(config.values), version, layers), layers.letter_case)

@@ -135,7 +135,7 @@ def dumped_handlers(evidence: Mapping[str, Any], version: str | None, layers: La
         values = read_toml(text)
     except ParseError:
         return {}
-    return declared_handlers(cri_values(cri_table(values, version_in(values), layers.merge), layers.letter_case))
+    return declared_handlers(cri_values(cri_table(values, version_in(values), layers), layers.letter_case))
 
 
 def common_driver(drivers: list[Driver | None]) -> Driver | None:

@@ -46,7 +46,6 @@ from .containerd_layers import (
     cri_names,
     deprecated_handlers,
     handler_tables,
-    newest_of,
     nri_key,
     own_table,
     version_in,
@@ -132,10 +131,10 @@ def _migration_errors(layers: Layers) -> Iterator[tuple[ConfigFile, Path, str]]:
     if layers.merge is Merge.PER_FILE:
         for config in layers.files:
             schema = version_in(config.values)
-            if schema is not None and schema < newest_of(layers.merge):
+            if schema is not None and schema < layers.newest:
                 for path, wrong in migration_failures(_named(config), ()):
                     yield config, _in_file(config, path), wrong
-    elif (layers.version or 0) < newest_of(layers.merge):
+    elif (layers.version or 0) < layers.newest:
         plugins = layers.values.get("plugins")
         for path, wrong in (
             migration_failures(plugins, disabled_plugins(layers)) if isinstance(plugins, Mapping) else ()

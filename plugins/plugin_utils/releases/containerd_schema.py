@@ -54,7 +54,7 @@ SCHEMAS = {
     4: Schema(4, ("plugins", CRI_V3)),
 }
 NEWEST_SCHEMA = (((2, 3), 4), ((2, 0), 3), ((1, 7), 2))
-"""From which release on a schema is read: version/version.go of each; a newer one keeps containerd from starting.
+"""The first release of each newest schema: version/version.go; a newer schema keeps containerd from starting.
 Releases before 1.7 take every schema above 1 for 2.
 """
 
@@ -69,6 +69,11 @@ def newest_schema(version: str | None) -> int | None:
     """The newest schema that a containerd of this version reads; None when it is unknown or any is."""
     known = parse_release(version)
     return next((schema for since, schema in NEWEST_SCHEMA if known >= since), None) if known else None
+
+
+def release_or_first(version: str | None, schema: int | None) -> tuple[int, int]:
+    """The release; of an unknown one the first whose newest schema is ``schema``, 1.7 where none has it."""
+    return parse_release(version) or next((since for since, newest in NEWEST_SCHEMA if newest == schema), (1, 7))
 
 
 def readable_schemas(version: str | None) -> tuple[int, ...]:
