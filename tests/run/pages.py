@@ -1,13 +1,15 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`make docs` writes all that is generated; here are the tables of README.md and docs/contributing.md."""
+"""`make docs` writes all that is generated; here are the tables of pages, but for those of docs/kubelet.md."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
-from . import field_files, variables
+from . import field_files, knob_docs, structure_docs, variables
 from .blocks import replace_block
 from .places import CHECKOUT
 from .stages import Stage
@@ -15,6 +17,7 @@ from .suites import SUITES, Suite, duration
 
 README = CHECKOUT / "README.md"
 CONTRIBUTING = CHECKOUT / "docs" / "contributing.md"
+PAGES = (README, CONTRIBUTING, CHECKOUT / "docs" / "design.md", CHECKOUT / "docs" / "knobs.md")
 
 _BLOCK = "<!-- {name}: written by make docs -->\n"
 _END = "<!-- end of {name} -->"
@@ -23,10 +26,10 @@ _END = "<!-- end of {name} -->"
 def update(page: Path) -> str:
     """The text of a page with its tables as they are to be."""
     text = page.read_text(encoding="utf-8")
-    for name, table in {"commands": commands(), **{suite.name: stages(suite) for suite in SUITES}}.items():
+    for name, table in TABLES.items():
         begin = _BLOCK.format(name=name)
         if begin in text:
-            text = replace_block(text, begin, f"\n{table}\n", _END.format(name=name))
+            text = replace_block(text, begin, f"\n{table()}\n", _END.format(name=name))
     return text
 
 
@@ -44,8 +47,17 @@ def _row(stage: Stage) -> str:
     return f"| `{stage.name}` | {stage.share} s{warm} | {stage.proves} |"
 
 
+TABLES: Mapping[str, Callable[[], str]] = {
+    "commands": commands,
+    **{suite.name: partial(stages, suite) for suite in SUITES if suite.stages},
+    "knobs": knob_docs.knobs_table,
+    "structure": structure_docs.structure_table,
+}
+"""By the name of the block."""
+
+
 def main() -> int:
-    for page in (README, CONTRIBUTING):
+    for page in PAGES:
         page.write_text(update(page), encoding="utf-8")
     field_files.write()
     variables.write()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.tests.run import pages, report
-from ansible_collections.volcano.colocation.tests.run.suites import SUITES, Suite, duration
+from ansible_collections.volcano.colocation.tests.run.suites import SUITES, duration
 from ansible_collections.volcano.colocation.tests.unit.project.tree import CHECKOUT
 
 PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md"))]
@@ -45,16 +45,20 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()] == []
 
 
-@pytest.mark.parametrize("page", [pages.README, pages.CONTRIBUTING], ids=lambda page: page.name)
-def test_the_tables_of_commands_and_stages_are_current(page: Path) -> None:
+@pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.name)
+def test_the_tables_that_are_written_are_current(page: Path) -> None:
     """`make docs` writes them."""
-    assert pages.commands() in page.read_text()
     assert pages.update(page) == page.read_text()
 
 
-@pytest.mark.parametrize("suite", [suite for suite in SUITES if suite.stages], ids=lambda suite: suite.name)
-def test_the_stages_are_documented(suite: Suite) -> None:
-    assert pages.stages(suite) in pages.CONTRIBUTING.read_text()
+@pytest.mark.parametrize("name", pages.TABLES)
+def test_every_table_is_on_a_page(name: str) -> None:
+    assert any(pages.TABLES[name]() in page.read_text() for page in pages.PAGES)
+
+
+@pytest.mark.parametrize("page", [pages.README, pages.CONTRIBUTING], ids=lambda page: page.name)
+def test_the_commands_are_on_both_pages(page: Path) -> None:
+    assert pages.commands() in page.read_text()
 
 
 def test_the_end_of_the_tests_says_what_the_pages_say() -> None:
