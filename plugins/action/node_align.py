@@ -57,8 +57,7 @@ class ActionModule(ColocationAction):
         result = {"changed": bool(plan.changes or recovered), "diff": diffs(edits), **described(facts, plan, judged)}
         result["kubeadm"] = of_the_cluster(facts, snapshot, profile)
         if arguments["assume_slices"] and self._task.check_mode:
-            driver = promise.driver.value if promise.driver else None
-            result["assumptions"] = {"slices": list(promise.slices), "cgroup_driver": driver}
+            result["assumptions"] = promise.to_result()
         if recovered:
             result["recovered"] = recovered
         node.usage.planning_seconds += time.process_time() - began

@@ -9,6 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cgroup_driver import (
+    decide_driver,
+    runtime_config,
+)
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_settings import interpret_kubelet
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import NodeFacts
@@ -72,8 +76,9 @@ def our_verdict(case: Case, version: tuple[int, int]) -> OurVerdict:
     """As ``interpret`` and ``assess`` come to it; what does not depend on kubelet's files is read once."""
     snapshot, node = _node(case.cgroup_v1)
     section = kubelet_section(case, version, snapshot["kubelet"])
-    kubelet, claims = interpret_kubelet(section, snapshot["services"]["units"], snapshot["runtime"]["cri"])
-    facts = replace(node, kubelet=kubelet, claims=tuple(claims))
+    kubelet, claims = interpret_kubelet(section, snapshot["services"]["units"])
+    driver = decide_driver(kubelet, node.runtime, (), runtime_config(snapshot["runtime"]["cri"]))
+    facts = replace(node, kubelet=kubelet, driver=driver, claims=tuple(claims))
     found = [finding for rule in FINDING_RULES for finding in rule(facts)]
     return OurVerdict(facts, tuple(finding for finding in found if refuses(finding)))
 

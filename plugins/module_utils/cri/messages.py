@@ -124,7 +124,7 @@ def status_response(data: bytes) -> RuntimeStatus:
     return RuntimeStatus(conditions, fields.text_map(2))
 
 
-def cgroup_driver(data: bytes) -> str | None:
+def runtime_config_response(data: bytes) -> str | None:
     """message RuntimeConfigResponse: linux 1 (LinuxRuntimeConfiguration: cgroup_driver 1).
 
     None where ``linux`` is absent: kubelet, too, then keeps its own driver (cmd/kubelet/app/server.go).

@@ -68,7 +68,7 @@ class CriClient:
 
     def cgroup_driver(self) -> str | None:
         """The driver the runtime wants of kubelet (RuntimeConfig, KEP-4033); CriError UNIMPLEMENTED from older ones."""
-        return self._decode(self._call("RuntimeConfig", b""), messages.cgroup_driver)
+        return self._decode(self._call("RuntimeConfig", b""), messages.runtime_config_response)
 
     def pod_sandboxes(self) -> list[PodSandbox]:
         """Every sandbox, ready or not."""

@@ -12,7 +12,7 @@ from ...module_utils.cgroup.kubelet_names import Driver
 from ...module_utils.snapshot.cgroup_evidence import reserved_paths
 from ..facts.node_state import NodeFacts
 from ..plan.change_set import Change, Impact, Plan, Refusal
-from ..plan.desired_state import resolve_profile
+from ..plan.desired_state import drivers_after, resolve_profile
 from ..plan.draft import PlanDraft, unsupported_settings
 from ..plan.kubeadm_patch import TARGET as PATCH
 from ..plan.kubeadm_patch import unsupported_patch
@@ -34,10 +34,14 @@ class AssumedSlices:
     slices: tuple[str, ...] = ()
     driver: Driver | None = None
 
+    def to_result(self) -> dict[str, Any]:
+        """What was assumed, as the result of node_align has it."""
+        return {"slices": list(self.slices), "cgroup_driver": self.driver.value if self.driver else None}
+
 
 def assume_slices(facts: NodeFacts, profile: Profile) -> AssumedSlices:
     """The node with the slices that the profile names. What is no slice under its driver stays as it is found."""
-    driver = profile.cgroup_driver or facts.kubelet.cgroup_driver
+    driver = drivers_after(facts, profile).kubelet
     missing = {path: name for path, name in _reserved_slices(profile, driver) if missing_parts(facts, path)}
     if not missing:
         return AssumedSlices(facts, driver=driver)

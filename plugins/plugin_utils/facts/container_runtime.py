@@ -10,7 +10,6 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from ...module_utils.cgroup.kubelet_names import Driver
 from ...module_utils.snapshot.process_evidence import command_line_option
 from ..edit.text_errors import ParseError
 from ..releases.containerd_schema import parse_release
@@ -18,7 +17,6 @@ from .config_file import ConfigFile, Problem, read_config
 from .containerd_runtime import interpret_containerd
 from .crio_runtime import interpret_crio
 from .node_state import Claim
-from .runtime_sockets import runtime_config
 from .runtime_state import Defect, NriFacts, RuntimeFacts
 
 DRIVER_OPTION = "native.cgroupdriver"
@@ -74,7 +72,6 @@ def interpret_other(name: str, evidence: Mapping[str, Any]) -> tuple[RuntimeFact
     if docker.get("config"):
         config = _check_exec_opts(read_config(path, docker["config"], process, read_docker_json))
     claims = _docker_claims(config, process["argv"] if process else []) if name == "docker" else []
-    driver, supported = runtime_config(cri)
     return (
         RuntimeFacts(
             name=name,
@@ -86,23 +83,15 @@ def interpret_other(name: str, evidence: Mapping[str, Any]) -> tuple[RuntimeFact
             config_version=None,
             imports=(),
             disabled_plugins=(),
-            cgroup_driver=_as_driver(claims[0].value) if claims else None,
-            running_cgroup_driver=driver,
             handlers=(),
             nri=NriFacts(False, False, False, ""),
             kill_mode=None,
-            cri_cgroup_driver=driver,
-            runtime_config_supported=supported,
             layers=(config,),
             defects=_defects(config, claims),
             command_line=tuple(process["argv"]) if process else (),
         ),
         claims,
     )
-
-
-def _as_driver(value: str) -> Driver | None:
-    return Driver(value) if value in ("systemd", "cgroupfs") else None
 
 
 def _docker_claims(config: ConfigFile, argv: Sequence[str]) -> list[Claim]:

@@ -41,7 +41,7 @@ from .containerd_layers import (
 )
 from .containerd_tables import cri_values, nri_values
 from .containerd_type_errors import start_errors
-from .runtime_sockets import absolute_socket, runtime_config, with_socket_state
+from .runtime_sockets import absolute_socket, with_socket_state
 from .runtime_state import Defect, Handler, NriFacts, RuntimeFacts
 
 Drivers = Mapping[str, Driver | None]
@@ -138,11 +138,6 @@ def dumped_handlers(evidence: Mapping[str, Any], version: str | None, layers: La
     return declared_handlers(cri_values(cri_table(values, version_in(values), layers), layers.letter_case))
 
 
-def common_driver(drivers: list[Driver | None]) -> Driver | None:
-    """The one driver all handlers have; None when they differ or one is unknown."""
-    return drivers[0] if len(set(drivers)) == 1 else None
-
-
 def version_of(evidence: Mapping[str, Any]) -> str | None:
     """The CRI's own word first, else the program's ``containerd github.com/containerd/containerd 1.7.24 …``."""
     if evidence["cri"].get("version"):
@@ -205,7 +200,6 @@ def interpret_containerd(evidence: Mapping[str, Any], units: Mapping[str, Mappin
     drivers = configured_drivers(layers, captured, version)
     live = (cri.get("config") or {}).get("handlers", {})
     found = handlers(layers, drivers, live, dumped_handlers(evidence, version, layers))
-    driver, supported = runtime_config(cri)
     default = value_at(layers.cri, ("containerd", "default_runtime_name"))
     if "default" in deprecated_handlers(layers):
         default = "default"
@@ -220,13 +214,9 @@ def interpret_containerd(evidence: Mapping[str, Any], units: Mapping[str, Mappin
         imports=text_items(config.values.get("imports")),
         disabled_plugins=text_items(layers.values.get("disabled_plugins")),
         schema_in_force=layers.version,
-        cgroup_driver=common_driver([each.configured for each in found]) if evidence["program"] else None,
-        running_cgroup_driver=common_driver([each.running for each in found]),
         handlers=found,
         nri=_nri(layers, version, evidence, process),
         kill_mode=units.get("containerd.service", {}).get("KillMode"),
-        cri_cgroup_driver=driver,
-        runtime_config_supported=supported,
         layers=layers.files,
         merged=layers,
         captured=tuple(captured.values()),

@@ -23,7 +23,7 @@ from ..edit.toml_layout import key_line
 from ..releases.containerd_schema import parse_release
 from .config_file import ConfigFile, Problem, read_config, value_at
 from .node_state import Claim
-from .runtime_sockets import runtime_config, with_socket_state
+from .runtime_sockets import with_socket_state
 from .runtime_state import CrioFacts, Defect, NriFacts, RuntimeFacts
 
 ANY = "*"
@@ -170,7 +170,7 @@ def boolean_flag(argv: Sequence[str], flag: str) -> bool | None:
 def interpret_crio(
     evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]]
 ) -> tuple[RuntimeFacts, list[Claim]]:
-    """RuntimeFacts of a CRI-O, and every claim on its driver."""
+    """RuntimeFacts of a CRI-O, and what it is told about its driver, the strongest first."""
     found, cri = evidence.get("crio") or {"processes": [], "files": {}}, evidence["cri"]
     process = found["processes"][0] if found["processes"] else None
     files = _files(found, process)
@@ -179,7 +179,6 @@ def interpret_crio(
     flag = command_line_option(argv, MANAGER_FLAG)
     managers = [(flag, f"CRI-O's command line, {MANAGER_FLAG}")] if flag else []
     managers += setting_values(files, MANAGER) or [("systemd", "CRI-O's default")]
-    driver, supported = runtime_config(cri)
     facts = RuntimeFacts(
         name="cri-o",
         installed=evidence.get("crio") is not None,
@@ -190,32 +189,21 @@ def interpret_crio(
         config_version=None,
         imports=(),
         disabled_plugins=(),
-        cgroup_driver=_driver(managers[0][0]) if not any(each.problem for each in files) else None,
-        running_cgroup_driver=driver,
         handlers=(),
         nri=_nri(files, version, evidence, process, argv),
         kill_mode=units.get("crio.service", {}).get("KillMode"),
-        cri_cgroup_driver=driver,
-        runtime_config_supported=supported,
         layers=files,
         default_handler=_default_handler(files, version),
         defects=_defects(files, managers[0][0], version),
         command_line=argv,
         crio=_folder(files, argv),
     )
-    claims = [Claim("cgroup_manager", str(value), source) for value, source in managers]
-    if driver:
-        claims.insert(0, Claim("cgroup_manager", driver.value, "the CRI's RuntimeConfig, in force now"))
-    return facts, claims
+    return facts, [Claim("cgroup_manager", str(value), source) for value, source in managers]
 
 
 def _files(found: Mapping[str, Any], process: Mapping[str, Any] | None) -> tuple[ConfigFile, ...]:
     files = tuple(check_types(read_config(path, each, process, read_toml)) for path, each in found["files"].items())
     return files or (ConfigFile("/etc/crio/crio.conf", "missing"),)
-
-
-def _driver(word: object) -> Driver | None:
-    return Driver(word) if word in ("systemd", "cgroupfs") else None
 
 
 def _default_handler(files: tuple[ConfigFile, ...], version: str | None) -> str | None:

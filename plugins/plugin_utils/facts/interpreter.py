@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...module_utils.snapshot.immutable_systems import interpret_system
+from .cgroup_driver import answer_claims, decide_driver, driver_inside_k3s, given_by_k3s, runtime_config
 from .cgroup_tree import interpret_cgroups, interpret_pods
 from .container_runtime import interpret_runtime, other_runtimes
 from .kubelet_settings import interpret_kubelet
@@ -99,11 +100,16 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
     image = is_image(snapshot)
     snapshot = without_running_state(snapshot) if image else snapshot
     system, units = snapshot["system"], snapshot["services"]["units"]
-    kubelet, kubelet_claims = interpret_kubelet(snapshot["kubelet"], units, snapshot["runtime"]["cri"])
+    kubelet, kubelet_claims = interpret_kubelet(snapshot["kubelet"], units)
     runtime, runtime_claims = interpret_runtime(snapshot["runtime"], units, snapshot["kubelet"])
     layout, layout_claims = interpret_layout(snapshot, units, runtime)
+    answer = runtime_config(snapshot["runtime"]["cri"])
+    driver = decide_driver(kubelet, runtime, runtime_claims, answer)
     if layout.kubelet_inside:
-        kubelet, kubelet_claims = as_embedded(kubelet, layout_claims, snapshot)
+        layout_claims = layout_claims or given_by_k3s(driver)
+        kubelet, kubelet_claims = as_embedded(kubelet, snapshot)
+        driver = driver_inside_k3s(driver, kubelet, kubelet_claims, layout_claims)
+    answers = answer_claims(answer, runtime, layout)
     pods, pod_claims = interpret_pods(snapshot["containers"], snapshot["runtime"]["cri"])
     cgroup = interpret_cgroups(snapshot["cgroups"])
     if image:
@@ -119,11 +125,12 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
         cgroup=cgroup,
         kubelet=kubelet,
         runtime=runtime,
+        driver=driver,
         pods=pods,
         unfinished_transactions=tuple(snapshot.get("unfinished_transactions", ())),
         ledger_problem=LedgerProblem(**snapshot["ledger_problem"]) if snapshot.get("ledger_problem") else None,
         record_problems=tuple(RecordProblem(**each) for each in snapshot.get("record_problems", ())),
-        claims=(*kubelet_claims, *runtime_claims, *layout_claims, *pod_claims),
+        claims=(*kubelet_claims, *answers, *runtime_claims, *layout_claims, *pod_claims),
         layout=layout,
         image=image,
         other_runtimes=other_runtimes(snapshot, runtime),

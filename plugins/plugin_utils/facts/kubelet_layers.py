@@ -41,6 +41,7 @@ DROPINS_SINCE = (1, 28)
 JSON_MERGE_SINCE = (1, 29)
 DROPINS_FREE_SINCE = (1, 30)
 DEFAULT_SOURCE = "kubelet's default"
+CONFIGZ_SOURCE = "kubelet's /configz"
 LEGACY_SOURCE = "kubelet's default without --config"
 LEGACY_PORT = "10255"
 

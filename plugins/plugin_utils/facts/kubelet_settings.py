@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Facts of kubelet: which value is in force, which source says so, who decides the cgroup driver; its checkpoints."""
+"""Facts of kubelet: which value is in force, which source says so; its checkpoints."""
 
 from __future__ import annotations
 
@@ -10,22 +10,21 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...module_utils.cgroup.kubelet_names import Driver
 from ...module_utils.quantity import parse_cpu_list
-from ..profile.kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, FEATURE_GATES, OBSERVED, STATIC_POD_PATH
+from ..profile.kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, OBSERVED, STATIC_POD_PATH
 from ..releases.versions import Version, minor
 from .config_file import ConfigFile, read_kubelet_config
 from .kubeadm_patch_files import read_patches
 from .kubelet_command_line import (
     environment_flags,
     flag_source,
-    flag_value,
     flag_values,
     flags,
     next_line,
     running_flags,
 )
 from .kubelet_layers import (
+    CONFIGZ_SOURCE,
     DEFAULT_SOURCE,
     claims_of,
     dropins_read,
@@ -113,82 +112,7 @@ def interpret_memory_checkpoint(path: str, captured: Mapping[str, Any]) -> Check
         return Checkpoint(path, True)
 
 
-DRIVER_FROM_CRI_GATE = "KubeletCgroupDriverFromCRI"
-GATE_ALPHA_SINCE, GATE_BETA_SINCE, GATE_LOCKED_SINCE = (1, 28), (1, 31), (1, 34)
-"""pkg/features/kube_features.go: off by default, on by default, on for good."""
-CONFIGZ_EFFECTIVE_SINCE = (1, 35)
-"""initConfigz runs after the CRI was asked (cmd/kubelet/app/server.go); earlier, /configz has the configured one."""
-CRI_SOURCE = "the CRI's RuntimeConfig"
-CONFIGZ_SOURCE = "kubelet's /configz"
-
-EffectiveDriver = tuple[str | None, str | None, str | None]
-"""Word, source, authority (``cri``, ``config``, ``flag``, ``default``)."""
-
-
-def asks_cri(version: tuple[int, int] | None, gates: Any) -> bool:
-    """Whether this kubelet asks the CRI for the driver when it starts."""
-    if version is None or version < GATE_ALPHA_SINCE:
-        return False
-    if version >= GATE_LOCKED_SINCE:
-        return True
-    chosen = gates.get(DRIVER_FROM_CRI_GATE) if isinstance(gates, Mapping) else None
-    return version >= GATE_BETA_SINCE if chosen is None else str(chosen).lower() == "true"
-
-
-def configured_driver(settings: Mapping[str, Setting], running: tuple[Flag, ...]) -> EffectiveDriver:
-    """The driver by kubelet's own configuration."""
-    setting = settings.get(CGROUP_DRIVER.key)
-    if setting is None:
-        return None, None, None
-    if flag_value(CGROUP_DRIVER, running) is not None:
-        authority = "flag"
-    else:
-        authority = "default" if setting.source == DEFAULT_SOURCE else "config"
-    return str(setting.value), setting.source, authority
-
-
-def running_driver(
-    at_restart: EffectiveDriver, version: tuple[int, int] | None, configz: Mapping[str, Any] | None
-) -> EffectiveDriver:
-    """What kubelet runs with by its own word, where that is not what it would start with now."""
-    told = (configz or {}).get(CGROUP_DRIVER.key)
-    if told in (None, "", at_restart[0]):
-        return at_restart
-    effective = version is not None and version >= CONFIGZ_EFFECTIVE_SINCE
-    if effective or at_restart[2] in ("config", "flag", "default"):
-        return str(told), CONFIGZ_SOURCE, at_restart[2]
-    return at_restart
-
-
-def driver_at_restart(
-    settings: Mapping[str, Setting],
-    running: tuple[Flag, ...],
-    version: tuple[int, int] | None,
-    runtime_config: Mapping[str, Any] | None,
-) -> EffectiveDriver:
-    """The driver kubelet would start with. Where it asks the CRI and we have no answer, who decides is left open."""
-    own = configured_driver(settings, running)
-    gates = settings[FEATURE_GATES.key].value if FEATURE_GATES.key in settings else None
-    if not asks_cri(version, gates):
-        return own
-    answer = runtime_config or {}
-    if answer.get("cgroup_driver"):
-        return answer["cgroup_driver"], CRI_SOURCE, "cri"
-    if answer.get("error") == "unimplemented":
-        return own
-    return own[0], own[1], None
-
-
 _PLAIN = re.compile(r" [A-Za-z]+\s*")
-
-
-DRIVERS = ("systemd", "cgroupfs")
-POLICIES = ("none", "static")
-
-
-def as_driver(value: str | None) -> Driver | None:
-    """kubelet takes anything but exactly ``systemd`` for cgroupfs (container_manager_linux.go); we call it unknown."""
-    return Driver(value) if value in DRIVERS else None
 
 
 def _version(text: str | None) -> str | None:
@@ -245,15 +169,12 @@ def _later_claims(found: Start) -> list[Claim]:
     ]
 
 
-def _answers(configz: Mapping[str, Any], runtime_config: Mapping[str, Any]) -> list[Claim]:
-    said = [
+def _configz_claims(configz: Mapping[str, Any]) -> list[Claim]:
+    return [
         Claim(field.key, render_value(configz[field.key]), CONFIGZ_SOURCE)
         for field in (CGROUP_DRIVER, CPU_MANAGER_POLICY)
         if field.key in configz
     ]
-    if runtime_config.get("cgroup_driver"):
-        said.append(Claim(CGROUP_DRIVER.key, str(runtime_config["cgroup_driver"]), CRI_SOURCE))
-    return said
 
 
 def _checkpoints(evidence: Mapping[str, Any], version: tuple[int, int] | None) -> tuple[Checkpoint, Checkpoint | None]:
@@ -289,7 +210,7 @@ def _runtime_config(cri: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def interpret_kubelet(
-    evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]], cri: Mapping[str, Any]
+    evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]]
 ) -> tuple[KubeletFacts, list[Claim]]:
     """KubeletFacts of a snapshot's ``kubelet`` section, and every claim on the fields we observe."""
     process, argv = _process(evidence)
@@ -300,11 +221,8 @@ def interpret_kubelet(
     dropins = read_dropins(evidence.get("config_dir") or {}, evidence["files"], process)
     layers = dropins if dropins_read(version, start) else ()
     settings = _settings(config, layers, start, argv, version)
-    runtime_config = _runtime_config(cri)
     answer = evidence.get("configz") or {}
     told = shallow(answer.get("config") or {})
-    at_restart = driver_at_restart(settings, start.running, version, runtime_config)
-    driver, source, authority = running_driver(at_restart, version, told)
     answers_now = healthz_url(config, layers, start.running, version)
     policy = settings.get(CPU_MANAGER_POLICY.key)
     checkpoint, memory_checkpoint = _checkpoints(evidence, version)
@@ -316,13 +234,10 @@ def interpret_kubelet(
         version=release,
         command_line=tuple(argv),
         config=config,
-        cgroup_driver=as_driver(driver),
-        cgroup_driver_source=source,
         cpu_manager_policy=render_value(policy.value) if policy else None,
         cpu_manager_policy_source=policy.source if policy else None,
         checkpoint=checkpoint,
         healthy=evidence["healthz"] == "ok" if process and answers_now else None,
-        cgroup_driver_authority=authority,
         settings=settings,
         dropins=dropins,
         start=start,
@@ -330,14 +245,13 @@ def interpret_kubelet(
         kubeadm_patches=read_patches(evidence.get("kubeadm_patches")),
         configz=told if "config" in answer else None,
         configz_error=_configz_error(answer),
-        driver_at_restart=at_restart[0],
         static_pods=_static_pods(evidence.get("static_pods"), settings.get(STATIC_POD_PATH.key)),
         healthz_url=healthz_url(config, layers, start.running if start.following is None else start.following, version),
-        odd_driver_line=line_agents_miss(plain_text, CGROUP_DRIVER.key, DRIVERS),
-        odd_policy_line=line_agents_miss(plain_text, CPU_MANAGER_POLICY.key, POLICIES),
+        odd_driver_line=line_agents_miss(plain_text, CGROUP_DRIVER.key, CGROUP_DRIVER.choices),
+        odd_policy_line=line_agents_miss(plain_text, CPU_MANAGER_POLICY.key, CPU_MANAGER_POLICY.choices),
     )
     claims = [claim for field in OBSERVED for claim in _claims(field, config, layers, start.running)]
-    return facts, claims + _later_claims(start) + _answers(told, runtime_config)
+    return facts, claims + _later_claims(start) + _configz_claims(told)
 
 
 def shallow(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...module_utils.cgroup.kubelet_names import Driver
 from .config_file import ConfigFile
 from .kubeadm_patch_files import KubeadmPatches
 
@@ -71,14 +70,11 @@ class KubeletFacts:
     version: str | None
     command_line: tuple[str, ...]
     config: ConfigFile
-    cgroup_driver: Driver | None
-    cgroup_driver_source: str | None
     cpu_manager_policy: str | None
     cpu_manager_policy_source: str | None
     checkpoint: Checkpoint
     healthy: bool | None
     """None where it does not run, or answers nowhere for its health."""
-    cgroup_driver_authority: str | None = None
     settings: Mapping[str, Setting] = field(default_factory=dict)
     dropins: tuple[ConfigFile, ...] = ()
     start: Start = field(default_factory=Start)
@@ -87,7 +83,6 @@ class KubeletFacts:
     configz_error: str | None = None
     odd_driver_line: int | None = None
     odd_policy_line: int | None = None
-    driver_at_restart: str | None = None
     static_pods: tuple[str, ...] | None = None
     healthz_url: str | None = None
     """Where it answers for its health after its next start; None: nowhere."""

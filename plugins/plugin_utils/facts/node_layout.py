@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...module_utils.cgroup.kubelet_names import Driver
 from ...module_utils.snapshot.process_evidence import command_line_option
 from ..edit.readers import read_yaml
 from ..edit.text_errors import ParseError
@@ -48,13 +47,12 @@ def _arguments(captured: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
             yield key, [str(each) for each in (words if isinstance(words, list) else [words])]
 
 
-def as_embedded(
-    kubelet: KubeletFacts, said: Sequence[Claim], snapshot: Mapping[str, Any]
-) -> tuple[KubeletFacts, list[Claim]]:
+def as_embedded(kubelet: KubeletFacts, snapshot: Mapping[str, Any]) -> tuple[KubeletFacts, list[Claim]]:
     """Facts of a kubelet that is no process of its own, and the claims on it: of its drop-ins if it reads any."""
     folder = snapshot["kubelet"].get("embedded_dir") or {}
     if not folder.get("folder"):
-        return _unknown_settings(kubelet, said), []
+        # Neither its file nor its defaults are known to be in force.
+        return replace(kubelet, cpu_manager_policy=None, cpu_manager_policy_source=None), []
     supervisors = snapshot["distribution"]["supervisors"]
     process = supervisors[0] if supervisors else None
     dropins = read_dropins(folder, snapshot["kubelet"]["files"], process)
@@ -64,7 +62,7 @@ def as_embedded(
     nothing = replace(kubelet.config, kind="missing", values={}, problem=None)
     settings = settings_in_force(nothing, dropins, running, None)
     asked = healthz_url(nothing, dropins, running, None)
-    driver, policy = settings[CGROUP_DRIVER.key], settings[CPU_MANAGER_POLICY.key]
+    policy = settings[CPU_MANAGER_POLICY.key]
     facts = replace(
         kubelet,
         installed=True,
@@ -72,8 +70,6 @@ def as_embedded(
         healthy=snapshot["kubelet"]["healthz"] == "ok" if process and asked else None,
         healthz_url=asked,
         config=nothing,
-        cgroup_driver=Driver(driver.value) if driver.value in ("systemd", "cgroupfs") else None,
-        cgroup_driver_source=driver.source,
         cpu_manager_policy=render_value(policy.value),
         cpu_manager_policy_source=policy.source,
         settings=settings,
@@ -84,19 +80,6 @@ def as_embedded(
     return facts, [claim for field in fields for claim in claims_of(field, nothing, dropins, running)]
 
 
-def _unknown_settings(kubelet: KubeletFacts, said: Sequence[Claim]) -> KubeletFacts:
-    """Neither its file nor its defaults are known to be in force."""
-    driver = said[0] if said else None
-    return replace(
-        kubelet,
-        cgroup_driver=Driver(driver.value) if driver and driver.value in ("systemd", "cgroupfs") else None,
-        cgroup_driver_source=driver.source if driver else None,
-        cgroup_driver_authority=None,
-        cpu_manager_policy=None,
-        cpu_manager_policy_source=None,
-    )
-
-
 RANCHER = {"k3s": "/var/lib/rancher/k3s/agent", "rke2": "/var/lib/rancher/rke2/agent"}
 CONTAINERD_FOLDER = "/etc/containerd/"
 KUBECONFIGS = ("--kubeconfig", "--bootstrap-kubeconfig")
@@ -105,7 +88,7 @@ KUBECONFIGS = ("--kubeconfig", "--bootstrap-kubeconfig")
 def interpret_layout(
     snapshot: Mapping[str, Any], units: Mapping[str, Mapping[str, str]], runtime: RuntimeFacts
 ) -> tuple[LayoutFacts, list[Claim]]:
-    """LayoutFacts, and what k3s or RKE2 say of kubelet's driver. A snapshot without this evidence is ``unknown``."""
+    """LayoutFacts, and the driver that arguments of k3s or RKE2 give kubelet; ``unknown`` without this evidence."""
     evidence = snapshot.get("distribution")
     if not isinstance(evidence, Mapping):
         return LayoutFacts(), []
@@ -121,7 +104,7 @@ def interpret_layout(
         templates=tuple(evidence["templates"]),
         template_files=_templates(evidence),
     )
-    return facts, _claims(facts, evidence, runtime)
+    return facts, _claims(facts, evidence)
 
 
 def _templates(evidence: Mapping[str, Any]) -> tuple[ConfigFile, ...]:
@@ -169,14 +152,8 @@ def _regenerated_files(name: str, runtime: RuntimeFacts) -> dict[str, str]:
     return {runtime.config.path: f"{folder}{CONTAINERD_FOLDER}{'config-v3' if modern else 'config'}.toml.tmpl"}
 
 
-def _claims(facts: LayoutFacts, evidence: Mapping[str, Any], runtime: RuntimeFacts) -> list[Claim]:
+def _claims(facts: LayoutFacts, evidence: Mapping[str, Any]) -> list[Claim]:
     if facts.name not in RANCHER:
         return []
     found = [flag for flag in kubelet_arguments(evidence) if flag.name == CGROUP_DRIVER.flag]
-    claims = [Claim(CGROUP_DRIVER.key, flag.value or "", flag.source) for flag in reversed(found)]
-    if not claims and facts.kubelet_inside and runtime.cgroup_driver:
-        # pkg/agent/containerd/config_linux.go: one decision is both rendered for containerd and given to kubelet.
-        claims.append(
-            Claim(CGROUP_DRIVER.key, runtime.cgroup_driver.value, "k3s, which gives kubelet containerd's driver")
-        )
-    return claims
+    return [Claim(CGROUP_DRIVER.key, flag.value or "", flag.source) for flag in reversed(found)]

@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from ...module_utils.cgroup.hierarchy import Hierarchy
+from ...module_utils.cgroup.kubelet_names import Driver
 from ...module_utils.snapshot.immutable_systems import OperatingSystem
 from .config_file import ConfigFile
 from .kubelet_state import KubeletFacts
@@ -39,6 +40,42 @@ class Claim:
     setting: str
     value: str
     source: str
+
+
+@dataclass(frozen=True)
+class DriverFacts:
+    """The cgroup drivers of both sides, as facts/cgroup_driver.py decides them."""
+
+    kubelet: Driver | None = None
+    """What kubelet runs with."""
+    source: str | None = None
+    """Who gives kubelet's."""
+    authority: str | None = None
+    """Who decides kubelet's: cri, config, flag, default; None where that is open."""
+    in_configz: str | None = None
+    """The word that kubelet's /configz should have; None: the one of its configuration."""
+    runtime: Driver | None = None
+    """What the runtime's files result in."""
+    live: Driver | None = None
+    """What the runtime says that it runs with."""
+    cri: Driver | None = None
+    """What the runtime answers to RuntimeConfig."""
+    cri_supported: bool | None = None
+    """Whether the runtime knows that call; None where nobody asked."""
+
+    @property
+    def runtime_now(self) -> Driver | None:
+        """The runtime's driver in force, as far as it is known."""
+        return self.live or self.runtime
+
+    @property
+    def agreed(self) -> Driver | None:
+        """The driver that kubelet and the runtime's files have; None where they differ, or one is unknown."""
+        return self.kubelet if self.kubelet is self.runtime else None
+
+    def with_both(self, driver: Driver | None) -> DriverFacts:
+        """Both sides with this driver; None leaves them as found."""
+        return replace(self, kubelet=driver, runtime=driver) if driver else self
 
 
 @dataclass(frozen=True)
@@ -202,6 +239,7 @@ class NodeFacts:
     cgroup: CgroupFacts
     kubelet: KubeletFacts
     runtime: RuntimeFacts
+    driver: DriverFacts
     pods: PodFacts
     unfinished_transactions: tuple[str, ...]
     claims: tuple[Claim, ...]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a runtime answers about the cgroup driver over CRI (KEP-4033), and whether it serves its NRI socket."""
+"""Whether a runtime serves its NRI socket."""
 
 from __future__ import annotations
 
@@ -9,20 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...module_utils.cgroup.kubelet_names import Driver
 from .runtime_state import NriFacts
-
-
-def runtime_config(cri: Mapping[str, Any]) -> tuple[Driver | None, bool | None]:
-    """(driver, whether the call is known at all); None for what was not asked or not said."""
-    answer = cri.get("runtime_config")
-    if not isinstance(answer, Mapping):
-        return None, None
-    if answer.get("error"):
-        return None, False if answer["error"] == "unimplemented" else None
-    named = answer.get("cgroup_driver")
-    return (Driver(named) if named in ("systemd", "cgroupfs") else None), True
-
 
 CLOCK_STEP = 2.0
 """Seconds by which a file system's clock and the one of process starts may differ."""

@@ -70,13 +70,9 @@ class RuntimeFacts:
     config_version: int | None
     imports: tuple[str, ...]
     disabled_plugins: tuple[str, ...]
-    cgroup_driver: Driver | None
-    running_cgroup_driver: Driver | None
     handlers: tuple[Handler, ...]
     nri: NriFacts
     kill_mode: str | None
-    cri_cgroup_driver: Driver | None = None
-    runtime_config_supported: bool | None = None
     layers: tuple[ConfigFile, ...] = ()
     captured: tuple[ConfigFile, ...] = ()
     default_handler: str | None = None

@@ -169,7 +169,7 @@ def _with_preparations(facts: NodeFacts, found: list[Change]) -> tuple[Change, .
 def containerd_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
     """Edits of containerd's files, or the restart that an earlier edit still lacks."""
     runtime = facts.runtime
-    if profile.cgroup_driver is None and profile.nri.enabled is None:
+    if not profile.sets_runtime:
         return ()
     if facts.layout.regenerated:
         # What differs is told of the file that counts; where it is written is another matter.

@@ -21,6 +21,7 @@ from ..facts.crio_runtime import (
     boolean_flag,
     setting_values,
 )
+from ..facts.node_state import DriverFacts, NodeFacts
 from ..facts.runtime_state import RuntimeFacts
 from ..profile.node_profile import Profile
 from ..releases.containerd_schema import parse_release
@@ -65,17 +66,18 @@ class EffectiveValue:
     path: str | None
 
 
-def desired_settings(facts: RuntimeFacts, profile: Profile) -> Iterator[CrioSetting]:
+def desired_settings(facts: NodeFacts, profile: Profile) -> Iterator[CrioSetting]:
     """All settings of CRI-O that the profile is about, whether they differ or not."""
-    if profile.cgroup_driver:
-        yield CrioSetting(MANAGER, MANAGER_FLAG, profile.cgroup_driver.value, Driver.SYSTEMD.value, DISRUPTIVE)
-        monitor = _monitor(facts, profile.cgroup_driver)
+    driver, runtime = profile.cgroup_driver, facts.runtime
+    if driver:
+        yield CrioSetting(MANAGER, MANAGER_FLAG, driver.value, Driver.SYSTEMD.value, DISRUPTIVE)
+        monitor = _monitor(runtime, facts.driver, driver)
         if monitor:
-            needs = RESTART if facts.cgroup_driver is profile.cgroup_driver else DISRUPTIVE
+            needs = RESTART if facts.driver.runtime is driver else DISRUPTIVE
             yield CrioSetting(crio_runtime.MONITOR_KEY, "--conmon-cgroup", monitor, "", needs)
-    if profile.nri.enabled is None or facts.nri.supported is False:
+    if profile.nri.enabled is None or runtime.nri.supported is False:
         return
-    known = parse_release(facts.version)
+    known = parse_release(runtime.version)
     on = None if known is None else known >= NRI_ON_SINCE
     yield CrioSetting((*NRI, "enable_nri"), NRI_FLAG, profile.nri.enabled, on, RESTART)
     for name, value in profile.nri.settings.items():
@@ -83,13 +85,13 @@ def desired_settings(facts: RuntimeFacts, profile: Profile) -> Iterator[CrioSett
         yield CrioSetting((*NRI, key), flag, value, default, RESTART)
 
 
-def _monitor(facts: RuntimeFacts, driver: Driver) -> str | None:
+def _monitor(facts: RuntimeFacts, found: DriverFacts, driver: Driver) -> str | None:
     """What ``conmon_cgroup`` has to become; None when what the files say, or do not say, suits the driver.
 
     It is deprecated, but a handler's ``monitor_cgroup`` in a drop-in would take the place of the handler's whole table.
     """
     said = list(crio_runtime.monitor_settings(facts.layers))
-    silent = not said and facts.running_cgroup_driver is not driver
+    silent = not said and found.live is not driver
     if all(crio_runtime.monitor_suits(word.value, driver.value, facts.version) for word in said) and not (
         silent
         and not crio_runtime.default_monitor_suits(facts.layers, driver.value, facts.version, facts.default_handler)
@@ -125,11 +127,12 @@ def drop_in(facts: RuntimeFacts) -> str:
     return f"{facts.crio.folder if facts.crio else ''}/{DROP_IN}"
 
 
-def _edits(facts: RuntimeFacts, profile: Profile) -> Iterator[Change]:
+def _edits(facts: NodeFacts, profile: Profile) -> Iterator[Change]:
+    runtime = facts.runtime
     for setting in desired_settings(facts, profile):
-        found = effective_value(facts, setting).value
+        found = effective_value(runtime, setting).value
         # A flag with another word is refused; with the wanted one, no file has a say.
-        if command_line_value(facts, setting) is None and not is_same(found, setting.wanted):
+        if command_line_value(runtime, setting) is None and not is_same(found, setting.wanted):
             yield Change(
                 TARGET,
                 setting.keys[-1],
@@ -137,7 +140,7 @@ def _edits(facts: RuntimeFacts, profile: Profile) -> Iterator[Change]:
                 setting.wanted,
                 "differs from the profile",
                 setting.needs,
-                drop_in(facts),
+                drop_in(runtime),
                 setting.keys,
             )
 
@@ -146,30 +149,30 @@ def _process(before: str, after: str, reason: str, needs: frozenset[Impact]) -> 
     return Change(TARGET, "process", before, after, reason, needs)
 
 
-def _restarts(facts: RuntimeFacts, profile: Profile, edited: set[tuple[str, ...]]) -> Iterator[Change]:
+def _restarts(facts: NodeFacts, profile: Profile, edited: set[tuple[str, ...]]) -> Iterator[Change]:
     """What the files say already and the running CRI-O does not do."""
-    driver, running = profile.cgroup_driver, facts.running_cgroup_driver
+    driver, running = profile.cgroup_driver, facts.driver.live
     if driver and MANAGER not in edited and running not in (driver, None):
         reason = f"CRI-O runs with {running.value}, its files say {driver.value}"
         yield _process(running.value, driver.value, reason, DISRUPTIVE)
-    wanted = profile.nri.enabled
-    if facts.running and wanted is facts.nri.configured and wanted is not facts.nri.running:
+    wanted, nri = profile.nri.enabled, facts.runtime.nri
+    if facts.runtime.running and wanted is nri.configured and wanted is not nri.running:
         state = {True: "on", False: "off"}
-        reason = f"NRI is {state[wanted]} in the files and {state[facts.nri.running]} in the running CRI-O"
-        yield _process(state[facts.nri.running], state[wanted], reason, RESTART)
+        reason = f"NRI is {state[wanted]} in the files and {state[nri.running]} in the running CRI-O"
+        yield _process(state[nri.running], state[wanted], reason, RESTART)
 
 
-def _changed_since_start(facts: RuntimeFacts, profile: Profile) -> Iterator[Change]:
+def _changed_since_start(facts: NodeFacts, profile: Profile) -> Iterator[Change]:
     """Before RuntimeConfig (1.28) nothing tells the driver in force, and NRI's paths and timeouts are never told."""
-    changed = [each.path for each in facts.layers if each.changed_after_start]
-    untold = profile.cgroup_driver is not None and facts.running_cgroup_driver is None
+    changed = [each.path for each in facts.runtime.layers if each.changed_after_start]
+    untold = profile.cgroup_driver is not None and facts.driver.live is None
     silent = profile.nri.enabled is not None and profile.nri.settings
-    if facts.running and changed and (untold or silent):
+    if facts.runtime.running and changed and (untold or silent):
         reason = f"{', '.join(changed)} changed after CRI-O started; what runs may differ"
         yield _process("older than its files", "restarted", reason, DISRUPTIVE if untold else RESTART)
 
 
-def crio_changes(facts: RuntimeFacts, profile: Profile) -> tuple[Change, ...]:
+def crio_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
     """Edits of our drop-in, or the restart that an earlier edit still lacks."""
     edits = tuple(_edits(facts, profile))
     found = (*edits, *_restarts(facts, profile, {each.keys for each in edits}))

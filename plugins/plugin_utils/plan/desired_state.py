@@ -12,7 +12,7 @@ from typing import Any
 from ..facts.kubelet_layers import DEFAULT_SOURCE, render_value
 from ..facts.kubelet_state import KubeletFacts, Setting
 from ..facts.node_allocatable import NotComputable, compute_reserved_memory
-from ..facts.node_state import Claim, NodeFacts
+from ..facts.node_state import Claim, DriverFacts, NodeFacts
 from ..facts.runtime_state import RuntimeFacts
 from ..profile.kubelet_fields import CPU_MANAGER_POLICY, RESERVED_MEMORY
 from ..profile.node_profile import Desired, Profile, desired_fields, with_fields
@@ -60,6 +60,11 @@ def _claims(profile: Profile) -> tuple[Claim, ...]:
     return tuple(Claim(key, ", ".join(values), SOURCE) for key, values in said.items())
 
 
+def drivers_after(facts: NodeFacts, profile: Profile) -> DriverFacts:
+    """The cgroup drivers once both sides have the profile's; without one, as found."""
+    return facts.driver.with_both(profile.cgroup_driver)
+
+
 def node_after(facts: NodeFacts, profile: Profile) -> NodeFacts:
     """The facts of the node once kubelet has the profile's values; whatever else is true stays so."""
     profile = resolve_profile(facts, profile)
@@ -70,10 +75,10 @@ def node_after(facts: NodeFacts, profile: Profile) -> NodeFacts:
     kubelet: KubeletFacts = replace(
         facts.kubelet,
         settings=settings,
-        cgroup_driver=profile.cgroup_driver or facts.kubelet.cgroup_driver,
         cpu_manager_policy=render_value(policy.value) if policy else None,
     )
-    return replace(facts, kubelet=kubelet, claims=(*_claims(profile), *facts.claims))
+    claims = (*_claims(profile), *facts.claims)
+    return replace(facts, kubelet=kubelet, driver=drivers_after(facts, profile), claims=claims)
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,11 @@ class PlanInputs:
     @property
     def runtime(self) -> RuntimeFacts:
         return self.facts.runtime
+
+    @cached_property
+    def driver_after(self) -> DriverFacts:
+        """The cgroup drivers once both sides have the profile's."""
+        return drivers_after(self.facts, self.profile)
 
     @cached_property
     def desired(self) -> tuple[Desired, ...]:

@@ -45,7 +45,7 @@ class Planner:
 
 PLANNERS: Mapping[str, Planner] = {
     "containerd": Planner(containerd_changes.containerd_changes, containerd_changes.containerd_nri_unsupported),
-    "cri-o": Planner(lambda facts, profile: crio_changes(facts.runtime, profile), crio_nri_unsupported),
+    "cri-o": Planner(crio_changes, crio_nri_unsupported),
 }
 """By the name that the CRI gives itself. Nodes with another runtime are refused before anything is planned."""
 

@@ -140,7 +140,7 @@ def _driver(word: Any) -> str:
 
 
 def crio_first_boot(draft: PlanDraft, changes: Sequence[Change]) -> FirstBoot:
-    wanted = {".".join(each.keys): each.wanted for each in crio_settings(draft.runtime, draft.profile)}
+    wanted = {".".join(each.keys): each.wanted for each in crio_settings(draft.facts, draft.profile)}
     written = next((each.path for each in changes if each.target == CRIO and each.path), None)
     where = f" ({written})" if written else ""
     said = ", ".join(f"{name} {value}" for name, value in wanted.items()) or "its files as they are"

@@ -14,14 +14,14 @@ from ...module_utils.cgroup.kubelet_names import Driver, KubeletTree
 from ...module_utils.errors import ColocationError
 from ...module_utils.state.document_reader import require_absolute
 from ...module_utils.state.plan_document import NODE_NAME
-from ..facts.kubelet_state import KubeletFacts
 from ..facts.node_layout import RANCHER
-from ..facts.node_state import NodeFacts
-from ..profile.kubelet_fields import CGROUP_ROOT
+from ..facts.node_state import DriverFacts, NodeFacts
+from ..profile.kubelet_fields import CGROUP_DRIVER, CGROUP_ROOT
 from ..profile.node_profile import Profile
 from .change_set import Impact, Plan
 from .containerd_changes import containerd_validation
 from .crio_changes import crio_validation, drop_in
+from .desired_state import drivers_after
 from .file_edits import FileEdit
 from .kubelet_impact import memory_policy_after, moved_checkpoints, policy_after
 from .kubelet_location import flag_text, kubelet_unit, runtime_unit
@@ -103,27 +103,24 @@ def _validation(facts: NodeFacts, plan: Plan, edits: tuple[FileEdit, ...]) -> li
     return containerd_validation(facts.runtime, plan.changes, edits)
 
 
-def _driver_after(facts: NodeFacts, plan: Plan, profile: Profile) -> Driver | None:
-    """The driver both sides have once the plan is carried out; None when they still differ, or it is unknown."""
-    if plan.pending or profile.cgroup_driver is None:
-        sides = {facts.kubelet.cgroup_driver, facts.runtime.cgroup_driver}
-        return sides.pop() if len(sides) == 1 else None
-    return profile.cgroup_driver
+def _driver_after(facts: NodeFacts, plan: Plan, profile: Profile) -> DriverFacts:
+    """The drivers once the plan is carried out."""
+    return facts.driver if plan.pending else drivers_after(facts, profile)
 
 
-def _tree_roots(facts: NodeFacts, plan: Plan, profile: Profile) -> tuple[PodTreeRoot, PodTreeRoot]:
-    """Where kubelet has its pods before and after."""
+def pod_tree_root(facts: NodeFacts) -> PodTreeRoot:
+    """Where kubelet has its pods."""
+    setting = facts.kubelet.settings.get(CGROUP_ROOT.key)
+    return facts.driver.kubelet, str(setting.value) if setting else "/"
+
+
+def _tree_root_after(facts: NodeFacts, plan: Plan, profile: Profile) -> PodTreeRoot:
+    """Where kubelet has its pods once the plan is carried out."""
+    driver, root = pod_tree_root(facts)
     changed = {change.keys[0] for change in plan.changes if change.keys}
-    root = cgroup_root(facts.kubelet)
-    wanted = profile.cgroup_root if CGROUP_ROOT.key in changed else None
-    after = _driver_after(facts, plan, profile) if {"cgroupDriver", CGROUP_ROOT.key} & changed else None
-    return (facts.kubelet.cgroup_driver, root), (after or facts.kubelet.cgroup_driver, wanted or root)
-
-
-def cgroup_root(kubelet: KubeletFacts) -> str:
-    """kubelet's cgroupRoot in force."""
-    setting = kubelet.settings.get(CGROUP_ROOT.key)
-    return str(setting.value) if setting else "/"
+    if {CGROUP_DRIVER.key, CGROUP_ROOT.key} & changed:
+        driver = _driver_after(facts, plan, profile).kubelet
+    return driver, (profile.cgroup_root if CGROUP_ROOT.key in changed else None) or root
 
 
 def pod_trees(before: PodTreeRoot, after: PodTreeRoot) -> list[str]:
@@ -142,7 +139,7 @@ def moved_trees(before: PodTreeRoot, after: PodTreeRoot) -> tuple[list[str], lis
 
 
 def _gate(facts: NodeFacts, plan: Plan, profile: Profile, timeout: int) -> dict[str, Any]:
-    driver = _driver_after(facts, plan, profile)
+    driver = _driver_after(facts, plan, profile).agreed
     policy = policy_after(facts, plan, profile)
     nri = profile.nri.enabled and facts.runtime.nri.supported
     path = facts.kubelet.checkpoint.path
@@ -171,7 +168,7 @@ def transaction_document(
     facts: NodeFacts, plan: Plan, profile: Profile, edits: tuple[FileEdit, ...], timeout: int
 ) -> dict[str, Any]:
     """The document for node_transaction: files, services, checkpoint, sandboxes and the gate."""
-    before, after = _tree_roots(facts, plan, profile)
+    before, after = pod_tree_root(facts), _tree_root_after(facts, plan, profile)
     stale, fresh = moved_trees(before, after)
     return {
         "schema": SCHEMA,

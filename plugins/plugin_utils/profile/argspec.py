@@ -6,14 +6,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from .kubelet_fields import FIELDS
+from .field_schema import KubeletField
+from .kubelet_fields import CGROUP_DRIVER, FIELDS, KUBE_RESERVED_CGROUP, SYSTEM_RESERVED_CGROUP
 
 Spec = dict[str, dict[str, Any]]
 
 ROOT: Spec = {"root": {"type": "path", "default": "/"}}
 
+
+def _options(*fields: KubeletField) -> Spec:
+    """The options of rows of the table."""
+    return {field.option: field.argument_spec() for field in fields}
+
+
 KUBELET: Spec = {
-    **{field.option: field.argument_spec() for field in FIELDS},
+    **_options(*FIELDS),
     "kubelet_strategy": {"type": "str", "choices": ["auto", "main-file", "drop-in"], "default": "auto"},
     "kubeadm_patches": {"type": "str"},
 }
@@ -25,7 +32,7 @@ NODE_SNAPSHOT: Spec = {
 }
 
 RUNTIME: Spec = {
-    "cgroup_driver": KUBELET["cgroup_driver"],
+    **_options(CGROUP_DRIVER),
     "nri": {
         "type": "dict",
         "options": {
@@ -281,9 +288,7 @@ QOS_PROFILE: Spec = {
 QOS_PLAN: Spec = {
     "facts": {"type": "dict", "required": True},
     "profile": {"type": "dict", "required": True, "options": QOS_PROFILE},
-    "system_reserved_cgroup": KUBELET["system_reserved_cgroup"],
-    "kube_reserved_cgroup": KUBELET["kube_reserved_cgroup"],
-    "cgroup_driver": KUBELET["cgroup_driver"],
+    **_options(SYSTEM_RESERVED_CGROUP, KUBE_RESERVED_CGROUP, CGROUP_DRIVER),
 }
 
 LIVE_NODE_OPTIONS = ("root", "snapshot", "snapshot_directory", "return_snapshot")

@@ -54,6 +54,11 @@ class Profile:
         return self.kubelet.get(CGROUP_DRIVER.option)
 
     @property
+    def sets_runtime(self) -> bool:
+        """Whether anything of it is for the container runtime."""
+        return self.cgroup_driver is not None or self.nri.enabled is not None
+
+    @property
     def cgroup_root(self) -> str | None:
         return self.kubelet.get(CGROUP_ROOT.option)
 

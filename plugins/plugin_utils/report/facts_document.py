@@ -13,7 +13,7 @@ from ...module_utils.cgroup.hierarchy import Hierarchy
 from ...module_utils.quantity import format_cpu_list
 from ..facts.config_file import ConfigFile
 from ..facts.kubelet_state import Checkpoint, KubeletFacts
-from ..facts.node_state import RUNTIME_SETTINGS, CgroupFacts, Claim, NodeFacts, SystemdFacts, WriterFacts
+from ..facts.node_state import RUNTIME_SETTINGS, CgroupFacts, Claim, DriverFacts, NodeFacts, SystemdFacts, WriterFacts
 from ..facts.runtime_state import RuntimeFacts
 from ..profile.kubelet_fields import FIELDS
 from ..rules.rule_types import Finding, Verdict
@@ -59,7 +59,7 @@ def _checkpoint(checkpoint: Checkpoint) -> dict[str, Any]:
     }
 
 
-def kubelet_section(kubelet: KubeletFacts) -> dict[str, Any]:
+def kubelet_section(kubelet: KubeletFacts, driver: DriverFacts) -> dict[str, Any]:
     """Everything of kubelet but the claims, which the document takes from all parts."""
     values = kubelet.config.values
     checkpoints = [kubelet.checkpoint, *([kubelet.memory_checkpoint] if kubelet.memory_checkpoint else [])]
@@ -77,9 +77,9 @@ def kubelet_section(kubelet: KubeletFacts) -> dict[str, Any]:
             key: {"value": setting.value, "source": setting.source} for key, setting in sorted(kubelet.settings.items())
         },
         "configz": {"answered": kubelet.configz is not None, "error": kubelet.configz_error},
-        "cgroup_driver": kubelet.cgroup_driver,
-        "cgroup_driver_source": kubelet.cgroup_driver_source,
-        "cgroup_driver_authority": kubelet.cgroup_driver_authority,
+        "cgroup_driver": driver.kubelet,
+        "cgroup_driver_source": driver.source,
+        "cgroup_driver_authority": driver.authority,
         "cpu_manager_policy": kubelet.cpu_manager_policy,
         "cpu_manager_policy_source": kubelet.cpu_manager_policy_source,
         "checkpoints": [_checkpoint(each) for each in checkpoints],
@@ -158,7 +158,7 @@ def _side(claim: Claim) -> str:
     return "runtime" if claim.setting.startswith(RUNTIME_SETTINGS) else "kubelet"
 
 
-def _runtime(runtime: RuntimeFacts) -> dict[str, Any]:
+def _runtime(runtime: RuntimeFacts, driver: DriverFacts) -> dict[str, Any]:
     return {
         "name": runtime.name,
         "installed": runtime.installed,
@@ -167,7 +167,7 @@ def _runtime(runtime: RuntimeFacts) -> dict[str, Any]:
         "endpoint": runtime.endpoint,
         "config_files": [config_file(config) for config in runtime.layers or (runtime.config,)],
         "config_version": runtime.config_version,
-        "cgroup_driver": runtime.running_cgroup_driver or runtime.cgroup_driver,
+        "cgroup_driver": driver.runtime_now,
         "handlers": {
             handler.name: {
                 "configured": handler.configured,
@@ -178,8 +178,8 @@ def _runtime(runtime: RuntimeFacts) -> dict[str, Any]:
             for handler in runtime.handlers
         },
         "default_handler": runtime.default_handler,
-        "cri_cgroup_driver": runtime.cri_cgroup_driver,
-        "runtime_config_supported": runtime.runtime_config_supported,
+        "cri_cgroup_driver": driver.cri,
+        "runtime_config_supported": driver.cri_supported,
         "nri": asdict(runtime.nri),
     }
 
@@ -197,8 +197,8 @@ def facts_document(
         "verdict": verdict,
         "profile": profile,
         "hostname": facts.hostname,
-        "kubelet": {**kubelet_section(facts.kubelet), "claims": claims["kubelet"]},
-        "runtime": {**_runtime(facts.runtime), "claims": claims["runtime"]},
+        "kubelet": {**kubelet_section(facts.kubelet, facts.driver), "claims": claims["kubelet"]},
+        "runtime": {**_runtime(facts.runtime, facts.driver), "claims": claims["runtime"]},
         "layout": facts.layout.name,
         "layout_evidence": facts.layout.evidence,
         "other_runtimes": facts.other_runtimes,

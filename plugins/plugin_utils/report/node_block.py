@@ -105,17 +105,21 @@ def _node(facts: Facts) -> str:
     return ", ".join(parts)
 
 
+def render_driver(side: Mapping[str, Any]) -> str:
+    """The cgroup driver of kubelet or of the runtime."""
+    return str(side["cgroup_driver"] or "unknown")
+
+
 def _kubelet(facts: Facts) -> str:
     kubelet = facts["kubelet"]
     if not kubelet["installed"]:
         return "not installed"
     told = kubelet["cgroup_driver_source"] if facts["verdict"] != "aligned" else None
     source = f" ({told})" if told else ""
-    driver = kubelet["cgroup_driver"] or "unknown"
     state = "running" if kubelet["running"] else "not running"
     healthy = {True: "healthy", False: "not healthy"}.get(kubelet["healthy"], state)
     return (
-        f"{kubelet['version'] or 'version unknown'}, {healthy}, cgroup driver {driver}{source},"
+        f"{kubelet['version'] or 'version unknown'}, {healthy}, cgroup driver {render_driver(kubelet)}{source},"
         f" CPU manager {kubelet['cpu_manager_policy'] or 'unknown'}"
     )
 
@@ -129,7 +133,7 @@ def _runtime(runtime: Mapping[str, Any]) -> str:
     nri = "not supported" if runtime["nri"]["supported"] is False else _on(runtime["nri"]["running"])
     version = runtime["version"] or "version unknown"
     # CRI-O and docker have one driver for all handlers.
-    driver = f"handlers: {handlers}" if handlers else f"cgroup driver {runtime['cgroup_driver'] or 'unknown'}"
+    driver = f"handlers: {handlers}" if handlers else f"cgroup driver {render_driver(runtime)}"
     return f"{runtime['name'] or 'runtime'} {version}, {driver}, NRI {nri}"
 
 

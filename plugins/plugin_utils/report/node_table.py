@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from .node_block import EVERYTHING, Filter, render_line, sort_findings
+from .node_block import EVERYTHING, Filter, render_driver, render_line, sort_findings
 
 WORST_FIRST = ("not looked at", "unsupported", "unknown", "misaligned", "latent", "aligned")
 HEADER = ("NODE", "VERDICT", "CGROUP", "KUBELET", "RUNTIME", "CPU MANAGER", "ERR/WARN", "FIRST FINDING")
@@ -39,8 +39,10 @@ class Row(NamedTuple):
         return (*map(render_line, self[:6]), counts, self.finding)
 
 
-def _side(name: str | None, version: str | None, driver: str | None) -> str:
-    return " ".join((*([name] if name else []), version or "?", driver or "unknown"))
+def _side(side: Mapping[str, Any]) -> str:
+    """kubelet, or the runtime, which has a name."""
+    name = [side["name"]] if side.get("name") else []
+    return " ".join((*name, side["version"] or "?", render_driver(side))) if side["installed"] else "-"
 
 
 def node_row(node: str, facts: Mapping[str, Any], wanted: Filter = EVERYTHING) -> Row:
@@ -51,8 +53,8 @@ def node_row(node: str, facts: Mapping[str, Any], wanted: Filter = EVERYTHING) -
         render_line(node),
         str(facts["verdict"]),
         str(facts["cgroup"]["mode"]),
-        _side(None, kubelet["version"], kubelet["cgroup_driver"]) if kubelet["installed"] else "-",
-        _side(runtime["name"], runtime["version"], runtime["cgroup_driver"]) if runtime["installed"] else "-",
+        _side(kubelet),
+        _side(runtime),
         (kubelet["cpu_manager_policy"] or "unknown") if kubelet["installed"] else "-",
         counts["error"],
         counts["warning"],

@@ -19,11 +19,10 @@ from ..plan.change_set import Change, Impact, Plan
 from ..plan.kubelet_impact import moved_checkpoints
 from ..plan.transaction_document import (
     SCHEMA,
-    PodTreeRoot,
     api_node_ref,
-    cgroup_root,
     moved_trees,
     new_id,
+    pod_tree_root,
     pod_trees,
     services,
 )
@@ -31,7 +30,7 @@ from ..report.plan_result import failure_message
 from ..report.redact import redact_text
 from .ledger_evidence import FILE_SECTIONS, QOS, SLICES, Conflict, Evidence, Target
 from .ledger_plan import FileRestores, RestorePlan
-from .node_preview import REASON, common_driver, profile_of
+from .node_preview import REASON, profile_of
 
 
 def restore_document(files: FileRestores, timeout: int) -> dict[str, Any]:
@@ -66,7 +65,7 @@ def _services(files: FileRestores, before: NodeFacts, after: NodeFacts, timeout:
         return {}
     units = services(before, plan)
     checkpoints = moved_checkpoints(before, plan, profile_of(after))
-    moves = (_tree_root(before), _tree_root(after))
+    moves = (pod_tree_root(before), pod_tree_root(after))
     stale, fresh = moved_trees(*moves) if Impact.DRAIN in plan.needs else ([], [])
     return {
         "services": {
@@ -85,10 +84,6 @@ def _services(files: FileRestores, before: NodeFacts, after: NodeFacts, timeout:
     }
 
 
-def _tree_root(facts: NodeFacts) -> PodTreeRoot:
-    return facts.kubelet.cgroup_driver, cgroup_root(facts.kubelet)
-
-
 def _plan(files: FileRestores) -> Plan:
     """The plan as checkpoints and services are told from it."""
     sides = [Change(section, "files", None, None, REASON, files.of(section)) for section in FILE_SECTIONS]
@@ -99,7 +94,7 @@ def _plan(files: FileRestores) -> Plan:
 
 def _gate(plan: Plan, before: NodeFacts, after: NodeFacts, timeout: int) -> dict[str, Any]:
     """Where the node was misaligned, as it is to be again, pods cannot be asked for."""
-    driver = common_driver(after)
+    driver = after.driver.agreed
     restarts = Impact.RESTART_KUBELET in plan.needs
     policy = after.kubelet.cpu_manager_policy if restarts and before.kubelet.checkpoint.exists else None
     nri = after.runtime.nri

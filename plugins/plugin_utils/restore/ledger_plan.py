@@ -31,7 +31,7 @@ from .ledger_evidence import (
     RestoreChange,
     Target,
 )
-from .node_preview import common_driver, kubelet_impact, preview_facts, runtime_impact, settings_changes
+from .node_preview import kubelet_impact, preview_facts, runtime_impact, settings_changes
 
 FORGET = f"remove its entry from {STATE_DIRECTORY}/ledger.json"
 
@@ -203,7 +203,7 @@ def _files(evidence: Evidence, sections: tuple[str, ...]) -> FileRestores:
             found = kubelet_impact(evidence.snapshot, paths, settings)
             needs.append((section, _without_needless_impact(before, found, stopped=_stopped(before.kubelet, chosen))))
         elif paths and section == RUNTIME:
-            found = runtime_impact(before.runtime, after.runtime)
+            found = runtime_impact(before, after)
             needs.append((section, _without_needless_impact(before, found, stopped=not before.runtime.running)))
     return FileRestores(edits, forget, before, after, settings, tuple(needs))
 
@@ -223,7 +223,7 @@ def _without_needless_impact(facts: NodeFacts, needs: frozenset[Impact], *, stop
 
 def _one_sided(evidence: Evidence, files: FileRestores) -> Iterator[Conflict]:
     """One side alone would get another driver than the other one has: no pod would start."""
-    if files.before is None or files.after is None or common_driver(files.before) is None or common_driver(files.after):
+    if files.before is None or files.after is None or files.before.driver.agreed is None or files.after.driver.agreed:
         return
     touched = {each.section for each in files.edits} & {KUBELET, RUNTIME}
     missing = [
@@ -233,7 +233,7 @@ def _one_sided(evidence: Evidence, files: FileRestores) -> Iterator[Conflict]:
         and not each.checkpoint
         and each.status is not FileStatus.ORIGINAL
     ]
-    kubelet, runtime = files.after.kubelet.cgroup_driver, files.after.runtime.cgroup_driver
+    kubelet, runtime = files.after.driver.kubelet, files.after.driver.runtime
     if missing and kubelet and runtime:
         yield Conflict(
             "+".join(sorted(touched)),
@@ -246,11 +246,10 @@ def _one_sided(evidence: Evidence, files: FileRestores) -> Iterator[Conflict]:
 def _named_slices(evidence: Evidence, files: FileRestores, others: tuple[str, ...]) -> Iterator[Conflict]:
     """kubelet does not start without a cgroup that its configuration names."""
     facts = files.after or (interpret(evidence.snapshot) if evidence.snapshot else None)
-    if SLICES not in others or facts is None or facts.kubelet.cgroup_driver is None:
+    if SLICES not in others or facts is None or facts.driver.kubelet is None:
         return
     named = {
-        slice_of(cgroup, facts.kubelet.cgroup_driver): key
-        for key, cgroup in _required_cgroups(facts.kubelet.settings).items()
+        slice_of(cgroup, facts.driver.kubelet): key for key, cgroup in _required_cgroups(facts.kubelet.settings).items()
     }
     for each in evidence.slices["slices"]:
         goes = any(entry["before_header"] == f"{UNIT_DIRECTORY}/{each['name']}" for entry in each["diff"])
@@ -330,7 +329,7 @@ def _notes(evidence: Evidence, files: FileRestores, left: list[str]) -> Iterator
     if left:
         yield f"not named and left as it is: {', '.join(left)}"
     after = files.after
-    if after and not after.image and common_driver(after) is None:
-        drivers = (after.kubelet.cgroup_driver, after.runtime.cgroup_driver)
+    if after and not after.image and after.driver.agreed is None:
+        drivers = (after.driver.kubelet, after.driver.runtime)
         told = [each.value if each else "unknown" for each in drivers]
         yield f"as it was, the node is misaligned: kubelet has {told[0]}, the runtime {told[1]}; pods may not start"

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..edit.containerd_text import BASE, predict_rendering
+from ..facts.cgroup_driver import answering
 from ..facts.interpreter import interpret
 from ..facts.kubelet_layers import render_value
 from ..facts.kubelet_state import Setting
 from ..facts.node_state import NodeFacts
-from ..facts.runtime_state import RuntimeFacts
 from ..plan.change_set import Change, Impact
 from ..plan.file_edits import captured_files
 from ..plan.kubelet_impact import DISRUPTIVE, RESTART, Keys, change_impact, memory_policy
@@ -29,12 +29,9 @@ def preview_facts(snapshot: Mapping[str, Any], texts: Texts) -> NodeFacts:
     changed = {**snapshot, "kubelet": _kubelet(snapshot["kubelet"], texts), "runtime": _runtime(snapshot, texts)}
     facts = interpret(changed)
     # kubelet 1.34 and newer take the driver that the CRI names, which will be what the runtime's files say then.
-    said = changed["runtime"]["cri"].get("runtime_config")
-    if isinstance(said, Mapping) and said.get("cgroup_driver") and facts.runtime.cgroup_driver:
-        told = {**said, "cgroup_driver": facts.runtime.cgroup_driver.value}
-        cri = {**changed["runtime"]["cri"], "runtime_config": told}
-        facts = interpret({**changed, "runtime": {**changed["runtime"], "cri": cri}})
-    return facts
+    answers = changed["runtime"]["cri"]
+    later = answering(answers, facts.driver.runtime)
+    return facts if later == answers else interpret({**changed, "runtime": {**changed["runtime"], "cri": later}})
 
 
 def _files(files: Mapping[str, Any], texts: Texts) -> dict[str, Any]:
@@ -101,16 +98,11 @@ def profile_of(after: NodeFacts) -> Profile:
     return with_fields(
         Profile(),
         {
-            CGROUP_DRIVER.option: common_driver(after),
+            CGROUP_DRIVER.option: after.driver.agreed,
             CPU_MANAGER_POLICY.option: kubelet.cpu_manager_policy,
             MEMORY_MANAGER_POLICY.option: memory_policy(kubelet),
         },
     )
-
-
-def common_driver(facts: NodeFacts) -> Any:
-    """The driver that both sides have; None where they differ, or one is unknown."""
-    return facts.kubelet.cgroup_driver if facts.kubelet.cgroup_driver is facts.runtime.cgroup_driver else None
 
 
 def settings_changes(before: NodeFacts, after: NodeFacts) -> tuple[Change, ...]:
@@ -118,7 +110,7 @@ def settings_changes(before: NodeFacts, after: NodeFacts) -> tuple[Change, ...]:
     profile, kubelet = profile_of(after), before.kubelet
     found = list(_differing_keys(kubelet.settings, after.kubelet.settings))
     driver = (CGROUP_DRIVER.key,)
-    if kubelet.cgroup_driver is not after.kubelet.cgroup_driver and driver not in found:
+    if before.driver.kubelet is not after.driver.kubelet and driver not in found:
         found.append(driver)
     return tuple(
         Change("kubelet", ".".join(keys), None, None, REASON, change_impact(keys, kubelet, profile), None, keys)
@@ -133,14 +125,13 @@ def kubelet_impact(snapshot: Mapping[str, Any], paths: set[str], changes: tuple[
     return RESTART.union(*(change.needs for change in changes))
 
 
-def runtime_impact(before: RuntimeFacts, after: RuntimeFacts) -> frozenset[Impact]:
+def runtime_impact(before: NodeFacts, after: NodeFacts) -> frozenset[Impact]:
     """What the runtime's files take: another driver needs pods made again."""
-    now = {each.name: each.running or each.configured for each in before.handlers}
-    then = {each.name: each.configured for each in after.handlers}
+    now = {each.name: each.running or each.configured for each in before.runtime.handlers}
+    then = {each.name: each.configured for each in after.runtime.handlers}
     moved = any(now[name] is not then[name] for name in now.keys() & then.keys())
-    running = before.running_cgroup_driver or before.cgroup_driver
     if not now:
-        moved = after.cgroup_driver is None or running is not after.cgroup_driver
+        moved = after.driver.runtime is None or before.driver.runtime_now is not after.driver.runtime
     return RUNTIME_DISRUPTIVE if moved else RUNTIME_RESTART
 
 

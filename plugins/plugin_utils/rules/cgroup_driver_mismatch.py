@@ -23,7 +23,7 @@ from .rule_types import Effect, Finding, Severity
 
 
 def kubelet_driver_unknown(facts: NodeFacts) -> Iterator[Finding]:
-    if facts.kubelet.installed and facts.kubelet.cgroup_driver is None and not facts.kubelet.config.problem:
+    if facts.kubelet.installed and facts.driver.kubelet is None and not facts.kubelet.config.problem:
         yield Finding(
             "kubelet-driver-unknown",
             Severity.ERROR,
@@ -65,8 +65,8 @@ def handlers_disagree(facts: NodeFacts) -> Iterator[Finding]:
 
 
 def driver_mismatch(facts: NodeFacts) -> Iterator[Finding]:
-    kubelet = facts.kubelet.cgroup_driver
-    running = facts.runtime.running_cgroup_driver or facts.runtime.cgroup_driver
+    kubelet = facts.driver.kubelet
+    running = facts.driver.runtime_now
     if facts.runtime.installed and kubelet and running and kubelet is not running:
         yield Finding(
             "driver-mismatch",
@@ -91,7 +91,7 @@ def containers_misplaced(facts: NodeFacts) -> Iterator[Finding]:
 
 
 def containers_of_other_driver(facts: NodeFacts) -> Iterator[Finding]:
-    driver = facts.kubelet.cgroup_driver
+    driver = facts.driver.kubelet
     other = facts.pods.systemd_paths if driver is Driver.CGROUPFS else facts.pods.cgroupfs_paths
     if driver and other:
         yield Finding(
@@ -108,8 +108,8 @@ def restart_changes_driver(facts: NodeFacts) -> Iterator[Finding]:
     runtime = facts.runtime
     changed = [each for each in runtime.handlers if each.running and each.configured not in (each.running, None)]
     # CRI-O has one driver for all handlers.
-    one = not runtime.handlers and runtime.running_cgroup_driver and runtime.cgroup_driver
-    if changed or (one and runtime.running_cgroup_driver is not runtime.cgroup_driver):
+    one = not runtime.handlers and facts.driver.live and facts.driver.runtime
+    if changed or (one and facts.driver.live is not facts.driver.runtime):
         yield Finding(
             "runtime-restart-changes-driver",
             Severity.WARNING,
@@ -123,14 +123,14 @@ def restart_changes_driver(facts: NodeFacts) -> Iterator[Finding]:
 def driver_setting_ignored(facts: NodeFacts) -> Iterator[Finding]:
     kubelet = facts.kubelet
     own = kubelet.settings.get(CGROUP_DRIVER.key)
-    if kubelet.cgroup_driver_authority != "cri" or own is None or own.source == DEFAULT_SOURCE:
+    if facts.driver.authority != "cri" or own is None or own.source == DEFAULT_SOURCE:
         return
-    if kubelet.cgroup_driver and own.value != kubelet.cgroup_driver.value:
+    if facts.driver.kubelet and own.value != facts.driver.kubelet.value:
         yield Finding(
             "driver-setting-ignored",
             Severity.WARNING,
             Effect.NONE,
-            f"kubelet takes the CRI's driver {kubelet.cgroup_driver.value}; its own cgroupDriver says otherwise.",
+            f"kubelet takes the CRI's driver {facts.driver.kubelet.value}; its own cgroupDriver says otherwise.",
             quote_claims(facts, CGROUP_DRIVER.key),
             "Write the same driver to kubelet's file: agents read it there, and an older kubelet would use it.",
         )
@@ -145,10 +145,10 @@ def driver_hidden_from_agents(facts: NodeFacts) -> Iterator[Finding]:
         evidence = f"{kubelet.config.path}:{kubelet.odd_driver_line}: cgroupDriver with quotes or a comment"
     elif _is_json_file(kubelet) and CGROUP_DRIVER.key in kubelet.config.values:
         evidence = f"{kubelet.config.path}: cgroupDriver in JSON"
-    elif _driver_set_elsewhere(kubelet):
+    elif _driver_set_elsewhere(facts):
         own = kubelet.config.values.get(CGROUP_DRIVER.key)
         said = f"cgroupDriver {render_value(own)}" if own else "no cgroupDriver"
-        evidence = f"{kubelet.config.path}: {said}; kubelet's comes from {kubelet.cgroup_driver_source}"
+        evidence = f"{kubelet.config.path}: {said}; kubelet's comes from {facts.driver.source}"
     else:
         return
     yield Finding(
@@ -165,14 +165,15 @@ def _is_json_file(kubelet: KubeletFacts) -> bool:
     return kubelet.config.text is not None and begins_as_json(kubelet.config.text)
 
 
-def _driver_set_elsewhere(kubelet: KubeletFacts) -> bool:
+def _driver_set_elsewhere(facts: NodeFacts) -> bool:
     """Whether the main file lacks the driver in force; what the CRI overrules is another finding."""
-    if kubelet.config.kind != "regular" or kubelet.config.problem or kubelet.cgroup_driver is None:
+    kubelet = facts.kubelet
+    if kubelet.config.kind != "regular" or kubelet.config.problem or facts.driver.kubelet is None:
         return False
     own = kubelet.config.values.get(CGROUP_DRIVER.key)
     if own is None:
-        return kubelet.cgroup_driver_source != DEFAULT_SOURCE
-    return bool(own != kubelet.cgroup_driver.value) and kubelet.cgroup_driver_authority != "cri"
+        return facts.driver.source != DEFAULT_SOURCE
+    return bool(own != facts.driver.kubelet.value) and facts.driver.authority != "cri"
 
 
 def refuse_runtime_v1(draft: PlanDraft) -> Iterator[Refusal]:

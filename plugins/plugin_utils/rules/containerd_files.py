@@ -231,7 +231,7 @@ def _refuse_strategy(draft: PlanDraft) -> Iterator[Refusal]:
 
 def _refuse_files(draft: PlanDraft) -> Iterator[Refusal]:
     """Only of a node with something to change; what a plan comes to, only of files that are understood."""
-    wanted = draft.profile.cgroup_driver is not None or draft.profile.nri.enabled is not None
+    wanted = draft.profile.sets_runtime
     undecoded = wanted and any(each.code == TYPE for each in draft.runtime.defects)
     if not undecoded and not draft.runtime_changes:
         return

@@ -62,7 +62,7 @@ def _refuse_files(draft: PlanDraft) -> Iterator[Refusal]:
 
 def _refuse_overriding_flags(draft: PlanDraft) -> Iterator[Refusal]:
     """cri-o internal/criocli/criocli.go, mergeConfig: options of the command line go over every file."""
-    for setting in desired_settings(draft.runtime, draft.profile):
+    for setting in desired_settings(draft.facts, draft.profile):
         said = command_line_value(draft.runtime, setting)
         if said not in (None, setting.wanted):
             yield Refusal(
@@ -75,7 +75,7 @@ def _refuse_overriding_flags(draft: PlanDraft) -> Iterator[Refusal]:
 
 def _refuse_overriding_drop_ins(draft: PlanDraft) -> Iterator[Refusal]:
     folder = draft.runtime.crio.folder if draft.runtime.crio else ""
-    for setting in desired_settings(draft.runtime, draft.profile):
+    for setting in desired_settings(draft.facts, draft.profile):
         found = effective_value(draft.runtime, setting)
         parent, _slash, name = (found.path or "").rpartition("/")
         outranked = parent == folder and name > DROP_IN and not is_same(found.value, setting.wanted)

@@ -35,10 +35,10 @@ RESTART = "Then drain the node and restart docker; without live-restore that end
 
 def _refuse_docker(draft: PlanDraft) -> Iterator[Refusal]:
     driver = draft.profile.cgroup_driver
-    if driver and draft.runtime.cgroup_driver is not driver:
+    if driver and draft.facts.driver.runtime is not driver:
         yield from _driver_by_hand(draft.facts, driver)
         return
-    found = draft.runtime.cgroup_driver
+    found = draft.facts.driver.runtime
     seen = f"native.cgroupdriver is {found.value}" if found else "as it is"
     yield Refusal(
         "runtime-unsupported",

@@ -73,7 +73,7 @@ def realtime_blocks_cpu(facts: NodeFacts) -> Iterator[Finding]:
 
 def controllers_not_enabled(facts: NodeFacts) -> Iterator[Finding]:
     """Only once kubelet has made its tree: before that nobody needed the controllers."""
-    driver = facts.kubelet.cgroup_driver
+    driver = facts.driver.kubelet
     own = [tree for tree in facts.cgroup.trees if driver and tree.endswith(KubeletTree(driver).pods())]
     if not own:
         return
@@ -140,7 +140,7 @@ def _count_pods(facts: NodeFacts, tree: str) -> str:
 
 
 def second_kubepods_tree(facts: NodeFacts) -> Iterator[Finding]:
-    driver = facts.kubelet.cgroup_driver
+    driver = facts.driver.kubelet
     if driver is None:
         return
     other = Driver.CGROUPFS if driver is Driver.SYSTEMD else Driver.SYSTEMD

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..facts.kubelet_layers import render_value
-from ..facts.kubelet_settings import CONFIGZ_EFFECTIVE_SINCE
-from ..facts.kubelet_state import KubeletFacts
 from ..facts.node_state import NodeFacts
 from ..plan.change_set import Refusal
 from ..plan.desired_state import SOURCE
@@ -32,7 +30,6 @@ from ..profile.kubelet_fields import (
     SINGLE_PROCESS_OOM_KILL,
     SYSTEM_RESERVED,
 )
-from ..releases.versions import minor
 from . import (
     cgroup_version,
     kubelet_field_values,
@@ -70,27 +67,23 @@ def _plain(value: Any) -> Any:
     return None if value in (None, "") else render_value(value)
 
 
-def _expected(kubelet: KubeletFacts, field: KubeletField) -> Any:
+def _expected(facts: NodeFacts, field: KubeletField) -> Any:
     """What /configz should say of a field by the files; from 1.35 on it has the driver in force."""
-    version = minor(kubelet.version)
-    if (
-        field is CGROUP_DRIVER
-        and kubelet.cgroup_driver_authority == "cri"
-        and version
-        and version >= CONFIGZ_EFFECTIVE_SINCE
-    ):
-        return _plain(kubelet.driver_at_restart)
+    kubelet = facts.kubelet
+    if field is CGROUP_DRIVER and facts.driver.in_configz:
+        return _plain(facts.driver.in_configz)
     setting = kubelet.settings.get(field.key)
     return _plain(setting.value) if setting else None
 
 
-def _disagreements(kubelet: KubeletFacts, configz: Mapping[str, Any]) -> Iterator[str]:
+def _disagreements(facts: NodeFacts, configz: Mapping[str, Any]) -> Iterator[str]:
+    kubelet = facts.kubelet
     skipped = {RESERVED_MEMORY}
     if RESERVED_SYSTEM_CPUS.key in kubelet.settings:
         # server.go moves the count of the named CPUs into systemReserved
         skipped |= {SYSTEM_RESERVED, KUBE_RESERVED}
     for field in OBSERVED:
-        expected, found = _expected(kubelet, field), _plain(configz.get(field.key))
+        expected, found = _expected(facts, field), _plain(configz.get(field.key))
         if field in skipped or field.key not in configz or (expected is None and field in _FILLED_IN):
             continue
         if field in _COMPLETED and isinstance(expected, dict) and isinstance(found, dict):
@@ -105,7 +98,7 @@ def _word(value: Any) -> str:
 
 def configz_differs(facts: NodeFacts) -> Iterator[Finding]:
     kubelet = facts.kubelet
-    differing = tuple(_disagreements(kubelet, kubelet.configz)) if kubelet.configz else ()
+    differing = tuple(_disagreements(facts, kubelet.configz)) if kubelet.configz else ()
     if differing:
         yield Finding(
             "kubelet-configz-differs",

@@ -112,7 +112,7 @@ def rubik_features_missing(facts: NodeFacts) -> Iterator[Finding]:
 
 def rubik_driver_differs(facts: NodeFacts) -> Iterator[Finding]:
     """rubik docs/config.md: its driver is cgroupfs unless its file says systemd; it looks at nothing else."""
-    config, driver = facts.writers.rubik, facts.kubelet.cgroup_driver
+    config, driver = facts.writers.rubik, facts.driver.kubelet
     if config and driver and config.cgroup_driver != driver.value:
         yield Finding(
             "rubik-driver-differs",

@@ -181,7 +181,7 @@ def missing_parts(facts: NodeFacts, path: str) -> tuple[str, ...]:
 
 
 def reserved_cgroup_missing(facts: NodeFacts) -> Iterator[Finding]:
-    driver = facts.kubelet.cgroup_driver
+    driver = facts.driver.kubelet
     if driver is None:
         return
     for key, named in _enforced(facts):
@@ -217,7 +217,7 @@ def _cgroup_root_reasons(facts: NodeFacts, root: str, driver: Driver | None) -> 
 
 def refuse_cgroup_root(draft: PlanDraft) -> Iterator[Refusal]:
     """pkg/kubelet/cm/container_manager_linux.go: cgroupRoot is parsed as a path under both drivers, and must exist."""
-    driver = draft.profile.cgroup_driver or draft.kubelet.cgroup_driver
+    driver = draft.driver_after.kubelet
     root = draft.profile.cgroup_root
     if not root or CGROUP_ROOT.means(draft.kubelet.config.values.get(CGROUP_ROOT.key), root):
         return

@@ -49,7 +49,7 @@ def runtime_unsupported(facts: NodeFacts) -> Iterator[Finding]:
 def runtime_config_changed(facts: NodeFacts) -> Iterator[Finding]:
     """The CRI tells each handler's driver, but nothing tells of the rest of a file that changed since."""
     changed = tuple(each.path for each in facts.runtime.layers if each.changed_after_start)
-    if facts.runtime.running and changed and facts.runtime.running_cgroup_driver is None:
+    if facts.runtime.running and changed and facts.driver.live is None:
         yield Finding(
             "runtime-config-changed-after-start",
             Severity.WARNING,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ..facts.kubelet_settings import asks_cri
+from ..facts.cgroup_driver import asks_cri
 from ..facts.node_state import CgroupMode, NodeFacts
 from ..profile.kubelet_fields import (
     CPU_MANAGER_OPTIONS,
@@ -128,8 +128,8 @@ def driver_from_cri(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
     """An upgrade of either side may hand the decision over to containerd (KEP-4033)."""
     target = targets.kubernetes or minor(facts.kubelet.version)
     containerd = _containerd(facts, targets)
-    own, theirs = facts.kubelet.cgroup_driver, facts.runtime.cgroup_driver
-    if facts.kubelet.cgroup_driver_authority == "cri" or containerd is None or containerd < RUNTIME_CONFIG_SINCE:
+    own, theirs = facts.driver.kubelet, facts.driver.runtime
+    if facts.driver.authority == "cri" or containerd is None or containerd < RUNTIME_CONFIG_SINCE:
         return
     if own and theirs and own is not theirs and asks_cri(target, _table(facts, FEATURE_GATES.key)):
         yield _finding(

@@ -4,12 +4,17 @@
 
 from __future__ import annotations
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import DriverFacts
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.runtime_state import RuntimeFacts
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import Snapshot, facts_of
 
 
 def runtime(snapshot: Snapshot) -> RuntimeFacts:
     return facts_of(snapshot).runtime
+
+
+def driver(snapshot: Snapshot) -> DriverFacts:
+    return facts_of(snapshot).driver
 
 
 def codes(snapshot: Snapshot) -> list[str]:

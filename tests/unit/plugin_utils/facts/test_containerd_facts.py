@@ -7,12 +7,13 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.runtimes import codes, runtime
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.runtimes import codes, driver, runtime
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
     RUNTIME_FILE,
     Snapshot,
     captured,
+    facts_of,
     put,
     runtime_text,
 )
@@ -141,35 +142,34 @@ TYPES = {
 @pytest.mark.parametrize("case", TYPES)
 def test_a_value_that_containerd_does_not_decode_is_named_and_not_taken(aligned: Snapshot, case: str) -> None:
     text, message = TYPES[case]
-    node = runtime(runtime_text(containerd(aligned, "2.4.2"), text))
-    assert [(each.code, each.message) for each in node.defects] == [("containerd-value-type", message)]
-    assert node.cgroup_driver is None
-    assert node.running_cgroup_driver is SYSTEMD
+    node = runtime_text(containerd(aligned, "2.4.2"), text)
+    assert [(each.code, each.message) for each in runtime(node).defects] == [("containerd-value-type", message)]
+    assert (driver(node).runtime, driver(node).live) == (None, SYSTEMD)
 
 
 @pytest.mark.parametrize("text", ['version = "2"\n', "version = 2.0\n"])
 @pytest.mark.parametrize("version", ["1.6.20", "1.7.24", "2.1.9", "2.3.0"])
 def test_a_version_that_is_no_number_is_refused_by_every_release(aligned: Snapshot, version: str, text: str) -> None:
-    node = runtime(runtime_text(containerd(aligned, version), text + handler(V2, "true") + handler(V3, "true")))
-    assert "containerd-value-type" in [each.code for each in node.defects]
-    assert node.cgroup_driver is None
+    node = runtime_text(containerd(aligned, version), text + handler(V2, "true") + handler(V3, "true"))
+    assert "containerd-value-type" in [each.code for each in runtime(node).defects]
+    assert driver(node).runtime is None
 
 
 @pytest.mark.parametrize("word", ['"true"', "1", "[true]"])
 def test_an_option_of_another_type_is_named_and_not_taken(aligned: Snapshot, word: str) -> None:
-    node = runtime(runtime_text(containerd(aligned, "2.4.2"), "version = 3\n" + handler(V3, word)))
-    assert [(each.code, each.message) for each in node.defects] == [
+    node = runtime_text(containerd(aligned, "2.4.2"), "version = 3\n" + handler(V3, word))
+    assert [(each.code, each.message) for each in runtime(node).defects] == [
         ("containerd-option-type", "handler runc: SystemdCgroup is not true or false"),
     ]
-    assert node.cgroup_driver is None
+    assert driver(node).runtime is None
 
 
 @pytest.mark.parametrize("options", ['SYSTEMDCGROUP = "true"', "SystemdCgroup = true\nsystemdcgroup = 1"])
 def test_every_spelling_of_an_option_is_decoded(aligned: Snapshot, options: str) -> None:
     text = f"[{V3}.containerd.runtimes.runc.options]\n{options}\n"
-    node = runtime(runtime_text(containerd(aligned, "2.4.2"), "version = 3\n" + text))
-    assert [each.code for each in node.defects] == ["containerd-option-type"]
-    assert node.cgroup_driver is None
+    node = runtime_text(containerd(aligned, "2.4.2"), "version = 3\n" + text)
+    assert [each.code for each in runtime(node).defects] == ["containerd-option-type"]
+    assert driver(node).runtime is None
 
 
 @pytest.mark.parametrize(("version", "cri"), [("1.7.24", V2), ("2.1.9", V2), ("2.4.2", V3)])
@@ -230,13 +230,14 @@ def test_up_to_1_7_deprecated_tables_are_handlers(aligned: Snapshot) -> None:
     text = "version = 2\n" + handler(V2, "true")
     for key in ("default_runtime", "untrusted_workload_runtime"):
         text += handler(V2, "false").replace("runtimes.runc", key)
-    node = runtime(containerd(runtime_text(aligned, text), "1.7.24"))
+    snapshot = containerd(runtime_text(aligned, text), "1.7.24")
+    node = runtime(snapshot)
     assert [(each.name, each.configured) for each in node.handlers] == [
         ("default", CGROUPFS),
         ("runc", SYSTEMD),
         ("untrusted", CGROUPFS),
     ]
-    assert (node.default_handler, node.cgroup_driver) == ("default", None)
+    assert (node.default_handler, driver(snapshot).runtime) == ("default", None)
     assert [each.source for each in node.handlers] == [RUNTIME_FILE] * 3
     newer = runtime(containerd(runtime_text(aligned, text), "2.4.2"))
     assert ([each.name for each in newer.handlers], newer.default_handler) == (["runc"], "runc")
@@ -285,9 +286,10 @@ def test_names_of_plugins_by_release(aligned: Snapshot, version: str, line: str,
 
 def test_a_byte_order_mark_keeps_containerd_2_from_starting(aligned: Snapshot) -> None:
     text = "\ufeffversion = 2\n" + handler(V2, "true")
-    assert runtime(runtime_text(containerd(aligned, "1.7.24"), text)).cgroup_driver is SYSTEMD
-    node = runtime(runtime_text(containerd(aligned, "2.4.2"), text))
-    assert node.cgroup_driver is None
+    assert driver(runtime_text(containerd(aligned, "1.7.24"), text)).runtime is SYSTEMD
+    snapshot = runtime_text(containerd(aligned, "2.4.2"), text)
+    node = runtime(snapshot)
+    assert driver(snapshot).runtime is None
     assert node.config.problem is not None
     assert node.config.problem.message == "begins with a byte order mark, with which containerd 2 does not start"
 
@@ -315,10 +317,10 @@ UNKNOWN_RELEASE = {
 
 @pytest.mark.parametrize("case", UNKNOWN_RELEASE)
 def test_of_an_unknown_release_only_what_all_releases_agree_on_is_known(aligned: Snapshot, case: str) -> None:
-    main, drop_in, driver = UNKNOWN_RELEASE[case]
+    main, drop_in, known = UNKNOWN_RELEASE[case]
     node = runtime_text(unknown_release(aligned), main)
-    found = runtime(node if drop_in is None else file(node, NVIDIA, drop_in))
-    assert (found.version, found.cgroup_driver) == (None, driver)
+    found = facts_of(node if drop_in is None else file(node, NVIDIA, drop_in))
+    assert (found.runtime.version, found.driver.runtime) == (None, known)
 
 
 def test_a_dump_has_options_as_the_file_spells_them(aligned: Snapshot) -> None:

@@ -39,37 +39,38 @@ def aligned() -> Snapshot:
 
 @pytest.mark.parametrize("flags", [("--cgroup-driver=cgroupfs",), ("--cgroup-driver", "cgroupfs")])
 def test_a_flag_in_either_form_beats_the_file(aligned: Snapshot, flags: tuple[str, ...]) -> None:
-    found = kubelet(kubelet_flags(aligned, *flags))
-    assert found.cgroup_driver is Driver.CGROUPFS
-    assert found.cgroup_driver_source == "kubelet's command line, --cgroup-driver"
+    found = facts_of(kubelet_flags(aligned, *flags)).driver
+    assert found.kubelet is Driver.CGROUPFS
+    assert found.source == "kubelet's command line, --cgroup-driver"
 
 
 def test_the_last_of_several_flags_wins(aligned: Snapshot) -> None:
-    found = kubelet(kubelet_flags(aligned, "--cgroup-driver=cgroupfs", "--cgroup-driver", "systemd"))
-    assert found.cgroup_driver is Driver.SYSTEMD
+    found = facts_of(kubelet_flags(aligned, "--cgroup-driver=cgroupfs", "--cgroup-driver", "systemd"))
+    assert found.driver.kubelet is Driver.SYSTEMD
 
 
 def test_the_file_beats_the_default(aligned: Snapshot) -> None:
-    found = kubelet(aligned)
-    assert (found.cgroup_driver, found.cgroup_driver_source) == (Driver.SYSTEMD, KUBELET_FILE)
+    found, driver = kubelet(aligned), facts_of(aligned).driver
+    assert (driver.kubelet, driver.source) == (Driver.SYSTEMD, KUBELET_FILE)
     assert (found.cpu_manager_policy, found.cpu_manager_policy_source) == ("static", KUBELET_FILE)
 
 
 def test_the_default_holds_where_nothing_else_speaks(aligned: Snapshot) -> None:
-    found = kubelet(kubelet_edit(kubelet_edit(aligned, DRIVER_LINE, ""), "cpuManagerPolicy: static\n", ""))
-    assert (found.cgroup_driver, found.cgroup_driver_source) == (Driver.CGROUPFS, "kubelet's default")
+    snapshot = kubelet_edit(kubelet_edit(aligned, DRIVER_LINE, ""), "cpuManagerPolicy: static\n", "")
+    found, driver = kubelet(snapshot), facts_of(snapshot).driver
+    assert (driver.kubelet, driver.source) == (Driver.CGROUPFS, "kubelet's default")
     assert (found.cpu_manager_policy, found.cpu_manager_policy_source) == ("none", "kubelet's default")
 
 
 @pytest.mark.parametrize("word", ["Systemd", "\"'systemd'\"", "cgroupsfs", "true"])
 def test_an_unknown_word_is_unknown_and_not_cgroupfs(aligned: Snapshot, word: str) -> None:
-    assert kubelet(kubelet_edit(aligned, DRIVER_LINE, f"cgroupDriver: {word}\n")).cgroup_driver is None
+    assert facts_of(kubelet_edit(aligned, DRIVER_LINE, f"cgroupDriver: {word}\n")).driver.kubelet is None
 
 
 @pytest.mark.parametrize("word", ["null", "~", '""', "''", ""])
 def test_a_null_or_empty_word_is_kubelets_default(aligned: Snapshot, word: str) -> None:
-    found = kubelet(kubelet_edit(aligned, DRIVER_LINE, f"cgroupDriver: {word}\n"))
-    assert (found.cgroup_driver, found.cgroup_driver_source) == (Driver.CGROUPFS, "kubelet's default")
+    driver = facts_of(kubelet_edit(aligned, DRIVER_LINE, f"cgroupDriver: {word}\n")).driver
+    assert (driver.kubelet, driver.source) == (Driver.CGROUPFS, "kubelet's default")
     claims = facts_of(kubelet_edit(aligned, DRIVER_LINE, f"cgroupDriver: {word}\n")).claims
     said = [(each.value, each.source) for each in claims if each.setting == "cgroupDriver"]
     assert said[:2] == [("" if "'" in word or '"' in word else "null", KUBELET_FILE), ("cgroupfs", "kubelet's default")]
@@ -77,12 +78,12 @@ def test_a_null_or_empty_word_is_kubelets_default(aligned: Snapshot, word: str) 
 
 def test_an_empty_flag_is_not_the_default(aligned: Snapshot) -> None:
     """Flags are read after the defaults were put in: cmd/kubelet/app/server.go, kubeletConfigFlagPrecedence."""
-    assert kubelet(kubelet_flags(aligned, "--cgroup-driver=")).cgroup_driver is None
+    assert facts_of(kubelet_flags(aligned, "--cgroup-driver=")).driver.kubelet is None
 
 
 def test_quotes_that_reached_a_flag_are_part_of_its_value(aligned: Snapshot) -> None:
     snapshot = kubelet_flags(aligned, '--cgroup-driver="systemd"')
-    assert kubelet(snapshot).cgroup_driver is None
+    assert facts_of(snapshot).driver.kubelet is None
     assert facts_of(snapshot).claims[0].value == '"systemd"'
 
 
@@ -95,8 +96,9 @@ def test_every_source_makes_its_claim(aligned: Snapshot) -> None:
 
 
 def test_a_file_that_does_not_parse_leaves_the_values_unknown(aligned: Snapshot) -> None:
-    found = kubelet(kubelet_adds(aligned, "a: {{ driver }}\n"))
-    assert found.cgroup_driver is None
+    snapshot = kubelet_adds(aligned, "a: {{ driver }}\n")
+    found = kubelet(snapshot)
+    assert facts_of(snapshot).driver.kubelet is None
     assert found.cpu_manager_policy is None
     assert found.config.problem is not None
     assert found.config.problem.line == 34
@@ -104,7 +106,7 @@ def test_a_file_that_does_not_parse_leaves_the_values_unknown(aligned: Snapshot)
 
 
 def test_an_empty_file_is_all_defaults(aligned: Snapshot) -> None:
-    assert kubelet(kubelet_text(aligned, "")).cgroup_driver is Driver.CGROUPFS
+    assert facts_of(kubelet_text(aligned, "")).driver.kubelet is Driver.CGROUPFS
 
 
 def test_a_missing_file_is_no_problem_by_itself(aligned: Snapshot) -> None:

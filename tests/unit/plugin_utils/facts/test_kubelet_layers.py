@@ -8,6 +8,12 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cgroup_driver import (
+    asks_cri,
+    decide_driver,
+    runtime_config,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_command_line import (
     flag_values,
     flags,
@@ -20,16 +26,16 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_l
     render_value,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_settings import (
-    DRIVERS,
-    asks_cri,
     cpu_checksum,
     fnv32a,
     interpret_kubelet,
     line_agents_miss,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_state import KubeletFacts
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import Claim
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import Claim, DriverFacts
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import CGROUP_DRIVER
 from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.versions import minor
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import ALIGNED, captured
 
 MAIN = "/var/lib/kubelet/config.yaml"
 STATE = "/var/lib/kubelet/cpu_manager_state"
@@ -59,8 +65,14 @@ def evidence(version: str | None, main: str = "", flags_given: tuple[str, ...] =
     }
 
 
-def facts(found: dict[str, Any], cri: dict[str, Any] | None = None) -> KubeletFacts:
-    return interpret_kubelet(found, {}, cri or {})[0]
+def facts(found: dict[str, Any]) -> KubeletFacts:
+    return interpret_kubelet(found, {})[0]
+
+
+def driver(found: dict[str, Any], cri: dict[str, Any] | None = None) -> DriverFacts:
+    """Of a node with this kubelet and an answer of its runtime."""
+    runtime = interpret(captured(ALIGNED)).runtime
+    return decide_driver(facts(found), runtime, (), runtime_config(cri or {}))
 
 
 def value(found: KubeletFacts, key: str) -> tuple[Any, str]:
@@ -122,13 +134,13 @@ def test_lists_are_replaced() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "driver", "source"),
+    ("version", "word", "source"),
     [("1.29.0", "cgroupfs", "kubelet's default"), ("1.28.0", "systemd", MAIN)],
 )
-def test_null_resets_to_the_default_from_1_29(version: str, driver: str, source: str) -> None:
-    found = facts(evidence(version, "cgroupDriver: systemd\n", a=TYPE + "cgroupDriver: null\n"))
-    assert found.cgroup_driver is not None
-    assert (found.cgroup_driver.value, found.cgroup_driver_source) == (driver, source)
+def test_null_resets_to_the_default_from_1_29(version: str, word: str, source: str) -> None:
+    found = driver(evidence(version, "cgroupDriver: systemd\n", a=TYPE + "cgroupDriver: null\n"))
+    assert found.kubelet is not None
+    assert (found.kubelet.value, found.source) == (word, source)
 
 
 def test_false_and_zero_override_nothing_on_1_28() -> None:
@@ -139,14 +151,14 @@ def test_false_and_zero_override_nothing_on_1_28() -> None:
 @pytest.mark.parametrize("version", ["1.27.9", "1.28.0", "1.29.0"])
 def test_dropins_are_not_read_without_the_variable(version: str) -> None:
     found = evidence(version, "cgroupDriver: systemd\n", a=TYPE + "cgroupDriver: cgroupfs\n")
-    assert facts({**found, "dropin_variable": False}).cgroup_driver_source == MAIN
+    assert driver({**found, "dropin_variable": False}).source == MAIN
 
 
 def test_a_refused_dropin_gives_no_value() -> None:
     dropin = "kind: KubeletConfiguration\ncgroupDriver: cgroupfs\n"
-    found = facts(evidence("1.30.0", "cgroupDriver: systemd\n", a=dropin))
-    assert found.cgroup_driver_source == MAIN
-    problem = found.dropins[0].problem
+    found = evidence("1.30.0", "cgroupDriver: systemd\n", a=dropin)
+    assert driver(found).source == MAIN
+    problem = facts(found).dropins[0].problem
     assert problem is not None
     assert problem.message == "apiVersion is not kubelet.config.k8s.io/v1beta1"
 
@@ -155,8 +167,9 @@ def test_flags_win_over_dropins_and_gates_alone_are_merged() -> None:
     given = ("--cgroup_driver=cgroupfs", "--feature-gates", "A=true,B=false", "--feature-gates=C=true")
     main = "featureGates: {A: false, D: true}\nsystemReserved: {memory: 1Gi}\n"
     dropin = TYPE + "cgroupDriver: systemd\n"
-    found = facts(evidence("1.30.0", main, (*given, "--system-reserved=cpu=2"), a=dropin))
-    assert found.cgroup_driver_authority == "flag"
+    section = evidence("1.30.0", main, (*given, "--system-reserved=cpu=2"), a=dropin)
+    found = facts(section)
+    assert driver(section).authority == "flag"
     assert value(found, "featureGates")[0] == {"A": "true", "B": "false", "C": "true", "D": True}
     assert value(found, "systemReserved") == ({"cpu": "2"}, "kubelet's command line, --system-reserved")
 
@@ -230,7 +243,7 @@ def test_who_is_asked_by_version(version: tuple[int, int] | None, gates: Any, as
 
 
 @pytest.mark.parametrize(
-    ("version", "answer", "driver", "source", "authority"),
+    ("version", "answer", "word", "source", "authority"),
     [
         ("1.20.2", {"cgroup_driver": "cgroupfs"}, "systemd", MAIN, "config"),
         ("1.30.0", {"cgroup_driver": "cgroupfs"}, "systemd", MAIN, "config"),
@@ -243,20 +256,16 @@ def test_who_is_asked_by_version(version: tuple[int, int] | None, gates: Any, as
     ],
 )
 def test_the_authority_of_the_driver(
-    version: str | None, answer: dict[str, str] | None, driver: str, source: str, authority: str | None
+    version: str | None, answer: dict[str, str] | None, word: str, source: str, authority: str | None
 ) -> None:
-    found = facts(evidence(version, "cgroupDriver: systemd\n"), {"runtime_config": answer} if answer else {})
-    assert found.cgroup_driver is not None
-    assert (found.cgroup_driver.value, found.cgroup_driver_source, found.cgroup_driver_authority) == (
-        driver,
-        source,
-        authority,
-    )
+    found = driver(evidence(version, "cgroupDriver: systemd\n"), {"runtime_config": answer} if answer else {})
+    assert found.kubelet is not None
+    assert (found.kubelet.value, found.source, found.authority) == (word, source, authority)
 
 
 def test_the_default_and_the_broken_file_as_authority() -> None:
-    assert facts(evidence("1.20.2")).cgroup_driver_authority == "default"
-    assert facts(evidence("1.20.2", "a: [\n")).cgroup_driver_authority is None
+    assert driver(evidence("1.20.2")).authority == "default"
+    assert driver(evidence("1.20.2", "a: [\n")).authority is None
 
 
 RESET = "[Service]\nExecStart=\n"
@@ -337,8 +346,7 @@ def test_a_unit_that_is_not_known_whole_says_nothing(path: str, captured: dict[s
 def test_what_the_next_start_would_take_is_a_claim() -> None:
     found = with_unit(KUBEADM_TEXT, extra="KUBELET_EXTRA_ARGS=--cgroup-driver=cgroupfs\n")
     found["configz"] = {"status": 200, "config": {"cgroupDriver": "systemd"}}
-    cri = {"runtime_config": {"cgroup_driver": "systemd"}}
-    claims = [each for each in interpret_kubelet(found, {}, cri)[1] if each.setting == "cgroupDriver"]
+    claims = [each for each in interpret_kubelet(found, {})[1] if each.setting == "cgroupDriver"]
     assert claims == [
         Claim("cgroupDriver", "cgroupfs", "kubelet's default"),
         Claim(
@@ -347,14 +355,13 @@ def test_what_the_next_start_would_take_is_a_claim() -> None:
             "KUBELET_EXTRA_ARGS in /etc/default/kubelet, --cgroup-driver, at the next start",
         ),
         Claim("cgroupDriver", "systemd", "kubelet's /configz"),
-        Claim("cgroupDriver", "systemd", "the CRI's RuntimeConfig"),
     ]
 
 
 def test_a_kubelet_that_does_not_run_has_the_flags_of_its_next_start() -> None:
     found = {**with_unit(KUBEADM_TEXT, extra="KUBELET_EXTRA_ARGS=--cgroup-driver=systemd\n"), "processes": []}
     stopped = facts(found)
-    assert stopped.cgroup_driver_source == "KUBELET_EXTRA_ARGS in /etc/default/kubelet, --cgroup-driver"
+    assert driver(found).source == "KUBELET_EXTRA_ARGS in /etc/default/kubelet, --cgroup-driver"
     assert (stopped.running, stopped.command_line) == (False, ())
 
 
@@ -386,7 +393,7 @@ def test_why_configz_says_nothing(answer: dict[str, Any] | None, error: str | No
     ],
 )
 def test_driver_lines_that_agents_do_not_read(line: str, odd: int | None) -> None:
-    assert line_agents_miss(f"kind: x\n{line}\n", "cgroupDriver", DRIVERS) == odd
+    assert line_agents_miss(f"kind: x\n{line}\n", "cgroupDriver", CGROUP_DRIVER.choices) == odd
 
 
 REAL = [

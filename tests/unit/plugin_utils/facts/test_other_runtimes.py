@@ -49,7 +49,8 @@ def aligned() -> Snapshot:
 def test_crio_without_a_word_uses_systemd(aligned: Snapshot) -> None:
     found = runtime(crio(aligned))
     assert (found.name, found.unit, found.installed, found.running) == ("cri-o", "crio", True, True)
-    assert (found.cgroup_driver, found.running_cgroup_driver, found.cri_cgroup_driver) == (SYSTEMD, SYSTEMD, SYSTEMD)
+    told = facts_of(crio(aligned)).driver
+    assert (told.runtime, told.live, told.cri) == (SYSTEMD, SYSTEMD, SYSTEMD)
     assert claims(crio(aligned), "cgroup_manager") == [
         ("systemd", "the CRI's RuntimeConfig, in force now"),
         ("systemd", "CRI-O's default"),
@@ -58,17 +59,17 @@ def test_crio_without_a_word_uses_systemd(aligned: Snapshot) -> None:
 
 def test_the_last_drop_in_wins_and_every_word_is_claimed(aligned: Snapshot) -> None:
     node = crio(aligned, **{"10.conf": manager("systemd"), "20.conf": manager("cgroupfs"), "30.conf": "[crio]\n"})
-    assert runtime(node).cgroup_driver is CGROUPFS
+    assert facts_of(node).driver.runtime is CGROUPFS
     assert claims(node, "cgroup_manager")[1:] == [("cgroupfs", FOLDER + "20.conf"), ("systemd", FOLDER + "10.conf")]
     flag = put(node, ["crio", "--cgroup-manager=systemd"], "runtime", "crio", "processes", 0, "argv")
-    assert runtime(flag).cgroup_driver is SYSTEMD
+    assert facts_of(flag).driver.runtime is SYSTEMD
 
 
 def test_a_manager_that_is_none_and_a_file_that_is_broken_give_no_driver(aligned: Snapshot) -> None:
-    assert runtime(crio(aligned, **{"10.conf": manager("Systemd")})).cgroup_driver is None
-    broken = runtime(crio(aligned, **{"10.conf": "[crio\n"}))
-    assert broken.cgroup_driver is None
-    assert [each.code for each in broken.defects] == ["config-unreadable"]
+    assert facts_of(crio(aligned, **{"10.conf": manager("Systemd")})).driver.runtime is None
+    broken = facts_of(crio(aligned, **{"10.conf": "[crio\n"}))
+    assert broken.driver.runtime is None
+    assert [each.code for each in broken.runtime.defects] == ["config-unreadable"]
 
 
 def test_a_crio_that_does_not_answer(aligned: Snapshot) -> None:
@@ -196,7 +197,7 @@ def test_what_docker_is_told(
     aligned: Snapshot, text: str, argv: tuple[str, ...], driver: Driver | None, said: list[tuple[str, str]]
 ) -> None:
     node = docker(aligned, text, *argv)
-    assert runtime(node).cgroup_driver is driver
+    assert facts_of(node).driver.runtime is driver
     assert claims(node, "native.cgroupdriver") == said
 
 
@@ -248,13 +249,13 @@ def test_other_runtimes_are_those_that_kubelet_does_not_use(aligned: Snapshot) -
 def test_what_the_cri_wants_of_kubelet(
     aligned: Snapshot, answer: Any, driver: Driver | None, supported: bool | None
 ) -> None:
-    found = runtime(put(aligned, answer, "runtime", "cri", "runtime_config"))
-    assert (found.cri_cgroup_driver, found.runtime_config_supported) == (driver, supported)
+    found = facts_of(put(aligned, answer, "runtime", "cri", "runtime_config")).driver
+    assert (found.cri, found.cri_supported) == (driver, supported)
 
 
 def test_a_supported_runtime_asked_of_a_node_with_isulad(aligned: Snapshot) -> None:
-    found = runtime(put(aligned, {"endpoint": "unix:///var/run/isulad.sock", "name": "iSulad"}, "runtime", "cri"))
-    assert (found.name, found.cgroup_driver, found.handlers) == ("isulad", None, ())
+    found = facts_of(put(aligned, {"endpoint": "unix:///var/run/isulad.sock", "name": "iSulad"}, "runtime", "cri"))
+    assert (found.runtime.name, found.driver.runtime, found.runtime.handlers) == ("isulad", None, ())
 
 
 def layout(snapshot: Snapshot) -> tuple[str, tuple[str, ...]]:
@@ -307,7 +308,7 @@ def embedded(snapshot: Snapshot, **settings: str) -> Snapshot:
 
 def test_k3s_gives_kubelet_the_driver_of_its_containerd(aligned: Snapshot) -> None:
     found = facts_of(embedded(aligned))
-    assert (found.kubelet.cgroup_driver, found.kubelet.cpu_manager_policy) == (SYSTEMD, None)
+    assert (found.driver.kubelet, found.kubelet.cpu_manager_policy) == (SYSTEMD, None)
     assert Claim("cgroupDriver", "systemd", "k3s, which gives kubelet containerd's driver") in found.claims
     assert not any(each.source == "kubelet's default" for each in found.claims)
 
@@ -317,20 +318,20 @@ def test_k3s_gives_kubelet_the_driver_of_its_containerd(aligned: Snapshot) -> No
 )
 def test_what_k3s_is_told_to_give_kubelet_counts_more(aligned: Snapshot, text: str) -> None:
     found = facts_of(embedded(aligned, k3s=text))
-    assert found.kubelet.cgroup_driver is CGROUPFS
-    assert found.kubelet.cgroup_driver_source == "/etc/rancher/k3s/config.yaml, kubelet-arg"
+    assert found.driver.kubelet is CGROUPFS
+    assert found.driver.source == "/etc/rancher/k3s/config.yaml, kubelet-arg"
 
 
 def test_k3s_settings_that_do_not_parse_say_nothing(aligned: Snapshot) -> None:
     found = facts_of(embedded(aligned, k3s="kubelet-arg: [\n"))
-    assert found.kubelet.cgroup_driver is SYSTEMD
+    assert found.driver.kubelet is SYSTEMD
     odd = facts_of(embedded(aligned, k3s="kubelet-arg: cgroup-driver=odd\n"))
-    assert odd.kubelet.cgroup_driver is None
+    assert odd.driver.kubelet is None
 
 
 def test_an_embedded_kubelet_beside_a_runtime_of_no_known_driver(aligned: Snapshot) -> None:
     node = embedded(docker(aligned, "{}"))
-    assert facts_of(node).kubelet.cgroup_driver_source is None
+    assert facts_of(node).driver.source is None
 
 
 @pytest.mark.parametrize(("schema", "template"), [("3", "config-v3.toml.tmpl"), ("2", "config.toml.tmpl")])

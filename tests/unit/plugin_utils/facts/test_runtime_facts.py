@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import DriverFacts
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.runtime_state import Handler, RuntimeFacts
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
     ALIGNED,
@@ -31,6 +32,10 @@ def runtime(snapshot: Snapshot) -> RuntimeFacts:
     return facts_of(snapshot).runtime
 
 
+def driver(snapshot: Snapshot) -> DriverFacts:
+    return facts_of(snapshot).driver
+
+
 def declared(name: str, systemd_cgroup: str, runtime_type: str = "io.containerd.runc.v2") -> str:
     return f'{CRI}.{name}]\nruntime_type = "{runtime_type}"\n{CRI}.{name}.options]\nSystemdCgroup = {systemd_cgroup}\n'
 
@@ -43,37 +48,36 @@ def aligned() -> Snapshot:
 def test_runc_exists_without_being_declared() -> None:
     found = runtime(captured(DIFFERING))
     assert found.handlers == (Handler("runc", CGROUPFS, CGROUPFS, declared=False),)
-    assert found.cgroup_driver is CGROUPFS
+    assert driver(captured(DIFFERING)).runtime is CGROUPFS
 
 
 def test_a_declared_runc_is_read_from_the_file(aligned: Snapshot) -> None:
     found = runtime(aligned)
     assert found.handlers == (Handler("runc", SYSTEMD, SYSTEMD, declared=True, source=RUNTIME_FILE),)
-    assert (found.cgroup_driver, found.running_cgroup_driver) == (SYSTEMD, SYSTEMD)
+    assert (driver(aligned).runtime, driver(aligned).live) == (SYSTEMD, SYSTEMD)
 
 
-@pytest.mark.parametrize(("value", "driver"), [("false", CGROUPFS), ('"true"', None), ("1", None)])
-def test_only_true_is_systemd(aligned: Snapshot, value: str, driver: Driver | None) -> None:
+@pytest.mark.parametrize(("value", "said"), [("false", CGROUPFS), ('"true"', None), ("1", None)])
+def test_only_true_is_systemd(aligned: Snapshot, value: str, said: Driver | None) -> None:
     snapshot = runtime_edit(aligned, "SystemdCgroup = true", f"SystemdCgroup = {value}")
-    assert runtime(snapshot).cgroup_driver is driver
+    assert driver(snapshot).runtime is said
 
 
 def test_every_handler_of_runc_type_counts_and_others_do_not(aligned: Snapshot) -> None:
     text = "version = 2\n" + declared("runc", "true") + declared("nvidia", "true", "io.containerd.runc.v1")
     text += declared("kata", "false", "io.containerd.kata.v2")
-    found = runtime(running_handlers(runtime_text(aligned, text), runc=True, nvidia=True, kata=False))
-    assert [(each.name, each.configured, each.running, each.source) for each in found.handlers] == [
+    node = running_handlers(runtime_text(aligned, text), runc=True, nvidia=True, kata=False)
+    assert [(each.name, each.configured, each.running, each.source) for each in runtime(node).handlers] == [
         ("nvidia", SYSTEMD, SYSTEMD, RUNTIME_FILE),
         ("runc", SYSTEMD, SYSTEMD, RUNTIME_FILE),
     ]
-    assert found.cgroup_driver is SYSTEMD
+    assert driver(node).runtime is SYSTEMD
 
 
 def test_handlers_that_disagree_have_no_common_driver(aligned: Snapshot) -> None:
     text = "version = 2\n" + declared("runc", "true") + declared("nvidia", "false")
-    found = runtime(running_handlers(runtime_text(aligned, text), runc=True, nvidia=False))
-    assert found.cgroup_driver is None
-    assert found.running_cgroup_driver is None
+    found = driver(running_handlers(runtime_text(aligned, text), runc=True, nvidia=False))
+    assert (found.runtime, found.live) == (None, None)
 
 
 def test_a_handler_that_is_no_table_is_passed_over(aligned: Snapshot) -> None:
@@ -90,13 +94,13 @@ def test_a_handler_the_cri_does_not_name_runs_with_an_unknown_driver(aligned: Sn
         ("nvidia", SYSTEMD, None),
         ("runc", SYSTEMD, SYSTEMD),
     ]
-    assert found.running_cgroup_driver is None
+    assert driver(runtime_text(aligned, text)).live is None
 
 
 def test_a_cri_that_shows_no_configuration(aligned: Snapshot) -> None:
-    found = runtime(put(aligned, None, "runtime", "cri", "config"))
-    assert found.running
-    assert found.running_cgroup_driver is None
+    snapshot = put(aligned, None, "runtime", "cri", "config")
+    assert runtime(snapshot).running
+    assert driver(snapshot).live is None
 
 
 @pytest.mark.parametrize(
@@ -137,7 +141,8 @@ def test_imports_and_disabled_plugins(aligned: Snapshot) -> None:
 def test_a_missing_containerd_has_no_driver(aligned: Snapshot) -> None:
     snapshot = put(put(aligned, None, "runtime", "program"), [], "runtime", "processes")
     found = runtime(snapshot)
-    assert (found.name, found.installed, found.running, found.cgroup_driver) == (None, False, False, None)
+    assert (found.name, found.installed, found.running) == (None, False, False)
+    assert driver(snapshot).runtime is None
     assert not any("SystemdCgroup" in claim.setting for claim in facts_of(snapshot).claims)
 
 

@@ -84,7 +84,7 @@ def test_a_drop_in_where_the_rendered_file_imports_its_folder(tmp_path: Path) ->
     facts, edits, refused = planned(node, BOTH)
     assert (edits, refused) == ((), [])
     assert facts.runtime.nri.configured is False
-    assert facts.runtime.cgroup_driver is not None
+    assert facts.driver.runtime is not None
 
 
 def test_the_program_of_k3s_reads_the_files_as_they_will_be(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_the_files_keep_all_else_and_a_restarted_kubelet_needs_nothing(tmp_path:
     assert "kubelet still runs with --cgroup-driver=cgroupfs" in str(left[0])
     node.changed(processes=started("--node-ip=10.0.0.7"))
     assert node.changes(WANTED) == ()
-    assert node.facts.kubelet.cgroup_driver_source == MAIN
+    assert node.facts.driver.source == MAIN
 
 
 def test_a_flag_of_a_field_that_is_left_alone_stays(tmp_path: Path) -> None:

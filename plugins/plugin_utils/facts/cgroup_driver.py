@@ -1,0 +1,189 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which cgroup driver kubelet and the container runtime have, and which source decides it: all rules are here.
+
+kubelet: a flag, its files, its default, in the order of kubelet_layers.py. A kubelet that asks the CRI takes the
+runtime's driver instead (KEP-4033). What runs already may differ: its /configz says.
+A runtime has one driver by its files and one that it runs with. containerd has them for each handler; they count where
+all handlers have the same. CRI-O and docker have one: a flag, else their files; what runs is the CRI's RuntimeConfig.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from ...module_utils.cgroup.kubelet_names import Driver
+from ..profile.kubelet_fields import CGROUP_DRIVER, FEATURE_GATES
+from ..releases.versions import minor
+from .kubelet_command_line import flag_value
+from .kubelet_layers import CONFIGZ_SOURCE, DEFAULT_SOURCE
+from .kubelet_state import KubeletFacts
+from .node_state import Claim, DriverFacts, LayoutFacts
+from .runtime_state import RuntimeFacts
+
+DRIVER_FROM_CRI_GATE = "KubeletCgroupDriverFromCRI"
+GATE_ALPHA_SINCE, GATE_BETA_SINCE, GATE_LOCKED_SINCE = (1, 28), (1, 31), (1, 34)
+"""pkg/features/kube_features.go: off by default, on by default, on for good."""
+CONFIGZ_EFFECTIVE_SINCE = (1, 35)
+CRI_SOURCE = "the CRI's RuntimeConfig"
+K3S_SOURCE = "k3s, which gives kubelet containerd's driver"
+
+
+def as_driver(word: Any) -> Driver | None:
+    """kubelet takes anything but exactly ``systemd`` for cgroupfs (container_manager_linux.go); we call it unknown."""
+    return Driver(word) if word in CGROUP_DRIVER.choices else None
+
+
+@dataclass(frozen=True)
+class RuntimeConfig:
+    """The answer to the CRI's RuntimeConfig. ``supported``: whether the call is known at all; None: not asked."""
+
+    word: str | None = None
+    supported: bool | None = None
+
+    @property
+    def driver(self) -> Driver | None:
+        return as_driver(self.word)
+
+
+def runtime_config(cri: Mapping[str, Any]) -> RuntimeConfig:
+    """RuntimeConfig of the ``cri`` section of a snapshot."""
+    answer = cri.get("runtime_config")
+    if not isinstance(answer, Mapping):
+        return RuntimeConfig()
+    if answer.get("error"):
+        return RuntimeConfig(supported=False if answer["error"] == "unimplemented" else None)
+    return RuntimeConfig(answer.get("cgroup_driver") or None, supported=True)
+
+
+def answering(cri: Mapping[str, Any], driver: Driver | None) -> Mapping[str, Any]:
+    """The ``cri`` section of a runtime with this driver, which answers as far as it did before."""
+    if driver is None or runtime_config(cri).word is None:
+        return cri
+    return {**cri, "runtime_config": {**cri["runtime_config"], "cgroup_driver": driver.value}}
+
+
+def decide_driver(
+    kubelet: KubeletFacts, runtime: RuntimeFacts, claims: Sequence[Claim], answer: RuntimeConfig
+) -> DriverFacts:
+    """The drivers of a node whose kubelet is a process of its own; ``claims``: the runtime's, the strongest first."""
+    at_restart = _at_restart(kubelet, answer)
+    now = _running(kubelet, at_restart)
+    written, live = _of_runtime(runtime, claims, answer)
+    return DriverFacts(
+        kubelet=as_driver(now.word),
+        source=now.source,
+        authority=now.authority,
+        in_configz=at_restart.word if at_restart.authority == "cri" and _configz_is_effective(kubelet) else None,
+        runtime=written,
+        live=live,
+        cri=answer.driver,
+        cri_supported=answer.supported,
+    )
+
+
+class Decision(NamedTuple):
+    """``authority``: cri, config, flag, default; None where it is open who decides."""
+
+    word: str | None
+    source: str | None
+    authority: str | None
+
+
+def _configured(kubelet: KubeletFacts) -> Decision:
+    """By kubelet's own files and flags."""
+    setting = kubelet.settings.get(CGROUP_DRIVER.key)
+    if setting is None:
+        return Decision(None, None, None)
+    if flag_value(CGROUP_DRIVER, kubelet.start.running) is not None:
+        authority = "flag"
+    else:
+        authority = "default" if setting.source == DEFAULT_SOURCE else "config"
+    return Decision(str(setting.value), setting.source, authority)
+
+
+def asks_cri(version: tuple[int, int] | None, gates: Any) -> bool:
+    """Whether this kubelet asks the CRI for the driver when it starts."""
+    if version is None or version < GATE_ALPHA_SINCE:
+        return False
+    if version >= GATE_LOCKED_SINCE:
+        return True
+    chosen = gates.get(DRIVER_FROM_CRI_GATE) if isinstance(gates, Mapping) else None
+    return version >= GATE_BETA_SINCE if chosen is None else str(chosen).lower() == "true"
+
+
+def _at_restart(kubelet: KubeletFacts, answer: RuntimeConfig) -> Decision:
+    """What kubelet would start with. Where it asks the CRI and we have no answer, who decides is left open."""
+    own = _configured(kubelet)
+    gates = kubelet.settings.get(FEATURE_GATES.key)
+    if not asks_cri(minor(kubelet.version), gates.value if gates else None):
+        return own
+    if answer.word:
+        return Decision(answer.word, CRI_SOURCE, "cri")
+    return own if answer.supported is False else own._replace(authority=None)
+
+
+def _configz_is_effective(kubelet: KubeletFacts) -> bool:
+    """initConfigz runs after the CRI was asked (cmd/kubelet/app/server.go); before, /configz has what is configured."""
+    version = minor(kubelet.version)
+    return version is not None and version >= CONFIGZ_EFFECTIVE_SINCE
+
+
+def _running(kubelet: KubeletFacts, at_restart: Decision) -> Decision:
+    """What kubelet runs with by its own word, where that is not what it would start with now."""
+    word = (kubelet.configz or {}).get(CGROUP_DRIVER.key)
+    if word in (None, "", at_restart.word):
+        return at_restart
+    if _configz_is_effective(kubelet) or at_restart.authority in ("config", "flag", "default"):
+        return Decision(str(word), CONFIGZ_SOURCE, at_restart.authority)
+    return at_restart
+
+
+def _of_runtime(
+    runtime: RuntimeFacts, claims: Sequence[Claim], answer: RuntimeConfig
+) -> tuple[Driver | None, Driver | None]:
+    """(by its files, in force)."""
+    if runtime.name in (None, "containerd"):
+        written = _common([each.configured for each in runtime.handlers]) if runtime.installed else None
+        return written, _common([each.running for each in runtime.handlers])
+    # CRI-O does not start with a file that it cannot read.
+    unreadable = runtime.crio is not None and any(each.problem for each in runtime.layers)
+    return as_driver(claims[0].value) if claims and not unreadable else None, answer.driver
+
+
+def _common(drivers: Sequence[Driver | None]) -> Driver | None:
+    """The one driver all handlers have; None when they differ or one is unknown."""
+    return drivers[0] if len(set(drivers)) == 1 else None
+
+
+def given_by_k3s(driver: DriverFacts) -> list[Claim]:
+    """What the kubelet in k3s is given where no argument names another driver.
+
+    pkg/agent/containerd/config_linux.go: one decision is both rendered for containerd and given to kubelet.
+    """
+    return [Claim(CGROUP_DRIVER.key, driver.runtime.value, K3S_SOURCE)] if driver.runtime else []
+
+
+def driver_inside_k3s(
+    driver: DriverFacts, kubelet: KubeletFacts, own: Sequence[Claim], given: Sequence[Claim]
+) -> DriverFacts:
+    """The drivers of a node with a kubelet in k3s; ``own``: the claims of the drop-ins and arguments that it reads.
+
+    Before k3s 1.32 it reads none, and what k3s gives it is all that is known.
+    """
+    if own:
+        setting = kubelet.settings[CGROUP_DRIVER.key]
+        return replace(driver, kubelet=as_driver(setting.value), source=setting.source)
+    if given:
+        return replace(driver, kubelet=as_driver(given[0].value), source=given[0].source, authority=None)
+    return replace(driver, kubelet=None, source=None, authority=None)
+
+
+def answer_claims(answer: RuntimeConfig, runtime: RuntimeFacts, layout: LayoutFacts) -> Iterator[Claim]:
+    """What the CRI answers a kubelet of its own, and what CRI-O says there that it runs with."""
+    if answer.word and not layout.kubelet_inside:
+        yield Claim(CGROUP_DRIVER.key, answer.word, CRI_SOURCE)
+    if answer.driver and runtime.crio:
+        yield Claim("cgroup_manager", answer.driver.value, f"{CRI_SOURCE}, in force now")
