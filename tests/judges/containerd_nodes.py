@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ansible_collections.volcano.colocation.tests.judges.containerd_files import MAIN, Case
-from ansible_collections.volcano.colocation.tests.unit.hosts import host as hosts
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils import nodes
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import Snapshot
+from ansible_collections.volcano.colocation.tests.support.hosts import captured_nodes
+from ansible_collections.volcano.colocation.tests.support.hosts import described_hosts as hosts
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import Snapshot
 
 ROOT = Path(__file__).resolve().parents[2]
 _FENCED = re.compile(r"^```[a-z]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -21,7 +21,7 @@ _OF_CONTAINERD = re.compile(r"^\s*(?:\[plugins\b|SystemdCgroup\b|disabled_plugin
 
 def snapshots() -> Iterator[tuple[str, Snapshot]]:
     """By name."""
-    found = {name: nodes.captured(name) for name in nodes.NAMES}
+    found = {name: captured_nodes.captured(name) for name in captured_nodes.NAMES}
     for name in hosts.NAMES:
         with tempfile.TemporaryDirectory() as folder:
             found[name] = hosts.snapshot_of(hosts.described(name).host, Path(folder))

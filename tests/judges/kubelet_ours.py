@@ -18,7 +18,12 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_s
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import NodeFacts
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import FINDING_RULES
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_types import Effect, Finding, Severity
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import ALIGNED, KUBELET_FILE, captured, put
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
+    ALIGNED,
+    KUBELET_FILE,
+    captured,
+    put,
+)
 
 from .kubelet_judge import Case, Machine
 

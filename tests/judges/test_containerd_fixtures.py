@@ -15,7 +15,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_pr
 from ansible_collections.volcano.colocation.tests.judges.containerd_files import Case
 from ansible_collections.volcano.colocation.tests.judges.containerd_fixtures import Judge
 from ansible_collections.volcano.colocation.tests.judges.containerd_nodes import case, examples, snapshots, texts
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import Snapshot, facts_of, put
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import Snapshot, facts_of, put
 
 pytest_plugins = ("ansible_collections.volcano.colocation.tests.judges.containerd_fixtures",)
 

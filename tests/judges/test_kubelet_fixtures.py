@@ -11,8 +11,8 @@ from typing import Any
 
 from ansible_collections.volcano.colocation.tests.judges.kubelet_comparison import differences
 from ansible_collections.volcano.colocation.tests.judges.kubelet_judge import Case, KubeletJudge
-from ansible_collections.volcano.colocation.tests.unit.hosts import host as hosts
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import NAMES, captured
+from ansible_collections.volcano.colocation.tests.support.hosts import described_hosts as hosts
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import NAMES, captured
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACES = ("--config", "--config-dir")

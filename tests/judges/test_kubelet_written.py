@@ -23,7 +23,7 @@ from ansible_collections.volcano.colocation.tests.judges.process import JudgePro
 from ansible_collections.volcano.colocation.tests.judges.test_kubelet_plans import MACHINE, OURS, edited, node
 from ansible_collections.volcano.colocation.tests.lab.cache import Cache
 from ansible_collections.volcano.colocation.tests.lab.paths import cache_root
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     KUBELET_FILE,
     Snapshot,
@@ -32,8 +32,8 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
     profile_of,
     put,
 )
+from ansible_collections.volcano.colocation.tests.support.hosts.host_layouts import Node
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.field_cases import CASES, Options
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node
 
 FAMILY = "kubernetes-1.35"
 SOURCE = Path(__file__).resolve().parent / "patches" / "main.go"

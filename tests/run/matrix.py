@@ -29,7 +29,7 @@ FOLLOWS_THE_RELEASE = ("ansible-core", "resolvelib")
 """Pins of constraints.txt that hold for the newest release only."""
 
 # Nothing else imports ansible-core: tests/unit/project/test_sources.py holds it.
-UNITS = ("tests/unit/action", "tests/unit/plugin_utils/controller")
+UNITS = ("tests/unit/action", "tests/unit/plugin_utils/node")
 BETWEEN = ("tests/unit/action/test_files_actions.py", UNITS[1])
 RELEASES = {"2.17": UNITS, "2.18": BETWEEN, "2.20": BETWEEN, "2.21": UNITS}
 """The oldest and the newest meet all of them, as 2.19 does in the stage of units; one in between those of files."""

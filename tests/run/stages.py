@@ -115,7 +115,10 @@ STAGES = (
     Stage(
         "units",
         700,
-        (("pytest", *ON_ALL_CPUS, IN_ORDER, "--cov", "--cov-report=", "tests/unit"), ("coverage", "report")),
+        (
+            ("pytest", *ON_ALL_CPUS, IN_ORDER, "--cov", "--cov-report=", "tests/unit", "tests/tools/unit"),
+            ("coverage", "report"),
+        ),
         burst=2,
         proves="behaviour, with at least 95 % branch coverage of the code that runs on the controller",
     ),

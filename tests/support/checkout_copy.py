@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.volcano.colocation.tests.support import walkthroughs
-from ansible_collections.volcano.colocation.tests.unit.project.tree import CHECKOUT, sources
+from ansible_collections.volcano.colocation.tests.support.checkout import CHECKOUT, sources
 
 PACKAGE = "ansible_collections.volcano.colocation"
 COUNTED = "docs/design.md"

@@ -22,7 +22,7 @@ from typing import IO, Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.playbooks.warm import Warm, read
+from ansible_collections.volcano.colocation.tests.support.tasks.warm_process import Warm, read
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent

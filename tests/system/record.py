@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.volcano.colocation.tests.lab.paths import cache_root, control_root, state_root
+from ansible_collections.volcano.colocation.tests.support.hosts.described_hosts import HOSTS
+from ansible_collections.volcano.colocation.tests.support.hosts.recorded_hosts import SUFFIX, Origin, load, origins
 from ansible_collections.volcano.colocation.tests.system.node import ROOT, Node, Run, ansible, lab
-from ansible_collections.volcano.colocation.tests.unit.hosts.host import HOSTS
-from ansible_collections.volcano.colocation.tests.unit.hosts.recorded import SUFFIX, Origin, load, origins
 
 PLACE = "/lab"
 """Stands for every folder of the machine that the node ran on; user-mode Linux has some on its command line."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-FIXTURES = Path(__file__).parents[1] / "unit" / "plugin_utils" / "edit" / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "unit" / "fixtures" / "config_files"
 KUBELETS = tuple(path.read_bytes() for path in sorted(FIXTURES.glob("kubelet-*")))
 CONTAINERDS = tuple(path.read_bytes() for path in sorted(FIXTURES.glob("containerd-*")))
 CRIO = (FIXTURES / "crio-default.toml").read_bytes()

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.volcano.colocation.tests.unit.action.playbook import playbook
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent import agents
+from ansible_collections.volcano.colocation.tests.support.clusters import agent_clusters
+from ansible_collections.volcano.colocation.tests.support.tasks.playbook_run import playbook
 
 SNAPSHOTS = Path(__file__).parents[1] / "fixtures" / "snapshots"
 ALIGNED = "bookworm-v1-aligned"
@@ -76,7 +76,7 @@ def play(folder: Path, *steps: Step | Look, probe: Mapping[str, Any] | None = No
     """The steps one after the other, for n1 as the snapshot and the probe have it."""
     recorded = (SNAPSHOTS / f"{ALIGNED}.json").read_text(encoding="utf-8")
     (folder / "node.json").write_text(recorded.replace(REMARK, ""), encoding="utf-8")
-    probed = {"host": {**agents.probe("n1"), **(probe or {})}}
+    probed = {"host": {**agent_clusters.probe("n1"), **(probe or {})}}
     host = {"ansible_connection": "local", "agent_host_info": probed}
     (folder / "hosts.json").write_text(json.dumps({"all": {"hosts": {"n1": host}}}), encoding="utf-8")
     look = {"name": "Look", "volcano.colocation.node_facts": {"snapshot": str(folder / "node.json")}}

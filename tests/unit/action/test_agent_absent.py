@@ -15,14 +15,14 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.colocatio
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.manifests import render_daemon_set
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.owned_objects import COLOCATION_LABEL, POOL_LABEL
+from ansible_collections.volcano.colocation.tests.support.clusters import agent_clusters
+from ansible_collections.volcano.colocation.tests.support.clusters.agent_api_server import AgentServer
+from ansible_collections.volcano.colocation.tests.support.clusters.drain_api_server import serving
 from ansible_collections.volcano.colocation.tests.unit.action.agent_role import Played, Step, play
-from ansible_collections.volcano.colocation.tests.unit.action.agent_server import AgentServer
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent import agents
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rollout.cluster import serving
 
 SPACE = "volcano-system"
-CHOSEN = agents.options()
-POOLED = agents.pools([agents.host("n1", agents.V1)], CHOSEN)[0]
+CHOSEN = agent_clusters.options()
+POOLED = agent_clusters.pools([agent_clusters.host("n1", agent_clusters.V1)], CHOSEN)[0]
 REPORTED = {"kubernetes.io/batch-cpu": "900"}
 
 
@@ -34,7 +34,7 @@ def working() -> AgentServer:
     labels = {POOL_LABEL: POOLED.name, COLOCATION_LABEL: "true"}
     server.add("nodes", {"kind": "Node", "metadata": {"name": "n1", "labels": labels}, "status": status})
     server.add("configmaps", render_journal(AgentJournal(labels={"n1": {COLOCATION_LABEL: None}}), SPACE))
-    found: dict[str, Any] = agents.served(render_daemon_set(POOLED, CHOSEN))
+    found: dict[str, Any] = agent_clusters.served(render_daemon_set(POOLED, CHOSEN))
     found["status"] = {"observedGeneration": 1, "desiredNumberScheduled": 1, "updatedNumberScheduled": 1}
     server.add("daemonsets", found)
     template = found["spec"]["template"]

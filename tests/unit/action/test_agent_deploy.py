@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import Run, checked, run, task
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.archives import NAME, single
+from ansible_collections.volcano.colocation.tests.support.clusters.image_archives import NAME, single
+from ansible_collections.volcano.colocation.tests.support.tasks.play_tasks import Run, checked, run, task
 
 SNAPSHOTS = Path(__file__).parents[1] / "fixtures" / "snapshots"
 POOLS = [{"name": "a", "nodes": ["localhost"]}, {"name": "b", "nodes": ["all"]}]

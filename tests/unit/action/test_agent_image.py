@@ -19,8 +19,8 @@ from ansible.plugins.loader import connection_loader
 from ansible.template import Templar
 
 from ansible_collections.volcano.colocation.plugins.action import agent_image
-from ansible_collections.volcano.colocation.tests.unit.action.in_process import action
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.archives import NAME, digest, single
+from ansible_collections.volcano.colocation.tests.support.clusters.image_archives import NAME, digest, single
+from ansible_collections.volcano.colocation.tests.support.tasks.in_process import action
 
 Result = dict[str, Any]
 

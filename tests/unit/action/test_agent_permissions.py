@@ -17,9 +17,9 @@ from ansible.plugins.loader import connection_loader
 from ansible.template import Templar
 
 from ansible_collections.volcano.colocation.plugins.action.agent_deploy import ActionModule
-from ansible_collections.volcano.colocation.tests.unit.action.agent_server import AgentServer
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent import agents
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rollout.cluster import serving
+from ansible_collections.volcano.colocation.tests.support.clusters import agent_clusters
+from ansible_collections.volcano.colocation.tests.support.clusters.agent_api_server import AgentServer
+from ansible_collections.volcano.colocation.tests.support.clusters.drain_api_server import serving
 
 SPACE = "volcano-system"
 ALL_DONE = "Nothing was changed. Grant it; docs/agent.md lists all verbs."
@@ -30,8 +30,8 @@ class Hosts:
 
     @staticmethod
     def raw_get(name: str) -> dict[str, Any]:
-        probe = {"agent_host_info": {"host": agents.probe(name)}}
-        return {"ansible_facts": {"colocation": agents.facts(agents.V2)}, **probe}
+        probe = {"agent_host_info": {"host": agent_clusters.probe(name)}}
+        return {"ansible_facts": {"colocation": agent_clusters.facts(agent_clusters.V2)}, **probe}
 
 
 @pytest.fixture(name="server")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import yaml
 
+from ansible_collections.volcano.colocation.tests.support.clusters.agent_api_server import AgentServer
+from ansible_collections.volcano.colocation.tests.support.clusters.drain_api_server import serving
 from ansible_collections.volcano.colocation.tests.unit.action.agent_role import Look, Step, play
-from ansible_collections.volcano.colocation.tests.unit.action.agent_server import AgentServer
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rollout.cluster import serving
 
 WRITE = "Write values for upstream's chart"
 

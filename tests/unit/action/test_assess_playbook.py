@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.unit.action.playbook import Done, playbook, started_playbook
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import DIFFERING, NAMES, captured, golden
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import DIFFERING, NAMES, captured, golden
+from ansible_collections.volcano.colocation.tests.support.tasks.playbook_run import Done, playbook, started_playbook
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.unit.action import in_process
-from ansible_collections.volcano.colocation.tests.unit.action.image import RUNTIME, STATE, contents, grow, without_state
+from ansible_collections.volcano.colocation.tests.support.tasks import in_process
+from ansible_collections.volcano.colocation.tests.support.tasks.node_image import (
+    RUNTIME,
+    STATE,
+    contents,
+    grow,
+    without_state,
+)
 
 SLICES = "etc/systemd/system"
 Spoil = Callable[[Path], None]

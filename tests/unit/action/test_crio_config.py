@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import Run, Task, checked, noted, run, task
-from ansible_collections.volcano.colocation.tests.unit.action.image import contents, grow, without_state
+from ansible_collections.volcano.colocation.tests.support.tasks.node_image import contents, grow, without_state
+from ansible_collections.volcano.colocation.tests.support.tasks.play_tasks import Run, Task, checked, noted, run, task
 
 FOLDER = "etc/crio/crio.conf.d"
 OURS = f"{FOLDER}/99-volcano-colocation.conf"

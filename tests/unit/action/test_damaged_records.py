@@ -15,10 +15,10 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 from ansible_collections.volcano.colocation.plugins.modules import cgroup_qos
-from ansible_collections.volcano.colocation.tests.unit.action.image import KUBELET_TEXT, STATE, contents, grow
-from ansible_collections.volcano.colocation.tests.unit.action.in_process import run
+from ansible_collections.volcano.colocation.tests.support.node.cgroup_tree import ROOT, Tree
+from ansible_collections.volcano.colocation.tests.support.tasks.in_process import run
+from ansible_collections.volcano.colocation.tests.support.tasks.node_image import KUBELET_TEXT, STATE, contents, grow
 from ansible_collections.volcano.colocation.tests.unit.malformed.qos_settings import ENTRY, document
-from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import ROOT, Tree
 
 OTHER = {"pod_pids_limit": 5}
 QOS = {"cgroup_root": ROOT, "slice": "system.slice", "settings": {"pids_max": 10}}

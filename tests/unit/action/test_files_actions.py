@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_toml, read_yaml
-from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import Run, Task, checked, noted, run, task
-from ansible_collections.volcano.colocation.tests.unit.action.image import (
+from ansible_collections.volcano.colocation.tests.support.tasks.node_image import (
     FILES,
     KUBELET,
     KUBELET_TEXT,
@@ -27,6 +26,7 @@ from ansible_collections.volcano.colocation.tests.unit.action.image import (
     grow,
     without_state,
 )
+from ansible_collections.volcano.colocation.tests.support.tasks.play_tasks import Run, Task, checked, noted, run, task
 
 PLANTED = "hunter2-Zm9v"
 NRI = 'plugins."io.containerd.nri.v1.nri"'

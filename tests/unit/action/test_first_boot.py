@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.unit.action import in_process
-from ansible_collections.volcano.colocation.tests.unit.action.image import grow
+from ansible_collections.volcano.colocation.tests.support.tasks import in_process
+from ansible_collections.volcano.colocation.tests.support.tasks.node_image import grow
 
 CPU_STATE = "var/lib/kubelet/cpu_manager_state"
 MEMORY_STATE = "var/lib/kubelet/memory_manager_state"

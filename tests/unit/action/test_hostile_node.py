@@ -14,8 +14,8 @@ from ansible import constants
 from ansible.utils.display import Display
 
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import SIZE_LIMIT, pack
-from ansible_collections.volcano.colocation.tests.unit.action import in_process
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import ALIGNED, DIFFERING, captured, put
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import ALIGNED, DIFFERING, captured, put
+from ansible_collections.volcano.colocation.tests.support.tasks import in_process
 
 ACTIONS: dict[str, dict[str, Any]] = {
     "node_facts": {},

@@ -13,10 +13,10 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import pack
 from ansible_collections.volcano.colocation.plugins.modules import cgroup_qos
-from ansible_collections.volcano.colocation.tests.unit.action.image import contents, grow
-from ansible_collections.volcano.colocation.tests.unit.action.in_process import action, run
-from ansible_collections.volcano.colocation.tests.unit.hosts.host import described, snapshot_of
-from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import ROOT, Tree
+from ansible_collections.volcano.colocation.tests.support.hosts.described_hosts import described, snapshot_of
+from ansible_collections.volcano.colocation.tests.support.node.cgroup_tree import ROOT, Tree
+from ansible_collections.volcano.colocation.tests.support.tasks.in_process import action, run
+from ansible_collections.volcano.colocation.tests.support.tasks.node_image import contents, grow
 
 MODULES: dict[str, dict[str, Any]] = {
     "kubelet_config": {"cpu_manager_policy": "static", "system_reserved": {"cpu": "500m"}},

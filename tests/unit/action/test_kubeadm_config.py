@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import Run, checked, run, task
+from ansible_collections.volcano.colocation.tests.support.tasks.play_tasks import Run, checked, run, task
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
-from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import Run, checked, run, task
-from ansible_collections.volcano.colocation.tests.unit.action.image import contents, grow, without_state
+from ansible_collections.volcano.colocation.tests.support.tasks.node_image import contents, grow, without_state
+from ansible_collections.volcano.colocation.tests.support.tasks.play_tasks import Run, checked, run, task
 
 FOLDER = "etc/kubernetes/patches"
 OWN = f"{FOLDER}/kubeletconfigurationzz-volcano-colocation+merge.yaml"

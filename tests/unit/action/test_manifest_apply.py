@@ -21,9 +21,9 @@ from ansible.template import Templar
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ErrorContext
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.dynamic_client import Client
-from ansible_collections.volcano.colocation.tests.unit.action.manifest_server import SECRET, Cluster
+from ansible_collections.volcano.colocation.tests.support.clusters.manifest_api_server import SECRET, Cluster
 
-FIXTURES = Path(__file__).parents[1] / "plugin_utils" / "manifest" / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "manifests"
 TEXT = (FIXTURES / "volcano.yaml.txt").read_text(encoding="utf-8")
 SPACE, CONF, KEY = "volcano-system", "volcano-scheduler-configmap", "volcano-scheduler.conf"
 INVENTORY = "create ConfigMap kube-system/volcano-colocation-manifest-volcano"

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import Run, Task, checked, run, task
-from ansible_collections.volcano.colocation.tests.unit.action.image import (
+from ansible_collections.volcano.colocation.tests.support.tasks.node_image import (
     KUBELET,
     KUBELET_TEXT,
     RUNTIME,
@@ -21,6 +20,7 @@ from ansible_collections.volcano.colocation.tests.unit.action.image import (
     contents,
     grow,
 )
+from ansible_collections.volcano.colocation.tests.support.tasks.play_tasks import Run, Task, checked, run, task
 
 PLANTED = "hunter2-Zm9v"
 SLICE = "etc/systemd/system/node-agents.slice"

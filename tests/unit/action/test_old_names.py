@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.node.action_base import RENAMED
-from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import Run, run, task
-from ansible_collections.volcano.colocation.tests.unit.action.playbook import playbook
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import ALIGNED, FIXTURES
+from ansible_collections.volcano.colocation.tests.support.tasks.play_tasks import Run, run, task
+from ansible_collections.volcano.colocation.tests.support.tasks.playbook_run import playbook
 from ansible_collections.volcano.colocation.tests.unit.docs.test_names_page import MODULE_NAMES
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import ALIGNED, FIXTURES
 
 FACTS: dict[str, Any] = json.loads((FIXTURES / "facts" / f"{ALIGNED}.json").read_text(encoding="utf-8"))
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.unit.action.image import KUBELET, KUBELET_TEXT, STATE, grow
-from ansible_collections.volcano.colocation.tests.unit.action.in_process import module, run
+from ansible_collections.volcano.colocation.tests.support.tasks.in_process import module, run
+from ansible_collections.volcano.colocation.tests.support.tasks.node_image import KUBELET, KUBELET_TEXT, STATE, grow
 
 PLANTED = "hunter2-Zm9v"
 COPIES = ("originals", "backups")

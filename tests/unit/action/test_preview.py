@@ -12,13 +12,13 @@ import pytest
 from ansible import constants
 
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import pack
-from ansible_collections.volcano.colocation.tests.unit.action import in_process
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import ALIGNED, DIFFERING, captured
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.restore.ledgers import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import ALIGNED, DIFFERING, captured
+from ansible_collections.volcano.colocation.tests.support.hosts.ledger_reports import (
     NOTHING,
     kubelet_file,
     runtime_file,
 )
+from ansible_collections.volcano.colocation.tests.support.tasks import in_process
 
 NOW, ORIGINAL = captured(ALIGNED), captured(DIFFERING)
 LEDGER = {**NOTHING, "targets": [kubelet_file(NOW, ORIGINAL), runtime_file(NOW, ORIGINAL)], "snapshot": NOW}

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import Run, run, task
-from ansible_collections.volcano.colocation.tests.unit.action.playbook import (
+from ansible_collections.volcano.colocation.tests.support.hosts.qos_cases import V2, document, setting
+from ansible_collections.volcano.colocation.tests.support.tasks.play_tasks import Run, run, task
+from ansible_collections.volcano.colocation.tests.support.tasks.playbook_run import (
     COLLECTIONS,
     Done,
     playbook,
     started_playbook,
 )
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.qos.cases import V2, document, setting
 
 FACTS = document(V2)
 CGROUPFS = {"cgroup_driver": "cgroupfs"}

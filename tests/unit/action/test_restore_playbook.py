@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
-from ansible_collections.volcano.colocation.tests.unit.action.playbook import Done, playbook, started_playbook
+from ansible_collections.volcano.colocation.tests.support.tasks.playbook_run import Done, playbook, started_playbook
 
 COLLECTION = Path(__file__).parents[3]
 PLAYBOOK = ("volcano.colocation.restore", "--check", "-i", "localhost,", "-c", "local")

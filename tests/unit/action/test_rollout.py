@@ -17,14 +17,14 @@ import pytest
 import yaml
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.drain.cordon_and_drain import CORDON_ANNOTATION
-from ansible_collections.volcano.colocation.tests.unit.action.playbook import Done, playbook, started_playbook
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rollout.cluster import (
+from ansible_collections.volcano.colocation.tests.support.clusters.drain_api_server import (
     ApiServer,
     node_object,
     observed,
     pod,
     serving,
 )
+from ansible_collections.volcano.colocation.tests.support.tasks.playbook_run import Done, playbook, started_playbook
 
 PLAYBOOK = ("--diff", "play.yml", "-i", "hosts.yml")
 PROVISION = Path(__file__).resolve().parents[3] / "playbooks" / "provision.yml"

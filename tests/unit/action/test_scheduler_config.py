@@ -22,8 +22,9 @@ from ansible_collections.volcano.colocation.plugins.modules import scheduler_con
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ErrorContext
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.dynamic_client import Client
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.installed_volcano import REQUIRED_CRDS
-from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.clusters import (
+from ansible_collections.volcano.colocation.tests.support.clusters.memory_api_server import Server
+from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_confs import TEXT, WRITTEN
+from ansible_collections.volcano.colocation.tests.support.clusters.volcano_clusters import (
     FIELDS,
     KEY,
     MAP,
@@ -31,7 +32,6 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.cl
     crd,
     deployment,
 )
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.confs import TEXT, WRITTEN
 
 SPACE = "volcano-system"
 POLICIES = "admissionregistration.k8s.io/v1"

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.volcano.colocation.tests.unit.action.ansible_run import Task, checked, run, task
-from ansible_collections.volcano.colocation.tests.unit.action.image import contents
+from ansible_collections.volcano.colocation.tests.support.tasks.node_image import contents
+from ansible_collections.volcano.colocation.tests.support.tasks.play_tasks import Task, checked, run, task
 
 FIRST_LINE = (
     "# Kept by the Ansible collection volcano.colocation; what is changed here by hand is lost at its next run.\n"

@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.plugin_utils.node.action_base import UnknownVariable, require_known
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.variable_names import VARIABLES
 from ansible_collections.volcano.colocation.tests.run import variables
-from ansible_collections.volcano.colocation.tests.unit.action.playbook import Done, playbook
+from ansible_collections.volcano.colocation.tests.support.tasks.playbook_run import Done, playbook
 
 COLLECTION = Path(__file__).parents[3]
 PLAYBOOKS = sorted(path.stem for path in (COLLECTION / "playbooks").glob("*.yml"))

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.unit.action.playbook import Done, playbook, started_playbook
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import DIFFERING, NAMES, captured
+from ansible_collections.volcano.colocation.tests.support.tasks.playbook_run import Done, playbook, started_playbook
 from ansible_collections.volcano.colocation.tests.unit.docs.test_role_docs import OPTIONS
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import DIFFERING, NAMES, captured
 
 PAGE = (Path(__file__).parents[3] / "docs" / "assess.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)

@@ -16,7 +16,7 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_types import Effect, Severity
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.supported_runtimes import DEFECTS
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     FIXTURES,
     captured,

@@ -19,10 +19,10 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.node.action_bas
     require_known,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.variable_names import VARIABLES
+from ansible_collections.volcano.colocation.tests.support.checkout import CHECKOUT, sources
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import ALIGNED, FIXTURES
 from ansible_collections.volcano.colocation.tests.unit.docs.test_findings_page import ON_PAGE, REFUSALS
 from ansible_collections.volcano.colocation.tests.unit.docs.test_module_docs import ACTIONS, MODULES, SPECS, texts
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import ALIGNED, FIXTURES
-from ansible_collections.volcano.colocation.tests.unit.project.tree import CHECKOUT, sources
 
 PAGE = Path("docs/names.md")
 OLD_NAMES_LEAD_ON = {PAGE, Path("meta/runtime.yml"), Path("plugins/plugin_utils/node/action_base.py")}

@@ -12,7 +12,7 @@ import yaml
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.hierarchy import ROOT as REAL_ROOT
 from ansible_collections.volcano.colocation.plugins.modules.cgroup_qos import ARGUMENTS, EXAMPLES
-from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import OPTIONS, PODS, UIDS, Tree
+from ansible_collections.volcano.colocation.tests.support.node.cgroup_tree import OPTIONS, PODS, UIDS, Tree
 
 MODULE = "volcano.colocation.cgroup_qos"
 # The last puts back what the first has set.

@@ -11,8 +11,8 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.immutable_systems import MANAGED
 from ansible_collections.volcano.colocation.tests.matrix.test_versions import VERSIONS
 from ansible_collections.volcano.colocation.tests.run.matrix import NEWER_PYTHON, NODE_PYTHON, RELEASES
-from ansible_collections.volcano.colocation.tests.unit.project.tree import CHECKOUT
-from ansible_collections.volcano.colocation.tests.unit.upgrade.recorded import STATES
+from ansible_collections.volcano.colocation.tests.support.checkout import CHECKOUT
+from ansible_collections.volcano.colocation.tests.support.recorded_states import STATES
 
 PAGE = (CHECKOUT / "docs" / "versions.md").read_text(encoding="utf-8")
 ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("| ")]

@@ -10,8 +10,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.unit.hosts.document import facts_document
-from ansible_collections.volcano.colocation.tests.unit.hosts.host import NAMES, described, flipped, snapshot_of
+from ansible_collections.volcano.colocation.tests.support.hosts.described_hosts import (
+    NAMES,
+    described,
+    flipped,
+    snapshot_of,
+)
+from ansible_collections.volcano.colocation.tests.support.hosts.facts_documents import facts_document
 
 
 @pytest.fixture(scope="module", params=NAMES)

@@ -15,9 +15,15 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.report.redact i
 from ansible_collections.volcano.colocation.tests.lab.arguments import parser, specification
 from ansible_collections.volcano.colocation.tests.lab.program_table import of_release
 from ansible_collections.volcano.colocation.tests.lab.spec import DEBIAN_KUBELET, NodeSpec, checked, is_containerd_2
-from ansible_collections.volcano.colocation.tests.unit.hosts.document import facts_document
-from ansible_collections.volcano.colocation.tests.unit.hosts.host import HOSTS, NAMES, TREE, described, snapshot_of
-from ansible_collections.volcano.colocation.tests.unit.hosts.recorded import (
+from ansible_collections.volcano.colocation.tests.support.hosts.described_hosts import (
+    HOSTS,
+    NAMES,
+    TREE,
+    described,
+    snapshot_of,
+)
+from ansible_collections.volcano.colocation.tests.support.hosts.facts_documents import facts_document
+from ansible_collections.volcano.colocation.tests.support.hosts.recorded_hosts import (
     FIXTURES,
     SUFFIX,
     Origin,

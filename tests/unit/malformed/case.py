@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.volcano.colocation.tests.unit.action.image import FILES
+from ansible_collections.volcano.colocation.tests.support.tasks.node_image import FILES
 
 Text = str | bytes | None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from ansible_collections.volcano.colocation.tests.unit.action.image import RUNTIME, RUNTIME_TEXT
+from ansible_collections.volcano.colocation.tests.support.tasks.node_image import RUNTIME, RUNTIME_TEXT
 from ansible_collections.volcano.colocation.tests.unit.malformed.case import Case, Text
 
 DRIVER = {"cgroup_driver": "systemd"}

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ansible_collections.volcano.colocation.tests.unit.action.image import KUBELET, KUBELET_TEXT
+from ansible_collections.volcano.colocation.tests.support.tasks.node_image import KUBELET, KUBELET_TEXT
 from ansible_collections.volcano.colocation.tests.unit.malformed.case import Case, Text, as_it_is
 
 DRIVER = {"cgroup_driver": "systemd"}

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.volcano.colocation.tests.unit.action.image import KUBELET, STATE
-from ansible_collections.volcano.colocation.tests.unit.action.in_process import run
+from ansible_collections.volcano.colocation.tests.support.tasks.in_process import run
+from ansible_collections.volcano.colocation.tests.support.tasks.node_image import KUBELET, STATE
 from ansible_collections.volcano.colocation.tests.unit.malformed.case import Case
 
 PATH = f"/{KUBELET}"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Plans sent to node_transaction: what is no document, what leads elsewhere, what the node does not look like.
 
-That each field of a document is checked is told by tests/unit/module_utils/transaction/test_plan.py.
+That each field of a document is checked is told by tests/unit/module_utils/state/test_plan_document.py.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.volcano.colocation.tests.unit.action.image import KUBELET, KUBELET_TEXT, STATE
+from ansible_collections.volcano.colocation.tests.support.tasks.node_image import KUBELET, KUBELET_TEXT, STATE
 from ansible_collections.volcano.colocation.tests.unit.malformed.case import Case
 
 SAME_VERSION = "must use the same version of volcano.colocation"

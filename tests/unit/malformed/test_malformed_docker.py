@@ -10,8 +10,8 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
-from ansible_collections.volcano.colocation.tests.unit.hosts.host import described, merged, snapshot_of
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import profile_of
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import profile_of
+from ansible_collections.volcano.colocation.tests.support.hosts.described_hosts import described, merged, snapshot_of
 
 DAEMON = "/etc/docker/daemon.json"
 TYPE = "exec-opts is not a list of texts; dockerd does not start with it"

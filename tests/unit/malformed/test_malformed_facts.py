@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.unit.action.in_process import run
+from ansible_collections.volcano.colocation.tests.support.tasks.in_process import run
 from ansible_collections.volcano.colocation.tests.unit.malformed import (
     containerd_files,
     crio_files,

@@ -11,10 +11,10 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 from ansible_collections.volcano.colocation.plugins.modules import cgroup_qos
-from ansible_collections.volcano.colocation.tests.unit.action.in_process import module
+from ansible_collections.volcano.colocation.tests.support.node.cgroup_tree import ROOT, Tree
+from ansible_collections.volcano.colocation.tests.support.tasks.in_process import module
 from ansible_collections.volcano.colocation.tests.unit.malformed.case import everything
 from ansible_collections.volcano.colocation.tests.unit.malformed.qos_settings import CASES, ENTRY, RECORD, document
-from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import ROOT, Tree
 
 OURS = "var/lib/volcano-colocation"
 LOCK = (OURS, f"{OURS}/qos.lock")

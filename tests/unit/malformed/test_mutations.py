@@ -17,11 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_toml, read_yaml
-from ansible_collections.volcano.colocation.tests.unit.action.image import KUBELET, RUNTIME
-from ansible_collections.volcano.colocation.tests.unit.action.in_process import run
+from ansible_collections.volcano.colocation.tests.support.tasks.in_process import run
+from ansible_collections.volcano.colocation.tests.support.tasks.node_image import KUBELET, RUNTIME
 from ansible_collections.volcano.colocation.tests.unit.malformed.case import everything, grow
 
-FIXTURES = Path(__file__).parent.parent / "plugin_utils/edit/fixtures"
+FIXTURES = Path(__file__).parent.parent / "fixtures" / "config_files"
 OURS = "image/var/lib/volcano-colocation"
 Read = Callable[[str], Mapping[str, Any]]
 SUBJECTS: dict[str, tuple[str, str, Read]] = {

@@ -10,8 +10,14 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import unpack
-from ansible_collections.volcano.colocation.tests.unit.action.image import KUBELET, KUBELET_TEXT, STATE, contents, grow
-from ansible_collections.volcano.colocation.tests.unit.action.in_process import module, run
+from ansible_collections.volcano.colocation.tests.support.tasks.in_process import module, run
+from ansible_collections.volcano.colocation.tests.support.tasks.node_image import (
+    KUBELET,
+    KUBELET_TEXT,
+    STATE,
+    contents,
+    grow,
+)
 
 SLICE = "etc/systemd/system/a.slice"
 OURS = f"/{STATE}"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.unit.action.in_process import module
+from ansible_collections.volcano.colocation.tests.support.tasks.in_process import module
 
 
 def test_waiting_for_what_was_never_begun_says_so(tmp_path: Path) -> None:

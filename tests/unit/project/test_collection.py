@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from ansible_collections.volcano.colocation.tests.run.matrix import RELEASES
-from ansible_collections.volcano.colocation.tests.unit.project.tree import CHECKOUT
+from ansible_collections.volcano.colocation.tests.support.checkout import CHECKOUT
 
 PLUGINS = CHECKOUT / "plugins"
 GROUP_FRAGMENT = "volcano.colocation.attributes.action_group"

@@ -27,7 +27,7 @@ import json
 from PACKAGE.plugins.plugin_utils.plan.file_edits import file_edits
 from PACKAGE.plugins.plugin_utils.assessment.node_plan import make_plan
 from PACKAGE.plugins.plugin_utils.profile.validators import ProfileError
-from PACKAGE.tests.unit.plugin_utils.nodes import ALIGNED, captured, facts_of, kubelet_flags, profile_of
+from PACKAGE.tests.support.hosts.captured_nodes import ALIGNED, captured, facts_of, kubelet_flags, profile_of
 
 def planned(snapshot, port):
     plan = make_plan(facts_of(snapshot), profile_of(api_port=port), allow_disruption=True)
@@ -65,15 +65,15 @@ def test_one_file_is_edited_by_hand(copy: CheckoutCopy) -> None:
 
 def test_the_tests_of_documentation_and_roles_miss_no_other_edit(copy: CheckoutCopy) -> None:
     names = (
-        "docs/test_kubelet_page.py",
-        "docs/test_module_docs.py",
-        "docs/test_role_docs.py",
-        "plugin_utils/facts/test_both_sides.py",
-        "plugin_utils/test_kubelet_fields.py",
-        "run/test_field_files.py",
+        "unit/docs/test_kubelet_page.py",
+        "unit/docs/test_module_docs.py",
+        "unit/docs/test_role_docs.py",
+        "unit/plugin_utils/facts/test_both_sides.py",
+        "unit/plugin_utils/profile/test_kubelet_fields.py",
+        "tools/unit/run/test_field_files.py",
     )
-    copy.tests(*(f"tests/unit/{name}" for name in names))
-    assert "api_port" in copy.python("-m", "pytest", "-q", "--collect-only", "tests/unit/run/test_field_files.py")
+    copy.tests(*(f"tests/{name}" for name in names))
+    assert "api_port" in copy.python("-m", "pytest", "-q", "--collect-only", "tests/tools/unit/run/test_field_files.py")
 
 
 @pytest.fixture(name="proof", scope="module")

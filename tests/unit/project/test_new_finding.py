@@ -13,8 +13,8 @@ from ansible_collections.volcano.colocation.tests.support.checkout_copy import C
 PROOF = """
 import json
 from PACKAGE.plugins.plugin_utils.report.node_block import render_node
-from PACKAGE.tests.unit.hosts.document import facts_document
-from PACKAGE.tests.unit.plugin_utils.nodes import ALIGNED, captured, put
+from PACKAGE.tests.support.hosts.facts_documents import facts_document
+from PACKAGE.tests.support.hosts.captured_nodes import ALIGNED, captured, put
 
 def assessed(snapshot):
     document = facts_document(snapshot)

@@ -15,7 +15,7 @@ PROOF = """
 import json, tempfile
 from pathlib import Path
 from PACKAGE.plugins.module_utils.errors import ColocationError
-from PACKAGE.tests.unit.module_utils.qos.trees import CGROUPS, Tree
+from PACKAGE.tests.support.node.cgroup_tree import CGROUPS, Tree
 
 SETTINGS = {"memory_swap_high": "16Mi"}
 FILE = "memory.swap.high"

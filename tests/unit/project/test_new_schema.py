@@ -15,7 +15,7 @@ PROOF = """
 import json
 from PACKAGE.plugins.plugin_utils.assessment.node_plan import make_plan
 from PACKAGE.plugins.plugin_utils.plan.file_edits import file_edits
-from PACKAGE.tests.unit.plugin_utils.nodes import facts_of, profile_of
+from PACKAGE.tests.support.hosts.captured_nodes import facts_of, profile_of
 from PACKAGE.tests.unit.plugin_utils.plan.containerd_nodes import MAIN, V2, V3, containerd, handler
 
 def read_and_planned(version, files, strategy="auto"):

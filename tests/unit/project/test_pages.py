@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.tests.run import pages, report
 from ansible_collections.volcano.colocation.tests.run.suites import SUITES, duration
-from ansible_collections.volcano.colocation.tests.unit.project.tree import CHECKOUT
+from ansible_collections.volcano.colocation.tests.support.checkout import CHECKOUT
 
 PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md"))]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.unit.project.tree import CHECKOUT
+from ansible_collections.volcano.colocation.tests.support.checkout import CHECKOUT
 
 FOLDER = CHECKOUT / "requirements"
 LOCK = FOLDER / "constraints.txt"

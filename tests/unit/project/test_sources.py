@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ansible_collections.volcano.colocation.tests.unit.project.tree import CHECKOUT, sources
+from ansible_collections.volcano.colocation.tests.support.checkout import CHECKOUT, sources
 
 LICENCE = Path("COPYING")
 IGNORES = Path("tests/sanity")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.volcano.colocation.tests.support.checkout import CHECKOUT
 from ansible_collections.volcano.colocation.tests.tools.package_layers import forbidden_imports, unknown_packages
 from ansible_collections.volcano.colocation.tests.tools.structure import (
     PluginFile,
@@ -17,7 +18,6 @@ from ansible_collections.volcano.colocation.tests.tools.structure import (
     namesakes,
     package_graph,
 )
-from ansible_collections.volcano.colocation.tests.unit.project.tree import CHECKOUT
 
 LONGEST = 50
 """Lines of a function, with its decorators."""

@@ -21,9 +21,9 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.module_utils.chroot_path import resolve_parent
 from ansible_collections.volcano.colocation.plugins.module_utils.safe_text import printable
 from ansible_collections.volcano.colocation.plugins.plugin_utils.report.redact import redact_text
+from ansible_collections.volcano.colocation.tests.support.tasks.in_process import Result, run
 from ansible_collections.volcano.colocation.tests.trees.entries import Tree, digests, plant
 from ansible_collections.volcano.colocation.tests.trees.node import generate
-from ansible_collections.volcano.colocation.tests.unit.action.in_process import Result, run
 
 NUMBERS = range(220)
 PARTS = 11

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.unit.upgrade.recorded import STATES
+from ansible_collections.volcano.colocation.tests.support.recorded_states import STATES
 
 
 @pytest.fixture(params=STATES, name="state")

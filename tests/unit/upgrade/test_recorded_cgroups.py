@@ -11,8 +11,8 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Clock
 from ansible_collections.volcano.colocation.plugins.module_utils.restore import recorded_settings
 from ansible_collections.volcano.colocation.plugins.module_utils.settings import record
-from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import Tree
-from ansible_collections.volcano.colocation.tests.unit.upgrade.recorded import STATES, recording, unpack
+from ansible_collections.volcano.colocation.tests.support.node.cgroup_tree import Tree
+from ansible_collections.volcano.colocation.tests.support.recorded_states import STATES, recording, unpack
 
 KINDS = [(state, kind) for state in STATES for kind in recording(state, "qos")]
 SETTINGS = {"pids_max": 500, "cpu_quota": "1.5"}

@@ -24,14 +24,13 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.cluster
     plan_cluster_restore,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.play_hosts import ConfigMapPermission
+from ansible_collections.volcano.colocation.tests.support.clusters import agent_clusters, kubeadm_clusters
+from ansible_collections.volcano.colocation.tests.support.clusters.manifest_api_server import Cluster
+from ansible_collections.volcano.colocation.tests.support.clusters.volcano_clusters import UID
+from ansible_collections.volcano.colocation.tests.support.recorded_states import STATES, fill, recording
 from ansible_collections.volcano.colocation.tests.unit.action import test_scheduler_config as schedulers
-from ansible_collections.volcano.colocation.tests.unit.action.manifest_server import Cluster
 from ansible_collections.volcano.colocation.tests.unit.action.test_manifest_apply import Task_
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent import agents
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent import test_agent_plan as plans
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.kubeadm import clusters
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.clusters import UID
-from ansible_collections.volcano.colocation.tests.unit.upgrade.recorded import STATES, fill, recording
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent import test_install_plan as plans
 
 AUTO = ConfigMapPermission(None)
 RUNS = [(state, run) for state in STATES for run in ("first", "second")]
@@ -48,26 +47,27 @@ def cut_off(name: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("state", "run"), RUNS)
 def test_kubelet_config_leads_back_to_what_was_before_the_first_run(state: str, run: str) -> None:
     found = recording(state, "kubeadm")
-    there = clusters.config_map(found[run]["text"], found[run]["version"])
+    there = kubeadm_clusters.config_map(found[run]["text"], found[run]["version"])
     journal = kubeadm_journal.parse_journal(ConfigMap("volcano-colocation", found[run]["journal"], "9", "kube-system"))
-    back = plan_cluster_restore([clusters.host("a")], clusters.seen("a", found=there, journal=journal), AUTO)
+    cluster = kubeadm_clusters.seen("a", found=there, journal=journal)
+    back = plan_cluster_restore([kubeadm_clusters.host("a")], cluster, AUTO)
     assert (back.after, back.forget) == (found["original"], True)
 
 
 @pytest.mark.parametrize(("state", "run"), RUNS)
 def test_kubelet_config_takes_another_wish_and_still_leads_back(state: str, run: str) -> None:
     found = recording(state, "kubeadm")
-    there = clusters.config_map(found[run]["text"], found[run]["version"])
+    there = kubeadm_clusters.config_map(found[run]["text"], found[run]["version"])
     journal = kubeadm_journal.parse_journal(ConfigMap("volcano-colocation", found[run]["journal"], "9", "kube-system"))
-    same = clusters.host("a", fields=clusters.WANTED)
-    assert plan_cluster([same], clusters.seen("a", found=there, journal=journal), AUTO).after is None
-    other = clusters.host("a", fields={**clusters.WANTED, clusters.CPU: "2"})
-    changed = plan_cluster([other], clusters.seen("a", found=there, journal=journal), AUTO)
+    same = kubeadm_clusters.host("a", fields=kubeadm_clusters.WANTED)
+    assert plan_cluster([same], kubeadm_clusters.seen("a", found=there, journal=journal), AUTO).after is None
+    other = kubeadm_clusters.host("a", fields={**kubeadm_clusters.WANTED, kubeadm_clusters.CPU: "2"})
+    changed = plan_cluster([other], kubeadm_clusters.seen("a", found=there, journal=journal), AUTO)
     assert changed.after is not None
     assert "cpu: '2'" in changed.after or 'cpu: "2"' in changed.after
-    after = clusters.config_map(changed.after, "7")
-    seen = clusters.seen("a", found=after, journal=changed.journal)
-    assert plan_cluster_restore([clusters.host("a")], seen, AUTO).after == found["original"]
+    after = kubeadm_clusters.config_map(changed.after, "7")
+    seen = kubeadm_clusters.seen("a", found=after, journal=changed.journal)
+    assert plan_cluster_restore([kubeadm_clusters.host("a")], seen, AUTO).after == found["original"]
 
 
 # The agent
@@ -96,7 +96,7 @@ def test_the_agent_is_as_that_state_left_it_and_goes_again(state: str) -> None:
 def test_the_agent_is_changed_and_goes_again(state: str) -> None:
     found = recording(state, "agent")
     before, after = cluster(found["before"]), cluster(found["after"])
-    steps = plans.plan(after, agents.options(watermarks={"cpu_high": 70})).steps
+    steps = plans.plan(after, agent_clusters.options(watermarks={"cpu_high": 70})).steps
     assert steps
     changed = plans.carried_out(after, steps)
     assert json.loads(changed.text or "") != json.loads(after.text or "")

@@ -13,17 +13,17 @@ from ansible_collections.volcano.colocation.plugins.module_utils.state import le
 from ansible_collections.volcano.colocation.plugins.module_utils.state.journal import unfinished_journals
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import recovery, runner
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.recovery import RecoveryMode
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.inprocess import InProcess
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import carry_out
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
+from ansible_collections.volcano.colocation.tests.support.node.restore_plan import FRESH, way_back
+from ansible_collections.volcano.colocation.tests.support.node.simulation import (
     CHECKPOINT,
     CONTAINERD,
     KUBELET,
     KUBELET_CONFIG,
     document,
 )
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.way_back import FRESH, way_back
-from ansible_collections.volcano.colocation.tests.unit.upgrade.recorded import STATES, node, recording
+from ansible_collections.volcano.colocation.tests.support.node.simulation_in_process import InProcess
+from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import carry_out
+from ansible_collections.volcano.colocation.tests.support.recorded_states import STATES, node, recording
 
 CUT_OFF = [(state, step) for state in STATES for step in recording(state, "transaction")["interrupted"]]
 RUNNING = {CONTAINERD: "active", KUBELET: "active"}

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Clock
-from ansible_collections.volcano.colocation.tests.unit.module_utils.cri import server
-from ansible_collections.volcano.colocation.tests.unit.module_utils.systemd.answering import AnsweringHost, Refusal
+from ansible_collections.volcano.colocation.tests.support.node import cri_server
+from ansible_collections.volcano.colocation.tests.support.node.scripted_host import AnsweringHost, Refusal
 
 SOCKET = "/run/containerd/containerd.sock"
 NAME = "docker.io/volcanosh/vc-agent:v1.14.0"
@@ -26,7 +26,7 @@ class Image:
 
 
 @dataclass
-class Made(server.Container):
+class Made(cri_server.Container):
     """A container with what it was made of: image 4 (ImageSpec: image 1), image_ref 5, image_id 10."""
 
     asked: str = ""
@@ -35,7 +35,7 @@ class Made(server.Container):
 
 
 @dataclass
-class ImageRuntime(server.Runtime):
+class ImageRuntime(cri_server.Runtime):
     """One with the ImageService. ``deaf``: how many questions pass until it has heard of what was imported."""
 
     images: list[Image] = field(default_factory=list)
@@ -53,10 +53,10 @@ class ImageRuntime(server.Runtime):
         name = spec[2 : 2 + spec[1]].decode()
         found = self._find(name)
         if method == "ImageStatus":
-            return server.ok(stream, server.length_delimited(1, self._image(found)) if found else b"")
+            return cri_server.ok(stream, cri_server.length_delimited(1, self._image(found)) if found else b"")
         assert method == "RemoveImage"
         self.images = [each for each in self.images if each is not found]
-        return server.ok(stream, b"")
+        return cri_server.ok(stream, b"")
 
     def _find(self, name: str) -> Image | None:
         self.deaf -= 1
@@ -69,18 +69,20 @@ class ImageRuntime(server.Runtime):
 
     def _image(self, image: Image) -> bytes:
         identity = image.id[7:] if self.bare_ids else image.id
-        repeated = [server.text(2, tag) for tag in image.tags] + [server.text(3, each) for each in image.digests]
-        return server.text(1, identity) + b"".join(repeated) + server.number(4, 1 << 30)
+        repeated = [cri_server.text(2, tag) for tag in image.tags]
+        repeated += [cri_server.text(3, each) for each in image.digests]
+        return cri_server.text(1, identity) + b"".join(repeated) + cri_server.number(4, 1 << 30)
 
     def _list_containers(self, stream: int, _message: bytes) -> list[bytes]:
         items = b""
         for each in self.containers:
-            entry = server.text(1, each.id) + server.length_delimited(3, server.text(1, each.name))
+            entry = cri_server.text(1, each.id) + cri_server.length_delimited(3, cri_server.text(1, each.name))
             if isinstance(each, Made):
-                entry += server.length_delimited(4, server.text(1, each.asked)) + server.text(5, each.reference)
-                entry += server.text(10, each.image)
-            items += server.length_delimited(1, entry)
-        return server.ok(stream, items)
+                entry += cri_server.length_delimited(4, cri_server.text(1, each.asked))
+                entry += cri_server.text(5, each.reference)
+                entry += cri_server.text(10, each.image)
+            items += cri_server.length_delimited(1, entry)
+        return cri_server.ok(stream, items)
 
 
 class Quick(Clock):
@@ -137,5 +139,5 @@ def node(
     found.write(SOCKET).unlink()
     if program:
         found.write(program)
-    with server.serving(Path(found.host.path(SOCKET)), runtime.converse):
+    with cri_server.serving(Path(found.host.path(SOCKET)), runtime.converse):
         yield found

@@ -14,7 +14,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.agent.pod_probe
 )
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver, QosClass
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
-from ansible_collections.volcano.colocation.tests.unit.module_utils.qos.trees import PODS, ROOT, UIDS, Tree
+from ansible_collections.volcano.colocation.tests.support.node.cgroup_tree import PODS, ROOT, UIDS, Tree
 
 CONTAINER = "c" * 64
 SCOPES = {"systemd": f"cri-containerd-{CONTAINER}.scope", "cgroupfs": CONTAINER}

@@ -23,7 +23,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_
     container_cgroup,
 )
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
-from ansible_collections.volcano.colocation.tests.unit.module_utils.cgroup.path_table import (
+from ansible_collections.volcano.colocation.tests.support.node.cgroup_paths import (
     CGROUPFS,
     DECISIVE,
     FOREIGN,

@@ -31,7 +31,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.systemd.unit_sy
     section_settings,
     split_words,
 )
-from ansible_collections.volcano.colocation.tests.unit.module_utils.snapshot.listening import listening
+from ansible_collections.volcano.colocation.tests.support.node.tcp_listener import listening
 
 FOLDER = "/etc/kubernetes/kubelet.conf.d"
 UNIT = "/usr/lib/systemd/system/kubelet.service"

@@ -34,9 +34,9 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.runtim
     import_patterns,
     sort_by_endpoint,
 )
-from ansible_collections.volcano.colocation.tests.unit.module_utils.cri import server
-from ansible_collections.volcano.colocation.tests.unit.module_utils.cri.server import Runtime, serving
-from ansible_collections.volcano.colocation.tests.unit.module_utils.snapshot.test_snapshot import grow
+from ansible_collections.volcano.colocation.tests.support.node import cri_server
+from ansible_collections.volcano.colocation.tests.support.node.cri_server import Runtime, serving
+from ansible_collections.volcano.colocation.tests.unit.module_utils.snapshot.test_collect import grow
 
 MAIN = "etc/containerd/config.toml"
 DUMP = """disabled_plugins = []
@@ -407,7 +407,7 @@ def test_a_runtime_that_refuses_to_tell_its_driver(tmp_path: Path) -> None:
     class Stubborn(Runtime):
         def answer(self, stream: int, path: str, message: bytes) -> list[bytes]:
             if path.endswith("/RuntimeConfig"):
-                return server.failed(stream, 2, "not now")
+                return cri_server.failed(stream, 2, "not now")
             return super().answer(stream, path, message)
 
     found = answered(tmp_path / "s", Stubborn())

@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.module_utils.host import CommandResult
 from ansible_collections.volcano.colocation.plugins.module_utils.systemd.bus import Bus, BusError, object_path
 from ansible_collections.volcano.colocation.plugins.module_utils.systemd.dbus_values import Property
-from ansible_collections.volcano.colocation.tests.unit.module_utils.systemd.answering import AnsweringHost, Refusal
+from ansible_collections.volcano.colocation.tests.support.node.scripted_host import AnsweringHost, Refusal
 
 UNIT = "/org/freedesktop/systemd1/unit/"
 

@@ -13,7 +13,8 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import recovery, runner
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.recovery import RecoveryMode
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.bench import (
+from ansible_collections.volcano.colocation.tests.support.node.directory_tree import tree_of
+from ansible_collections.volcano.colocation.tests.support.node.interrupted_nodes import (
     Bench,
     Ends,
     commits,
@@ -22,8 +23,7 @@ from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.
     ours_apart,
     silent,
 )
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.inprocess import InProcess
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.trees import tree_of
+from ansible_collections.volcano.colocation.tests.support.node.simulation_in_process import InProcess
 
 pytestmark = pytest.mark.exhaustive
 

@@ -13,13 +13,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.tests.support.node.interrupted_nodes import Bench, Ends, no_disk
+from ansible_collections.volcano.colocation.tests.support.node.power_cut_disk import Disk
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction import test_kills, test_power_cuts
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.bench import (
-    Bench,
-    Ends,
-    no_disk,
-)
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.disk import Disk
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.test_power_cuts import files_alone
 
 pytestmark = pytest.mark.exhaustive

@@ -14,7 +14,8 @@ from typing import Any, Callable
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import boot_unit, runner
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.bench import (
+from ansible_collections.volcano.colocation.tests.support.node.directory_tree import tree_of
+from ansible_collections.volcano.colocation.tests.support.node.interrupted_nodes import (
     Bench,
     Ends,
     commits,
@@ -23,16 +24,10 @@ from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.
     transaction,
     whole_plan,
 )
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.disk import Disk
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.inprocess import InProcess
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.kills import (
-    Killed,
-    Moment,
-    booting,
-    node_of,
-)
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import CONTAINERD, KUBELET
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.trees import tree_of
+from ansible_collections.volcano.colocation.tests.support.node.kills import Killed, Moment, booting, node_of
+from ansible_collections.volcano.colocation.tests.support.node.power_cut_disk import Disk
+from ansible_collections.volcano.colocation.tests.support.node.simulation import CONTAINERD, KUBELET
+from ansible_collections.volcano.colocation.tests.support.node.simulation_in_process import InProcess
 
 pytestmark = pytest.mark.exhaustive
 

@@ -16,12 +16,8 @@ from ansible_collections.volcano.colocation.plugins.module_utils.transaction.rec
     Unfinished,
 )
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import START_RUNTIME
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.runs import Crash, break_step, crash
-from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.simulation import (
-    KUBELET,
-    KUBELET_CONFIG,
-    Simulation,
-)
+from ansible_collections.volcano.colocation.tests.support.node.simulation import KUBELET, KUBELET_CONFIG, Simulation
+from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import Crash, break_step, crash
 
 
 def silent(_line: str) -> None:

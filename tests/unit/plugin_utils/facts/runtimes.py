@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import DriverFacts
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.runtime_state import RuntimeFacts
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import Snapshot, facts_of
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import Snapshot, facts_of
 
 
 def runtime(snapshot: Snapshot) -> RuntimeFacts:

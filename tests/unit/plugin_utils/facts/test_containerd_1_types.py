@@ -6,12 +6,8 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import ALIGNED, captured, runtime_text
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.runtimes import codes, runtime
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
-    ALIGNED,
-    captured,
-    runtime_text,
-)
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_runtime import (
     NVIDIA,
     V2,

@@ -7,8 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.runtimes import codes, driver, runtime
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     RUNTIME_FILE,
     Snapshot,
@@ -17,6 +16,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
     put,
     runtime_text,
 )
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.runtimes import codes, driver, runtime
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_runtime import (
     NVIDIA,
     V2,

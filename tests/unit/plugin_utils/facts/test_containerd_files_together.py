@@ -7,8 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.containerd_schema import OWN_DROP_IN
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.runtimes import codes, runtime
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     RUNTIME_FILE,
     Snapshot,
@@ -16,6 +15,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
     put,
     runtime_text,
 )
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.runtimes import codes, runtime
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_runtime import (
     NVIDIA,
     V2,

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.runtimes import codes, runtime
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     Snapshot,
     captured,
     runtime_text,
 )
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.runtimes import codes, runtime
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_runtime import (
     V2,
     V3,

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.profile_comparison import assess
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     captured,
     checkpoint,

@@ -6,19 +6,19 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.test_kubelet_layers import (
-    TYPE,
-    evidence,
-    facts,
-    value,
-)
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     KUBELET_FILE,
     captured,
     facts_of,
     missing,
     put,
+)
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.test_kubelet_layers import (
+    TYPE,
+    evidence,
+    facts,
+    value,
 )
 
 

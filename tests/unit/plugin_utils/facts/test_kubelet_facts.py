@@ -9,7 +9,7 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_settings import interpret_checkpoint
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_state import Checkpoint, KubeletFacts
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     CHECKPOINT,
     KUBELET_FILE,

@@ -16,7 +16,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.config_fi
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_command_line import flags
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import healthz_url
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.services import kubelet_unhealthy
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     captured,
     facts_of,

@@ -35,7 +35,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_s
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import Claim, DriverFacts
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import CGROUP_DRIVER
 from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.versions import minor
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import ALIGNED, captured
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import ALIGNED, captured
 
 MAIN = "/var/lib/kubelet/config.yaml"
 STATE = "/var/lib/kubelet/cpu_manager_state"

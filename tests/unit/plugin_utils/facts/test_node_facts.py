@@ -19,8 +19,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpret
     interpret,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.report.facts_document import to_builtins
-from ansible_collections.volcano.colocation.tests.unit.hosts.document import facts_document as document
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     NAMES,
     captured,
@@ -30,6 +29,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
     put,
     runtime_text,
 )
+from ansible_collections.volcano.colocation.tests.support.hosts.facts_documents import facts_document as document
 
 
 @pytest.mark.parametrize("name", NAMES)

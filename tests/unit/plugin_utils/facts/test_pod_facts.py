@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cgroup_tree import interpret_pods
-from ansible_collections.volcano.colocation.tests.unit.module_utils.cgroup.path_table import (
+from ansible_collections.volcano.colocation.tests.support.node.cgroup_paths import (
     CGROUPFS,
     DECISIVE,
     FOREIGN,

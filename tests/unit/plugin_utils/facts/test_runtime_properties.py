@@ -15,7 +15,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.runtim
     import_patterns,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import findings
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     Snapshot,
     captured,

@@ -17,8 +17,8 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.identity i
     parse_identity,
     require_cluster,
 )
-from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rollout.cluster import node_object, observed
+from ansible_collections.volcano.colocation.tests.support.clusters.drain_api_server import node_object, observed
+from ansible_collections.volcano.colocation.tests.support.clusters.memory_api_server import Server
 
 
 def server() -> Server:

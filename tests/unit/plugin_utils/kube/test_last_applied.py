@@ -20,7 +20,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.last_appli
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.object_changes import apply_change
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import ConfigMap, Ref
-from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
+from ansible_collections.volcano.colocation.tests.support.clusters.memory_api_server import Server
 
 ENTRY, NOTE = "entry.json", "example.com/applied"
 STORED = '{\n "schema": 1,\n "b": [\n  1\n ],\n "a": "x"\n}'

@@ -12,7 +12,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.permission
     RequiredPermission,
     require_permissions,
 )
-from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
+from ansible_collections.volcano.colocation.tests.support.clusters.memory_api_server import Server
 
 
 class ByName(Server):

@@ -19,7 +19,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.wait impor
     readiness,
     wait_until_ready,
 )
-from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server
+from ansible_collections.volcano.colocation.tests.support.clusters.memory_api_server import Server
 
 
 def ref(kind: str, api: str = "apps/v1") -> Ref:

@@ -15,7 +15,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects im
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.cluster_plan import ClusterPlan, plan_cluster
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.kubelet_config_journal import KubeadmState
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.play_hosts import ConfigMapPermission, PlayHost
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.kubeadm.clusters import (
+from ansible_collections.volcano.colocation.tests.support.clusters.kubeadm_clusters import (
     CPU,
     DRIVER,
     WANTED,

@@ -24,7 +24,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.kubelet
     render_journal,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.play_hosts import ConfigMapPermission, PlayHost
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.kubeadm.clusters import (
+from ansible_collections.volcano.colocation.tests.support.clusters.kubeadm_clusters import (
     CPU,
     DRIVER,
     TEXT,

@@ -12,7 +12,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import FileEdit, file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import parse_profile
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     RUNTIME_FILE,
     Snapshot,

@@ -18,7 +18,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.plan import (
     kubeadm_patch,
     kubelet_changes,
 )
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     DIFFERING,
     captured,

@@ -17,7 +17,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import parse_profile
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import refusals
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.supported_runtimes import RUNTIME_REFUSALS
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import facts_of
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import facts_of
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.containerd_nodes import (
     CONF_D,
     DRIVER,

@@ -25,7 +25,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.report.redact i
 from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.node_preview import preview_facts
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import refusals
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.supported_runtimes import RUNTIME_REFUSALS
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
+from ansible_collections.volcano.colocation.tests.support.hosts.host_layouts import Node, profile
 
 K3S = "/var/lib/rancher/k3s/agent/etc/containerd"
 RKE2 = "/var/lib/rancher/rke2/agent/etc/containerd"

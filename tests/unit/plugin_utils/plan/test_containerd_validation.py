@@ -16,7 +16,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.containerd
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.containerd_schema import CANDIDATES
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import facts_of
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import facts_of
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.containerd_nodes import (
     CONF_D,
     DRIVER,

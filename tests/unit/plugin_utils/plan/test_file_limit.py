@@ -12,7 +12,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.file_e
 from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import UneditableFile
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import FileEdit, file_edits
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     DIFFERING,
     KUBELET_FILE,
     RUNTIME_FILE,

@@ -14,7 +14,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import FIELDS
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import Profile
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     KUBELET_FILE,
     Snapshot,
     captured,

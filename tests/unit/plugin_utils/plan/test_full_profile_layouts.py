@@ -15,7 +15,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.desired_st
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_impact import moved_checkpoints
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
+from ansible_collections.volcano.colocation.tests.support.hosts.host_layouts import Node, profile
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.test_full_profile import FULL
 
 HOSTS = (

@@ -18,7 +18,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft impo
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.owner_instructions import overwritten_files
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import KUBEADM_REFUSALS, refusals
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
+from ansible_collections.volcano.colocation.tests.support.hosts.host_layouts import Node, profile
 
 FOLDER = "/etc/kubernetes/patches"
 OWN = f"{FOLDER}/kubeletconfigurationzz-volcano-colocation+merge.yaml"

@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Change, Impact
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     CHECKPOINT,
     DIFFERING,

@@ -23,7 +23,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_ch
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.transaction_document import transaction_document
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import FEATURE_GATES
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
+from ansible_collections.volcano.colocation.tests.support.hosts.host_layouts import Node, profile
 
 HOST = "kubeadm-overriding-flags"
 KUBEADM = "/var/lib/kubelet/kubeadm-flags.env"

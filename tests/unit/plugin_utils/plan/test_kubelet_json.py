@@ -16,9 +16,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
-from ansible_collections.volcano.colocation.tests.unit.action.image import KUBELET, KUBELET_TEXT, grow
-from ansible_collections.volcano.colocation.tests.unit.action.in_process import run
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     DIFFERING,
     KUBELET_FILE,
     NAMES,
@@ -28,6 +26,8 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import
     kubelet_text,
     profile_of,
 )
+from ansible_collections.volcano.colocation.tests.support.tasks.in_process import run
+from ansible_collections.volcano.colocation.tests.support.tasks.node_image import KUBELET, KUBELET_TEXT, grow
 
 PROFILE: dict[str, Any] = {
     **WANTED,

@@ -22,7 +22,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue
     VALUE_REFUSALS,
     refusals,
 )
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.layouts import Node, profile
+from ansible_collections.volcano.colocation.tests.support.hosts.host_layouts import Node, profile
 
 MAIN = "/var/lib/kubelet/config.yaml"
 FOLDER = "/etc/kubernetes/kubelet.conf.d"

@@ -12,7 +12,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import findings, refusals
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.kubelet_startup import refuse_startup
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     Snapshot,
     facts_of,
     kubelet_adds,

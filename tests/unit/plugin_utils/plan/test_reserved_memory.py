@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.module_utils.quantity import parse_quantity
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_allocatable import equal_shares
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.desired_state import resolve_profile
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     captured,
     facts_of,

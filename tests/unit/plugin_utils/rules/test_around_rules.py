@@ -12,7 +12,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_types import Finding, Severity
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.verdict import all_findings, judge
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     NAMES,
     Snapshot,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.containerd_changes import containerd_validation
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import facts_of
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import facts_of
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.containerd_nodes import (
     CONF_D,
     DRIVER,

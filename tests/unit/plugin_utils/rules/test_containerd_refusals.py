@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import UneditableFile
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.containerd_runtime import DUMP
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import put
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import put
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.containerd_nodes import (
     CONF_D,
     DRIVER,

@@ -13,8 +13,13 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Plan
-from ansible_collections.volcano.colocation.tests.unit.hosts.host import described, flipped, merged, snapshot_of
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import profile_of, put
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import profile_of, put
+from ansible_collections.volcano.colocation.tests.support.hosts.described_hosts import (
+    described,
+    flipped,
+    merged,
+    snapshot_of,
+)
 
 FOLDER = "/etc/crio/crio.conf.d"
 OURS = f"{FOLDER}/99-volcano-colocation.conf"

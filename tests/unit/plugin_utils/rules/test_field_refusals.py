@@ -10,7 +10,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Refusal
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import refusals
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     KUBELET_FILE,
     Snapshot,

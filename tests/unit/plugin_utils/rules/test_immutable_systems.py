@@ -16,7 +16,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.state import in
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import boot_unit
 from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import findings
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     DIFFERING,
     Snapshot,

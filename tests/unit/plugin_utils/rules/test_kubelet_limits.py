@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_accepted_values import milliseconds
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import findings
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     KUBELET_FILE,
     Snapshot,

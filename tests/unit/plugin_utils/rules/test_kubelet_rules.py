@@ -15,7 +15,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_types import Finding
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.upgrade import upgrade_findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.verdict import judge
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     CHECKPOINT,
     KUBELET_FILE,

@@ -13,7 +13,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import parse_profile
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import refusals
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     DIFFERING,
     KUBELET_FILE,

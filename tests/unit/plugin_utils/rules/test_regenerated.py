@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Refusal
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.k3s_and_rke2 import refuse_regenerated_file
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     captured,
     facts_of,

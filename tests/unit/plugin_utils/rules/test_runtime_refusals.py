@@ -9,7 +9,7 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_types import Verdict
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.verdict import all_findings, judge
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     Snapshot,
     captured,

@@ -10,7 +10,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_types import Finding
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.supported_runtimes import DEFECTS
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.verdict import judge
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     NAMES,
     RUNTIME_FILE,

@@ -13,7 +13,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_pr
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_types import Effect, Finding
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.upgrade import upgrade_findings
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     Snapshot,
     captured,

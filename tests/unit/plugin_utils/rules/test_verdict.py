@@ -16,7 +16,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_type
     Verdict,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.verdict import all_findings, judge
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     DIFFERING,
     captured,

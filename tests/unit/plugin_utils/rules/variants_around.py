@@ -7,11 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_types import Verdict
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
-    Snapshot,
-    kubelet_adds,
-    put,
-)
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import Snapshot, kubelet_adds, put
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_kubelet import version
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_machine import commands, unit, v1_252
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_runtime import crio

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_types import Verdict
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.nodes import (
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     KUBELET_FILE,
     Snapshot,
     kubelet_adds,

@@ -15,7 +15,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.conf_
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.target_spec import Watermarks
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.volcano_conf import Usage
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.confs import TEXT, WRITTEN
+from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_confs import TEXT, WRITTEN
 
 USAGE = "  - name: usage\n    arguments: {thresholds: {cpu: 60, mem: 60}}\n"
 ADAPTOR = "metrics: {type: prometheus_adaptor}\n"

@@ -38,8 +38,9 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.sched
     plan_scheduling,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.target_spec import parse_target_spec
-from ansible_collections.volcano.colocation.tests.unit.action.api_server import Server, Stored
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.clusters import (
+from ansible_collections.volcano.colocation.tests.support.clusters.memory_api_server import Server, Stored
+from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_confs import TEXT
+from ansible_collections.volcano.colocation.tests.support.clusters.volcano_clusters import (
     BE,
     FIELDS,
     KEY,
@@ -50,7 +51,6 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.cl
     filled,
     options,
 )
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.confs import TEXT
 
 SPACE = "volcano-system"
 VERSIONS = [f"1.{minor}" for minor in range(25, 38)]

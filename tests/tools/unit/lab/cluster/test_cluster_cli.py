@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.lab.cli import main
+from ansible_collections.volcano.colocation.tests.lab.cluster.store import ClusterStore
+from ansible_collections.volcano.colocation.tests.tools.unit.lab.cluster.paper_plane import PORTS, PROGRAMS, UUID
+
+ENDED = """\
+etcd: ended
+kube-apiserver: ended
+kube-controller-manager: ended
+kube-scheduler: ended
+server https://127.0.0.1:1001, Kubernetes 1.35.4
+kubeconfig {folder}/control_plane/kubeconfig
+"""
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "state"
+    folder.mkdir()
+    monkeypatch.setenv("COLOCATION_LAB_STATE", str(folder))
+    monkeypatch.setenv("COLOCATION_LAB_CACHE", str(tmp_path / "cache"))
+    return folder
+
+
+@pytest.mark.parametrize("words", [["status"], ["join", "one"], ["kubectl", "get", "nodes"]])
+def test_no_control_plane_is_a_line_and_not_a_traceback(
+    words: list[str], state: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["cluster", *words]) == 1
+    said = capsys.readouterr().err
+    assert said == f"lab: there is no control plane in {state}: `cluster up` starts one\n"
+
+
+def test_what_is_not_there_is_down_already(state: Path) -> None:
+    assert main(["cluster", "down"]) == 0
+    assert main(["cluster", "down"]) == 0
+
+
+def test_a_control_plane_that_ended_is_shown_and_taken_down(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ClusterStore(state).create(UUID, "1.35.4", PORTS, PROGRAMS)
+    assert main(["cluster", "status"]) == 1
+    assert capsys.readouterr().out == ENDED.format(folder=state)
+    assert main(["cluster", "status", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["running"] == {
+        "etcd": None,
+        "kube-apiserver": None,
+        "kube-controller-manager": None,
+        "kube-scheduler": None,
+    }
+    assert main(["cluster", "down"]) == 0
+    assert not (state / "control_plane").exists()
+
+
+def test_a_node_that_does_not_run_cannot_join(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ClusterStore(state).create(UUID, "1.35.4", PORTS, PROGRAMS)
+    assert main(["cluster", "join", "nowhere"]) == 1
+    assert "there is no node 'nowhere'" in capsys.readouterr().err

@@ -1,0 +1,21 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.lab.cache import Cache
+from ansible_collections.volcano.colocation.tests.lab.cluster.programs import obtain
+from ansible_collections.volcano.colocation.tests.lab.program_table import CONTROL_PLANE
+from ansible_collections.volcano.colocation.tests.support.lab.fake_go import install
+
+
+def test_a_control_plane_has_kubernetes_and_etcd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path, monkeypatch)
+    programs = obtain(Cache(tmp_path / "cache"))
+    assert [name for name in CONTROL_PLANE if programs.path(name).is_file()] == list(CONTROL_PLANE)
+    assert programs.etcd.read_text() == "go.etcd.io/etcd/server/v3\n"
+    assert programs.kubernetes.name.startswith("kubernetes-1.35-control-plane-")
+    assert programs.etcd_folder.name.startswith("etcd-3.6-etcd-")

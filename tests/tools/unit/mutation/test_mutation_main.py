@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A whole run on a small checkout: with cosmic-ray and bubblewrap replaced."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.run.execution import UNAVAILABLE
+from ansible_collections.volcano.colocation.tests.tools.mutation import __main__, cosmic, sandbox, trial
+from ansible_collections.volcano.colocation.tests.tools.mutation.__main__ import main
+from ansible_collections.volcano.colocation.tests.tools.mutation.sample import Mutation
+from ansible_collections.volcano.colocation.tests.tools.mutation.sandbox import Limit, Sandbox
+from ansible_collections.volcano.colocation.tests.tools.unit.mutation.small_checkout import SMALL
+
+
+class Numbers:
+    """Makes every number one greater."""
+
+    def mutations(self, path: str, source: str) -> list[Mutation]:
+        lines = enumerate(source.splitlines(), 1)
+        return [
+            Mutation(path, "core/Number", 0, line, text.index(n))
+            for line, text in lines
+            for n in re.findall(r"\d", text)
+        ]
+
+    def apply(self, mutation: Mutation, source: str) -> str:
+        lines = source.splitlines(keepends=True)
+        text = lines[mutation.line - 1]
+        number = int(text[mutation.column]) + 1
+        lines[mutation.line - 1] = f"{text[: mutation.column]}{number}{text[mutation.column + 1 :]}"
+        return "".join(lines)
+
+
+@pytest.fixture(name="small", autouse=True)
+def _small(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    @contextlib.contextmanager
+    def start(_python: Path) -> Iterator[Numbers]:
+        yield Numbers()
+
+    monkeypatch.setattr(__main__, "CHECKOUT", checkout)
+    monkeypatch.setattr(__main__, "FOLDER", checkout / ".cache" / "mutation")
+    monkeypatch.setattr(cosmic, "start", start)
+    monkeypatch.setattr(cosmic, "provide", Path)
+    monkeypatch.setattr(trial, "limit", lambda _batch: Limit(cpu=3, wall=60))
+    monkeypatch.setattr(sandbox, "missing", str)
+    monkeypatch.setattr(sandbox, "isolated", lambda copy: Sandbox(copy, ()))
+    return checkout
+
+
+SURVIVORS = """plugins/module_utils/small.py:15: Number: no test runs it (0 s)
+    -    return number + 1
+    +    return number + 2
+
+plugins/module_utils: 3 of 4 mutants found, 75.0 %, at least 80 % expected
+"""
+
+
+def test_a_run_names_survivors_and_is_resumed(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plugins/module_utils", "--minimum", "80"]) == 1
+    output = capsys.readouterr().out
+    assert SURVIVORS in output
+    assert "tests/unit/test_close.py: 7 tests, 1 failed: tests/unit/test_close.py::test_broken" in output
+    assert "plugins/module_utils: 4 mutations, 4 mutants drawn\n4 mutants to run" in output
+    report = (small / ".cache" / "mutation" / "report.txt").read_text()
+    assert output.endswith(report)
+
+    assert main(["plugins/module_utils", "--minimum", "75"]) == 0
+    assert "0 mutants to run, results of the others are known" in capsys.readouterr().out
+
+
+def test_a_new_test_meets_the_survivors(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main([SMALL])
+    capsys.readouterr()
+    (small / "tests" / "unit" / "test_new.py").write_text(
+        "from ansible_collections.volcano.colocation.plugins.module_utils import small\n\n"
+        "def test_untested():\n    assert small.untested(1) == 2\n"
+    )
+    assert main([SMALL]) == 0
+    output = capsys.readouterr().out
+    assert "1 mutants to run, results of the others are known" in output
+    assert f"{SMALL}: 4 of 4 mutants found, 100.0 %" in output
+
+
+def test_tests_that_cannot_be_collected_are_named(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (small / "tests" / "unit" / "test_new.py").write_text("import no_such_module\n")
+    main([SMALL, "--sample", "1", "--processes", "1"])
+    assert "tests/unit/test_new.py could not be run, and finds no mutants" in capsys.readouterr().out
+
+
+def test_one_file_of_tests(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([SMALL, "--tests", "tests/unit/test_far.py", "--minimum", "20"]) == 0
+    assert "record 1 of 1: tests/unit/test_far.py: 1 tests" in capsys.readouterr().out
+
+
+def test_generated_tables_are_left_out(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    generated = small / "plugins" / "module_utils" / "limits_generated.py"
+    generated.write_text("LIMITS = [1, 2, 3]\n")
+    arguments = ["--sample", "1", "--tests", "tests/unit/test_far.py"]
+    main(["plugins/module_utils", str(generated.relative_to(small)), *arguments])
+    output = capsys.readouterr().out
+    assert "plugins/module_utils: 4 mutations" in output
+    assert "limits_generated.py: 3 mutations" in output
+
+
+def test_a_sample_of_nothing_fails() -> None:
+    assert main(["plugins/module_utils", "--sample", "0", "--tests", "tests/unit/test_far.py"]) == 1
+
+
+def test_a_machine_that_cannot_isolate(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sandbox, "missing", lambda: "no bubblewrap")
+    assert main([]) == UNAVAILABLE
+    assert capsys.readouterr().out == "no bubblewrap\n"

@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Work that came to its end in the middle of a transaction is no lost pod; what failed or vanished is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.health import pod_checks, pod_sandboxes
+from ansible_collections.volcano.colocation.plugins.module_utils.health.finding import Finding, Verdict
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.context import TransactionContext
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import Step
+from ansible_collections.volcano.colocation.tests.support.node.cri_server import Container, Sandbox
+from ansible_collections.volcano.colocation.tests.support.node.simulation import (
+    CONTAINERD,
+    ENDPOINT,
+    KUBELET,
+    Simulation,
+    document,
+)
+from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import break_step, carry_out
+
+JOB = {"batch.kubernetes.io/job-name": "batch"}
+BEFORE = {"default/etcd": 1, "default/proxy": 1, "default/work": 1}
+STARTED = 5000.0
+EXITED = 2
+
+
+def add(simulation: Simulation, *, ready: bool = False, labels: Any = None, **container: Any) -> None:
+    simulation.runtime.sandboxes.append(Sandbox("s-work", "work", ready=ready, labels=labels or {}))
+    given = {"state": EXITED, "finished": STARTED - 1, **container}
+    simulation.runtime.containers.append(Container("c-work", "s-work", **given))
+
+
+def check(simulation: Simulation, before: dict[str, int] | None = None, started: float | None = STARTED) -> Finding:
+    return pod_checks.pods_returned(simulation.node, ENDPOINT, before or BEFORE, (), started)
+
+
+@pytest.mark.parametrize("label", sorted(pod_sandboxes.JOB_LABELS))
+@pytest.mark.parametrize(("ready", "finished"), [(False, STARTED + 1), (True, STARTED + 1), (True, STARTED - 1)])
+def test_a_job_may_end_at_any_time(simulation: Simulation, label: str, ready: bool, finished: float) -> None:
+    add(simulation, ready=ready, labels={label: "x"}, finished=finished)
+    assert check(simulation) == Finding(
+        "pods returned", Verdict.PASSED, "2 pods; ended with exit code 0 meanwhile: default/work"
+    )
+
+
+def test_another_pod_has_ended_when_no_kubelet_was_there_to_end_it(simulation: Simulation) -> None:
+    add(simulation)
+    assert check(simulation).verdict is Verdict.PASSED
+
+
+@pytest.mark.parametrize(
+    ("more", "started"),
+    [
+        ({"finished": STARTED + 1}, STARTED),
+        ({"ready": True}, STARTED),
+        ({}, None),
+        ({"exit_code": 1}, STARTED),
+        ({"exit_code": 137, "labels": JOB}, STARTED),
+        ({"state": 3, "labels": JOB}, STARTED),
+    ],
+    ids=["ended by the new kubelet", "to be restarted", "no kubelet stopped", "failed", "failed job", "unknown"],
+)
+def test_what_else_does_not_run_is_waited_for(simulation: Simulation, more: Any, started: float | None) -> None:
+    add(simulation, **more)
+    found = check(simulation, started=started)
+    assert (found.verdict, "1 of 3 pods do not run as before: default/work" in found.detail) == (Verdict.WAITING, True)
+
+
+def test_a_pod_that_vanished_is_lost(simulation: Simulation) -> None:
+    assert check(simulation).verdict is Verdict.WAITING
+
+
+def test_the_last_attempt_in_the_newest_sandbox_counts(simulation: Simulation) -> None:
+    add(simulation, labels=JOB)
+    simulation.runtime.containers.append(Container("c-again", "s-work", state=EXITED, exit_code=1, attempt=1))
+    assert check(simulation).verdict is Verdict.WAITING
+    simulation.runtime.sandboxes.append(Sandbox("s-anew", "work", ready=False, labels=JOB, created=(1 << 60) + 1))
+    assert check(simulation).verdict is Verdict.WAITING
+    simulation.runtime.containers.append(Container("c-anew", "s-anew", state=EXITED, attempt=0))
+    assert check(simulation).verdict is Verdict.PASSED
+
+
+def test_of_two_containers_one_may_be_done(simulation: Simulation) -> None:
+    add(simulation, ready=True, labels=JOB)
+    simulation.runtime.containers.append(Container("c-beside", "s-work", name="beside"))
+    two = {**BEFORE, "default/work": 2}
+    assert check(simulation, two).verdict is Verdict.PASSED
+    assert check(simulation, {**two, "default/work": 3}).verdict is Verdict.WAITING
+    simulation.runtime.containers[-1].state = EXITED
+    simulation.runtime.containers[-1].exit_code = 2
+    assert check(simulation, two).verdict is Verdict.WAITING
+
+
+def with_work(simulation: Simulation, monkeypatch: pytest.MonkeyPatch, exit_code: int) -> None:
+    """A pod that runs before, and has ended by the time at which kubelet is stopped."""
+    add(simulation, ready=True, state=1, pid=1)
+
+    def ends(step: Step, work: TransactionContext) -> str:
+        simulation.runtime.containers[-1].state = EXITED
+        simulation.runtime.containers[-1].exit_code = exit_code
+        return step.do(work)
+
+    break_step(monkeypatch, "stop kubelet", ends)
+
+
+def test_what_has_ended_before_its_sandbox_goes_is_not_missed(
+    simulation: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_work(simulation, monkeypatch, 0)
+    answer = carry_out(simulation, document(simulation))
+    assert (answer["state"], answer["error"]) == ("committed", None)
+    (returned,) = [each for each in answer["gate"] if each["check"] == "pods returned"]
+    assert returned["detail"] == "2 pods; ended with exit code 0 meanwhile: default/work"
+
+
+def test_nor_after_a_roll_back(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_work(simulation, monkeypatch, 0)
+    plan = document(simulation)
+    plan["gate"]["cpu_manager"]["policy"] = "another"
+    answer = carry_out(simulation, plan)
+    assert answer["state"] == "rolled-back", answer["error"]
+    assert simulation.state() == {CONTAINERD: "active", KUBELET: "active"}
+
+
+def test_what_has_failed_is_missed(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_work(simulation, monkeypatch, 1)
+    answer = carry_out(simulation, document(simulation))
+    assert answer["state"] == "rollback-failed"
+    assert "1 of 3 pods do not run as before: default/work" in answer["error"]["node"]

@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The last part of a restore, which removes slices and all that is ours, is killed at every call that removes anything.
+
+The next run ends clean, and so does the one after each kill of that.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.node_access import Node
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
+from ansible_collections.volcano.colocation.plugins.module_utils.restore import cleanup, managed_slices
+from ansible_collections.volcano.colocation.plugins.module_utils.slices import unit_result
+from ansible_collections.volcano.colocation.plugins.module_utils.state import ledger
+from ansible_collections.volcano.colocation.plugins.module_utils.state.files import write_private
+from ansible_collections.volcano.colocation.plugins.module_utils.state.installed_engine import ENGINE_DIRECTORY
+from ansible_collections.volcano.colocation.plugins.module_utils.state.store import STATE_DIRECTORY, Store
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import runner
+from ansible_collections.volcano.colocation.tests.support.node.directory_tree import Tree, tree_of, unpack
+from ansible_collections.volcano.colocation.tests.support.node.interrupted_nodes import Settling, no_disk
+from ansible_collections.volcano.colocation.tests.support.node.kills import Moment, Watched
+
+pytestmark = pytest.mark.exhaustive
+
+FILE = "/etc/a/kubelet.yaml"
+SYSTEM = {"/usr", "/usr/local", "/usr/local/lib", "/var", "/var/lib"}
+"""What every system has."""
+
+
+class Image(Watched):
+    """An image that the collection has written to, with all back in its place but what is ours."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.host = Host(str(root))
+
+    def write(self, path: str, text: str) -> None:
+        target = Path(self.host.path(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+
+    def transact(self, name: str, **edit: Any) -> None:
+        store = Store(self.host)
+        store.open(
+            name, json.dumps({"schema": 1, "id": name, "files": [{"path": FILE, "before_sha256": None, **edit}]})
+        )
+        answer = runner.execute(Node(self.host), store, name, lambda _line: None)
+        assert answer["state"] in ("committed", "refused")
+
+    def slice(self, name: str) -> None:
+        unit_result.execute(
+            self.host,
+            {**managed_slices.ABSENT, "name": name, "state": "present", "properties": {"MemoryHigh": 1 << 30}},
+        )
+
+
+class Images(Settling[Image]):
+    def untouched(self) -> Image:
+        found = Image(self.folder())
+        found.write("/etc/keep", "keep\n")
+        found.write("/etc/systemd/system/theirs.slice", "[Slice]\n")
+        return found
+
+    def node(self, moment: Moment) -> Image:
+        found = Image(self.folder())
+        unpack(moment.tree, found.root)
+        return found
+
+    def put_back(self) -> Image:
+        """Two transactions have led there and back, one was refused; what a write that was cut off leaves is there."""
+        found = self.untouched()
+        found.transact("t-1", after="a\n")
+        found.transact(
+            "t-2", remove=True, before_sha256="87428fc522803d31065e7bce3cf03fe475096631e5e07bbd7a0fde60c4cf25c7"
+        )
+        found.transact("t-3", after="b\n", before_sha256="0" * 64)
+        found.write(f"{ENGINE_DIRECTORY}/0123/__main__.py", "")
+        found.write(f"{ENGINE_DIRECTORY}/0123/volcano_colocation/__init__.py", "")
+        write_private(f"{found.host.path(STATE_DIRECTORY)}/.{ledger.NAME}.volcano-colocation", b"{")
+        found.slice("a.slice")
+        found.slice("a-b.slice")
+        found.slice("kubepods-besteffort.slice")
+        return found
+
+
+@pytest.fixture
+def images(monkeypatch: pytest.MonkeyPatch) -> Iterator[Images]:
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    folder = Path(tempfile.mkdtemp(prefix="remains-", dir=memory))
+    yield Images(folder, monkeypatch)
+    shutil.rmtree(str(folder))
+
+
+def cleans(image: Image) -> None:
+    """As the last execution of a restore does."""
+    managed_slices.restore_slices(image.host, managed_slices.find_slices(image.host))
+    cleanup.clean_up(image.host)
+
+
+def theirs(tree: Tree) -> Tree:
+    """Without folders of systemd that hold nothing: nobody can tell any more whose they were."""
+    hollow = {
+        path for path in tree if path.endswith((".d", ".wants")) and not any(p.startswith(path + "/") for p in tree)
+    }
+    return {path: each for path, each in tree.items() if path not in SYSTEM | hollow}
+
+
+def test_the_next_run_ends_clean_after_any_kill(images: Images) -> None:
+    before = theirs(tree_of(images.untouched().root))
+
+    def check(moment: Moment, image: Image) -> None:
+        found = theirs(tree_of(image.root))
+        assert not {*found} ^ {*before}, f"{moment.call}: {sorted({*found} ^ {*before})}"
+        assert found == before, moment.call
+        assert cleanup.removable_directories(image.host) == [], moment.call
+
+    moments = images.moments(images.put_back(), cleans, no_disk)
+    assert len(moments) > 20
+    assert images.settle(moments, cleans, check) >= len(moments)

@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The unit that undoes an open transaction at boot: when it is there, and what a shutdown leaves to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
+from ansible_collections.volcano.colocation.plugins.module_utils.state import installed_engine
+from ansible_collections.volcano.colocation.plugins.module_utils.state.journal import unfinished_journals
+from ansible_collections.volcano.colocation.plugins.module_utils.state.plan_document import parse_plan
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction import boot_unit, runner
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.context import TransactionContext
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import Step
+from ansible_collections.volcano.colocation.tests.support.node.power_cut_disk import Disk
+from ansible_collections.volcano.colocation.tests.support.node.simulation import (
+    CONTAINERD,
+    KUBELET,
+    Simulation,
+    document,
+)
+from ansible_collections.volcano.colocation.tests.support.node.simulation_in_process import ENGINE
+from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import break_step, carry_out
+
+
+class Crash(BaseException):
+    """The power is cut."""
+
+
+def crash(step: Step, work: TransactionContext) -> str:
+    step.do(work)
+    raise Crash
+
+
+def silent(_line: str) -> None:
+    return
+
+
+@pytest.fixture
+def booted(simulation: Simulation) -> Simulation:
+    simulation.node = replace(simulation.node, engine=ENGINE)
+    simulation.write(f"{boot_unit.WANTS}/other.service", "")
+    return simulation
+
+
+def test_the_unit_is_there_only_meanwhile(booted: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+
+    def look(step: Step, work: TransactionContext) -> str:
+        assert os.readlink(booted.host.path(boot_unit.LINK)) == boot_unit.UNIT_FILE
+        assert os.stat(booted.host.path(boot_unit.UNIT_FILE)).st_mode & 0o777 == 0o644
+        seen.append(booted.read(boot_unit.UNIT_FILE))
+        return step.do(work)
+
+    break_step(monkeypatch, "stop kubelet", look)
+    plan = document(booted)
+    plan["services"]["runtime"]["unit"] = CONTAINERD
+    assert carry_out(booted, plan)["state"] == "committed"
+    (text,) = seen
+    lines = text.splitlines()
+    assert f"ExecStart={sys.executable} -I -B {ENGINE} recover-at-boot" in lines
+    (before,) = [line.split("=")[1].split() for line in lines if line.startswith("Before=")]
+    assert {KUBELET, CONTAINERD, "crio.service", "docker.service", "k3s.service", "rke2-server.service"} <= set(before)
+    (mounts,) = [line.split("=")[1].split() for line in lines if line.startswith("RequiresMountsFor=")]
+    assert {ENGINE, "/var/lib/volcano-colocation", "/var/lib/kubelet", "/etc/containerd"} <= set(mounts)
+    assert "WantedBy=multi-user.target" in lines
+    assert sorted(os.listdir(booted.host.path(boot_unit.UNIT_DIRECTORY))) == ["multi-user.target.wants"]
+    assert os.listdir(booted.host.path(boot_unit.WANTS)) == ["other.service"]
+    assert not [argv for argv in booted.commands if "daemon-reload" in argv or "enable" in argv]
+
+
+def test_an_engine_that_was_replaced_is_the_one_that_is_started(booted: Simulation) -> None:
+    booted.write(boot_unit.UNIT_FILE, "of another version\n", 0o600)
+    plan = parse_plan(json.dumps(document(booted)))
+    boot_unit.enable(booted.node, plan)
+    assert booted.read(boot_unit.UNIT_FILE) == boot_unit.render_unit(ENGINE, plan)
+    boot_unit.disable(booted.host)
+    assert not boot_unit.is_enabled(booted.host)
+    assert not os.path.exists(booted.host.path(boot_unit.UNIT_FILE))
+
+
+def test_a_folder_of_links_that_was_made_for_it_goes(simulation: Simulation) -> None:
+    plan = parse_plan(json.dumps(document(simulation)))
+    boot_unit.enable(replace(simulation.node, engine=ENGINE), plan)
+    boot_unit.disable(simulation.host)
+    assert os.listdir(simulation.host.path(boot_unit.UNIT_DIRECTORY)) == []
+
+
+def test_a_node_on_which_it_cannot_be_made_is_refused(booted: Simulation) -> None:
+    Path(booted.host.path(boot_unit.UNIT_FILE)).mkdir()
+    tree = booted.tree()
+    answer = carry_out(booted, document(booted))
+    assert (answer["state"], answer["step"]) == ("refused", "back up")
+    assert "cannot make the unit that undoes the transaction after a power cut" in answer["error"]["message"]
+    assert booted.tree() == tree
+    assert not [argv for argv in booted.commands if argv[:2] in (("systemctl", "stop"), ("systemctl", "start"))]
+
+
+def test_the_next_run_tells_what_was_undone_at_boot(booted: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        break_step(patched, "write files", crash)
+        with pytest.raises(Crash):
+            carry_out(booted, document(booted, "t-1"))
+    booted.commands = []
+    found = runner.recover_at_boot(booted.node, booted.store, silent)
+    to_prove = [f"{CONTAINERD} runs", f"{KUBELET} runs", "2 pods run as before"]
+    assert found == {"id": "t-1", "state": "rolled-back", "at_boot": True, "to_prove": to_prove}
+    assert {argv[1] for argv in booted.commands} <= {"show"}
+    error = booted.store.read("t-1", "result.json")["error"]
+    assert error["message"] == "the node went down in the middle of it"
+    assert error["node"] == (
+        f"every file is as it was; {CONTAINERD} is left to the boot; {KUBELET} is left to the boot"
+    )
+    for unit in (CONTAINERD, KUBELET):
+        booted._job("start", unit)
+    first = carry_out(booted, document(booted, "t-2"))
+    assert (first["state"], first["recovered"]) == ("committed", found)
+    assert carry_out(booted, document(booted, "t-3"))["recovered"] is None
+
+
+def test_a_shutdown_leaves_the_transaction_to_the_boot(booted: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """systemd refuses to start kubelet then, so that undoing would end half done."""
+
+    def shut_down(step: Step, work: TransactionContext) -> str:
+        booted.system = "stopping"
+        raise runner.Cancelled("the transaction was asked to end", "")
+
+    before = booted.tree()
+    break_step(monkeypatch, "start kubelet", shut_down)
+    with pytest.raises(boot_unit.DeferredToBoot):
+        carry_out(booted, document(booted))
+    assert [journal.id for journal in unfinished_journals(booted.store)] == ["t-1"]
+    assert boot_unit.is_enabled(booted.host)
+    runner.recover_at_boot(booted.node, booted.store, silent)
+    assert not boot_unit.is_enabled(booted.host)
+    assert {path: each for path, each in booted.tree().items() if not path.startswith("/sys")} == {
+        path: each for path, each in before.items() if not path.startswith("/sys")
+    }
+
+
+def test_the_engine_is_on_disk_before_it_is_used(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = Disk(root)
+    fsync = os.fsync
+
+    def synced(handle: int) -> None:
+        fsync(handle)
+        disk.fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    path = installed_engine.install_engine(Host(str(root)))
+    kept: Any = disk.tree()
+    code = installed_engine.sources()
+    assert {name: kept[f"{path}/{name}"].content for name in code if f"{path}/{name}" in kept} == code

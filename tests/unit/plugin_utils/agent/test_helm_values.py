@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Values for upstream's chart, only where it will do; rubik's configuration, only where rubik will."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.helm_values import HelmValues, render_helm_values
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.probed_host import AgentHost
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.rubik_agent import render_rubik_config
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
+from ansible_collections.volcano.colocation.tests.support.clusters.agent_clusters import (
+    OPEN_EULER,
+    V1,
+    host,
+    options,
+    pools,
+)
+
+SHOWN = {"hidden_driver": ""}
+"""The recorded nodes have a comment behind their driver, which the agent stumbles over."""
+
+
+def values(*hosts: AgentHost, **given: Any) -> HelmValues:
+    chosen = options(**given)
+    return render_helm_values(pools(hosts, chosen), hosts, chosen)
+
+
+def test_one_pool_is_what_the_chart_can_say() -> None:
+    found = values(host("n1", **SHOWN), host("n2", **SHOWN))
+    assert found.reason == ""
+    document = yaml.safe_load(found.values)
+    assert document["basic"] == {
+        "image_registry": "docker.io",
+        "agent_image_name": "volcanosh/vc-agent",
+        "image_tag_version": "v1.14.0",
+        "image_pull_policy": "IfNotPresent",
+    }
+    custom = document["custom"]
+    assert custom["colocation_enable"] is True
+    assert custom["agent_supported_features"] == "OverSubscription,Eviction,Resources"
+    assert list(custom["agent_ns"]) == ["colocation.volcano.sh/pool"]
+    assert "agent_kube_cgroup_root" not in custom
+    assert "seLinuxOptions" not in custom["agent_sc"]
+
+
+def test_root_selinux_digest_and_the_agents_own_tag() -> None:
+    kind = host("n1", "hosts/v2-kind-node.facts.json", selinux="enforcing", hidden_driver="")
+    found = yaml.safe_load(values(kind, image="reg:5000/x/vc-agent:v1.15.0@sha256:ab", resources={}).values)
+    assert found["basic"]["agent_image_tag_version"] == "v1.15.0@sha256:ab"
+    assert (found["basic"]["image_registry"], found["basic"]["agent_image_name"]) == ("reg:5000", "x/vc-agent")
+    assert found["custom"]["agent_kube_cgroup_root"] == "kubelet"
+    assert found["custom"]["agent_sc"]["seLinuxOptions"] == {"type": "spc_t"}
+    assert "agent_resources" not in found["custom"]
+
+
+@pytest.mark.parametrize(
+    ("different", "reason"),
+    [
+        ({"hidden_driver": "config.yaml:3: quotes"}, "n1: the chart cannot tell the driver, and the agent would guess"),
+        ({"paths": {"/opt/cni/bin": "missing"}}, "n1: the chart's pod does not start without /opt/cni/bin"),
+        ({"kubelet_root_dir": "/data"}, "n1: the chart mounts /var/lib/kubelet, and kubelet's folder is /data"),
+    ],
+)
+def test_where_the_chart_will_not_do(different: dict[str, Any], reason: str) -> None:
+    found = values(host("n1", **{**SHOWN, **different}))
+    assert found.values == ""
+    assert found.reason.startswith(reason)
+
+
+def test_two_kinds_of_nodes_need_two_daemon_sets() -> None:
+    assert (
+        values(host("n1", **SHOWN), host("n2", V1, **SHOWN)).reason
+        == "the chart has one DaemonSet, and these hosts need 2"
+    )
+
+
+def test_an_older_chart_has_no_root() -> None:
+    rooted = host("n1", "facts/bookworm-v1-drivers-differ.json")
+    trees = tuple(tree.replace("/kubepods", "/pods/kubepods") for tree in rooted.trees)
+    chosen = options(image="vc-agent:v1.13.0")
+    old = host("n1", "facts/bookworm-v1-drivers-differ.json", runtime_driver=None, cgroup_root="/pods", trees=trees)
+    assert render_helm_values(pools([old], chosen), [old], chosen).reason.startswith(
+        "the chart has no agent_kube_cgroup_root before"
+    )
+
+
+def test_a_driver_that_agents_do_not_find_is_told_by_the_findings() -> None:
+    told = "/var/lib/kubelet/config.yaml:11: cgroupDriver with quotes or a comment"
+    assert host("n1").hidden_driver == told
+    assert host("n1", "hosts/kubeadm.facts.json").hidden_driver == ""
+    assert values(host("n1")).reason.endswith(f"would guess wrong ({told})")
+
+
+def test_rubik_is_told_the_driver_that_kubelet_has() -> None:
+    document = json.loads(render_rubik_config([host("n1", OPEN_EULER)], ["preemption", "quotaTurbo"]))
+    assert document["agent"]["cgroupDriver"] == "systemd"
+    assert document["agent"]["enabledFeatures"] == ["preemption", "quotaTurbo"]
+    assert document["preemption"] == {"resource": ["cpu", "memory"]}
+    cgroupfs = host("n1", OPEN_EULER, driver=Driver.CGROUPFS)
+    assert json.loads(render_rubik_config([cgroupfs], ["psi"]))["agent"]["cgroupDriver"] == "cgroupfs"
+    assert "preemption" not in json.loads(render_rubik_config([cgroupfs], ["psi"]))
+
+
+@pytest.mark.parametrize(
+    ("hosts", "message"),
+    [
+        ([host("n1", V1), host("n2")], "n2: cgroup v2. Nothing was changed. rubik knows the files of cgroup v1 only."),
+        ([host("n1", V1, driver=None)], "n1: the cgroup version or kubelet's driver is not known."),
+        (
+            [host("n1", V1), host("n2", V1, driver=Driver.CGROUPFS)],
+            "rubik has one configuration for all nodes of its DaemonSet, and the hosts have the drivers"
+            " cgroupfs (as n2), systemd (as n1).",
+        ),
+    ],
+    ids=["v2", "unknown", "two drivers"],
+)
+def test_where_rubik_will_not_do(hosts: list[AgentHost], message: str) -> None:
+    with pytest.raises(ClusterError) as refused:
+        render_rubik_config(hosts, ["preemption"])
+    assert str(refused.value).startswith(message)

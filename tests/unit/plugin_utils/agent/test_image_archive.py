@@ -1,0 +1,249 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an archive holds is read as containerd reads it, and whoever made it cannot harm the controller."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import tarfile
+import tracemalloc
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import tar_entries
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.image_archive import (
+    Archive,
+    load_archive,
+    normalize_image,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.tar_entries import BadArchive, load_entries
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
+from ansible_collections.volcano.colocation.tests.support.clusters.image_archives import (
+    NAME,
+    Layout,
+    digest,
+    docker,
+    single,
+    tar,
+    text,
+)
+
+
+def read(data: bytes, image: str = NAME, wanted: str = "") -> Archive:
+    return load_archive(io.BytesIO(data), "/srv/agent.tar", image, wanted)
+
+
+def refusal(data: bytes, image: str = NAME, wanted: str = "") -> str:
+    with pytest.raises(ProfileError) as caught:
+        read(data, image, wanted)
+    return str(caught.value)
+
+
+def test_an_oci_archive_tells_its_image() -> None:
+    data, manifest, config = single()
+    assert read(data).published() == {
+        "path": "/srv/agent.tar",
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "size": len(data),
+        "image": NAME,
+        "images": [{"architecture": "amd64", "id": config, "digests": [manifest, config]}],
+    }
+
+
+@pytest.mark.parametrize(
+    "annotations",
+    [{"ref": NAME}, {"full": NAME, "ref": "v1.14.0"}, {"ref": "v1.14.0"}],
+    ids=["skopeo and podman", "docker from 25 on and buildx", "a bare tag"],
+)
+def test_the_ways_an_oci_archive_names_an_image(annotations: dict[str, str]) -> None:
+    assert read(single(**annotations)[0]).image == NAME
+
+
+@pytest.mark.parametrize("image", ["volcanosh/vc-agent:v1.14.0", "index.docker.io/volcanosh/vc-agent:v1.14.0", NAME])
+def test_the_wanted_name_may_be_short(image: str) -> None:
+    assert read(single()[0], image).image == NAME
+
+
+def test_a_name_that_kubelet_would_not_find_is_refused() -> None:
+    said = refusal(single(ref="volcanosh/vc-agent:v1.14.0")[0])
+    assert "volcanosh/vc-agent:v1.14.0 would be stored under that name, where kubelet does not look" in said
+
+
+@pytest.mark.parametrize("annotations", [{"ref": "docker.io/other/thing:v1.14.0"}, {"full": "a/b:1"}, {"ref": ""}])
+def test_an_archive_of_something_else_is_refused(annotations: dict[str, str]) -> None:
+    said = refusal(single(**annotations)[0])
+    assert said.startswith(f"colocation_agent_image_archive: /srv/agent.tar does not hold {NAME}")
+    assert "skopeo copy docker://" in said
+
+
+def test_docker_save_tells_the_id_only() -> None:
+    data, config = docker()
+    (held,) = read(data).held
+    assert (held.architecture, held.id, held.digests) == ("amd64", config, (config,))
+    assert "images in it: one without a name" in refusal(docker(None)[0])
+    assert "images in it: Not A Name" in refusal(docker(["Not A Name"])[0])
+
+
+def test_each_architecture_is_told() -> None:
+    layout = Layout()
+    (arm, arm_id), (amd, amd_id) = layout.image("arm64"), layout.image("amd64")
+    windows, _config = layout.image("amd64", "windows")
+    attestation = layout.blob(text({"config": {"digest": layout.blob(b"{}")}, "layers": []}))
+    top = layout.index(amd, arm, windows, attestation, "sha256:" + "0" * 64)
+    held = {each.architecture: each for each in read(layout.name(top, ref=NAME).tar()).held}
+    assert {name: each.id for name, each in held.items()} == {"amd64": amd_id, "arm64": arm_id}
+    assert held["arm64"].digests == (top, arm, arm_id)
+
+
+def test_a_digest_may_be_any_of_the_images() -> None:
+    layout = Layout()
+    (arm, arm_id), (amd, _amd_id) = layout.image("arm64"), layout.image("amd64")
+    top = layout.index(amd, arm)
+    data = layout.name(top, ref=NAME).tar()
+    found = {wanted: {each.architecture for each in read(data, NAME, wanted).held} for wanted in (top, arm, arm_id)}
+    assert found == {top: {"amd64", "arm64"}, arm: {"arm64"}, arm_id: {"arm64"}}
+    said = refusal(data, NAME, digest(b"another"))
+    assert said.startswith("colocation_agent_image_digest: /srv/agent.tar holds")
+    assert top in said
+
+
+def without(layout: Layout, name: str) -> bytes:
+    del layout.blobs[name]
+    return layout.tar()
+
+
+def test_an_image_that_is_not_whole_is_refused() -> None:
+    for missing in range(3):
+        layout = Layout()
+        manifest, _config = layout.image()
+        gone = list(layout.blobs)[missing]
+        assert f"{gone}, and no such blob is in it" in refusal(without(layout.name(manifest, ref=NAME), gone))
+    layout = Layout()
+    top = layout.index(layout.image()[0])
+    layout.name(top, ref=NAME)
+    assert "does not hold any image for Linux wholly" in refusal(without(layout, next(iter(layout.blobs))))
+
+
+def test_a_blob_that_is_not_what_its_name_says_is_not_there() -> None:
+    layout = Layout()
+    manifest, _config = layout.image()
+    layout.blobs[manifest] = layout.blobs[manifest] + b" "
+    assert f"names {manifest}, and no such blob is in it" in refusal(layout.name(manifest, ref=NAME).tar())
+
+
+def test_indexes_that_lead_to_each_other_end() -> None:
+    layout = Layout()
+    below = layout.image()[0]
+    for _level in range(8):
+        below = layout.index(*[below] * 50)
+    assert "does not hold any image for Linux wholly" in refusal(layout.name(below, ref=NAME).tar())
+
+
+def member(name: str, **fields: Any) -> bytes:
+    entry = tarfile.TarInfo(name)
+    for key, value in fields.items():
+        setattr(entry, key, value)
+    return entry.tobuf(tarfile.GNU_FORMAT)
+
+
+HUGE = member("x", type=tarfile.GNUTYPE_LONGNAME, size=1 << 40)
+GLOBAL = tarfile.TarInfo.create_pax_global_header({"size": "1"})
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "it is no whole tar without compression"),
+        (b"\0" * 10240, "it has neither oci-layout nor manifest.json"),
+        (gzip.compress(single()[0]), "it is no whole tar without compression"),
+        (single()[0][:700], "it is no whole tar without compression"),
+        (HUGE, "a header of it claims 1099511627776 bytes"),
+        (GLOBAL + single()[0], "it has a global PAX header"),
+        (member("a/" + "x" * 90, size=-512) * 3, "it is"),
+        (tar([("./a", b"1"), ("b/../a", b"2")]), "two entries of it are called a"),
+        (tar([("oci-layout", b"{}")]), "index.json is not in it"),
+        (tar([("oci-layout", b"{}"), ("index.json", b"[]")]), "index.json is no JSON object"),
+        (tar([("oci-layout", b"{}"), ("index.json", b"{")]), "index.json is no JSON"),
+        (tar([("oci-layout", b"{}"), ("index.json", b"[" * 100000)]), "index.json is no JSON"),
+        (tar([("oci-layout", b"{}"), ("index.json", b'{"manifests": 7}')]), "manifests is no list"),
+        (tar([("oci-layout", b"{}"), ("index.json", b'{"manifests": [7]}')]), "does not hold"),
+        (tar([("manifest.json", b"{}")]), "manifest.json is no list of images"),
+        (tar([("manifest.json", b"[7]")]), "manifest.json[0] is no image"),
+        (tar([("manifest.json", b'[{"Config": "../etc"}]')]), "the configuration '../etc' is not in it"),
+        (tar([("c", b"x"), ("manifest.json", b'[{"Config": "c", "RepoTags": ["a"]}]')]), "does not hold"),
+    ],
+)
+def test_what_is_no_archive_of_images_is_refused(data: bytes, said: str) -> None:
+    found = refusal(data)
+    assert said in found
+    assert "Nothing was changed" in found
+
+
+def test_a_descriptor_without_a_digest_is_refused() -> None:
+    for entry in ({}, {"digest": 7}, {"digest": "md5:0"}):
+        named = {**entry, "annotations": {"org.opencontainers.image.ref.name": NAME}}
+        files = [("oci-layout", b"{}"), ("index.json", text({"manifests": [named]}))]
+        assert "manifests[0] has no digest of kind sha256" in refusal(tar(files))
+
+
+def test_links_and_devices_count_for_nothing() -> None:
+    data = member("oci-layout", type=tarfile.SYMTYPE, linkname="/etc/passwd") + member("d", type=tarfile.CHRTYPE)
+    assert "it has neither" in refusal(data + b"\0" * 1024)
+
+
+def test_too_many_entries_and_documents_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tar_entries, "MAX_ENTRIES", 3)
+    with pytest.raises(BadArchive, match="more than 3 entries"):
+        load_entries(io.BytesIO(tar([(str(each), b"") for each in range(4)])))
+    monkeypatch.setattr(tar_entries, "MAX_DOCUMENTS", 20)
+    with pytest.raises(BadArchive, match="JSON documents have more than"):
+        load_entries(io.BytesIO(tar([("a", b"{" * 15), ("b", b"[" * 15)])))
+
+
+def test_a_large_layer_is_not_held_in_memory() -> None:
+    data = tar([("layer", b"\1" * (24 << 20))])
+    stream = io.BytesIO(data)
+    tracemalloc.start()
+    entries = load_entries(stream)
+    _now, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert entries.sizes == {digest(b"\1" * (24 << 20)): 24 << 20}
+    assert peak < 8 << 20
+
+
+@given(st.binary(max_size=2048), st.integers(0, 4000))
+def test_damage_never_ends_otherwise_than_in_a_refusal(damage: bytes, at: int) -> None:
+    data = bytearray(single()[0])
+    data[at : at + len(damage)] = damage
+    with suppress(ProfileError):
+        assert read(bytes(data)).image == NAME
+
+
+@pytest.mark.parametrize(
+    ("given_name", "full"),
+    [
+        ("a", "docker.io/library/a:latest"),
+        ("localhost/a:1", "localhost/a:1"),
+        ("r.example:5000/x/y", "r.example:5000/x/y:latest"),
+        ("x/y:v1", "docker.io/x/y:v1"),
+    ],
+)
+def test_names_are_normalized_as_the_runtimes_do(given_name: str, full: str) -> None:
+    assert normalize_image(given_name) == full
+
+
+@pytest.mark.parametrize("name", ["", "A", "x/y:", "x//y", "x/y:v 1", "https://x/y", "x/y:a:b", "-x.y/z"])
+def test_what_is_no_name_is_refused(name: str) -> None:
+    with pytest.raises(ProfileError, match="is no name of an image"):
+        normalize_image(name)
+
+
+def test_a_name_with_a_digest_is_refused() -> None:
+    with pytest.raises(ProfileError, match="write registry/name:tag, and the digest into colocation_agent_image_dig"):
+        normalize_image(f"{NAME}@{digest(b'')}")

@@ -1,0 +1,135 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Options that no agent can have are refused by the name of their variable, before any cluster is asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.features import Feature, parse_release
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.module_options import parse_deploy_options
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
+from ansible_collections.volcano.colocation.tests.support.clusters.agent_clusters import arguments, options
+
+MEMORY = {"name": "offline", "namespace": "batch", "selector": {"matchLabels": {"app": "x"}}}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"watermarks": {"cpu_high": 30, "cpu_low": 80}},
+            "colocation_agent_watermarks: evictingCPULowWatermark 80 has to be less than evictingCPUHighWatermark 30",
+        ),
+        (
+            {"watermarks": {"memory_high": 50, "memory_low": 50}},
+            "colocation_agent_watermarks: evictingMemoryLowWatermark 50 has to be less than"
+            " evictingMemoryHighWatermark 50",
+        ),
+        ({"watermarks": {"cpu_high": 101}}, "colocation_agent_watermarks: cpu_high: 101 is not from 1 to 100"),
+        ({"watermarks": {"cpu_low": 0}}, "colocation_agent_watermarks: cpu_low: 0 is not from 1 to 100"),
+        ({"throttling": {"threshold": 120}}, "colocation_agent_throttling: threshold: 120 is not from 1 to 100"),
+        ({"network": {"check_interval": 0}}, "colocation_agent_network: check_interval: 0 is less than 1"),
+        ({"oversubscription_ratio": 0}, "colocation_agent_oversubscription_ratio: 0 is not from 1 to 100"),
+        ({"port": 80}, "colocation_agent_port: 80 is not from 1024 to 65535"),
+        ({"image": ""}, "colocation_agent_image: there is no agent without an image"),
+        (
+            {"memory_qos": [{**MEMORY, "min_ratio": 101}]},
+            "colocation_agent_memory_qos, offline: min_ratio: 101 is not from 0 to 100",
+        ),
+        ({"memory_qos": [MEMORY, MEMORY]}, "colocation_agent_memory_qos: batch/offline stands there twice"),
+        (
+            {"pools": [{"name": "a", "nodes": ["n1"]}, {"name": "b", "nodes": ["n1", "n2"]}]},
+            "colocation_agent_pools: two pools claim one node: n1 (a and b); leave each host in one of them",
+        ),
+        (
+            {"pools": [{"name": "a", "nodes": ["batch"]}, {"name": "b", "nodes": ["n3"]}]},
+            "colocation_agent_pools: two pools claim one node: n3 (a and b); leave each host in one of them",
+        ),
+        (
+            {"pools": [{"name": "a", "nodes": ["n9"]}]},
+            "colocation_agent_pools: a: the inventory has no host and no group 'n9'",
+        ),
+        (
+            {"pools": [{"name": "a", "nodes": []}, {"name": "a", "nodes": []}]},
+            "colocation_agent_pools: two pools are called a",
+        ),
+        (
+            {"pools": [{"name": "Batch", "nodes": []}]},
+            "colocation_agent_pools: 'Batch' is no name: 1 to 20 of a-z, 0-9 and - inside",
+        ),
+        (
+            {"pools": [{"name": "a", "nodes": ["n1"], "watermarks": {"cpu_high": 0}}]},
+            "colocation_agent_pools, a: cpu_high: 0 is not from 1 to 100",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_cannot_be_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ProfileError) as refused:
+        options(**given)
+    assert str(refused.value) == message
+
+
+def test_an_unknown_feature_is_refused_with_those_that_there_are() -> None:
+    given = {**arguments(), "features": ["Eviction", "Teleport"]}
+    with pytest.raises(ProfileError, match=r"no agent has Teleport; it has OverSubscription, Eviction, .*NetworkQoS$"):
+        parse_deploy_options(given, {"all": ["n1"]})
+
+
+def test_features_come_in_the_order_of_the_agent() -> None:
+    assert options(features=["Resources", "OverSubscription"]).features == (Feature.OVERSUBSCRIPTION, Feature.RESOURCES)
+
+
+def test_a_group_is_its_hosts_each_once() -> None:
+    assert options(pools=[{"name": "a", "nodes": ["batch", "n2"]}]).pools[0].hosts == ("n2", "n3")
+
+
+def test_settings_become_the_agents_own_keys() -> None:
+    given = options(
+        watermarks={"cpu_high": 70, "cpu_low": 20},
+        oversubscription={"types": ["cpu", "memory"]},
+        throttling={"jitter_limit": 0},
+    )
+    assert given.common == {
+        ("evictingConfig", "evictingCPUHighWatermark"): 70,
+        ("evictingConfig", "evictingCPULowWatermark"): 20,
+        ("cpuThrottlingConfig", "cpuJitterLimitPercent"): 0,
+        ("overSubscriptionConfig", "overSubscriptionTypes"): "cpu,memory",
+    }
+
+
+@pytest.mark.parametrize(
+    ("image", "version", "release"),
+    [
+        ("docker.io/volcanosh/vc-agent:v1.14.0", "", (1, 14)),
+        ("registry:5000/vc-agent:v1.15.0-alpha.1@sha256:abc", "", (1, 15)),
+        ("registry:5000/vc-agent:latest", "1.14", (1, 14)),
+        ("vc-agent@sha256:abc", "v1.13.2", (1, 13)),
+        ("vc-agent:v1.14.0", "v1.11.0-network-topology-preview.3", (1, 11)),
+    ],
+)
+def test_the_release_is_that_of_the_tag_or_the_one_that_is_said(
+    image: str, version: str, release: tuple[int, int]
+) -> None:
+    assert parse_release(image, version) == release
+
+
+@pytest.mark.parametrize("image", ["vc-agent", "registry:5000/vc-agent", "vc-agent:latest", "vc-agent@sha256:1.14"])
+def test_an_image_that_does_not_tell_its_release_is_refused(image: str) -> None:
+    with pytest.raises(
+        ProfileError, match=r"does not tell which release it is.*colocation_agent_version, such as v1\.14\.0"
+    ):
+        parse_release(image, "")
+
+
+def test_a_release_without_an_agent_is_refused() -> None:
+    with pytest.raises(ProfileError, match=r"Volcano 1\.10 has no agent; the first that has is 1\.11"):
+        parse_release("vc-agent:v1.10.0", "")
+
+
+def test_a_version_that_is_none_is_refused() -> None:
+    with pytest.raises(ProfileError, match=r"^colocation_agent_version: 'new' is no version"):
+        parse_release("vc-agent:v1.14.0", "new")

@@ -1,0 +1,207 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether the agent works is told by what is there: each thing that is not as it should be has its reason."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.installed_agent import LiveNode
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.manifests import render_daemon_set
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.node_proof import Agents, NodeProof, prove_nodes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.owned_objects import (
+    OVERSUBSCRIPTION_LABEL,
+    POOL_LABEL,
+)
+from ansible_collections.volcano.colocation.tests.support.clusters.agent_clusters import (
+    host,
+    node,
+    options,
+    pools,
+    served,
+)
+
+CHOSEN = options()
+POOLED = pools([host("n1")], CHOSEN)[0]
+SET = served(render_daemon_set(POOLED, CHOSEN))
+SET["status"]["observedGeneration"] = 1
+LABELS = {POOL_LABEL: POOLED.name, OVERSUBSCRIPTION_LABEL: "true"}
+REPORTED = {"kubernetes.io/batch-cpu": "900"}
+
+
+def pod(ready: str = "True", **status: Any) -> dict[str, Any]:
+    """The agent's pod as the API server has it."""
+    spec = json.loads(json.dumps(SET["spec"]["template"]["spec"]))
+    return {
+        "metadata": {"name": "x", "creationTimestamp": "2026-01-01T00:00:00Z"},
+        "spec": {**spec, "nodeName": "n1"},
+        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": ready}], **status},
+    }
+
+
+def proof(
+    live: LiveNode | None = None, sets: Any = (SET,), pods: Any = None, *, oversubscribed: bool = True, **different: Any
+) -> NodeProof:
+    live = live or node("n1", LABELS, reported=REPORTED)
+    agents = Agents(sets, (pod(),) if pods is None else pods, oversubscribed)
+    (found,) = prove_nodes({"n1": host("n1", **different)}, [live, node("other")], agents)
+    return found
+
+
+def test_all_as_it_should_be() -> None:
+    found = proof()
+    assert found.published() == {
+        "node": "n1",
+        "pool": POOLED.name,
+        "agent_reason": "",
+        "cgroup": "kubepods.slice",
+        "cgroup_reason": "",
+        "batch_cpu": "900",
+        "batch_cpu_reason": "",
+        "verified": True,
+    }
+
+
+def test_where_nothing_is_all_is_told() -> None:
+    assert proof(node("n1"), pods=()).reasons == (
+        "the Node has no label colocation.volcano.sh/pool",
+        "kubernetes.io/batch-cpu is not among its allocatable resources:"
+        " the Node has no label volcano.sh/oversubscription=true",
+    )
+    assert proof(sets=()).agent == f"there is no DaemonSet for its pool {POOLED.name}"
+    assert proof(pods=()).agent == "no pod of the agent is on it"
+
+
+def test_a_change_that_is_not_taken_up_yet() -> None:
+    later = {**SET, "metadata": {**SET["metadata"], "generation": 2}}
+    assert proof(sets=(later,)).agent == "the DaemonSet's last change has not been taken up yet"
+
+
+def rolling(**given: Any) -> dict[str, Any]:
+    """A DaemonSet whose change has been taken up, and has not reached the Node's pod."""
+    chosen = options(**given)
+    found = served(render_daemon_set(replace(POOLED, kind=pools([host("n1")], chosen)[0].kind), chosen))
+    return {**found, "status": {"observedGeneration": 1, "desiredNumberScheduled": 1, "updatedNumberScheduled": 0}}
+
+
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [
+        ({"image": "vc-agent:v1.15.0"}, "image of volcano-agent-init, image of volcano-agent"),
+        ({"features": ["OverSubscription"]}, "args of volcano-agent"),
+        ({"oversubscription_ratio": 30}, "args of volcano-agent"),
+        ({"port": 3301}, "args, livenessProbe, readinessProbe of volcano-agent"),
+        ({"resources": {"requests": {"cpu": "60m"}}}, "resources of volcano-agent-init, resources of volcano-agent"),
+    ],
+)
+def test_while_an_update_goes_on_the_former_pod_is_named(given: dict[str, Any], what: str) -> None:
+    assert proof(sets=(rolling(**given),)).agent == f"the pod on it is still the former one ({what})"
+
+
+def test_so_is_one_without_what_selinux_or_the_environment_asks_for() -> None:
+    confined = rolling()
+    confined["spec"]["template"]["spec"]["securityContext"]["seLinuxOptions"] = {"type": "spc_t"}
+    assert proof(sets=(confined,)).agent == "the pod on it is still the former one (securityContext)"
+    moved = rolling()
+    moved["spec"]["template"]["spec"]["containers"][0]["env"][0]["value"] = "cgroupfs"
+    assert proof(sets=(moved,)).agent == "the pod on it is still the former one (env of volcano-agent)"
+
+
+def test_and_one_that_says_more_than_the_template_does_now() -> None:
+    newer = rolling()
+    newer["metadata"]["annotations"]["deprecated.daemonset.template.generation"] = "2"
+    old = pod()
+    old["metadata"]["labels"] = {"pod-template-generation": "1"}
+    assert proof(sets=(newer,), pods=(old,)).agent == "the pod on it is still the former one (template 1 of 2)"
+    old["metadata"]["labels"] = {"pod-template-generation": "2"}
+    assert proof(sets=(newer,), pods=(old,)).agent == ""
+
+
+def test_what_admission_adds_to_a_pod_is_no_difference() -> None:
+    live = pod()
+    token = {"name": "kube-api-access-x", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount"}
+    live["spec"]["volumes"].append({"name": "kube-api-access-x", "projected": {"sources": []}})
+    live["spec"]["containers"].insert(0, {"name": "sidecar", "image": "x", "args": []})
+    for each in live["spec"]["containers"][1:] + live["spec"]["initContainers"]:
+        each["volumeMounts"].append(token)
+        each["imagePullPolicy"] = "Always"
+        each["resources"]["limits"] = {"cpu": "1"}
+        each.setdefault("env", []).insert(0, {"name": "HTTP_PROXY", "value": "x"})
+    assert proof(sets=(rolling(),), pods=(live,)).agent == ""
+
+
+def test_the_daemon_sets_own_count_comes_before_what_admission_made_of_its_pods() -> None:
+    mirrored = pod()
+    mirrored["spec"]["containers"][0]["image"] = "mirror/vc-agent:v1.14.0"
+    assert proof(sets=(rolling(),), pods=(mirrored,)).agent.endswith("former one (image of volcano-agent)")
+    done = rolling()
+    done["status"]["updatedNumberScheduled"] = 1
+    assert proof(sets=(done,), pods=(mirrored,)).agent == ""
+
+
+def test_a_pod_that_is_going_is_none_that_works() -> None:
+    going = pod()
+    going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert proof(pods=(going,)).agent == "the pod on it is on its way out"
+
+
+def test_of_two_pods_the_younger_counts() -> None:
+    younger = pod("False")
+    younger["metadata"]["creationTimestamp"] = "2026-01-02T00:00:00Z"
+    assert proof(pods=(younger, pod())).agent.startswith("the agent is not Ready")
+
+
+@pytest.mark.parametrize(
+    ("status", "why"),
+    [
+        (
+            {"containerStatuses": [{"name": "a", "state": {"waiting": {"reason": "ErrImagePull", "message": "no"}}}]},
+            "a ErrImagePull no",
+        ),
+        (
+            {
+                "initContainerStatuses": [{"name": "i", "state": {"terminated": {"reason": "Completed"}}}],
+                "containerStatuses": [{"name": "a", "state": {"terminated": {"reason": "Error"}}}],
+            },
+            "a Error",
+        ),
+        ({"conditions": [{"type": "Ready", "status": "False", "message": "probe failed"}]}, "probe failed"),
+        ({"conditions": [], "phase": "Pending"}, "Pending"),
+        ({"conditions": [], "phase": None}, "no reason given"),
+    ],
+)
+def test_why_a_pod_is_not_ready(status: dict[str, Any], why: str) -> None:
+    assert proof(pods=(pod("False", **status),)).agent == f"the agent is not Ready: {why}"
+
+
+def test_the_cgroup_is_that_of_the_running_pods_environment_and_flags() -> None:
+    guessing = pod()
+    guessing["spec"]["containers"][0]["env"][0]["value"] = ""
+    assert proof(pods=(guessing,)).cgroup_reason == "CGROUP_DRIVER of its pod is '', so that it guesses the driver"
+    other = pod()
+    other["spec"]["containers"][0]["env"][0]["value"] = "cgroupfs"
+    assert proof(pods=(other,)).cgroup_reason == "the agent has the cgroupfs driver and kubelet systemd"
+    rooted = pod()
+    rooted["spec"]["containers"][0]["args"].append("--kube-cgroup-root=pods")
+    found = proof(pods=(rooted,))
+    assert found.cgroup == "pods.slice/pods-kubepods.slice"
+    assert found.cgroup_reason.startswith(
+        "the agent looks for pods in pods.slice/pods-kubepods.slice, and there is /sys"
+    )
+    assert proof(trees=()).cgroup_reason.endswith("there is no cgroup of pods")
+
+
+def test_why_nothing_is_offered() -> None:
+    bare = node("n1", LABELS)
+    missing = "kubernetes.io/batch-cpu is not among its allocatable resources"
+    assert proof(bare).batch_cpu_reason == f"{missing}: the agent has not reported it; its log says why"
+    assert proof(bare, pods=(pod("False"),)).batch_cpu_reason == f"{missing}: no agent works there"
+    chosen = rolling(features=["Eviction"])
+    without = {**pod(), "spec": {**chosen["spec"]["template"]["spec"], "nodeName": "n1"}}
+    found = proof(bare, sets=(chosen,), pods=(without,))
+    assert found.batch_cpu_reason == f"{missing}: its agent has no OverSubscription"
+    assert proof(bare, oversubscribed=False).reasons == ()

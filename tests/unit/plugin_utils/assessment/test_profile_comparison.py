@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a node is judged against: values that were set, with the role's defaults beside them, or nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.profile_comparison import (
+    assess,
+    parse_compared_profile,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import Profile
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import NAMES, captured
+
+DEFAULTS: dict[str, Any] = {
+    "cgroup_driver": "systemd",
+    "cpu_manager_policy": "static",
+    "nri": {"enabled": True},
+    "profile_defaults": ["cgroup_driver", "cpu_manager_policy", "nri.enabled"],
+}
+"""What the role node passes when no variable of the profile is set."""
+CGROUPFS = "trixie-v2-cgroupfs-aligned"
+
+
+def codes(document: dict[str, Any]) -> set[str]:
+    return {each["code"] for each in document["findings"]}
+
+
+def test_defaults_of_the_role_are_no_profile_by_themselves() -> None:
+    profile, judged = parse_compared_profile(DEFAULTS)
+    assert profile == Profile()
+    assert (judged.judged, judged.values) == (False, ())
+
+
+def test_one_value_that_is_set_brings_the_defaults_with_it() -> None:
+    profile, judged = parse_compared_profile({**DEFAULTS, "system_reserved": {"cpu": "500m"}})
+    assert profile.cpu_manager_policy == "static"
+    assert {each.option: each.source.value for each in judged.values} == {
+        "cgroup_driver": "role-default",
+        "cpu_manager_policy": "role-default",
+        "system_reserved.cpu": "set",
+        "nri.enabled": "role-default",
+    }
+
+
+def test_they_are_judged_where_that_is_asked_for() -> None:
+    profile, judged = parse_compared_profile({**DEFAULTS, "compare_defaults": True})
+    assert profile.cgroup_driver is not None
+    assert {each.source.value for each in judged.values} == {"role-default"}
+    assert judged.judged
+
+
+def test_where_values_would_be_written_is_no_profile() -> None:
+    profile, judged = parse_compared_profile(
+        {**DEFAULTS, "kubelet_strategy": "drop-in", "kubeadm_patches": "/etc/patches"}
+    )
+    assert not judged.judged
+    assert (profile.kubelet_strategy, profile.kubeadm_patches) == ("drop-in", "/etc/patches")
+
+
+def test_a_healthy_cgroupfs_node_is_aligned_without_a_profile() -> None:
+    document = assess(captured(CGROUPFS), DEFAULTS)
+    assert document["verdict"] == "aligned"
+    assert codes(document).isdisjoint({"differs-from-profile", "cannot-be-aligned"})
+    assert document["profile"] == {"specified": False, "options": []}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_a_profile_a_node_is_judged_as_without_options(name: str) -> None:
+    assert assess(captured(name), DEFAULTS) == assess(captured(name), {})
+
+
+def test_with_one_it_is_held_against_that_and_the_defaults() -> None:
+    document = assess(captured(CGROUPFS), {**DEFAULTS, "cgroup_driver": "systemd", "profile_defaults": ["nri.enabled"]})
+    assert document["verdict"] == "misaligned"
+    assert {"option": "cgroup_driver", "value": "systemd", "source": "set"} in document["profile"]["options"]
+
+
+def test_what_a_plan_would_refuse_is_noted_and_leaves_the_verdict() -> None:
+    snapshot = captured(CGROUPFS)
+    path = "/var/lib/kubelet/config.yaml"
+    snapshot["kubelet"]["files"][path]["kind"] = "symlink"
+    document = assess(snapshot, {})
+    (noted,) = [each for each in document["findings"] if each["code"] == "cannot-be-aligned"]
+    assert (noted["severity"], noted["effect"], noted["evidence"]) == ("info", "none", ["config-is-symlink"])
+    assert noted["summary"].startswith(f"{path}: is a symbolic link")
+    assert document["verdict"] == "aligned"
+    assert assess(snapshot, {"cgroup_driver": "cgroupfs"})["verdict"] == "misaligned"

@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What becomes of each pod of a node that is drained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.drain.evictable_pods import (
+    DrainAction,
+    EvictionRules,
+    budgets_of_pod,
+    classify_pods,
+    parse_budgets,
+)
+from ansible_collections.volcano.colocation.tests.support.clusters.drain_api_server import budget, pod
+
+FILES = [{"name": "data", "emptyDir": {}}]
+
+
+def judged(found: dict[str, Any], *budgets: dict[str, Any], rules: EvictionRules | None = None) -> Any:
+    (one,) = classify_pods([found], parse_budgets(budgets, "v1"), rules or EvictionRules())
+    return one
+
+
+def test_a_pod_that_a_controller_brings_back_is_evicted() -> None:
+    found = judged(pod("a"))
+    assert (found.action, found.why, str(found)) == (
+        DrainAction.EVICT,
+        "the ReplicaSet web brings it back",
+        "default/a",
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        (pod("a", "DaemonSet"), "the DaemonSet web runs it on every node"),
+        (pod("a", "", metadata={"annotations": {"kubernetes.io/config.mirror": "x"}}), "kubelet runs it from a file"),
+        ({**pod("a", ""), "status": {"phase": "Succeeded"}}, "it has finished"),
+        ({**pod("a", "Job"), "status": {"phase": "Failed"}}, "it has finished"),
+    ],
+    ids=["daemon", "mirror", "succeeded", "failed"],
+)
+def test_a_pod_that_stays(found: dict[str, Any], why: str) -> None:
+    one = judged(found, budget(allowed=0))
+    assert (one.action, one.why, one.blocking_pdb) == (DrainAction.IGNORE, why, "")
+
+
+def test_a_pod_that_is_being_deleted_is_waited_for() -> None:
+    assert judged(pod("a", "", metadata={"deletionTimestamp": "now"})).action is DrainAction.WAIT
+
+
+def test_a_pod_of_nobody_is_not_evicted_unless_that_is_said() -> None:
+    refused = judged(pod("a", ""))
+    assert refused.action is DrainAction.REFUSE
+    assert "colocation_drain_bare_pods" in refused.why
+    assert judged(pod("a", ""), rules=EvictionRules(bare_pods=True)).action is DrainAction.EVICT
+
+
+def test_a_pod_with_files_of_its_own_is_not_evicted_unless_that_is_said() -> None:
+    refused = judged(pod("a", volumes=FILES))
+    assert refused.action is DrainAction.REFUSE
+    assert "colocation_drain_empty_dir" in refused.why
+    assert judged(pod("a", volumes=FILES), rules=EvictionRules(empty_dir=True)).action is DrainAction.EVICT
+    assert judged(pod("a", volumes=[{"name": "c", "configMap": {"name": "c"}}])).action is DrainAction.EVICT
+
+
+def test_who_merely_owns_a_pod_does_not_bring_it_back() -> None:
+    found = pod("a", "")
+    found["metadata"]["ownerReferences"] = [{"kind": "Thing", "name": "t"}]
+    assert judged(found).action is DrainAction.REFUSE
+
+
+def test_a_budget_that_allows_nothing_now_is_named() -> None:
+    assert judged(pod("a"), budget(allowed=0)).blocking_pdb == "web"
+    assert judged(pod("a"), budget(allowed=1)).blocking_pdb == ""
+
+
+def test_no_server_evicts_a_pod_under_two_budgets() -> None:
+    found = judged(pod("a"), budget("one"), budget("two"))
+    assert found.action is DrainAction.REFUSE
+    assert "(one, two)" in found.why
+
+
+@pytest.mark.parametrize(
+    ("selector", "selects"),
+    [
+        ({"matchLabels": {"app": "web"}}, True),
+        ({"matchLabels": {"app": "db"}}, False),
+        ({"matchLabels": {"app": "web", "tier": "x"}}, False),
+        ({"matchExpressions": [{"key": "app", "operator": "In", "values": ["web"]}]}, True),
+        ({"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["web"]}]}, False),
+        ({"matchExpressions": [{"key": "tier", "operator": "NotIn", "values": ["x"]}]}, True),
+        ({"matchExpressions": [{"key": "app", "operator": "Exists"}]}, True),
+        ({"matchExpressions": [{"key": "app", "operator": "DoesNotExist"}]}, False),
+    ],
+)
+def test_which_pods_a_budget_is_for(selector: dict[str, Any], selects: bool) -> None:
+    found = parse_budgets([budget(**selector)], "v1")
+    assert bool(budgets_of_pod(found, "default", {"app": "web"})) is selects
+    assert not budgets_of_pod(found, "other", {"app": "web"})
+
+
+def test_an_empty_selector_is_for_all_pods_since_policy_v1() -> None:
+    everyone = {"metadata": {"name": "b", "namespace": "default"}, "spec": {"selector": {}}}
+    assert budgets_of_pod(parse_budgets([everyone], "v1"), "default", {})
+    assert not budgets_of_pod(parse_budgets([everyone], "v1beta1"), "default", {})
+    assert not budgets_of_pod(parse_budgets([{**everyone, "spec": {}}], "v1"), "default", {})

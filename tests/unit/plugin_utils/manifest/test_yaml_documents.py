@@ -1,0 +1,218 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Manifests as objects: in which order, in which namespace, and what is wrong with them, line by line."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.container_images import Image
+from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.yaml_documents import (
+    ManifestDocument,
+    ManifestOptions,
+    parse_document,
+    verify_text,
+)
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "manifests"
+VOLCANO = (FIXTURES / "volcano.yaml.txt").read_text(encoding="utf-8")
+PROMETHEUS = (FIXTURES / "prometheus.yaml.txt").read_text(encoding="utf-8")
+MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n"
+
+
+def read(text: str, **options: object) -> ManifestDocument:
+    return parse_document("m.yaml", text, ManifestOptions(**options))  # type: ignore[arg-type]
+
+
+def refused(text: str, **options: object) -> str:
+    with pytest.raises(ClusterError) as error:
+        read(text, **options)
+    return str(error.value)
+
+
+def test_objects_come_in_the_order_in_which_they_need_each_other() -> None:
+    kinds = [each.ref.kind for each in read(VOLCANO).items]
+    assert list(dict.fromkeys(kinds)) == [
+        "Namespace",
+        "CustomResourceDefinition",
+        "ServiceAccount",
+        "ClusterRole",
+        "ClusterRoleBinding",
+        "ConfigMap",
+        "Secret",
+        "Service",
+        "Job",
+        "Deployment",
+        "Queue",
+        "ValidatingWebhookConfiguration",
+    ]
+
+
+def test_a_list_is_unrolled_and_its_objects_get_a_namespace() -> None:
+    found = read(PROMETHEUS, namespace="monitoring")
+    assert [each.ref.place for each in found.items] == [
+        "ConfigMap monitoring/prometheus-server-conf",
+        "Service monitoring/prometheus",
+        "Deployment monitoring/prometheus-deployment",
+    ]
+
+
+def test_braces_of_prometheus_are_no_template_of_helm() -> None:
+    assert "{{ $labels.instance }}" in str(read(PROMETHEUS, namespace="m").items[0].manifest["data"])
+
+
+def test_objects_without_namespaces_have_none() -> None:
+    role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: r, namespace: x}\n"
+    policy = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: p}\n"
+    places = [each.ref.namespace for each in read(f"{role}---\n{policy}", namespace="x").items]
+    assert places == [None, None]
+
+
+def test_a_custom_resource_is_placed_as_the_manifests_crd_says() -> None:
+    group = "---\napiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata: {name: g}\n"
+    found = read(VOLCANO + group, namespace="x")
+    assert {each.ref.place for each in found.items} >= {"PodGroup x/g", "Queue offline"}
+    other = "apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata: {name: r, namespace: there}\n"
+    assert [each.ref.place for each in read(other, namespace="x").items] == ["PrometheusRule there/r"]
+
+
+def test_secrets_are_as_the_server_keeps_them() -> None:
+    text = "apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: b}\ndata: {k: 'YWJj\n  ZGVm'}\n"
+    (found,) = read(text + "stringData: {p: hunter2}\n").items
+    assert found.manifest["data"] == {"k": "YWJjZGVm", "p": "aHVudGVyMg=="}
+    assert "stringData" not in found.manifest
+    (empty,) = read("apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: b}\n").items
+    assert "data" not in empty.manifest
+
+
+HOOKS = {"pre-install,pre-upgrade": 1, "post-delete": 0, "crd-install": 1, "test": 0, "pre-rollback, pre-delete": 0}
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_only_helms_hooks_for_an_installation_are_made(hook: str) -> None:
+    text = MAP.replace("namespace: b}", f"namespace: b, annotations: {{helm.sh/hook: '{hook}'}}}}")
+    found = read(text)
+    assert (len(found.items), len(found.left_out)) == (HOOKS[hook], 1 - HOOKS[hook])
+
+
+WRONG = {
+    "no YAML": (f"{MAP}---\na: [\n", "m.yaml:6: "),
+    "duplicate keys": (f"{MAP}data: {{}}\ndata: {{}}\n", "m.yaml:5: duplicate key 'data'"),
+    "nothing": ("# only this\n---\n", "m.yaml: it holds no object"),
+    "no apiVersion": ("kind: A\nmetadata: {name: a}\n", "m.yaml:1: an object without apiVersion"),
+    "no kind": ("\n\napiVersion: v1\nmetadata: {name: a}\n", "m.yaml:3: an object without kind"),
+    "no name": ("---\n# c\napiVersion: v1\nkind: A\nmetadata: {}\n", "m.yaml:3: an object without metadata.name"),
+    "no metadata": ("apiVersion: v1\nkind: A\n", "m.yaml:1: an object without metadata.name"),
+    "no object in a list": ("apiVersion: v1\nkind: List\nitems: [3]\n", "m.yaml:1: an object without apiVersion"),
+    "twice": (f"{MAP}---\n{MAP}", "m.yaml:5: ConfigMap b/a is there twice, first in line 1"),
+    "values": (f"{MAP}data:\n  a: '{{{{ .Values.a }}}}'\n", "m.yaml:5: a template of Helm that was not rendered"),
+    "name": (MAP.replace("name: a", "name: '{{ x }}'"), "m.yaml:1: metadata.name is a template that was not rendered"),
+    "a block": (f"{MAP}data:\n  {{{{ if x }}}}\n", "m.yaml:5: a template that was not rendered"),
+    "a word that YAML takes for no": (
+        MAP.replace("namespace: b", "namespace: n"),
+        "m.yaml:1: metadata.namespace is no text",
+    ),
+    "no namespace": (MAP.replace(", namespace: b", ""), "m.yaml:1: ConfigMap a names no namespace"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_named_with_its_line(name: str) -> None:
+    text, told = WRONG[name]
+    assert told in refused(text)
+    assert "Nothing was changed, and no API server was asked." in refused(text)
+
+
+def test_all_that_is_wrong_is_named_at_once() -> None:
+    told = refused(f"{MAP}---\nkind: A\n---\n{MAP}---\nb: {{{{ c\n")
+    assert [part.partition(": ")[0] for part in told.split("; ")] == [
+        "m.yaml:8",
+        "m.yaml:5",
+        "m.yaml:5",
+        "m.yaml:6",
+    ] or ("m.yaml:5" in told and "m.yaml:7" in told)
+
+
+def deployment(*images: str) -> str:
+    containers = ", ".join(f"{{name: c{number}, image: '{each}'}}" for number, each in enumerate(images))
+    head = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, namespace: ns}\n"
+    return f"{head}spec: {{template: {{spec: {{containers: [{containers}]}}}}}}\n"
+
+
+@pytest.mark.parametrize(
+    "image", ["busybox", "busybox:latest", "a.example/b:master", "localhost/b", "a.example:5000/b"]
+)
+def test_images_that_are_not_pinned_are_refused_unless_it_is_said(image: str) -> None:
+    assert f"Deployment ns/d: the image {image} has no version as its tag and no digest" in refused(deployment(image))
+    assert read(deployment(image), allow_unpinned=True).images == (image,)
+
+
+def test_pinned_images_are_taken() -> None:
+    images = ("busybox:1.36", "a.example:5000/b@sha256:00", "volcanosh/vc-scheduler@sha256:00", "b:v2")
+    assert read(deployment(*images)).images == images
+
+
+def test_releases_of_volcano_that_the_findings_do_not_know_are_refused() -> None:
+    told = refused(deployment("volcanosh/vc-scheduler:v1.10.0", "volcanosh/vc-agent:v1.11.0", "other:v1.2"))
+    assert "Deployment ns/d: volcanosh/vc-scheduler:v1.10.0 is older than 1.11, the first release with an agent" in told
+    assert "vc-agent" not in told
+
+
+def test_an_image_that_was_not_rendered_is_named() -> None:
+    assert "an image is a template that was not rendered" in refused(deployment("{{ image }}"))
+
+
+MIRRORED = {
+    "busybox:1.36": "m:5000/h/library/busybox:1.36",
+    "docker.io/volcanosh/vc-scheduler:v1.14.0": "m:5000/h/volcanosh/vc-scheduler:v1.14.0",
+    "quay.io/a/b/c:v1@sha256:00": "m:5000/h/a/b/c:v1@sha256:00",
+    "localhost:5000/b:1": "m:5000/h/b:1",
+}
+
+
+@pytest.mark.parametrize("image", MIRRORED)
+def test_a_mirror_takes_the_place_of_the_registry_alone(image: str) -> None:
+    assert read(deployment(image), registry="m:5000/h").images == (MIRRORED[image],)
+
+
+WORKLOADS = {
+    "Pod": "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: ns}\nspec: {containers: [{image: 'b:1'}]}\n",
+    "CronJob": "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: p, namespace: ns}\n"
+    "spec: {jobTemplate: {spec: {template: {spec: {initContainers: [{image: 'b:1'}, 3], containers: x}}}}}\n",
+    "Job": "apiVersion: batch/v1\nkind: Job\nmetadata: {name: p, namespace: ns}\n"
+    "spec: {template: {spec: {containers: [{image: 'b:1'}, {name: none}]}}}\n",
+}
+
+
+@pytest.mark.parametrize("kind", WORKLOADS)
+def test_every_kind_of_workload_is_moved_and_what_else_it_says_stays(kind: str) -> None:
+    (item,) = read(WORKLOADS[kind].replace("image: 'b:1'", "image: 'b:1', args: [b:1]"), registry="m").items
+    assert "'image': 'm/library/b:1'" in str(item.manifest)
+    assert "'args': ['b:1']" in str(item.manifest)
+
+
+def test_what_is_no_workload_stays() -> None:
+    text = "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: p}\nspec: {containers: [{image: x}]}\n"
+    assert "'image': 'x'" in str(read(text, registry="m").items[0].manifest)
+    half = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: p, namespace: ns}\nspec: {template: 3}\n"
+    assert read(half, registry="m").images == ()
+
+
+def test_an_image_reads_as_docker_does() -> None:
+    assert Image.parse("a/b:c") == Image("docker.io", "a/b", "c", "")
+    assert str(Image.parse("b")) == "docker.io/library/b"
+
+
+def test_a_text_is_taken_by_its_digest_only() -> None:
+    digest = hashlib.sha256(b"\xef\xbb\xbfa: 1\n").hexdigest()
+    assert (
+        verify_text("m", b"\xef\xbb\xbfa: 1\n", f" SHA256:{digest.upper()}\n".replace("SHA256", "sha256")) == "a: 1\n"
+    )
+    with pytest.raises(ClusterError, match=f"m has the sha256 {digest}, and 00 is wanted"):
+        verify_text("m", b"\xef\xbb\xbfa: 1\n", "00")
+    with pytest.raises(ClusterError, match="m:2: a byte that is not UTF-8"):
+        verify_text("m", b"a\n\xff", hashlib.sha256(b"a\n\xff").hexdigest())

@@ -1,0 +1,281 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""CRI-O nodes, described as trees: what is planned, and that after the edit nothing is left to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.collect import collect
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.change_set import Change, Impact, Plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import runtime_changes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
+from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import profile_of
+from ansible_collections.volcano.colocation.tests.support.hosts.described_hosts import described, merged, snapshot_of
+
+FOLDER = "/etc/crio/crio.conf.d"
+OURS = f"{FOLDER}/99-volcano-colocation.conf"
+KUBELET = "/var/lib/kubelet/config.yaml"
+HEAD = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
+HEADER = "# Kept by the Ansible collection volcano.colocation. A file that sorts behind this one wins over it.\n"
+SOCKETS = "Num       RefCount Protocol Flags    Type St Inode Path\n"
+NRI_SOCKET = "ffff0002: 00000002 00000000 00010000 0001 01 1002 /var/run/nri/nri.sock\n"
+DRAINED = {Impact.RESTART_KUBELET, Impact.RESTART_RUNTIME, Impact.DRAIN}
+VERSIONS = [f"1.{minor}" for minor in range(26, 37)]
+
+Tree = Mapping[str, Any]
+
+
+def node(name: str = "crio-aligned", **inputs: Any) -> Tree:
+    changed: Tree = merged(described(name).host, inputs)
+    return changed
+
+
+def of_version(version: str, driver: str, *, nri: bool) -> Tree:
+    """A CRI-O that runs with a driver its files say, and says it over the CRI from 1.28 on."""
+    told = {"cgroup_driver": driver, "error": None}
+    if version in ("1.26", "1.27"):
+        told = {"cgroup_driver": None, "error": "unimplemented"}
+    return node(
+        files={
+            "/etc/crio/crio.conf": f'[crio.runtime]\ncgroup_manager = "{driver}"\nconmon_cgroup = "pod"\n',
+            KUBELET: f"{HEAD}cgroupDriver: {driver}\n",
+            "/proc/net/unix": SOCKETS + (NRI_SOCKET if nri else ""),
+        },
+        processes={"pause": None},
+        live={"runtime": {"cri": {"version": f"{version}.2", "runtime_config": told, "sandboxes": []}}},
+    )
+
+
+def plan_of(host: Tree, folder: Path, **options: Any) -> Plan:
+    return make_plan(interpret(snapshot_of(host, folder)), profile_of(**options), allow_disruption=True)
+
+
+def edited(host: Tree, folder: Path, **options: Any) -> Tree:
+    """The host with the plan's files written."""
+    snapshot = snapshot_of(host, folder)
+    plan = make_plan(interpret(snapshot), profile_of(**options), allow_disruption=True)
+    assert plan.refusals == ()
+    return merged(host, {"files": {edit.path: edit.after for edit in file_edits(snapshot, plan.changes)}})
+
+
+def settings(changes: tuple[Change, ...]) -> list[tuple[str, Any, Any]]:
+    return [(each.setting, each.before, each.after) for each in changes if each.target == "cri-o"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_node_that_has_what_is_wanted_is_left_alone(version: str, tmp_path: Path) -> None:
+    for driver in ("systemd", "cgroupfs"):
+        found = plan_of(of_version(version, driver, nri=False), tmp_path / driver, cgroup_driver=driver)
+        assert (found.changes, found.refusals) == ((), ())
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(("before", "after"), [("systemd", "cgroupfs"), ("cgroupfs", "systemd")])
+def test_a_driver_is_switched_by_one_new_drop_in(version: str, before: str, after: str, tmp_path: Path) -> None:
+    host = of_version(version, before, nri=False)
+    plan = plan_of(host, tmp_path / "before", cgroup_driver=after)
+    # conmon_cgroup is "pod" already, which both managers take.
+    assert settings(plan.changes) == [("cgroup_manager", before, after)]
+    changed = edited(host, tmp_path / "edit", cgroup_driver=after)
+    assert changed["files"][OURS] == HEADER + f'\n[crio.runtime]\ncgroup_manager = "{after}"\n'
+    told = {"cgroup_driver": after} if version not in ("1.26", "1.27") else {}
+    running = merged(changed, {"live": {"runtime": {"cri": {"runtime_config": told}}}})
+    left = plan_of(running, tmp_path / "after", cgroup_driver=after)
+    assert (left.changes, left.refusals) == ((), ())
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_nri_is_written_only_where_it_is_not_the_default(version: str, tmp_path: Path) -> None:
+    on_by_default = version not in ("1.26", "1.27", "1.28", "1.29")
+    for wanted in (True, False):
+        host = of_version(version, "systemd", nri=on_by_default)
+        found = plan_of(host, tmp_path / f"{wanted}", nri={"enabled": wanted})
+        expected = [] if wanted is on_by_default else [("enable_nri", on_by_default, wanted)]
+        assert settings(found.changes) == expected
+        changed = edited(host, tmp_path / f"{wanted}-edit", nri={"enabled": wanted})
+        if expected:
+            assert changed["files"][OURS] == HEADER + f"\n[crio.nri]\nenable_nri = {str(wanted).lower()}\n"
+        served = merged(changed, {"files": {"/proc/net/unix": SOCKETS + (NRI_SOCKET if wanted else "")}})
+        assert plan_of(served, tmp_path / f"{wanted}-after", nri={"enabled": wanted}).changes == ()
+
+
+def test_every_setting_of_nri_has_crios_own_name(tmp_path: Path) -> None:
+    nri = {
+        "enabled": True,
+        "socket_path": "/run/n.sock",
+        "plugin_path": "/opt/p",
+        "plugin_config_path": "/etc/p",
+        "plugin_registration_timeout": "7s",
+        "plugin_request_timeout": "2s",
+    }
+    host = of_version("1.31", "systemd", nri=True)
+    changed = edited(host, tmp_path / "edit", nri=nri)
+    # What CRI-O does by itself, NRI on and two seconds a request, is not written.
+    assert changed["files"][OURS] == HEADER + (
+        '\n[crio.nri]\nnri_listen = "/run/n.sock"\nnri_plugin_dir = "/opt/p"\nnri_plugin_config_dir = "/etc/p"\n'
+        'nri_plugin_registration_timeout = "7s"\n'
+    )
+    served = merged(changed, {"files": {"/proc/net/unix": SOCKETS + NRI_SOCKET.replace("/var/run/nri/nri", "/run/n")}})
+    assert plan_of(served, tmp_path / "after", nri=nri).changes == ()
+
+
+def test_the_switch_drains_and_nri_alone_does_not(tmp_path: Path) -> None:
+    pods = node()
+    switched = plan_of(pods, tmp_path / "driver", cgroup_driver="cgroupfs")
+    assert switched.needs == DRAINED
+    nri = plan_of(pods, tmp_path / "nri", nri={"enabled": False})
+    assert nri.needs == {Impact.RESTART_RUNTIME}
+
+
+def test_the_manager_alone_drains_too(tmp_path: Path) -> None:
+    host = node(files={"/etc/crio/crio.conf": '[crio.runtime]\nconmon_cgroup = "pod"\n'})
+    changes = plan_of(host, tmp_path, cgroup_driver="cgroupfs").changes
+    assert [(each.setting, each.needs) for each in changes if each.target == "cri-o"] == [
+        ("cgroup_manager", frozenset({Impact.RESTART_RUNTIME, Impact.DRAIN}))
+    ]
+
+
+def test_a_crio_that_runs_with_cgroupfs_needs_no_word_on_its_monitor(tmp_path: Path) -> None:
+    host = merged(
+        of_version("1.30", "cgroupfs", nri=False),
+        {"files": {"/etc/crio/crio.conf": '[crio.runtime]\ncgroup_manager = "cgroupfs"\n'}},
+    )
+    assert plan_of(host, tmp_path, cgroup_driver="cgroupfs").changes == ()
+
+
+SILENT = {"/etc/crio/crio.conf.d/10-crio.conf": '[crio.runtime]\ndefault_runtime = "crun"\n'}
+TABLE = '[crio.runtime.runtimes.crun]\nruntime_root = "/run/crun"\n'
+DECLARED = {"/etc/crio/crio.conf.d/10-crio.conf": '[crio.runtime]\ndefault_runtime = "crun"\n' + TABLE}
+ANOTHER = {"/etc/crio/crio.conf.d/10-crio.conf": '[crio.runtime]\ndefault_runtime = "runc"\n' + TABLE}
+SLICE = {
+    "/etc/crio/crio.conf.d/10-crio.conf": '[crio.runtime.runtimes.crun]\nmonitor_cgroup = "machine.slice"\n',
+    "/etc/crio/crio.conf.d/20-vm.conf": '[crio.runtime.runtimes.kata]\nruntime_type = "vm"\nmonitor_cgroup = "x"\n',
+}
+TOP = {"/etc/crio/crio.conf": '[crio.runtime]\nconmon_cgroup = "system.slice"\n'}
+
+
+@pytest.mark.parametrize(
+    ("version", "files", "written"),
+    [
+        # cri-o#8888: up to 1.32 the built-in handler's system.slice ends the start.
+        ("1.30.3", SILENT, True),
+        ("1.32.4", SILENT, True),
+        ("1.33.0", SILENT, False),
+        # A handler that is declared has no monitor's cgroup unless it says so, which is fine for cgroupfs.
+        ("1.30.3", DECLARED, False),
+        ("1.30.3", ANOTHER, True),
+        # cri-o#5823: before handlers had one of their own, the default was system.slice.
+        ("1.24.6", DECLARED, True),
+        ("1.33.0", SLICE, True),
+        ("1.30.3", TOP, True),
+        ("1.33.0", TOP, False),
+    ],
+)
+def test_the_monitors_cgroup_is_written_only_where_cgroupfs_does_not_take_it(
+    version: str, files: dict[str, str], written: bool, tmp_path: Path
+) -> None:
+    host = node(files=files, live={"runtime": {"cri": {"version": version}}})
+    changes = plan_of(host, tmp_path, cgroup_driver="cgroupfs").changes
+    assert settings(changes)[0] == ("cgroup_manager", "systemd", "cgroupfs")
+    assert [after for setting, _before, after in settings(changes)[1:]] == ["pod"] * written
+
+
+def test_a_monitor_that_systemd_does_not_take_goes_back_to_the_default(tmp_path: Path) -> None:
+    broken = node(files={"/etc/crio/crio.conf": '[crio.runtime]\nconmon_cgroup = "/machine"\n'})
+    (change,) = plan_of(broken, tmp_path / "x", cgroup_driver="systemd").changes
+    assert (change.setting, change.before, change.after) == ("conmon_cgroup", "/machine", "system.slice")
+    # Nothing but the next start is at stake: the pods stay.
+    assert change.needs == {Impact.RESTART_RUNTIME}
+    assert plan_of(node(), tmp_path / "y", cgroup_driver="systemd").changes == ()
+
+
+def test_a_second_edit_keeps_what_else_stands_in_our_file(tmp_path: Path) -> None:
+    text = '[crio.runtime]\ncgroup_manager = "systemd" # by us\nlog_level = "debug"\n'
+    host = node(files={OURS: text})
+    assert edited(host, tmp_path, cgroup_driver="cgroupfs")["files"][OURS] == text.replace(
+        '"systemd" # by us\nlog_level = "debug"\n',
+        '"cgroupfs" # by us\nlog_level = "debug"\nconmon_cgroup = "pod"\n',
+    )
+
+
+def test_a_restart_that_is_still_missing_is_planned_without_an_edit(tmp_path: Path) -> None:
+    written = node(files={OURS: '[crio.runtime]\ncgroup_manager = "cgroupfs"\nconmon_cgroup = "pod"\n'})
+    (change,) = [
+        each for each in plan_of(written, tmp_path, cgroup_driver="cgroupfs").changes if each.target == "cri-o"
+    ]
+    assert (change.path, change.before, change.after) == (None, "systemd", "cgroupfs")
+    assert change.needs == {Impact.RESTART_RUNTIME, Impact.DRAIN}
+
+
+@pytest.mark.parametrize(("before_files", "restarts"), [(True, 1), (False, 0)])
+def test_a_crio_that_does_not_tell_is_restarted_when_its_files_are_newer(
+    before_files: bool, restarts: int, tmp_path: Path
+) -> None:
+    host = merged(
+        of_version("1.27", "cgroupfs", nri=False),
+        {"files": {"/proc/uptime": "100.00 0.00\n"}, "processes": {"crio": {"before_files": before_files}}},
+    )
+    changes = plan_of(host, tmp_path, cgroup_driver="cgroupfs").changes
+    assert [each.before for each in changes] == ["older than its files"] * restarts
+    told = merged(
+        host, {"live": {"runtime": {"cri": {"runtime_config": {"cgroup_driver": "cgroupfs", "error": None}}}}}
+    )
+    assert plan_of(told, tmp_path / "told", cgroup_driver="cgroupfs").changes == ()
+
+
+def test_nri_that_the_running_crio_has_not_yet_is_a_restart(tmp_path: Path) -> None:
+    host = of_version("1.30", "systemd", nri=False)
+    (change,) = plan_of(host, tmp_path, nri={"enabled": True}).changes
+    assert (change.path, change.before, change.after) == (None, "off", "on")
+
+
+def test_an_image_gets_every_key_whose_default_is_not_known_and_a_second_time_none(tmp_path: Path) -> None:
+    for path, text in {
+        "usr/bin/crio": "",
+        KUBELET[1:]: "containerRuntimeEndpoint: unix:///run/crio/crio.sock\n",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    wanted = profile_of(cgroup_driver="cgroupfs", nri={"enabled": True, "socket_path": "/var/run/nri/nri.sock"})
+    snapshot = collect(Host(str(tmp_path)))
+    changes = runtime_changes(interpret(snapshot), wanted)
+    (edit,) = file_edits(snapshot, changes)
+    assert (edit.path, edit.before) == (OURS, None)
+    assert edit.after == HEADER + (
+        '\n[crio.runtime]\ncgroup_manager = "cgroupfs"\nconmon_cgroup = "pod"\n\n[crio.nri]\nenable_nri = true\n'
+    )
+    (tmp_path / FOLDER[1:]).mkdir(parents=True)
+    (tmp_path / OURS[1:]).write_text(edit.after)
+    assert runtime_changes(interpret(collect(Host(str(tmp_path)))), wanted) == ()
+
+
+def test_another_runtime_than_crio_has_no_plan_of_crio(tmp_path: Path) -> None:
+    containerd = snapshot_of(described("v2-containerd-1.7-aligned").host, tmp_path)
+    changes = runtime_changes(interpret(containerd), profile_of(cgroup_driver="cgroupfs"))
+    assert {each.target for each in changes} == {"containerd"}
+
+
+@pytest.mark.parametrize(
+    ("flags", "options"),
+    [
+        (["--cgroup-manager=systemd"], {"cgroup_driver": "systemd"}),
+        (["--enable-nri=true", "--nri-listen", "/var/run/nri/nri.sock"], {"nri": {"enabled": True}}),
+    ],
+)
+def test_where_a_flag_says_the_wanted_no_file_is_changed(
+    flags: list[str], options: dict[str, Any], tmp_path: Path
+) -> None:
+    against = '[crio.runtime]\ncgroup_manager = "cgroupfs"\n[crio.nri]\nenable_nri = false\nnri_listen = "/x"\n'
+    host = node(files={"/etc/crio/crio.conf": against}, processes={"crio": {"argv": ["/usr/bin/crio", *flags]}})
+    found = plan_of(host, tmp_path / "flag", **options)
+    assert (found.changes, found.refusals) == ((), ())
+    without = merged(host, {"processes": {"crio": {"argv": ["/usr/bin/crio"]}}})
+    assert settings(plan_of(without, tmp_path / "none", **options).changes)

@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the owner of a node is told, and when it is warned of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node_plan import make_plan
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.draft import PlanDraft
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.owner_instructions import (
+    kubelet_arguments,
+    owner_instructions,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_profile import desired_fields
+from ansible_collections.volcano.colocation.plugins.plugin_utils.report.plan_result import render_instructions
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_types import Effect, Finding, Severity
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.verdict import PROVISION, profile_findings
+from ansible_collections.volcano.colocation.tests.support.hosts.host_layouts import Node, profile
+
+WANTED: dict[str, Any] = {
+    "cgroup_driver": "systemd",
+    "cpu_manager_policy": "static",
+    "system_reserved": {"cpu": "500m", "ephemeral-storage": "1Gi"},
+    "reserved_system_cpus": None,
+    "topology_manager_policy": "restricted",
+    "read_only_port": 0,
+}
+TEXT = """apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+cgroupDriver: systemd
+cpuManagerPolicy: static
+topologyManagerPolicy: restricted
+readOnlyPort: 0
+systemReserved:
+  cpu: 500m
+  ephemeral-storage: 1Gi
+"""
+
+
+def told(node: Node, options: dict[str, Any]) -> dict[str, Any]:
+    return render_instructions(owner_instructions(PlanDraft(node.facts, profile(options))))
+
+
+def warned(node: Node, options: dict[str, Any]) -> list[Finding]:
+    plan = make_plan(node.facts, profile(options), allow_disruption=True)
+    return [each for each in profile_findings(plan, PROVISION) if each.code == "owner-will-overwrite"]
+
+
+def test_the_variables_of_kubespray(tmp_path: Path) -> None:
+    """roles/kubernetes/node: templates/kubelet-config.v1beta1.yaml.j2, and tasks/facts.yml for containerd's."""
+    assert told(Node(tmp_path, "kubespray"), WANTED)["kubespray"]["variables"] == {
+        "kubelet_cgroup_driver": "systemd",
+        "containerd_use_systemd_cgroup": True,
+        "kubelet_cpu_manager_policy": "static",
+        "kubelet_topology_manager_policy": "restricted",
+        "kube_read_only_port": 0,
+        "system_reserved": True,
+        "system_cpu_reserved": "500m",
+        "system_ephemeral_storage_reserved": "1Gi",
+    }
+
+
+def test_what_kubespray_has_no_variable_for_goes_to_its_extra_arguments(tmp_path: Path) -> None:
+    found = told(Node(tmp_path, "kubespray"), {"reserved_system_cpus": "0", "kube_reserved": {"pid": "1000"}})
+    assert found["kubespray"]["variables"] == {
+        "kubelet_config_extra_args": {"reservedSystemCPUs": "0"},
+        "kube_reserved": True,
+        "kube_pid_reserved": "1000",
+    }
+
+
+@pytest.mark.parametrize(
+    ("version", "names"),
+    [
+        ("1.31.2", {"ConfigMap kube-system/kubelet-config, key kubelet", "kubeletconfiguration+merge.yaml"}),
+        ("1.24.9", {"ConfigMap kube-system/kubelet-config, key kubelet"}),
+        ("1.23.9", {"ConfigMap kube-system/kubelet-config-1.23, key kubelet"}),
+    ],
+)
+def test_the_texts_for_kubeadm(version: str, names: set[str], tmp_path: Path) -> None:
+    node = Node(tmp_path, "kubeadm", live={"kubelet": {"version": f"Kubernetes v{version}"}})
+    files = told(node, WANTED)["kubeadm"]["files"]
+    assert set(files) == names
+    assert set(files.values()) == {TEXT}
+    assert yaml.safe_load(TEXT)["systemReserved"] == {"cpu": "500m", "ephemeral-storage": "1Gi"}
+
+
+def test_nothing_wanted_is_nothing_to_tell(tmp_path: Path) -> None:
+    assert told(Node(tmp_path, "kubespray"), {}) == {}
+
+
+def test_a_node_without_owner_has_nobody_to_tell(tmp_path: Path) -> None:
+    assert told(Node(tmp_path, "kubelet-1.28-dropin-by-variable"), WANTED) == {}
+
+
+def beside_openfuyao(tmp_path: Path) -> Node:
+    unit = {"Id": "volcano-config-service.service", "LoadState": "loaded", "ActiveState": "active"}
+    return Node(tmp_path, "kubeadm", live={"services": {"units": {unit["Id"]: unit}}})
+
+
+def test_openfuyaos_service_is_told_of_with_what_it_would_undo(tmp_path: Path) -> None:
+    node = beside_openfuyao(tmp_path)
+    wanted = {
+        "cpu_manager_policy": "none",
+        "topology_manager_policy": "restricted",
+        "system_reserved": {"cpu": "1"},
+        "kube_reserved": {"cpu": "500m"},
+    }
+    note = told(node, wanted)["volcano-config-service"]["note"]
+    assert "The profile has cpuManagerPolicy: none, which it undoes: have the profile say static." in note
+    assert "The profile has systemReserved.cpu: 1, which it undoes: have the profile say 0.5." in note
+    assert "Choose restricted there as the topology manager's policy." in note
+    assert "kubeReserved.cpu:" not in note
+
+
+def test_openfuyaos_service_is_named_with_no_variable_it_does_not_have(tmp_path: Path) -> None:
+    node = beside_openfuyao(tmp_path)
+    found = told(node, WANTED)
+    assert list(found) == ["kubeadm", "volcano-config-service"]
+    assert (found["volcano-config-service"]["variables"], found["volcano-config-service"]["files"]) == ({}, {})
+    assert [each.summary.split()[0] for each in warned(node, {"read_only_port": 1})] == [
+        "kubeadm",
+        "volcano-config-service",
+    ]
+
+
+def test_a_change_of_the_owners_file_is_warned_of_with_the_variables(tmp_path: Path) -> None:
+    (finding,) = warned(Node(tmp_path, "kubespray"), {"topology_manager_policy": "restricted"})
+    assert (finding.severity, finding.effect) == (Severity.WARNING, Effect.NONE)
+    assert finding.evidence == ("/etc/kubernetes/kubelet-config.yaml",)
+    assert 'kubelet_topology_manager_policy: "restricted"' in finding.remedy
+
+
+def test_a_drop_in_of_ours_is_no_ones_file_but_kubeadms_flags_are(tmp_path: Path) -> None:
+    assert warned(Node(tmp_path / "1", "kubeadm-1.30-config-dir"), {"topology_manager_policy": "restricted"}) == []
+    (finding,) = warned(Node(tmp_path / "2", "kubeadm-overriding-flags"), {"cgroup_driver": "systemd"})
+    assert finding.evidence == ("/var/lib/kubelet/kubeadm-flags.env",)
+
+
+def test_an_aligned_node_is_not_warned_of(tmp_path: Path) -> None:
+    assert warned(Node(tmp_path, "kubespray"), {"cgroup_driver": "systemd"}) == []
+
+
+def test_the_arguments_that_an_older_k3s_takes(tmp_path: Path) -> None:
+    assert kubelet_arguments(desired_fields(profile(WANTED))) == (
+        "cgroup-driver=systemd, cpu-manager-policy=static, topology-manager-policy=restricted, read-only-port=0,"
+        " system-reserved=cpu=500m,ephemeral-storage=1Gi"
+    )

@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""In which order a node is asked, how often, and what is said when a phase fails."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.plugins.plugin_utils.node.transport import (
+    LEDGER_MODULE,
+    TRANSACTION_MODULE,
+    Node,
+    NodeFailure,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.execution import apply_restore, check_restore
+from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.ledger_evidence import SECTIONS, read_evidence
+from ansible_collections.volcano.colocation.plugins.plugin_utils.restore.ledger_plan import RestorePlan, plan_restore
+from ansible_collections.volcano.colocation.tests.support.hosts.ledger_reports import NOTHING, QOS, provisioned
+
+SLICE: dict[str, Any] = {"name": "node-agents.slice", "error": None, "diff": [], "warnings": []}
+SLICES = {"slices": [SLICE], "strays": []}
+DONE = {"changed": True, "removed": []}
+
+
+class Nodes:
+    """A node that answers as it is told, and notes what it was asked for."""
+
+    def __init__(self, state: str = "committed", failing: str = "") -> None:
+        self._state, self._failing = state, failing
+        self.asked: list[str] = []
+        self.plans: list[dict[str, Any]] = []
+
+    def __call__(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        if name == TRANSACTION_MODULE:
+            self.asked.append("transaction")
+            self.plans.append(json.loads(arguments["plan"]))
+            error = {"step": "start kubelet", "message": "it ends at once", "node": "every file is as it was"}
+            return {"transaction": {"id": "t", "state": self._state, "steps": [], "step": "", "error": error}}
+        assert (name, arguments["action"]) == (LEDGER_MODULE, "restore")
+        what = "+".join(arguments["sections"]) + (" clean" if arguments["clean"] else "")
+        self.asked.append(what)
+        return {"failed": True, "msg": "it cannot be removed"} if self._failing and self._failing in what else DONE
+
+
+def run(nodes: Nodes, restore: RestorePlan) -> tuple[dict[str, Any], int]:
+    node = Node(nodes)
+    return apply_restore(node, restore, 300, lambda state: None), node.usage.module_executions
+
+
+def everything() -> RestorePlan:
+    return plan_restore(provisioned(qos=QOS, slices=SLICES), SECTIONS, allow_disruption=True)
+
+
+def test_settings_then_files_then_slices_and_at_last_what_is_ours() -> None:
+    nodes = Nodes()
+    result, executions = run(nodes, everything())
+    assert nodes.asked == ["qos", "transaction", "slices clean"]
+    assert result["transaction"]["state"] == "committed"
+    assert executions == 3
+
+
+def test_a_node_with_nothing_to_restore_is_asked_for_nothing() -> None:
+    nodes = Nodes()
+    assert run(nodes, plan_restore(read_evidence(NOTHING), SECTIONS, allow_disruption=None)) == ({}, 0)
+    assert nodes.asked == []
+
+
+def test_what_is_ours_stays_while_a_section_is_left() -> None:
+    nodes = Nodes()
+    run(nodes, plan_restore(provisioned(qos=QOS, slices=SLICES), ("slices",), allow_disruption=None))
+    assert nodes.asked == ["slices"]
+
+
+@pytest.mark.parametrize(
+    ("state", "changed", "lead"),
+    [
+        ("rolled-back", True, "The node was put back as it was."),
+        ("refused", True, "Nothing was changed."),
+        ("rollback-failed", True, "The node could NOT be put back completely"),
+    ],
+)
+def test_a_transaction_that_fails_ends_it_and_says_what_was_done(state: str, changed: bool, lead: str) -> None:
+    nodes = Nodes(state)
+    result, _executions = run(nodes, everything())
+    assert nodes.asked == ["qos", "transaction"]
+    assert (result["failed"], result["changed"], result["diff"]) == (True, changed, [])
+    assert result["msg"].startswith(lead)
+    assert result["msg"].endswith("Put back before that, and left so: qos.")
+
+
+def test_a_transaction_that_fails_alone_changed_nothing() -> None:
+    result, _executions = run(Nodes("rolled-back"), plan_restore(provisioned(), SECTIONS, allow_disruption=True))
+    assert (result["failed"], result["changed"]) == (True, False)
+    assert "left so" not in result["msg"]
+
+
+def test_settings_that_cannot_be_put_back_end_it_before_the_files() -> None:
+    nodes = Nodes(failing="qos")
+    result, _executions = run(nodes, everything())
+    assert nodes.asked == ["qos"]
+    assert (result["failed"], result["changed"], result["msg"]) == (True, False, "it cannot be removed")
+
+
+def test_a_slice_that_cannot_be_removed_leaves_the_rest_done() -> None:
+    result, _executions = run(Nodes(failing="slices"), everything())
+    assert (result["failed"], result["changed"]) == (True, True)
+    assert result["msg"] == "it cannot be removed. Put back before that, and left so: qos, kubelet, runtime."
+
+
+def test_what_the_node_does_not_answer_is_a_failure() -> None:
+    with pytest.raises(NodeFailure, match="No such module"):
+        Node(lambda name, arguments: {"failed": True, "msg": "No such module"}).ledger()
+
+
+def test_check_mode_says_why_the_files_would_be_refused() -> None:
+    nodes = Nodes("refused")
+    result = check_restore(Node(nodes), everything(), 300)
+    assert nodes.asked == ["transaction"]
+    assert (result["failed"], result["changed"], result["diff"]) == (True, False, [])
+    assert result["msg"].startswith("Nothing was changed. Step 'start kubelet' failed: it ends at once.")
+    assert check_restore(Node(Nodes("none")), everything(), 300) == {}
+
+
+def test_in_check_mode_no_node_is_asked_about_files_that_stay() -> None:
+    nodes = Nodes()
+    assert (
+        check_restore(Node(nodes), plan_restore(provisioned(slices=SLICES), ["slices"], allow_disruption=True), 300)
+        == {}
+    )
+    assert nodes.asked == []
