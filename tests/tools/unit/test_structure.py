@@ -54,7 +54,7 @@ def test_empty_package_marks_are_not_counted(plugins: Path) -> None:
     assert found <= FILES.keys()
 
 
-def test_importers(plugins: Path) -> None:
+def test_importers_of_each_file_are_counted(plugins: Path) -> None:
     assert {"/".join(name): count for name, count in importers(load(plugins)).items()} == {
         "action/x": 0,
         "doc_fragments/f": 0,
@@ -71,7 +71,7 @@ def test_importers(plugins: Path) -> None:
     }
 
 
-def test_packages_and_their_cycles(plugins: Path) -> None:
+def test_packages_that_import_each_other_are_reported_as_cycles(plugins: Path) -> None:
     graph = package_graph(load(plugins))
     assert graph == {
         "action": {"plugin_utils"},
@@ -99,7 +99,7 @@ def test_names_and_functions(plugins: Path) -> None:
     assert three.functions == {"C.f": 6, "C.f.g": 2}
 
 
-def test_the_report(plugins: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report_shows_the_counts_of_a_tree(plugins: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(plugins)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:7] == [
@@ -120,11 +120,11 @@ def test_the_report(plugins: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-def test_a_folder_without_plugins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_without_plugins_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path)]) == 2
     assert "Name the plugins directory of a checkout." in capsys.readouterr().err
 
 
-def test_the_plugins_of_this_checkout(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_plugins_of_this_checkout_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0
     assert capsys.readouterr().out.startswith("files: ")

@@ -75,7 +75,7 @@ def lived(image: Path) -> Run:
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_each_step_of_a_life(lived: Run, step: str) -> None:
+def test_each_step_of_a_life_changes_what_check_mode_predicted(lived: Run, step: str) -> None:
     _options, changed, text = STEPS[step]
     found, predicted = lived.results[step], lived.results[f"{step}_checked"]
     assert not found.get("failed"), found.get("msg")

@@ -128,7 +128,7 @@ def test_a_slice_and_what_starts_before_it(tmp_path: Path) -> None:
     assert gone["first_boot"] == ["runtime.slice: nothing of the collection starts it or sets anything on it"]
 
 
-def test_a_slice_of_somebody_else(tmp_path: Path) -> None:
+def test_a_slice_of_somebody_else_is_named_as_theirs_with_our_drop_in(tmp_path: Path) -> None:
     root = grow(tmp_path, {"usr/lib/systemd/system/system.slice": "[Unit]\nDescription=System Slice\n"})
     (root / "etc/systemd/system").mkdir(parents=True)
     (line,) = both("systemd_slice", root, name="system.slice", properties={"CPUWeight": 20})["first_boot"]

@@ -37,12 +37,12 @@ from ansible_collections.volcano.colocation.plugins.module_utils.quantity import
         ("100n", Fraction(1, 10**7)),
     ],
 )
-def test_quantities(text: str, value: Fraction) -> None:
+def test_quantities_are_read_exactly(text: str, value: Fraction) -> None:
     assert parse_quantity(text) == value
 
 
 @pytest.mark.parametrize("text", ["", "half", "1 CPU", "1KI", "1mm", "0x10", "1.2.3", "Gi"])
-def test_no_quantities(text: str) -> None:
+def test_a_text_that_is_not_a_quantity_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is not a Kubernetes quantity"):
         parse_quantity(text)
 
@@ -82,7 +82,7 @@ def test_no_list_or_quantity_exhausts_the_controller() -> None:
         (2**70, "1024Ei"),
     ],
 )
-def test_bytes_in_words(count: int, text: str) -> None:
+def test_bytes_are_spelled_in_binary_units(count: int, text: str) -> None:
     assert format_bytes(count) == text
 
 

@@ -13,7 +13,7 @@ def test_a_spread_is_the_median_between_the_extremes() -> None:
     assert spread([5.0, 1.0, 2.0]) == Spread(median=2.0, low=1.0, high=5.0)
 
 
-def test_a_spread_of_one_value() -> None:
+def test_a_spread_of_one_value_shows_it_three_times() -> None:
     assert str(spread([1.0])) == "1.00 (1.00–1.00)"
 
 

@@ -25,7 +25,7 @@ def test_the_nodes_own_programs_are_left_out_of_wall_time() -> None:
     assert compare_cpu(all_runs(pings=(4.0, 4.0)), Contestant.PING).median == (1.0 + 1.25) / 2
 
 
-def test_all_reached() -> None:
+def test_figures_below_every_limit_are_all_reached() -> None:
     assert all(reach.reached for reach in reaches(all_runs(), [cost(0, 9.9), cost(3, 49.9)]))
 
 

@@ -57,5 +57,5 @@ def test_nothing_is_written_when_nobody_asked(monkeypatch: pytest.MonkeyPatch, t
         ({"usage": {"module_executions": 1}, "delta": "0:00:09"}, 0.0),
     ],
 )
-def test_seconds_of_the_nodes_own_programs(result: dict[str, Any], seconds: float) -> None:
+def test_seconds_of_the_nodes_own_programs_are_read_from_a_result(result: dict[str, Any], seconds: float) -> None:
     assert program_seconds(result) == seconds

@@ -103,7 +103,7 @@ def test_the_shorter_set_has_both_versions_and_different_kinds() -> None:
     assert len({row.fault.kind for row in rows}) == len(SHORT)
 
 
-def test_a_choice() -> None:
+def test_rows_are_chosen_by_version_kind_and_name_and_an_unknown_one_is_refused() -> None:
     cut = chosen(ROWS, "v1", [Kind.POWER_CUT], [])
     assert {(row.cgroup, row.fault.kind) for row in cut} == {("v1", Kind.POWER_CUT)}
     assert [row.name for row in chosen(ROWS, None, [], ["v2-killed-write-files"])] == ["v2-killed-write-files"]

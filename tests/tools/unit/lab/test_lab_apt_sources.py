@@ -52,7 +52,7 @@ def _no_mirror_of_the_developer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLOCATION_LAB_MIRROR", raising=False)
 
 
-def test_deb822() -> None:
+def test_each_stanza_of_a_deb822_file_is_read_as_a_source() -> None:
     keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
     suites = ("bookworm", "bookworm-updates")
     assert list(parse_deb822(DEB822)) == [
@@ -77,7 +77,7 @@ def test_deb822() -> None:
         ("deb [ trusted=yes ] file:/srv/x ./", Source(("deb",), "file:/srv/x", ("./",), ())),
     ],
 )
-def test_one_line(line: str, expected: Source) -> None:
+def test_a_source_in_one_line_is_read_with_its_options(line: str, expected: Source) -> None:
     assert list(parse_one_line(line)) == [expected]
 
 

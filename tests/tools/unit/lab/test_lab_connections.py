@@ -93,7 +93,7 @@ def test_a_refusal_is_said(monitor: tuple[Path, socket.socket]) -> None:
         execute(path, "system_reset")
 
 
-def test_no_monitor_at_all(tmp_path: Path) -> None:
+def test_a_monitor_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="does not answer"):
         execute(tmp_path / "monitor.sock", "system_reset")
 

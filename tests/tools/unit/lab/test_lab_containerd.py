@@ -45,7 +45,7 @@ def test_debians_is_not_replaced(tmp_path: Path) -> None:
     assert obtain_containerd(Cache(tmp_path / "cache"), "") is None
 
 
-def test_a_folder_without_all_programs(tmp_path: Path) -> None:
+def test_a_folder_that_lacks_a_program_is_refused_with_its_name(tmp_path: Path) -> None:
     (write(tmp_path, CONFIG_2) / "ctr").chmod(0o644)
     with pytest.raises(LabError, match="has no program ctr: "):
         obtain_containerd(Cache(tmp_path / "cache"), str(tmp_path))
@@ -55,6 +55,8 @@ def test_a_folder_without_all_programs(tmp_path: Path) -> None:
     ("config", "version", "message"),
     [("version = 9\n", "containerd v9.0.0", "names no sandbox image"), (CONFIG_2, "none", "not the version")],
 )
-def test_another_program(config: str, version: str, message: str, tmp_path: Path) -> None:
+def test_a_program_that_is_not_a_known_containerd_is_refused(
+    config: str, version: str, message: str, tmp_path: Path
+) -> None:
     with pytest.raises(LabError, match=message):
         obtain_containerd(Cache(tmp_path / "cache"), str(write(tmp_path, config, version)))

@@ -106,11 +106,11 @@ def test_an_installed_go_is_not_downloaded(go: FakeGo, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "release"), [("go1.26.8 X:nocoverage", (1, 26, 8)), ("go 1.25", (1, 25, 0))])
-def test_a_release_in_a_text(text: str, release: tuple[int, int, int]) -> None:
+def test_a_release_is_read_from_the_output_of_go(text: str, release: tuple[int, int, int]) -> None:
     assert golang.parse_release(text) == release
 
 
-def test_a_text_without_a_release() -> None:
+def test_a_text_without_a_release_is_refused() -> None:
     with pytest.raises(LabError, match="devel"):
         golang.parse_release("devel\n")
 

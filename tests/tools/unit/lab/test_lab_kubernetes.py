@@ -21,7 +21,7 @@ from ansible_collections.volcano.colocation.tests.support.lab.fake_go import ins
         ("1:1.28.10+ds-1", "1.28.10"),
     ],
 )
-def test_the_release_in_a_debian_version(debian: str, release: str) -> None:
+def test_the_release_is_read_from_a_debian_version(debian: str, release: str) -> None:
     assert release_of(debian) == release
 
 
@@ -57,7 +57,7 @@ def test_a_kubelet_must_be_executable(tmp_path: Path) -> None:
         obtain_kubelet(Cache(tmp_path), str(program(tmp_path / "kubelet", "v1.2.3", 0o644)))
 
 
-def test_a_path_without_a_file(tmp_path: Path) -> None:
+def test_a_path_without_a_kubelet_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="no kubelet at"):
         obtain_kubelet(Cache(tmp_path), str(tmp_path / "kubelet"))
 

@@ -82,7 +82,7 @@ def test_the_printed_file_of_another_containerd_is_edited(plugin: str, nri: Nri,
     assert tomlkit.parse(text).unwrap() == expected
 
 
-def test_a_containerd_without_nri() -> None:
+def test_a_containerd_without_nri_is_refused_where_nri_is_asked_for() -> None:
     document = tomlkit.parse(PRINTED["io.containerd.grpc.v1.cri"])
     del document["plugins"]["io.containerd.nri.v1.nri"]
     printed = document.as_string()

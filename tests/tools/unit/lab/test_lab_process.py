@@ -94,7 +94,7 @@ def test_a_number_that_nobody_has_is_no_error(machine: subprocess.Popen[bytes]) 
 @pytest.mark.parametrize(
     "text", [b"", f"OTHER={UUID}".encode(), f"{MARK}={OTHER}".encode(), f"X{MARK}={UUID}".encode()]
 )
-def test_environments_of_other_processes(tmp_path: Path, text: str) -> None:
+def test_a_process_with_another_environment_is_not_the_machine(tmp_path: Path, text: str) -> None:
     (tmp_path / "42").mkdir()
     (tmp_path / "42" / "environ").write_bytes(f"HOME=/\0{text}\0".encode())
     assert not is_machine(42, UUID, tmp_path)
@@ -108,6 +108,6 @@ def test_a_pid_file_names_one_ordinary_process(tmp_path: Path, text: str, pid: i
     assert read_pid(tmp_path / "pid") == pid
 
 
-def test_no_pid_file(tmp_path: Path) -> None:
+def test_without_a_pid_file_nothing_is_the_machine(tmp_path: Path) -> None:
     assert read_pid(tmp_path / "pid") is None
     assert not is_machine(os.getpid(), UUID)

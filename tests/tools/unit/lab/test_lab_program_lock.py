@@ -103,7 +103,7 @@ def test_volcanos_own_replacements_are_kept_and_its_paths_are_not() -> None:
     ]
 
 
-def test_a_module_without_replacements() -> None:
+def test_a_module_without_replacements_is_rendered_without_any() -> None:
     upstream = parse_upstream({"Go": "1.26.6", "Replace": None})
     assert upstream == Upstream("1.26.6", {})
     assert "replace" not in render(family("containerd-2.4"), upstream)

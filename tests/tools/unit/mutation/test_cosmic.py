@@ -55,7 +55,7 @@ def _python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return PROGRAMS / "python"
 
 
-def test_mutations_of_a_source(python: Path) -> None:
+def test_mutations_of_a_source_are_listed_by_operator(python: Path) -> None:
     """Those of operators that need arguments are left out."""
     with cosmic.start(python) as tool:
         assert tool.mutations("a.py", "x y x ?") == [

@@ -94,7 +94,7 @@ def test_tests_that_cannot_be_collected_are_named(small: Path, capsys: pytest.Ca
     assert "tests/unit/test_new.py could not be run, and finds no mutants" in capsys.readouterr().out
 
 
-def test_one_file_of_tests(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_with_one_file_of_tests_records_that_file_only(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([SMALL, "--tests", "tests/unit/test_far.py", "--minimum", "20"]) == 0
     assert "record 1 of 1: tests/unit/test_far.py: 1 tests" in capsys.readouterr().out
 

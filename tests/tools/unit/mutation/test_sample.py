@@ -84,6 +84,6 @@ def test_identity_of_equal_values_is_not_mutated(kind: str) -> None:
     assert draw([mutation], {PATH: SOURCE}, 1, lambda *_: "x = 1", 1) == []
 
 
-def test_the_family_of_an_operator() -> None:
+def test_the_family_of_an_operator_is_its_name_without_values() -> None:
     names = ["core/ReplaceBinaryOperator_Add_Sub", "core/AddNot"]
     assert [Mutation(PATH, name, 0, 1, 0).family for name in names] == ["ReplaceBinaryOperator", "AddNot"]

@@ -66,18 +66,18 @@ def test_mutated_code_reaches_its_copy_only(tmp_path: Path, port: int) -> None:
     assert not Path("/tmp/own").exists()
 
 
-def test_the_limit_of_time(tmp_path: Path) -> None:
+def test_a_program_is_ended_at_the_limit_of_time(tmp_path: Path) -> None:
     open_ended = ["-c", "import time; time.sleep(60)"]
     assert Sandbox(tmp_path, ()).run(open_ended, Limit(cpu=60, wall=0.5), tmp_path / "log", {}) is None
 
 
-def test_the_limit_of_memory(tmp_path: Path) -> None:
+def test_a_program_gets_no_memory_beyond_the_limit(tmp_path: Path) -> None:
     arguments = ["-c", f"bytearray({sandbox.MEMORY} * 1024)"]
     assert Sandbox(tmp_path, ()).run(arguments, LIMIT, tmp_path / "log", {}) == 1
     assert "MemoryError" in (tmp_path / "log").read_text()
 
 
-def test_variables_and_output(tmp_path: Path) -> None:
+def test_a_program_gets_its_variables_and_its_output_is_kept(tmp_path: Path) -> None:
     arguments = ["-c", "import os; print(os.environ['OWN'], os.getcwd()); raise SystemExit(3)"]
     assert Sandbox(tmp_path, ()).run(arguments, LIMIT, tmp_path / "log", {"OWN": "value"}) == 3
     assert (tmp_path / "log").read_text() == f"value {tmp_path}\n"
@@ -92,7 +92,7 @@ def test_the_caches_of_a_copy_are_its_own(tmp_path: Path) -> None:
     assert environment["PATH"].split(os.pathsep) == [str(Path(sys.prefix).resolve() / "bin"), programs]
 
 
-def test_a_machine_without_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_bubblewrap_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "PROGRAM", "no-such-program")
     assert sandbox.missing() == "no-such-program is not installed: apt-get install bubblewrap"
 

@@ -68,7 +68,7 @@ def test_a_statement_has_the_lines_before_its_body(text: str, first: str, last: 
 
 
 @pytest.mark.parametrize(("text", "before", "after"), [("5", 1, 1), ("6", 1, 1), ("9", 1, 1)])
-def test_a_statement_of_several_lines_inside_of_others(text: str, before: int, after: int) -> None:
+def test_a_line_belongs_to_the_innermost_statement_around_it(text: str, before: int, after: int) -> None:
     line = line_of(text)
     assert find(SOURCE, line) == Statement(line - before, line + after, at_import=False)
 

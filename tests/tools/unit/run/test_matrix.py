@@ -35,7 +35,7 @@ def test_a_python_that_does_not_run_is_passed_over(tmp_path: Path, monkeypatch: 
     assert find_python("3.7") == real
 
 
-def test_no_such_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_python_that_is_nowhere_is_not_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
     assert find_python("3.7") is None

@@ -25,7 +25,7 @@ match sys.argv[1:]:
 
 
 @pytest.mark.parametrize(("name", "said"), [("hung", "VM: running\n"), ("well", ""), ("unknown", "")])
-def test_silence(tmp_path: Path, name: str, said: str) -> None:
+def test_the_silence_of_a_node_is_asked_of_the_lab(tmp_path: Path, name: str, said: str) -> None:
     (tmp_path / "tests" / "lab").mkdir(parents=True)
     (tmp_path / "tests" / "lab" / "__main__.py").write_text(LAB)
     assert Lab(tmp_path, os.environ).silence(name) == said

@@ -40,11 +40,11 @@ def outcome(tmp_path: Path, text: str, *failures: Failure) -> Outcome:
         ),
     ],
 )
-def test_one_line_on_a_stage_that_passed(tmp_path: Path, text: str, line: str) -> None:
+def test_a_stage_that_passed_is_reported_in_one_line(tmp_path: Path, text: str, line: str) -> None:
     assert report.verdict("[1/2]", outcome(tmp_path, text)) == line
 
 
-def test_one_line_on_a_stage_that_failed(tmp_path: Path) -> None:
+def test_a_stage_that_failed_is_reported_in_one_line_with_its_counts(tmp_path: Path) -> None:
     failed = outcome(tmp_path, "= 1 failed, 6 passed in 3.21s =\n", Failure(("pytest",), "exit status 1", 0, 0))
     assert report.verdict("[1/2]", failed) == "[1/2] units … FAILED in 12 s (share 60 s): 1 failed, 6 passed"
 

@@ -44,7 +44,7 @@ def test_pip_is_set_as_the_developers_is_and_variables_win() -> None:
     assert pip_conf(listed) == ("[global]\nindex-url = file:///one\ntimeout = 180\n[install]\nno-index = true\n")
 
 
-def test_pip_without_settings() -> None:
+def test_a_pip_without_settings_gets_an_empty_file() -> None:
     assert pip_conf("") == ""
 
 

@@ -88,7 +88,7 @@ def seconds(one: Stage) -> float:
     return one.share
 
 
-def test_the_expected_time_of_stages_beside_each_other() -> None:
+def test_the_expected_time_of_stages_beside_each_other_is_that_of_the_longest_way() -> None:
     assert expected([stage("a", share=10), stage("b", share=6), stage("c", share=3)], seconds) == 10
 
 

@@ -39,7 +39,7 @@ def test_a_duration_that_caches_do_not_change() -> None:
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(90 * 60, "90 min"), (3 * 3600, "3 h"), (20, "1 min")])
-def test_the_duration_of_a_command_without_stages(seconds: int, text: str) -> None:
+def test_the_duration_of_a_command_without_stages_is_spelled_by_its_seconds(seconds: int, text: str) -> None:
     assert duration(Suite("some", "", seconds=seconds)) == text
 
 

@@ -33,7 +33,7 @@ echo "$@" >>calls
     ("failures", "silent", "status", "runs"),
     [(0, True, 0, 1), (1, False, 1, 1), (1, True, 0, 2), (2, True, 1, 2)],
 )
-def test_a_second_try(
+def test_a_failure_gets_a_second_try_only_where_the_node_went_silent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failures: int, silent: bool, status: int, runs: int
 ) -> None:
     for path, text in (("tests/lab/__main__.py", LAB), ("bin/pytest", PYTEST)):

@@ -40,12 +40,12 @@ PREFIXES = {
 
 
 @pytest.mark.parametrize("path", SYSTEMD.values(), ids=SYSTEMD)
-def test_containers_of_the_systemd_driver(path: str) -> None:
+def test_a_path_of_the_systemd_driver_is_recognized(path: str) -> None:
     assert driver_of(path) is Driver.SYSTEMD
 
 
 @pytest.mark.parametrize("path", CGROUPFS.values(), ids=CGROUPFS)
-def test_containers_of_the_cgroupfs_driver(path: str) -> None:
+def test_a_path_of_the_cgroupfs_driver_is_recognized(path: str) -> None:
     assert driver_of(path) is Driver.CGROUPFS
 
 
@@ -59,7 +59,7 @@ def test_the_line_that_decides(text: str, path: str) -> None:
     assert decisive_path(text) == path
 
 
-def test_each_part_of_a_path() -> None:
+def test_a_path_is_divided_into_its_parts() -> None:
     found = classify(f"/docker/{ID}{KIND}/cri-containerd-{ID}.scope/init.scope")
     tree = KubeletTree(Driver.SYSTEMD, "/kubelet")
     parts = ("ab", "cri-containerd-", ID, "init.scope")
@@ -101,7 +101,7 @@ def test_of_pods_in_each_other_the_outer_one_counts() -> None:
         ("/top/a.slice/a-kubepods.slice", "a-kubepods-pod1.slice", "1"),
     ],
 )
-def test_uids(parent: str, name: str, uid: str) -> None:
+def test_the_uid_is_read_from_the_name_of_a_pods_cgroup(parent: str, name: str, uid: str) -> None:
     assert pod_uid(parent, name) == uid
 
 

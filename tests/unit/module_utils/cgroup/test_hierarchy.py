@@ -57,7 +57,7 @@ def node(folder: Path, mounts: list[str], **controllers: str) -> Host:
     return Host(str(folder))
 
 
-def test_v1_with_co_mounts(tmp_path: Path) -> None:
+def test_controllers_of_v1_are_found_where_they_are_mounted_together(tmp_path: Path) -> None:
     found = hierarchies(node(tmp_path, V1))
     assert (found.mode, dict(found.points)) == ("v1", V1_POINTS)
     assert found.folder("cpuacct", "kubepods/burstable") == f"{ROOT}/cpu,cpuacct/kubepods/burstable"
@@ -70,7 +70,7 @@ def test_the_shortest_mount_point_counts(tmp_path: Path) -> None:
     assert (found.points["cpu"], found.points["memory"]) == (f"{ROOT}/cpu,cpuacct", "/cg")
 
 
-def test_v2(tmp_path: Path) -> None:
+def test_controllers_of_v2_are_found_at_its_root(tmp_path: Path) -> None:
     found = hierarchies(node(tmp_path, [V2], root="cpuset cpu io memory hugetlb pids rdma misc"), ROOT + "/")
     assert found.mode == "v2"
     assert set(found.points) == {"cpuset", "cpu", "io", "memory", "hugetlb", "pids", "rdma", "misc"}
@@ -92,7 +92,7 @@ def test_hybrid_that_counts_processes_in_v2_has_no_tree_of_systemds(tmp_path: Pa
         found.folder("systemd", "kubepods")
 
 
-def test_v2_mounted_over_v1(tmp_path: Path) -> None:
+def test_v2_mounted_over_v1_is_v2(tmp_path: Path) -> None:
     found = hierarchies(node(tmp_path, [*V1, V2], root="cpu memory"))
     assert (found.mode, sorted(found.points)) == ("v2", ["cpu", "memory"])
 
@@ -133,20 +133,20 @@ def test_a_controller_of_neither_use_may_be_on_the_other_version(tmp_path: Path)
     assert dict(hierarchies(node(tmp_path / "b", mounts, root="cpu")).points) == {"cpu": ROOT}
 
 
-def test_no_mount_table(tmp_path: Path) -> None:
+def test_a_node_without_a_mount_table_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ColocationError, match="/proc/self/mountinfo: the mount table cannot be read"):
         hierarchies(Host(str(tmp_path)))
 
 
 @pytest.mark.skipif(" - cgroup" not in Path("/proc/self/mountinfo").read_text(), reason="no cgroups are mounted here")
-def test_the_running_machine() -> None:
+def test_every_folder_named_for_the_running_machine_exists() -> None:
     """Whatever it has, a folder that is named must be there."""
     found = hierarchies(Host("/"))
     assert found.points
     assert all(os.path.isdir(found.folder(each, "")) for each in found.points)
 
 
-def test_a_tree_of_files_like_v2(tmp_path: Path) -> None:
+def test_a_tree_of_files_with_controllers_at_its_root_is_v2(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree/cgroup.controllers").write_text("cpu memory\n")
     for root in ("/tree", "/tree/"):
@@ -160,7 +160,7 @@ def v1_tree(tmp_path: Path, *folders: str) -> Path:
     return tmp_path / "tree"
 
 
-def test_a_tree_of_files_like_v1(tmp_path: Path) -> None:
+def test_a_tree_of_files_with_a_folder_for_each_controller_is_v1(tmp_path: Path) -> None:
     tree = v1_tree(tmp_path, "cpu,cpuacct", "memory", "systemd", "unified", "kubepods")
     (tree / "cpu").symlink_to("cpu,cpuacct")
     (tree / "cpuset").write_text("no folder")
@@ -180,7 +180,7 @@ def test_a_link_alone_names_a_controller(tmp_path: Path) -> None:
     assert dict(hierarchies(Host(str(tmp_path)), "/tree").points) == {"cpu": "/tree/both"}
 
 
-def test_the_shortest_of_two_folders(tmp_path: Path) -> None:
+def test_of_two_folders_with_a_controller_the_shortest_name_counts(tmp_path: Path) -> None:
     v1_tree(tmp_path, "cpu,cpuacct", "cpu")
     assert hierarchies(Host(str(tmp_path)), "/tree").points["cpu"] == "/tree/cpu"
 
@@ -194,7 +194,7 @@ def test_a_link_that_leads_out_of_the_tree_is_no_controller(tmp_path: Path, targ
     assert dict(hierarchies(Host(str(tmp_path)), "/tree").points) == {"memory": "/tree/memory"}
 
 
-def test_a_tree_of_files_with_both_versions(tmp_path: Path) -> None:
+def test_a_tree_of_files_with_both_versions_is_refused(tmp_path: Path) -> None:
     tree = v1_tree(tmp_path, "cpu", "unified")
     (tree / "unified/cgroup.controllers").write_text("memory\n")
     with pytest.raises(ColocationError, match=r"cgroup v1 is in force at /tree, .*: memory at /tree/unified"):

@@ -28,7 +28,7 @@ SYSTEMD, CGROUPFS = Driver.SYSTEMD, Driver.CGROUPFS
 GUARANTEED, BURSTABLE, BESTEFFORT = QosClass.GUARANTEED, QosClass.BURSTABLE, QosClass.BESTEFFORT
 
 
-def test_words_of_drivers_and_classes() -> None:
+def test_drivers_and_classes_have_the_words_of_kubernetes() -> None:
     assert [each.value for each in Driver] == ["systemd", "cgroupfs"]
     assert [each.value for each in QosClass] == ["guaranteed", "burstable", "besteffort"]
 
@@ -54,12 +54,12 @@ def test_words_of_drivers_and_classes() -> None:
         (CGROUPFS, BESTEFFORT, "kubepods/besteffort", f"kubepods/besteffort/pod{UID}"),
     ],
 )
-def test_classes_and_pods(driver: Driver, qos: QosClass, cgroup: str, pod: str) -> None:
+def test_classes_and_pods_are_named_as_kubelet_names_them(driver: Driver, qos: QosClass, cgroup: str, pod: str) -> None:
     tree = KubeletTree(driver)
     assert (tree.qos(qos), tree.pod(qos, UID)) == (cgroup, pod)
 
 
-def test_classes_of_either_driver_below_any_root() -> None:
+def test_classes_are_named_by_the_driver_of_the_tree_above_them() -> None:
     assert qos_classes("/c/kubepods") == ("/c/kubepods/burstable", "/c/kubepods/besteffort")
     stem = "/c/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods"
     assert qos_classes("/c/kubelet.slice/kubelet-kubepods.slice") == (
@@ -68,7 +68,7 @@ def test_classes_of_either_driver_below_any_root() -> None:
     )
 
 
-def test_a_static_pod() -> None:
+def test_a_static_pods_uid_stands_in_its_cgroup_without_change() -> None:
     assert KubeletTree(SYSTEMD).pod(BESTEFFORT, STATIC).endswith(f"/kubepods-besteffort-pod{STATIC}.slice")
     assert KubeletTree(CGROUPFS).pod(GUARANTEED, STATIC) == f"kubepods/pod{STATIC}"
 
@@ -91,7 +91,7 @@ def test_a_static_pod() -> None:
         ("/foo.slice", CGROUPFS, "foo.slice/kubepods"),
     ],
 )
-def test_below_a_root(root: str, driver: Driver, pods: str) -> None:
+def test_pods_below_a_cgroup_root_are_named_as_the_driver_does(root: str, driver: Driver, pods: str) -> None:
     assert KubeletTree(driver, root).pods() == pods
 
 
@@ -153,7 +153,7 @@ POD = f"kubepods.slice/kubepods-pod{STATIC}.slice"
         ("docker", f"docker-{ID}.scope", ID),
     ],
 )
-def test_containers(runtime: str, in_a_slice: str, in_a_folder: str) -> None:
+def test_containers_are_named_as_the_runtime_names_them(runtime: str, in_a_slice: str, in_a_folder: str) -> None:
     assert container_cgroup(POD, runtime, ID) == f"{POD}/{in_a_slice}"
     assert container_cgroup(f"kubepods/pod{STATIC}", runtime, ID) == f"kubepods/pod{STATIC}/{in_a_folder}"
 
@@ -196,7 +196,7 @@ def test_what_is_no_container() -> None:
         ("docker/x.scope", None),
     ],
 )
-def test_the_unit_of_a_cgroup(cgroup: str, unit: str | None) -> None:
+def test_the_unit_of_a_cgroup_is_its_last_slice_or_scope(cgroup: str, unit: str | None) -> None:
     assert unit_of(cgroup) == unit
 
 

@@ -71,7 +71,7 @@ def mounted(name: str, folder: Path) -> Hierarchies:
 
 
 @pytest.mark.parametrize("name", NODES)
-def test_hierarchies(tmp_path: Path, name: str) -> None:
+def test_hierarchies_of_a_real_node_are_found_by_its_mount_table(tmp_path: Path, name: str) -> None:
     found = mounted(name, tmp_path)
     assert (found.mode, dict(found.points)) == NODES[name][1:]
 

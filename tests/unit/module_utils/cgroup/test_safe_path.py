@@ -48,7 +48,7 @@ def open_files() -> list[str]:
     return sorted(os.listdir("/proc/self/fd"))
 
 
-def test_a_folder_its_root_and_their_files(host: Host) -> None:
+def test_files_of_an_opened_folder_are_read_and_written(host: Host) -> None:
     before = open_files()
     for root in ("/cg", "/cg/"):
         with folder(host, "a/b", root) as opened:

@@ -68,7 +68,7 @@ def test_kubelet_knows_no_escaped_folders() -> None:
         ("cpu-a.slice", ("cpu.slice",)),
     ],
 )
-def test_parents_with_the_nearest_last(name: str, above: tuple[str, ...]) -> None:
+def test_the_parents_of_a_slice_end_with_the_nearest(name: str, above: tuple[str, ...]) -> None:
     assert parents(name) == above
 
 

@@ -84,14 +84,14 @@ RESPONSES = [
 ]
 
 
-def test_plain_requests_of_the_rfc() -> None:
+def test_plain_requests_of_the_rfc_are_decoded() -> None:
     decoder = hpack.Decoder()
     for block, headers, size in PLAIN_REQUESTS:
         assert decoder.decode(bytes.fromhex(block)) == headers
         assert decoder.table_size == size
 
 
-def test_huffman_requests_of_the_rfc() -> None:
+def test_huffman_requests_of_the_rfc_are_decoded() -> None:
     decoder = hpack.Decoder()
     for block, (_plain, headers, size) in zip(CODED_REQUESTS, PLAIN_REQUESTS):
         assert decoder.decode(bytes.fromhex(block)) == headers
@@ -99,7 +99,7 @@ def test_huffman_requests_of_the_rfc() -> None:
 
 
 @pytest.mark.parametrize("form", [0, 1], ids=["plain", "huffman"])
-def test_responses_of_the_rfc_with_eviction(form: int) -> None:
+def test_responses_of_the_rfc_are_decoded_while_entries_are_evicted(form: int) -> None:
     decoder = hpack.Decoder(256)
     for example in RESPONSES:
         block, headers, size = example[form], example[2], example[3]
@@ -109,11 +109,11 @@ def test_responses_of_the_rfc_with_eviction(form: int) -> None:
 
 # Appendix C.1 and C.2.
 @pytest.mark.parametrize(("value", "prefix", "coded"), [(10, 5, "0a"), (1337, 5, "1f9a0a"), (42, 8, "2a")])
-def test_integers_of_the_rfc(value: int, prefix: int, coded: str) -> None:
+def test_integers_of_the_rfc_are_encoded(value: int, prefix: int, coded: str) -> None:
     assert hpack.encode_integer(value, prefix).hex() == coded
 
 
-def test_literals_of_the_rfc() -> None:
+def test_literals_of_the_rfc_are_decoded() -> None:
     decoder = hpack.Decoder()
     indexed = decoder.decode(bytes.fromhex("400a637573746f6d2d6b65790d637573746f6d2d686561646572"))
     plain = decoder.decode(bytes.fromhex("040c2f73616d706c652f70617468"))

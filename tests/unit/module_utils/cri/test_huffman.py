@@ -38,7 +38,7 @@ def encode(text: bytes) -> bytes:
         ),
     ],
 )
-def test_the_examples_of_the_rfc(coded: str, text: bytes) -> None:
+def test_the_examples_of_the_rfc_are_decoded(coded: str, text: bytes) -> None:
     assert hpack.decode_huffman(bytes.fromhex(coded)) == text
 
 

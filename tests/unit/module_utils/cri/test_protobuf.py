@@ -13,7 +13,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.cri import prot
 from ansible_collections.volcano.colocation.plugins.module_utils.cri.protobuf import Fields, ProtobufError
 
 
-def test_the_examples_of_the_format_description() -> None:
+def test_the_examples_of_the_format_description_are_read_and_written() -> None:
     """protobuf.dev, "Encoding": Test1 {a: 150}, Test2 {b: "testing"}, Test3 {c: {a: 150}}."""
     assert Fields(bytes.fromhex("089601")).number(1) == 150
     assert Fields(bytes.fromhex("120774657374696e67")).text(2) == "testing"

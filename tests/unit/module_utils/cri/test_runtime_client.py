@@ -58,7 +58,7 @@ def client(path: Path, runtime: Runtime) -> Iterator[CriClient]:
         yield connected
 
 
-def test_version_and_status(client: CriClient) -> None:
+def test_version_and_status_of_the_runtime_are_read(client: CriClient) -> None:
     version = client.version()
     assert (version.runtime_name, version.runtime_version, version.api) == ("containerd", "1.7.24", "v1")
     status = client.status()
@@ -94,7 +94,7 @@ def test_an_answer_without_linux_says_nothing_of_the_driver(path: Path) -> None:
         assert client.cgroup_driver() is None
 
 
-def test_sandboxes_and_containers(client: CriClient) -> None:
+def test_sandboxes_and_containers_are_read_with_their_states(client: CriClient) -> None:
     first, second = client.pod_sandboxes()
     assert (first.id, first.state, first.name, first.namespace, first.uid) == (
         "s1",
@@ -111,7 +111,7 @@ def test_sandboxes_and_containers(client: CriClient) -> None:
     ]
 
 
-def test_pids(client: CriClient) -> None:
+def test_the_pid_of_a_running_container_is_read_and_that_of_others_is_none(client: CriClient) -> None:
     assert client.container_pid("c1") == 4242
     assert client.container_pid("c2") is None, "an exited container has pid 0"
     assert client.container_pid("never") is None
@@ -124,7 +124,7 @@ def test_stop_and_remove(client: CriClient, runtime: Runtime) -> None:
     assert runtime.calls[:3] == ["Version", "StopPodSandbox", "RemovePodSandbox"]
 
 
-def test_an_answer_larger_than_a_frame(client: CriClient, runtime: Runtime) -> None:
+def test_an_answer_larger_than_a_frame_is_read_whole(client: CriClient, runtime: Runtime) -> None:
     runtime.sandboxes = [Sandbox(f"id-{index}", f"pod-{index}") for index in range(500)]
     assert [each.name for each in client.pod_sandboxes()] == [f"pod-{index}" for index in range(500)]
 
@@ -222,7 +222,7 @@ def test_a_server_that_misbehaves_is_unavailable(path: Path, case: str) -> None:
         client.version()
 
 
-def test_a_server_of_another_kind(path: Path) -> None:
+def test_a_server_of_another_kind_is_refused(path: Path) -> None:
     def web(connection: Connection) -> None:
         connection.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         connection.receive()
@@ -256,7 +256,7 @@ def test_a_connection_that_broke_is_made_anew(path: Path, runtime: Runtime) -> N
         assert client.version().runtime_name == "containerd"
 
 
-def test_nobody_there(path: Path) -> None:
+def test_a_socket_on_which_nobody_listens_is_reported(path: Path) -> None:
     with CriClient(str(path), 1.0) as client, pytest.raises(CriUnavailable, match="cannot be reached: No such file"):
         client.version()
     path.touch()
@@ -264,13 +264,13 @@ def test_nobody_there(path: Path) -> None:
         client.version()
 
 
-def test_a_path_too_long_for_a_socket() -> None:
+def test_a_path_too_long_for_a_socket_is_reported() -> None:
     with CriClient("/" + "x" * 200, 1.0) as client, pytest.raises(CriUnavailable, match="too long"):
         client.version()
 
 
 @pytest.mark.parametrize("endpoint", ["unix:///run/x.sock", "unix:/run/x.sock", "/run/x.sock"])
-def test_endpoint_forms(endpoint: str) -> None:
+def test_every_form_of_an_endpoint_leads_to_its_socket(endpoint: str) -> None:
     assert socket_path(endpoint) == "/run/x.sock"
 
 

@@ -36,7 +36,7 @@ def check_shape(simulation: Simulation, driver: str = "cgroupfs") -> Finding:
     return pod_checks.cgroup_shape(simulation.node, ENDPOINT, driver)
 
 
-def test_real_paths_of_containers(simulation: Simulation) -> None:
+def test_containers_in_the_shape_of_another_driver_are_waited_for(simulation: Simulation) -> None:
     assert check_shape(simulation).verdict is Verdict.PASSED
     wrong = check_shape(simulation, "systemd")
     assert wrong.verdict is Verdict.WAITING
@@ -51,7 +51,7 @@ def judged(simulation: Simulation, text: str) -> list[str]:
     return [driver for driver in drivers if check_shape(simulation, driver).verdict is Verdict.PASSED]
 
 
-def test_the_shape_of_each_driver(simulation: Simulation) -> None:
+def test_each_path_passes_for_the_driver_that_made_it_only(simulation: Simulation) -> None:
     shapes = {path: ["systemd"] for path in SYSTEMD.values()}
     shapes.update({path: ["cgroupfs"] for path in CGROUPFS.values()})
     shapes.update({path: [] for path in (*MISPLACED.values(), *FOREIGN.values())})
@@ -75,7 +75,7 @@ def test_containers_that_do_not_run_or_ended_just_now_do_not_count(simulation: S
     assert (finding.verdict, finding.detail) == (Verdict.NOT_PROVEN, "no container runs")
 
 
-def test_pods_returned(simulation: Simulation) -> None:
+def test_the_gate_waits_until_pods_have_returned(simulation: Simulation) -> None:
     def verdict(before: dict[str, int]) -> Verdict:
         return pod_checks.pods_returned(simulation.node, ENDPOINT, before).verdict
 
@@ -88,14 +88,14 @@ def test_pods_returned(simulation: Simulation) -> None:
     assert verdict({"default/gone": 0}) is Verdict.WAITING
 
 
-def test_the_runtime(simulation: Simulation) -> None:
+def test_the_gate_waits_until_the_runtime_is_ready(simulation: Simulation) -> None:
     assert runtime_checks.ready(simulation.node, ENDPOINT).detail == "containerd 1.7.24"
     simulation.runtime.ready = False
     assert runtime_checks.ready(simulation.node, ENDPOINT).verdict is Verdict.WAITING
     assert runtime_checks.ready(simulation.node, "/run/none.sock").verdict is Verdict.WAITING
 
 
-def test_handlers(simulation: Simulation) -> None:
+def test_a_running_handler_with_another_driver_fails_the_gate(simulation: Simulation) -> None:
     def finding(wanted: dict[str, bool]) -> Finding:
         return runtime_checks.handlers(simulation.node, ENDPOINT, wanted)
 
@@ -111,7 +111,7 @@ def test_handlers(simulation: Simulation) -> None:
     assert finding({"runc": True}).verdict is Verdict.FAILED
 
 
-def test_the_nri_socket(simulation: Simulation) -> None:
+def test_an_nri_socket_that_is_older_than_the_restart_is_waited_for(simulation: Simulation) -> None:
     now = Path(simulation.host.path(NRI)).stat().st_ctime
 
     def verdict(newer_than: float | None, path: str = NRI) -> Verdict:
@@ -126,7 +126,7 @@ def test_the_nri_socket(simulation: Simulation) -> None:
     assert verdict(None) is Verdict.WAITING
 
 
-def test_kubelet_healthz(simulation: Simulation) -> None:
+def test_the_gate_waits_until_kubelet_answers_that_it_is_healthy(simulation: Simulation) -> None:
     assert healthz(simulation.node, simulation.healthz_url).verdict is Verdict.PASSED
     simulation.healthy = False
     assert "answers HTTP status 500" in healthz(simulation.node, simulation.healthz_url).detail
@@ -155,7 +155,7 @@ def test_a_kubelet_that_does_not_stay(simulation: Simulation, change: str) -> No
     assert steady().verdict is Verdict.FAILED
 
 
-def test_the_cpu_manager_checkpoint(simulation: Simulation) -> None:
+def test_a_checkpoint_of_another_policy_is_waited_for(simulation: Simulation) -> None:
     def verdict(policy: str) -> Verdict:
         return checkpoint(simulation.node, "CPU manager checkpoint", Checkpoint(CHECKPOINT, policy)).verdict
 
@@ -214,7 +214,7 @@ def test_a_finding_that_waited_in_vain_has_failed() -> None:
     assert Finding("x", N, "y").document()["status"] == "not proven"
 
 
-def test_the_one_driver_of_a_runtime(simulation: Simulation) -> None:
+def test_a_runtime_with_another_driver_fails_the_gate(simulation: Simulation) -> None:
     def finding(wanted: str) -> Finding:
         return runtime_checks.cgroup_driver(simulation.node, ENDPOINT, wanted)
 

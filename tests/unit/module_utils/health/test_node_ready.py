@@ -83,14 +83,16 @@ def test_the_same_with_certificates_in_files(simulation: Simulation, server: Api
     assert ask(simulation)[0] is Verdict.PASSED
 
 
-def test_the_same_before_python_3_8(simulation: Simulation, server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_python_without_memfd_leaves_no_file_behind(
+    simulation: Simulation, server: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delattr("os.memfd_create", raising=False)
     before = sorted(Path(simulation.host.path("/run")).rglob("*"))
     assert ask(simulation)[0] is Verdict.PASSED
     assert sorted(Path(simulation.host.path("/run")).rglob("*")) == before
 
 
-def test_a_token(simulation: Simulation, server: ApiServer, authority: Authority) -> None:
+def test_a_kubeconfig_with_a_token_sends_it(simulation: Simulation, server: ApiServer, authority: Authority) -> None:
     server.anonymous()
     simulation.write(PATH, kubeadm_1_20(server.url, authority.data("ca.crt"), f"    token: {TOKEN}\n"))
     assert ask(simulation)[0] is Verdict.PASSED
@@ -105,7 +107,7 @@ def test_a_heartbeat_from_before_the_restart_does_not_count(simulation: Simulati
         assert says(simulation, server, 200, node_document("True", broken))[0] is Verdict.WAITING
 
 
-def test_not_ready(simulation: Simulation, server: ApiServer) -> None:
+def test_a_node_that_is_not_ready_is_waited_for_with_its_reason(simulation: Simulation, server: ApiServer) -> None:
     more = {"reason": "KubeletNotReady", "message": "cni plugin not initialized"}
     for status in ("False", "Unknown", "true", ""):
         verdict, detail = says(simulation, server, 200, node_document(status, FRESH, **more))
@@ -145,7 +147,7 @@ def test_other_answers(simulation: Simulation, server: ApiServer, answer: bytes,
     assert found.endswith(detail)
 
 
-def test_another_node(simulation: Simulation, server: ApiServer) -> None:
+def test_an_answer_about_another_node_is_silence(simulation: Simulation, server: ApiServer) -> None:
     found = says(simulation, server, 200, node_document("True", FRESH, name="other"))
     assert found == (Verdict.SILENT, "the API server answers something else than the Node")
 
@@ -165,7 +167,7 @@ def test_a_server_that_says_nothing(simulation: Simulation, server: ApiServer, m
     assert detail == f"the API server in {PATH} is silent: no answer within 0 s"
 
 
-def test_a_server_that_hangs_up(simulation: Simulation, server: ApiServer) -> None:
+def test_a_server_that_hangs_up_is_silence(simulation: Simulation, server: ApiServer) -> None:
     """Told as silence; once it was seen as an error of TLS without a name."""
     server.answer = lambda: HANG_UP
     verdict, detail = ask(simulation)
@@ -187,7 +189,7 @@ def test_nobody_listens(simulation: Simulation, authority: Authority) -> None:
     assert ask(simulation) == (Verdict.SILENT, f"the API server in {PATH} is silent: Connection refused")
 
 
-def test_a_server_of_another_authority(
+def test_a_server_of_another_authority_is_asked_nothing(
     simulation: Simulation, server: ApiServer, authority: Authority, tmp_path: Path
 ) -> None:
     simulation.write(PATH, kubeadm_1_20(server.url, Authority(tmp_path).data("ca.crt"), embedded(authority)))
@@ -211,7 +213,9 @@ def test_a_server_of_another_name(simulation: Simulation, server: ApiServer, aut
     assert ask(simulation)[0] is Verdict.PASSED
 
 
-def test_a_kubelet_without_a_certificate(simulation: Simulation, server: ApiServer, authority: Authority) -> None:
+def test_a_kubelet_without_a_certificate_gets_no_answer(
+    simulation: Simulation, server: ApiServer, authority: Authority
+) -> None:
     simulation.write(PATH, kubeadm_1_20(server.url, authority.data("ca.crt"), "    token: x\n"))
     verdict, detail = ask(simulation)
     assert verdict is Verdict.SILENT
@@ -271,7 +275,7 @@ def test_a_kubelet_is_started_in_a_second_without_another(simulation: Simulation
     assert now + slept[0] == pytest.approx(6.0)
 
 
-def test_the_baseline(simulation: Simulation, server: ApiServer) -> None:
+def test_the_baseline_says_whether_the_node_was_ready_and_why_not(simulation: Simulation, server: ApiServer) -> None:
     def baseline(*, kubelet_runs: bool = True) -> dict[str, Any]:
         found = node_ready.baseline(simulation.node, MEMBER, kubelet_runs=kubelet_runs)
         assert json.dumps(found)

@@ -168,7 +168,7 @@ def test_what_somebody_put_there_stays(image: Image) -> None:
     assert cleanup.removable_directories(image.host) == []
 
 
-def test_the_evidence_of_a_file(image: Image) -> None:
+def test_the_evidence_of_a_file_has_its_first_its_committed_and_its_present_state(image: Image) -> None:
     image.write(FILE, "first\n")
     os.chmod(image.host.path(FILE), 0o600)
     image.transact("t-1", {"path": FILE, "after": "second\n"})

@@ -37,7 +37,7 @@ def names(found: managed_slices.ManagedSlices) -> list[str]:
     return [each.name for each in found.slices]
 
 
-def test_a_node_without_slices_of_ours(systemd: Systemd) -> None:
+def test_a_node_without_slices_of_ours_is_not_asked_further(systemd: Systemd) -> None:
     systemd.write(f"{UNITS}/theirs.slice", "[Slice]\nCPUWeight=5\n")
     systemd.write(f"{UNITS}/theirs.slice.d/50-volcano-colocation.conf", "[Slice]\n# not by us\n")
     found = managed_slices.find_slices(systemd.host)

@@ -288,7 +288,9 @@ SETTLED = [
 
 
 @pytest.mark.parametrize(("name", "value", "mode", "backend", "current", "rounded"), SETTLED)
-def test_rounding(name: str, value: Any, mode: str, backend: Backend, current: Texts, rounded: Any) -> None:
+def test_a_value_is_rounded_as_the_kernel_or_systemd_rounds_it(
+    name: str, value: Any, mode: str, backend: Backend, current: Texts, rounded: Any
+) -> None:
     assert rounded_value(knob(name), value, mode, backend, current) == rounded
 
 

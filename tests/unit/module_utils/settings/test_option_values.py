@@ -139,7 +139,7 @@ def test_an_error_names_the_knob_the_value_and_what_it_takes(name: str, written:
 
 
 @given(written=st.one_of(st.text(max_size=12), st.integers(), st.floats(), st.none(), st.lists(st.text(max_size=3))))
-def test_nothing_but_a_value_or_our_error(written: Any) -> None:
+def test_any_text_is_a_value_or_refused_with_the_values_that_are_allowed(written: Any) -> None:
     for name in ("cpu_weight", "cpu_quota", "cpu_burst", "memory_max", "cpuset_cpus", "io_max", "cpu_idle"):
         try:
             parse_value(knob(name), written, NODE)

@@ -96,7 +96,9 @@ def test_the_static_manager_owns_every_cpuset_of_pods(name: str) -> None:
         (None, True, {"root", "guaranteed", "burstable"}),
     ],
 )
-def test_memory_protection_by_version_and_gate(name: str, version: Any, memory_qos: Any, places: set[str]) -> None:
+def test_memory_protection_is_refused_by_version_and_gate_where_kubelet_writes_it(
+    name: str, version: Any, memory_qos: Any, places: set[str]
+) -> None:
     assert refused(name, version=version, memory_qos=memory_qos) == places
 
 

@@ -53,7 +53,9 @@ def now(tree: Tree, cgroup: str, names: Any) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("target", "where"), TARGETS)
-def test_a_setting_s_life(tree: Tree, target: dict[str, Any], where: Any) -> None:
+def test_settings_are_set_changed_and_removed_as_check_mode_predicts(
+    tree: Tree, target: dict[str, Any], where: Any
+) -> None:
     cgroup, untouched = where(tree.driver), tree.texts()
 
     first = tree.run(settings=SETTINGS, **target)
@@ -132,7 +134,7 @@ def test_percents_are_parts_of_the_node(v2: Tree) -> None:
     assert now(v2, cgroup, ["cpu.max", "memory.high"]) == {"cpu.max": "100000 100000", "memory.high": "1073741824"}
 
 
-def test_every_pod_of_a_class(tree: Tree) -> None:
+def test_a_setting_of_pods_reaches_every_pod_of_the_class(tree: Tree) -> None:
     other = PODS[tree.driver]["burstable"][:-8] + PODS[tree.driver]["burstable"][-8:].replace("a", "b")
     tree.make(other)
     result = tree.run(qos_class="burstable", level="pods", settings={"pids_max": 77})

@@ -243,6 +243,6 @@ def test_a_damaged_record_stops_before_anything_is_written(v2: Tree) -> None:
     assert "it is damaged" in refused(v2, slice="system.slice", settings={"pids_max": 10})
 
 
-def test_options_that_contradict_each_other(v2: Tree) -> None:
+def test_options_that_contradict_each_other_are_refused(v2: Tree) -> None:
     assert "state: absent" in refused(v2, slice="system.slice", settings={"pids_max": 10}, state="absent")
     assert "level: pods" in refused(v2, slice="system.slice", level="pods", settings={"pids_max": 10})

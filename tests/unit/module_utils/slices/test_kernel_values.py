@@ -43,7 +43,7 @@ V1 = Hierarchies("v1", {name: f"/sys/fs/cgroup/{name}" for name in ("cpu", "memo
         (V2, {"MemoryHigh": "5000"}, "cpu.weight", "50", {}),
     ],
 )
-def test_unlike(
+def test_a_kernel_file_that_differs_from_systemd_is_reported(
     tmp_path: Path, tree: Hierarchies, given: dict[str, Any], file: str, text: str, expected: dict[str, str]
 ) -> None:
     controller, _slash, name = file.rpartition("/")

@@ -53,7 +53,9 @@ MACHINE = Machine(pages=1000001, page=4096, tasks=32768)
         ("ManagedOOMSwap", None, "ManagedOOMSwap=auto", "ManagedOOMSwap", "auto"),
     ],
 )
-def test_a_value_in_file_and_on_the_bus(name: str, given: Any, line: str, dbus: str, value: Any) -> None:
+def test_a_value_is_written_to_the_file_and_sent_over_the_bus(
+    name: str, given: Any, line: str, dbus: str, value: Any
+) -> None:
     found = parse_setting(name, given, MACHINE)
     assert found.lines == (line,)
     assert found.value == Property(dbus, RULES[name].signature, value)

@@ -25,20 +25,20 @@ from ansible_collections.volcano.colocation.plugins.module_utils.slices.unit_fil
 from ansible_collections.volcano.colocation.tests.support.node.scripted_host import AnsweringHost
 
 
-def test_assignments_of_a_section() -> None:
+def test_only_assignments_of_the_slice_section_are_read() -> None:
     text = (
         "[Unit]\nCPUWeight=1\n[Slice]\n# CPUWeight=2\n; CPUWeight=3\n CPUWeight = 4 \nMemoryMax=\\\n5\n[Install]\nX=6\n"
     )
     assert list(assignments(text)) == [("CPUWeight", "4"), ("MemoryMax", "5")]
 
 
-def test_a_text_without_its_values() -> None:
+def test_values_are_taken_out_and_other_lines_stay() -> None:
     text = "[Unit]\nBefore=a\n\n[Slice]\nCPUWeight=1\nTasksMax=2\n\n[Install]\nWantedBy=b\n"
     assert without_values(text) == "[Unit]\nBefore=a\n\n\n[Install]\nWantedBy=b\n"
     assert without_values("# x\n[Slice]\nCPUWeight=1\n") == "# x\n"
 
 
-def test_folders_of_a_dashed_slice() -> None:
+def test_drop_in_folders_of_a_dashed_slice_begin_with_the_nearest() -> None:
     assert unit_files.drop_in_directories("a-b-c.slice") == ("a-b-c.slice.d", "a-b-.slice.d", "a-.slice.d", "slice.d")
     assert unit_files.drop_in_directories("a.slice") == ("a.slice.d", "slice.d")
     assert unit_files.drop_in_directories("-.slice") == ("-.slice.d", "slice.d")

@@ -339,7 +339,7 @@ def test_check_mode_tells_what_will_be(systemd: Systemd) -> None:
     assert values["after"] == "ActiveState=active\nCPUWeight=300\n"
 
 
-def test_usage_and_pressure(systemd: Systemd) -> None:
+def test_usage_and_pressure_of_a_slice_are_reported(systemd: Systemd) -> None:
     folder = "sys/fs/cgroup/node.slice/node-agents.slice"
     systemd.write(f"{folder}/cpu.pressure", "some avg10=1.50 avg60=0.00 avg300=0.00 total=42\n")
     unit = {

@@ -88,7 +88,7 @@ def test_no_files_are_told_from_files_that_say_nothing(tmp_path: Path) -> None:
     assert boot(grow(tmp_path, {GRUB: "GRUB_TIMEOUT=1\n"})) == {GRUB: []}
 
 
-def test_grubs_folder_of_drop_ins(tmp_path: Path) -> None:
+def test_switches_in_grubs_drop_ins_are_taken_and_nothing_else(tmp_path: Path) -> None:
     files = {
         GRUB: f'GRUB_CMDLINE_LINUX="{V1}"\n',
         f"{GRUB_DIRECTORY}/50-cloud.cfg": f'GRUB_CMDLINE_LINUX_DEFAULT="psi=1 {SECRET}"\n',
@@ -97,7 +97,7 @@ def test_grubs_folder_of_drop_ins(tmp_path: Path) -> None:
     assert boot(grow(tmp_path, files)) == {GRUB: [V1, "psi=1"]}
 
 
-def test_entries_with_grubs_variables(tmp_path: Path) -> None:
+def test_variables_in_boot_entries_are_resolved_and_secrets_left(tmp_path: Path) -> None:
     files = {
         KERNEL_INSTALL: f"root=/dev/vda1 {SECRET} psi=1\n",
         "/boot/grub2/grubenv": f"# GRUB Environment Block\nkernelopts=ro {V1}\n####\n",
@@ -186,9 +186,9 @@ def test_static_pods_are_bounded(tmp_path: Path) -> None:
         ("\udcff".encode("utf-8", "surrogateescape").decode("latin-1"), None),
     ],
 )
-def test_rubiks_own_file(tmp_path: Path, text: str, found: object) -> None:
+def test_driver_and_features_are_taken_from_rubiks_own_file(tmp_path: Path, text: str, found: object) -> None:
     assert rubik(grow(tmp_path, {RUBIK_CONFIG: text})) == found
 
 
-def test_no_file_of_rubik(tmp_path: Path) -> None:
+def test_a_node_without_rubiks_file_has_no_evidence_of_it(tmp_path: Path) -> None:
     assert rubik(Host(str(tmp_path))) is None

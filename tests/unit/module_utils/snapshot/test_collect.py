@@ -116,14 +116,14 @@ def evidence(tmp_path: Path) -> dict[str, Any]:
     return found
 
 
-def test_the_machine(evidence: dict[str, Any]) -> None:
+def test_the_machine_is_described_by_its_files(evidence: dict[str, Any]) -> None:
     assert evidence["system"]["hostname"] == "node1"
     assert evidence["system"]["pid1"] == "systemd"
     assert evidence["system"]["boot_id"] is None
     assert (evidence["cpus"]["online"], evidence["cpus"]["numa"]) == ("0-3", {"0": "0-3"})
 
 
-def test_the_cgroups(evidence: dict[str, Any]) -> None:
+def test_cgroups_are_described_by_the_mount_table_and_their_files(evidence: dict[str, Any]) -> None:
     assert evidence["cgroups"]["mountinfo"] == [MOUNTINFO.splitlines()[1]]
     assert evidence["cgroups"]["trees"] == ["/sys/fs/cgroup/kubepods.slice"]
     assert evidence["cgroups"]["files"] == {
@@ -148,7 +148,7 @@ def test_the_file_kubelet_was_started_with(evidence: dict[str, Any]) -> None:
     assert kubelet["files"]["/var/lib/kubelet/cpu_manager_state"]["text"] == "{}"
 
 
-def test_containerd_and_its_files(evidence: dict[str, Any]) -> None:
+def test_containerd_is_found_with_its_files(evidence: dict[str, Any]) -> None:
     runtime = evidence["runtime"]
     assert runtime["program"] == "/usr/local/bin/containerd"
     assert runtime["cri"] == {"endpoint": "unix:///r.sock"}
@@ -227,7 +227,7 @@ def test_a_process_that_ended_between_two_reads_is_no_evidence(tmp_path: Path) -
         ([], None),
     ],
 )
-def test_options(argv: list[str], value: str | None) -> None:
+def test_an_option_is_read_from_a_command_line_in_every_form(argv: list[str], value: str | None) -> None:
     assert command_line_option(argv, "--config", "-c") == value
 
 
@@ -267,7 +267,7 @@ def test_boot_and_start_of_a_process() -> None:
     assert started_at("", 899.75, 100) is None
 
 
-def test_cgroup_mounts_and_no_others() -> None:
+def test_only_mounts_of_cgroups_are_taken() -> None:
     assert cgroup_mounts(MOUNTINFO) == [MOUNTINFO.splitlines()[1]]
     assert cgroup_mounts(V1_MOUNTINFO) == V1_MOUNTINFO.splitlines()
 
@@ -283,7 +283,7 @@ def test_an_image_has_no_services(tmp_path: Path) -> None:
     assert services(Host(str(tmp_path))) == {"version": None, "installed": None, "units": {}}
 
 
-def test_a_regular_file_with_its_text(tmp_path: Path) -> None:
+def test_a_regular_file_is_taken_with_its_text_and_checksum(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"caf\xe9\r\n")
     os.chmod(tmp_path / "a", 0o640)
     found = capture(Host(str(tmp_path)), "/a")
@@ -334,14 +334,14 @@ def test_linked_units_of_an_image_are_read(tmp_path: Path) -> None:
     assert found["files"][drop_in]["text"] == ""
 
 
-def test_a_symlink_to_nowhere(tmp_path: Path) -> None:
+def test_a_symlink_to_nowhere_is_described_with_the_error(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("gone")
     found = capture(Host(str(tmp_path)), "/link")
     assert (found["kind"], found["error"]) == ("symlink", "No such file or directory")
 
 
 @pytest.mark.parametrize("path", ["/gone", "/file/below"])
-def test_a_missing_file(tmp_path: Path, path: str) -> None:
+def test_a_missing_file_is_described_as_missing(tmp_path: Path, path: str) -> None:
     (tmp_path / "file").touch()
     assert capture(Host(str(tmp_path)), path) == {"kind": "missing"}
 
@@ -369,7 +369,7 @@ def test_a_fifo_does_not_hang_us(tmp_path: Path) -> None:
     assert "text" not in found
 
 
-def test_a_folder_and_a_socket(tmp_path: Path) -> None:
+def test_a_folder_and_a_socket_are_described_by_their_kind(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(tmp_path / "s"))
@@ -383,7 +383,7 @@ def test_a_link_that_leads_to_itself_is_described_and_not_read(tmp_path: Path) -
     assert "error" in capture(Host(str(tmp_path)), "/loop")
 
 
-def test_kernel_texts(tmp_path: Path) -> None:
+def test_a_kernel_file_is_read_and_a_missing_one_is_none(tmp_path: Path) -> None:
     grow(tmp_path, {"proc/x": "a b\n"})
     assert kernel_text(Host(str(tmp_path)), "/proc/x") == "a b"
     assert kernel_text(Host(str(tmp_path)), "/proc/y") is None
@@ -391,7 +391,7 @@ def test_kernel_texts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("body", ["ok", ""])
-def test_healthz(body: str) -> None:
+def test_the_answer_of_healthz_is_taken(body: str) -> None:
     with listening() as server:
 
         def answer() -> None:
@@ -412,7 +412,7 @@ def test_a_null_address_is_kubelets_default(word: str) -> None:
     assert healthz_address([], [text]) == ("127.0.0.1", 10248)
 
 
-def test_healthz_of_nobody() -> None:
+def test_healthz_where_nobody_listens_is_none() -> None:
     with listening() as server:
         address = server.getsockname()[:2]
     assert healthz(address, 1.0) is None

@@ -114,7 +114,7 @@ def test_without_systemd_the_unit_is_found_on_its_search_path(tmp_path: Path) ->
     assert kubelet_files.unit_paths(Host(str(tmp_path / "etc")), {}) == []
 
 
-def test_environment_files_of_the_unit_and_the_well_known(tmp_path: Path) -> None:
+def test_environment_files_are_those_of_the_unit_and_the_well_known(tmp_path: Path) -> None:
     text = "[Service]\nEnvironmentFile=-/etc/own.env\nEnvironmentFile=/etc/*.env\nEnvironmentFile=\n"
     host = grow(tmp_path, **{"/etc/b.env": "", "/etc/a.env": "", "/etc/.c.env": "", "/etc/d.env.d/x": ""})
     patterns = kubelet_files.environment_patterns(host, [text])
@@ -160,7 +160,7 @@ def test_the_files_of_a_pattern_are_in_the_evidence(tmp_path: Path) -> None:
     assert found["files"]["/etc/k/a.env"]["text"] == "A=1\n"
 
 
-def test_the_variable_of_the_running_process(tmp_path: Path) -> None:
+def test_the_variable_of_the_running_process_is_found_or_unknown(tmp_path: Path) -> None:
     block = "PATH=/bin\0KUBELET_CONFIG_DROPIN_DIR_ALPHA=on\0"
     host = grow(tmp_path, **{"/proc/7/environ": block, "/proc/8/environ": "X=KUBELET"})
     assert [kubelet_files.dropin_variable(host, pid) for pid in (7, 8, 9, None)] == [True, False, None, None]
@@ -205,7 +205,7 @@ def test_a_kubelet_that_does_not_run_is_looked_for_where_its_unit_says(tmp_path:
     assert found["config_dir"]["paths"] == [f"{FOLDER}/a.conf"]
 
 
-def test_settings_of_a_unit() -> None:
+def test_settings_of_a_unit_are_read_over_continued_lines() -> None:
     text = (
         "[Unit]\nDescription=x\n[Service]\n# ExecStart=no\nExecStart=/usr/bin/kubelet \\\n; between\n  --v=2 \\\n"
         "  --config=/x\nRestart = always\nnonsense\n[Install]\nExecStart=other\n"
@@ -215,7 +215,7 @@ def test_settings_of_a_unit() -> None:
     assert environment_files(text) == []
 
 
-def test_variables_of_an_environment_file() -> None:
+def test_variables_of_an_environment_file_are_read_as_systemd_reads_them() -> None:
     text = (
         '# c\nKUBELET_KUBEADM_ARGS="--a=b --c=\'d\'"\nEMPTY=\n export X=1\nKUBELET_EXTRA_ARGS=--v=2 "x"\n'
         "TWICE=1\nTWICE='2'\nJOINED=a \\\nb\nno assignment\n"
@@ -234,7 +234,7 @@ def test_a_quoted_value_may_go_over_lines() -> None:
     assert parse_environment(text) == {"KUBELET_ARGS": "--a=b --c=d   --e", "NEXT": "1", "OPEN": "x"}
 
 
-def test_words() -> None:
+def test_a_command_line_is_split_at_blanks_outside_of_quotes() -> None:
     assert split_words("--a='b c' --d \"e\"") == ["--a=b c", "--d", "e"]
     assert split_words("--a='b c") == ["--a='b", "c"]
 
@@ -327,7 +327,7 @@ def kubelet_server(folder: Path, answer: bytes) -> Iterator[tuple[str, int]]:
         thread.join()
 
 
-def test_configz_over_tls(tmp_path: Path) -> None:
+def test_configz_over_tls_is_taken_without_secrets(tmp_path: Path) -> None:
     body = json.dumps({"kubeletconfig": {"cgroupDriver": "systemd", "staticPodURLHeader": {"X": ["secret"]}}})
     with kubelet_server(tmp_path, OK + body.encode()) as address:
         found = configz(address)

@@ -83,7 +83,7 @@ PROCESSES = {
 }
 
 
-def test_real_time_threads_of_user_space_outside_the_root(tmp_path: Path) -> None:
+def test_real_time_threads_of_user_space_are_found_outside_the_root(tmp_path: Path) -> None:
     found = realtime_threads(grow(tmp_path, PROCESSES))
     assert [(each["pid"], each["tid"], each["policy"], each["priority"]) for each in found["threads"]] == [
         (40, 41, "RR", 99),
@@ -129,7 +129,7 @@ def v2_tree(enabled: str) -> dict[str, str]:
     }
 
 
-def test_a_v2_hierarchy(tmp_path: Path) -> None:
+def test_a_v2_hierarchy_is_described_with_its_trees_of_pods(tmp_path: Path) -> None:
     found = cgroups(grow(tmp_path, v2_tree("cpuset cpu io memory pids")), [f"0::/apps/kubepods/burstable/pod1/{ID}"])
     assert found["tops"][ROOT] == {
         "files": ["cgroup.controllers", "cgroup.subtree_control", "io.cost.qos"],
@@ -148,7 +148,7 @@ def test_real_time_threads_are_looked_for_only_when_cpu_is_not_enabled(tmp_path:
     assert [each["pid"] for each in found["realtime"]["threads"]] == [40, 60]
 
 
-def test_v1_hierarchies_with_links(tmp_path: Path) -> None:
+def test_v1_hierarchies_are_described_once_though_links_lead_to_them(tmp_path: Path) -> None:
     lines = (
         f"24 22 0:21 / {ROOT} ro - tmpfs tmpfs ro\n"
         f"31 24 0:28 / {ROOT}/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
@@ -182,7 +182,7 @@ def test_what_is_taken_along_is_bounded(tmp_path: Path) -> None:
     assert len(found["tops"][ROOT]["folders"]) == NAME_LIMIT
 
 
-def test_garbage_in_the_mount_table_and_a_file_in_the_place_of_a_folder(tmp_path: Path) -> None:
+def test_garbage_in_the_mount_table_gives_no_trees(tmp_path: Path) -> None:
     text = " - cgroup2 x\nx - cgroup y\n1 2 3 4 relative rw - cgroup2 cgroup2 rw\n" + V2
     found = cgroups(grow(tmp_path, {"/proc/self/mountinfo": text, ROOT: "not a folder"}), [])
     assert found["tops"][ROOT] == {"files": [], "folders": []}
@@ -225,7 +225,7 @@ def test_pods_are_counted_in_each_tree(tmp_path: Path) -> None:
         ("", []),
     ],
 )
-def test_trees_that_containers_live_in(text: str, trees: list[str]) -> None:
+def test_trees_are_found_by_the_containers_in_them(text: str, trees: list[str]) -> None:
     assert live_trees([text]) == trees
 
 
@@ -284,7 +284,7 @@ def test_controllers_of_a_cgroup_are_told_where_there_are_any(tmp_path: Path) ->
     assert available_controllers(host, found) == {"x.slice": "cpu memory", "empty.slice": ""}
 
 
-def test_cpus_with_siblings_and_without(tmp_path: Path) -> None:
+def test_siblings_of_cpus_are_listed_once_where_the_kernel_names_them(tmp_path: Path) -> None:
     folder = "/sys/devices/system/cpu"
     siblings = {
         f"{folder}/cpu{number}/topology/thread_siblings_list": f"{number % 2},{number % 2 + 2}\n" for number in range(4)
@@ -295,14 +295,14 @@ def test_cpus_with_siblings_and_without(tmp_path: Path) -> None:
     assert cpus(grow(tmp_path, {f"{folder}/smt/active": "0\n"}))["siblings"] == []
 
 
-def test_sockets_once_each(tmp_path: Path) -> None:
+def test_each_socket_is_listed_once(tmp_path: Path) -> None:
     folder = "/sys/devices/system/cpu"
     packages = {f"{folder}/cpu{number}/topology/physical_package_id": f"{number % 2}\n" for number in range(4)}
     assert cpus(grow(tmp_path, packages))["sockets"] == ["0", "1"]
     assert cpus(grow(tmp_path / "none", {f"{folder}/online": "0\n"}))["sockets"] == []
 
 
-def test_the_kernels_switches(tmp_path: Path) -> None:
+def test_sysctls_of_the_kernel_are_read_where_they_exist(tmp_path: Path) -> None:
     files = {
         "/proc/filesystems": "nodev\tsysfs\nnodev\tresctrl\n",
         "/proc/sys/vm/memcg_qos_enable": "1\n",
@@ -314,7 +314,7 @@ def test_the_kernels_switches(tmp_path: Path) -> None:
     assert found["resctrl"] == {"known": True, "files": ["schemata"]}
 
 
-def test_writers_in_pods_and_beside_them(tmp_path: Path) -> None:
+def test_other_writers_are_found_in_pods_and_beside_them(tmp_path: Path) -> None:
     files = {
         "/proc/10/comm": "koordlet\n",
         "/proc/10/cgroup": f"0::/kubepods.slice/kubepods-pod1.slice/cri-containerd-{ID}.scope\n",

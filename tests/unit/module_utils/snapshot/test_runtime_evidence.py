@@ -165,7 +165,7 @@ def test_drop_ins_of_the_usual_folder_are_taken_along_imported_or_not(tmp_path: 
     ]
 
 
-def test_a_main_file_elsewhere(tmp_path: Path) -> None:
+def test_a_main_file_elsewhere_is_followed_with_its_imports(tmp_path: Path) -> None:
     grow(tmp_path, {"srv/c.toml": 'imports = ["d.toml"]', "srv/d.toml": ""})
     found = files(tmp_path, "--config=/srv/c.toml")
     assert found["config_path"] == "/srv/c.toml"
@@ -225,7 +225,7 @@ def test_a_dump_carries_handlers_and_nri_and_nothing_secret() -> None:
 
 
 @pytest.mark.parametrize("dump", ["", "\0", "[", "[[", "]\n[plugins.", "x = [\n1\n]\n", "version = {a = 1}\n"])
-def test_a_dump_of_anything_else(dump: str) -> None:
+def test_a_dump_of_anything_else_leaves_nothing(dump: str) -> None:
     assert dump_excerpt(dump).strip() == ""
 
 
@@ -316,7 +316,7 @@ def test_a_containerd_whose_file_names_its_socket(tmp_path: Path) -> None:
     assert sort_by_endpoint(host, [*agent("containerd"), *own], "unix:///srv/run/containerd.sock")[0] is own[0]
 
 
-def test_crio_and_its_drop_ins(tmp_path: Path) -> None:
+def test_crio_is_found_with_its_file_and_drop_ins(tmp_path: Path) -> None:
     assert crio(Host(str(tmp_path)), []) is None
     grow(tmp_path, {"etc/crio/crio.conf": "a", "etc/crio/crio.conf.d/10.conf": "b", "usr/bin/crio": ""})
     found = crio(Host(str(tmp_path)), [])

@@ -280,7 +280,7 @@ def test_the_dot_name_is_one_that_no_watcher_takes() -> None:
         assert not temporary.endswith((".conf", ".toml", ".yaml", ".yml", ".json", ".service", ".slice"))
 
 
-def test_a_file_system_without_nameless_files(
+def test_a_file_is_replaced_on_a_file_system_without_nameless_files(
     target: Path, host: Host, backups: str, saved: Saved, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Such as NFS; none of them can be mounted here."""

@@ -37,7 +37,7 @@ def listing(host: Host) -> list[str]:
     return sorted(str(path.relative_to(host.root)) for path in Path(host.root).rglob("*"))
 
 
-def test_replace_and_restore(host: Host, backups: str) -> None:
+def test_a_replaced_file_keeps_its_mode_and_is_restored(host: Host, backups: str) -> None:
     target = Path(host.path(PATH))
     before = target.stat()
     saved = files.save(host, PATH, 0o644, backups, "file-0")

@@ -18,7 +18,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.state.node_lock
 from ansible_collections.volcano.colocation.tests.support.node.simulation import FakeClock
 
 
-def test_one_holder_at_a_time(tmp_path: Path) -> None:
+def test_a_held_lock_is_refused_to_a_second_holder_by_name(tmp_path: Path) -> None:
     path = str(tmp_path / "state" / "lock")
     with hold(path, "first"), pytest.raises(LockHeld, match=rf"first, pid {os.getpid()}, since 20\d\d-"), hold(
         path, "second"

@@ -66,7 +66,7 @@ def document() -> dict[str, Any]:
     }
 
 
-def test_a_whole_plan() -> None:
+def test_every_part_of_a_whole_plan_is_read() -> None:
     plan = parse_plan(json.dumps(document()))
     first, second = plan.files
     assert (first.after, first.after_sha256, first.mode) == (b"a: \xff\n", sha256(b"a: \xff\n"), 0o644)
@@ -83,7 +83,7 @@ def test_a_whole_plan() -> None:
     assert not plan.files_only
 
 
-def test_the_least_plan() -> None:
+def test_a_plan_of_schema_and_id_is_read_as_empty() -> None:
     plan = parse_plan('{"schema": 1, "id": "a"}')
     assert plan.files_only
     assert (plan.kubelet, plan.gate, plan.files, plan.checkpoints) == (None, None, (), ())
@@ -170,7 +170,7 @@ def test_a_wrong_field_is_named(path: list[Any], value: Any, message: str) -> No
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", "{", '"x"'])
-def test_no_plan_at_all(text: str) -> None:
+def test_a_text_that_is_not_a_plan_is_refused(text: str) -> None:
     with pytest.raises(PlanError):
         parse_plan(text)
 

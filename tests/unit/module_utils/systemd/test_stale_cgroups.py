@@ -27,7 +27,7 @@ def folder(simulation: Simulation, path: str) -> Path:
     return Path(simulation.host.path("/sys/fs/cgroup/" + path))
 
 
-def test_hierarchies() -> None:
+def test_mount_points_of_cgroups_are_read_from_the_mount_table() -> None:
     assert mount_points(V1) == ["/sys/fs/cgroup/systemd", "/sys/fs/cgroup/cpuset", "/sys/fs/cgroup/cpu,cpuacct"]
     assert mount_points("30 24 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw\n") == ["/sys/fs/cgroup"]
 
@@ -50,7 +50,7 @@ def test_a_tree_with_a_process_is_left_alone(simulation: Simulation) -> None:
     assert folder(simulation, "kubepods/besteffort/pod1").is_dir()
 
 
-def test_a_node_with_very_many_mounts(simulation: Simulation) -> None:
+def test_a_cgroup_is_removed_on_a_node_with_very_many_mounts(simulation: Simulation) -> None:
     overlay = "40 24 0:50 / /run/containerd/x rw - overlay overlay rw,lowerdir=" + "/var/lib/containerd" * 50 + "\n"
     simulation.write("/proc/self/mountinfo", overlay * 3000 + V1)
     folder(simulation, "cpuset/kubepods").mkdir(parents=True)

@@ -28,14 +28,14 @@ time="2026-11-21T02:21:43Z" level=fatal msg="containerd: invalid plugin config: 
 """
 
 
-def test_each_telling_line_once() -> None:
+def test_each_line_that_tells_of_a_failure_is_shown_once() -> None:
     assert failure_lines(KUBELET) == [
         "server.go:269] failed to run Kubelet: start cpu manager error: could not restore state",
         "kubelet.service: Main process exited, code=exited, status=255/EXCEPTION",
     ]
 
 
-def test_containerd_lines() -> None:
+def test_of_containerds_log_the_fatal_line_is_shown() -> None:
     (line,) = failure_lines(CONTAINERD)
     assert "level=fatal" in line
 

@@ -35,7 +35,9 @@ def disk(**values: int) -> os.statvfs_result:
         ({"f_blocks": 0, "f_bfree": 0}, 50000, ""),
     ],
 )
-def test_room(monkeypatch: pytest.MonkeyPatch, values: dict[str, int], size: int, words: str) -> None:
+def test_a_disk_without_enough_space_is_refused(
+    monkeypatch: pytest.MonkeyPatch, values: dict[str, int], size: int, words: str
+) -> None:
     def statvfs(_path: Any) -> os.statvfs_result:
         return disk(**values)
 
@@ -62,7 +64,7 @@ def test_a_full_disk_is_noticed_before_the_first_change(
     assert simulation.tree() == tree
 
 
-def test_connections_of_plugins() -> None:
+def test_connections_of_plugins_are_counted_by_the_nri_socket() -> None:
     table = (
         "Num       RefCount Protocol Flags    Type St Inode Path\n"
         "0000000000000000: 00000002 00000000 00010000 0001 01 21 /var/run/nri/nri.sock\n"

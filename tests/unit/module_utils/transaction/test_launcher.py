@@ -164,7 +164,7 @@ def test_an_engine_that_has_no_place_is_a_refusal(simulation: Simulation, files_
     assert not Path(simulation.store.path(plan["id"], "plan.json")).exists()
 
 
-def test_an_unknown_transaction(simulation: Simulation) -> None:
+def test_waiting_for_an_unknown_transaction_is_refused(simulation: Simulation) -> None:
     with pytest.raises(NotStarted, match="no transaction t-9"):
         launcher.wait(simulation.host, "t-9", 1.0)
 

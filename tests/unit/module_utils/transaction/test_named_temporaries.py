@@ -64,7 +64,7 @@ def test_undone_after_any_kill(bench: Bench) -> None:
     assert bench.settle(moments, test_kills.undo, ends(bench).check) > 100
 
 
-def test_every_power_cut(bench: Bench) -> None:
+def test_files_end_as_before_or_as_planned_after_every_power_cut(bench: Bench) -> None:
     after = bench.misaligned()
     files_alone(after)
     both = Ends(bench.misaligned(), test_power_cuts.booted(bench, after))

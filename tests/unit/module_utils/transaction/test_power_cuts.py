@@ -91,7 +91,7 @@ def settle(bench: Bench, moments: list[Moment], ends: Ends, check: Callable[[Mom
     return count
 
 
-def test_every_power_cut(bench: Bench) -> None:
+def test_a_node_ends_as_before_or_as_planned_after_every_power_cut(bench: Bench) -> None:
     node, failing = bench.misaligned(), bench.misaligned()
     moments = bench.moments(node, commits, Disk) + bench.moments(failing, fails, Disk)
     ends = Ends(bench.misaligned(), node)

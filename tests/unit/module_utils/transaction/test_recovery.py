@@ -108,5 +108,5 @@ def test_a_plan_that_is_gone_is_not_guessed(cut_off: Simulation, text: str | Non
         (2 * 86400, "2 days"),
     ],
 )
-def test_time_spans(seconds: float, words: str) -> None:
+def test_time_spans_are_spelled_in_words(seconds: float, words: str) -> None:
     assert recovery.format_duration(seconds) == words

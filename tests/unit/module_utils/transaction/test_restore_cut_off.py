@@ -150,7 +150,9 @@ def files_of_a_restore(simulation: InProcess, name: str = "t-2") -> dict[str, An
     return plan
 
 
-def test_every_power_cut(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_restore_ends_as_before_or_as_planned_after_every_power_cut(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What lies on a disk are files; a boot starts the services anew whatever they were."""
     monkeypatch.setattr(f"{__name__}.restore", files_of_a_restore)
     monkeypatch.setattr(f"{__name__}.commits", test_power_cuts.files_alone)

@@ -55,7 +55,7 @@ def test_a_misaligned_node_is_aligned(simulation: Simulation) -> None:
     assert simulation.pods() == ["etcd", "proxy"]
 
 
-def test_the_order_on_the_node(simulation: Simulation) -> None:
+def test_kubelet_stops_first_and_starts_last(simulation: Simulation) -> None:
     carry_out(simulation, document(simulation))
     jobs = [argv[1:] for argv in simulation.commands if argv[0] == "systemctl" and argv[1] in ("start", "stop")]
     assert jobs == [("stop", KUBELET), ("stop", CONTAINERD), ("start", CONTAINERD), ("start", KUBELET)]
@@ -327,7 +327,9 @@ def test_a_journal_that_cannot_be_written_does_not_stop_the_undoing(
     assert simulation.pods() == ["etcd", "proxy"]
 
 
-def test_recover_alone(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crashed_transaction_is_undone_by_recovery_alone(
+    simulation: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def crash(step: Step, work: TransactionContext) -> str:
         raise Crash
 

@@ -77,7 +77,7 @@ def test_find(text: str, table: tuple[str, ...], key: str, value: str | None) ->
     assert find_value(text, table, key) == value
 
 
-def test_all_values_by_table_and_key() -> None:
+def test_all_values_of_a_dump_are_read_by_table_and_key() -> None:
     assert dump_values(DUMP_2_1) == {
         ((), "version"): "3",
         (("plugins", "io.containerd.cri.v1.runtime", "containerd"), "default_runtime_name"): "'runc'",

@@ -50,7 +50,7 @@ def test_one_pool_is_what_the_chart_can_say() -> None:
     assert "seLinuxOptions" not in custom["agent_sc"]
 
 
-def test_root_selinux_digest_and_the_agents_own_tag() -> None:
+def test_values_carry_root_selinux_digest_and_the_agents_own_tag() -> None:
     kind = host("n1", "hosts/v2-kind-node.facts.json", selinux="enforcing", hidden_driver="")
     found = yaml.safe_load(values(kind, image="reg:5000/x/vc-agent:v1.15.0@sha256:ab", resources={}).values)
     assert found["basic"]["agent_image_tag_version"] == "v1.15.0@sha256:ab"

@@ -160,7 +160,7 @@ def test_pods_of_another_driver_are_made_again(path: str, driver: str | None, co
     assert [change.needs for change in found] == [frozenset({Impact.RESTART_KUBELET, Impact.DRAIN})] * count
 
 
-def test_the_texts_of_both_files() -> None:
+def test_the_plan_of_a_mismatch_edits_both_files() -> None:
     snapshot = captured(DIFFERING)
     facts = interpret(snapshot)
     plan = make_plan(facts, wanted(), allow_disruption=True)
@@ -227,5 +227,5 @@ def test_a_change_in_words() -> None:
         ({"file": "/x", "line": 3, "variable": "y"}, "/x:3 (y): it is so. Do that"),
     ],
 )
-def test_a_refusal_in_words(place: dict[str, str | int], text: str) -> None:
+def test_a_refusal_names_its_place_and_the_remedy(place: dict[str, str | int], text: str) -> None:
     assert str(Refusal("c", "it is so", "Do that", **place)) == text  # type: ignore[arg-type]

@@ -96,7 +96,7 @@ BACK = {"transaction": {"state": "rolled-back"}, "failed": True, "msg": "It was 
         ({"node_aligned": {"skipped": True}, "rollout_drained": {"reason": "budget"}}, "not drained", "budget"),
     ],
 )
-def test_what_became_of_a_node(known: dict[str, Any], state: str, what: str) -> None:
+def test_the_row_of_a_node_says_what_became_of_it(known: dict[str, Any], state: str, what: str) -> None:
     found = table_row("n", known)
     assert found.state == state
     assert found.what.startswith(what)

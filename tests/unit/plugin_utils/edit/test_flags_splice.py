@@ -121,7 +121,7 @@ def test_a_switch_has_no_word_behind_it(before: str, after: str) -> None:
     assert remove_flags(before, {SWITCH: None}) == after
 
 
-def test_several_flags_of_several_variables() -> None:
+def test_several_flags_of_several_variables_are_taken_out_at_once() -> None:
     text = "A=--x --cgroup-driver=systemd\nB=--fail-swap-on --y\n"
     wanted: dict[tuple[str, ...], None] = {
         ("cgroupDriver", "--cgroup-driver", "A"): None,

@@ -150,7 +150,7 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_whole_text(name: str) -> None:
+def test_a_json_text_is_edited_once_and_a_second_edit_changes_nothing(name: str) -> None:
     before, changes, after = CASES[name]
     assert edit_json(before, changes) == after
     json.loads(after.removeprefix("\ufeff"))

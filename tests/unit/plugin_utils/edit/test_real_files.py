@@ -127,7 +127,7 @@ def lost_and_gained(before: str, after: str) -> tuple[list[str], list[str]]:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("name", KUBELET)
-def test_a_kubelet_file(name: str, variant: str) -> None:
+def test_a_kubelet_file_gets_the_changes_and_keeps_every_other_line(name: str, variant: str) -> None:
     before = VARIANTS[variant](fixture(name))
     after = edit_yaml(before, KUBELET_CHANGES)
     assert comparable(read_yaml(after)) == comparable(changed(read_yaml(before), KUBELET_CHANGES)[0])
@@ -148,7 +148,7 @@ def test_the_driver_line_is_one_that_agents_find(name: str) -> None:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("name", CONTAINERD)
-def test_a_containerd_file(name: str, variant: str) -> None:
+def test_a_containerd_file_gets_the_changes_and_keeps_every_other_line(name: str, variant: str) -> None:
     before = VARIANTS[variant](fixture(name))
     changes = containerd_changes(name)
     after = edit_toml(before, changes)

@@ -254,7 +254,7 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_whole_text(name: str) -> None:
+def test_a_toml_text_is_edited_once_and_a_second_edit_changes_nothing(name: str) -> None:
     before, changes, after = CASES[name]
     assert edit_toml(before, changes) == after
     assert edit_toml(after, changes) == after
@@ -272,7 +272,7 @@ def test_the_whole_text(name: str) -> None:
         (["a", "b"], '["a", "b"]'),
     ],
 )
-def test_values(value: Any, text: str) -> None:
+def test_values_are_written_as_toml(value: Any, text: str) -> None:
     assert value_text(value) == text
 
 

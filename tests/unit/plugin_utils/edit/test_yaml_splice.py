@@ -225,7 +225,7 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_whole_text(name: str) -> None:
+def test_a_yaml_text_is_edited_once_and_a_second_edit_changes_nothing(name: str) -> None:
     before, changes, after = CASES[name]
     assert edit_yaml(before, changes) == after
     assert edit_yaml(after, changes) == after

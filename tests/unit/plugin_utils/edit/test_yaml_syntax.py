@@ -71,7 +71,7 @@ def test_any_other_string_is_quoted(string: str) -> None:
         ([], "[]"),
     ],
 )
-def test_values_of_other_types(value: Any, text: str) -> None:
+def test_values_of_other_types_are_written_as_yaml(value: Any, text: str) -> None:
     assert value_text(value) == text
 
 

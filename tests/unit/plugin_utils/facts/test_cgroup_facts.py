@@ -47,7 +47,9 @@ def facts(lines: list[str], magic: str | None = None, **files: str) -> Any:
         (TMPFS + V1, "63677270", CgroupMode.UNKNOWN),
     ],
 )
-def test_mode(lines: list[str], magic: str | None, mode: CgroupMode) -> None:
+def test_the_cgroup_mode_is_found_or_unknown_with_a_reason(
+    lines: list[str], magic: str | None, mode: CgroupMode
+) -> None:
     found = facts(lines, magic)
     assert found.mode is mode
     assert found.reason

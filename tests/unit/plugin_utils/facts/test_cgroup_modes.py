@@ -91,7 +91,7 @@ TABLES: dict[str, tuple[list[str], str, dict[str, str]]] = {
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_mode_and_mountpoints(table: str) -> None:
+def test_mode_and_mountpoints_are_read_from_a_mount_table(table: str) -> None:
     lines, mode, mountpoints = TABLES[table]
     found = facts(lines)
     assert found.mode.value == mode
@@ -110,7 +110,7 @@ def test_a_mount_table_that_was_not_read_is_no_empty_one() -> None:
     assert facts([], mountinfo_read=False).reason == "the mount table could not be read"
 
 
-def test_statfs_against_the_mount_table_at_hybrids_other_half() -> None:
+def test_a_mode_is_unknown_where_statfs_contradicts_the_mount_table_of_a_hybrid() -> None:
     found = facts([*DEBIAN_12_V1, UNIFIED], filesystem_types={f"{ROOT}/unified": "1021994"})
     assert (found.mode.value, found.reason[-23:]) == ("unknown", f"at {ROOT}/unified"[-23:])
 
@@ -170,7 +170,7 @@ NESTED = {
 
 
 @pytest.mark.parametrize("case", NESTED)
-def test_nested(case: str) -> None:
+def test_nested_cgroups_are_recognized_with_a_reason(case: str) -> None:
     lines, tops, reason = NESTED[case]
     found = facts(lines, tops=tops).nested
     assert found is None if reason is None else found is not None and reason in found

@@ -369,7 +369,7 @@ def test_later_dumps_show_what_was_migrated(aligned: Snapshot, version: str) -> 
         ("2.3.0", 'version = 4\n[plugins."io.containerd.nri.v1.nri"]\ndisable = true\n', False),
     ],
 )
-def test_nri_in_each_schema(aligned: Snapshot, version: str, text: str, configured: bool) -> None:
+def test_nri_is_read_in_each_schema(aligned: Snapshot, version: str, text: str, configured: bool) -> None:
     assert runtime(runtime_text(containerd(aligned, version), text)).nri.configured is configured
 
 
@@ -429,7 +429,7 @@ SILENT = {
 
 
 @pytest.mark.parametrize("case", SILENT)
-def test_files_without_a_defect(aligned: Snapshot, case: str) -> None:
+def test_a_file_without_a_defect_has_no_finding(aligned: Snapshot, case: str) -> None:
     version, text = SILENT[case]
     assert codes(runtime_text(containerd(aligned, version), text)) == []
 

@@ -50,7 +50,9 @@ def aligned() -> Snapshot:
         ("2.3.4", "", "version = 4\n", False),
     ],
 )
-def test_files_of_different_versions(aligned: Snapshot, version: str, main: str, drop_in: str, mixed: bool) -> None:
+def test_files_of_different_versions_are_a_finding_by_the_rules_of_the_release(
+    aligned: Snapshot, version: str, main: str, drop_in: str, mixed: bool
+) -> None:
     assert ("containerd-versions-mixed" in codes(imports(containerd(aligned, version), drop_in, main))) is mixed
 
 

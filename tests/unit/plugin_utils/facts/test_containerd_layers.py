@@ -309,7 +309,7 @@ TOP = {
 
 
 @pytest.mark.parametrize("case", TOP)
-def test_the_top_level(case: str) -> None:
+def test_a_drop_ins_top_level_is_merged_as_containerd_merges_it(case: str) -> None:
     version, main, drop_in, key, value = TOP[case]
     assert layers(version, ALL + main, **{"50-x": drop_in}).values[key] == value
 
@@ -367,7 +367,7 @@ def test_a_file_that_cannot_be_read_is_a_layer_without_values() -> None:
 
 
 @pytest.mark.parametrize("text", ['imports = "x"\n', "plugins = 3\n", f'[{V2}]\ncontainerd = "x"\n', 'version = "3"\n'])
-def test_shapes_that_nobody_expects(text: str) -> None:
+def test_shapes_that_nobody_expects_declare_no_handler(text: str) -> None:
     for version in ("1.7.0", "2.1.0", "2.3.0", None):
         assert declared_handlers(layers(version, text).cri) == {}
         assert source_of(layers(version, text), "runc") is None
@@ -386,5 +386,5 @@ def test_shapes_that_nobody_expects(text: str) -> None:
         (None, 4, "PER_FILE"),
     ],
 )
-def test_releases(version: str | None, schema: int, rules: str) -> None:
+def test_each_release_merges_by_its_own_rules(version: str | None, schema: int, rules: str) -> None:
     assert merge_of(version, schema).name == rules

@@ -101,7 +101,7 @@ def test_what_cannot_be_read_is_a_finding_that_names_the_file(name: str) -> None
 @given(st.text("ab:-&*[]{}<!|>\"'# \n\t=.1?,", max_size=60))
 @example("a: &a\n  <<: [*a, *a]")
 @example("<<: 1")
-def test_any_text_in_the_place_of_a_file(text: str) -> None:
+def test_any_text_in_the_place_of_a_file_leaves_the_other_facts(text: str) -> None:
     told(kubelet_text(captured(ALIGNED), text))
     told(runtime_text(captured(ALIGNED), text))
     told(checkpoint(captured(ALIGNED), text))
@@ -109,12 +109,12 @@ def test_any_text_in_the_place_of_a_file(text: str) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.text(max_size=12) | st.sampled_from(["--config", "--cgroup-driver", "--cgroup-driver=", "=", "--"])))
-def test_any_command_line(argv: list[str]) -> None:
+def test_any_command_line_leaves_the_other_facts(argv: list[str]) -> None:
     snapshot = put(captured(ALIGNED), argv, "kubelet", "processes", 0, "argv")
     told(put(snapshot, argv, "runtime", "processes", 0, "argv"))
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.dictionaries(st.text("0123456789:/.kubepodscri-\n", max_size=60), st.just(1), max_size=4))
-def test_any_text_of_the_cgroup_of_a_process(containers: dict[str, int]) -> None:
+def test_any_text_of_the_cgroup_of_a_process_leaves_the_other_facts(containers: dict[str, int]) -> None:
     told(put(captured(ALIGNED), containers, "containers"))

@@ -42,7 +42,7 @@ def places(values: dict[str, Any], *, is_json: bool = False) -> list[str]:
         ({"logging": {"verbosity": -1}}, "logging.verbosity"),
     ],
 )
-def test_a_wrong_type(values: dict[str, Any], path: str) -> None:
+def test_a_value_of_a_wrong_type_is_found_by_its_path(values: dict[str, Any], path: str) -> None:
     assert places(values) == [path]
 
 
@@ -55,7 +55,7 @@ def test_a_wrong_type(values: dict[str, Any], path: str) -> None:
         {"logging": {"flushFrequency": 5, "options": {"json": {"infoBufferSize": "0"}}}},
     ],
 )
-def test_a_right_type(values: dict[str, Any]) -> None:
+def test_a_value_of_the_right_type_is_not_found(values: dict[str, Any]) -> None:
     assert places(values) == []
 
 
@@ -82,7 +82,7 @@ def test_a_field_that_came_later_is_ignored() -> None:
         ("a: 1\n", ("b",), None),
     ],
 )
-def test_the_line_of_a_value(text: str, path: tuple[str | int, ...], line: int | None) -> None:
+def test_the_line_of_a_value_is_found_in_the_text(text: str, path: tuple[str | int, ...], line: int | None) -> None:
     assert line_of(text, path) == line
 
 

@@ -81,7 +81,9 @@ def test_thresholds_of_a_drop_in_are_added_to_the_default_ones() -> None:
         ("failSwapOn", "", "FailSwapOn: false\n", "true"),
     ],
 )
-def test_a_key_of_a_drop_in_in_other_letters(key: str, main: str, own: str, value: Any) -> None:
+def test_a_drop_ins_key_in_other_letters_counts_as_kubelet_decodes_it(
+    key: str, main: str, own: str, value: Any
+) -> None:
     assert in_force(key, main, own=own) == value
 
 

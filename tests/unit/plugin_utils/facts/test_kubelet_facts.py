@@ -156,7 +156,7 @@ def test_health_is_what_healthz_answers(aligned: Snapshot, healthz: str | None, 
     ("text", "version"),
     [("Kubernetes v1.20.2", "1.20.2"), ("Kubernetes v1.30.0-rc.1+k3s1", "1.30.0-rc.1+k3s1"), ("", None), (None, None)],
 )
-def test_version(aligned: Snapshot, text: str | None, version: str | None) -> None:
+def test_the_version_is_read_from_what_kubelet_prints(aligned: Snapshot, text: str | None, version: str | None) -> None:
     assert kubelet(put(aligned, text, "kubelet", "version")).version == version
 
 

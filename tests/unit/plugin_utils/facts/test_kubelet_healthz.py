@@ -51,7 +51,7 @@ def url(main: dict[str, Any], *words: str, dropins: tuple[dict[str, Any], ...] =
         ({"healthzBindAddress": "x/../@evil", "healthzPort": "often"}, DEFAULT),
     ],
 )
-def test_of_a_file(values: dict[str, Any], found: str | None) -> None:
+def test_the_address_of_healthz_is_read_from_a_file(values: dict[str, Any], found: str | None) -> None:
     assert url(values) == found
 
 

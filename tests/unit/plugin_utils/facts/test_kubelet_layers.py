@@ -93,7 +93,7 @@ def value(found: KubeletFacts, key: str) -> tuple[Any, str]:
         (None, None),
     ],
 )
-def test_minor(written: str | None, read: tuple[int, int] | None) -> None:
+def test_major_and_minor_are_read_from_a_version(written: str | None, read: tuple[int, int] | None) -> None:
     assert minor(written) == read
 
 
@@ -174,7 +174,7 @@ def test_flags_win_over_dropins_and_gates_alone_are_merged() -> None:
     assert value(found, "systemReserved") == ({"cpu": "2"}, "kubelet's command line, --system-reserved")
 
 
-def test_flags_in_every_shape() -> None:
+def test_flags_in_every_shape_are_read() -> None:
     argv = [
         "kubelet",
         "--eviction-hard=memory.available<100Mi,nodefs.available<10%",
@@ -208,7 +208,7 @@ def test_a_field_has_no_default_before_it_was_made() -> None:
     assert "memoryManagerPolicy" in facts(evidence(None)).settings
 
 
-def test_the_rules_of_merging() -> None:
+def test_a_patch_removes_what_is_null_and_an_override_keeps_it() -> None:
     base = {"a": {"x": 1, "y": [1]}, "b": 1}
     assert merge_patch(base, {"a": {"x": None, "y": [2], "z": {"n": 1}}, "c": {"d": None}}) == {
         "a": {"y": [2], "z": {"n": 1}},
@@ -255,7 +255,7 @@ def test_who_is_asked_by_version(version: tuple[int, int] | None, gates: Any, as
         (None, {"cgroup_driver": "cgroupfs"}, "systemd", MAIN, "config"),
     ],
 )
-def test_the_authority_of_the_driver(
+def test_the_driver_comes_from_the_authority_of_the_version(
     version: str | None, answer: dict[str, str] | None, word: str, source: str, authority: str | None
 ) -> None:
     found = driver(evidence(version, "cgroupDriver: systemd\n"), {"runtime_config": answer} if answer else {})
@@ -263,7 +263,7 @@ def test_the_authority_of_the_driver(
     assert (found.kubelet.value, found.source, found.authority) == (word, source, authority)
 
 
-def test_the_default_and_the_broken_file_as_authority() -> None:
+def test_the_default_is_an_authority_and_a_broken_file_is_none() -> None:
     assert driver(evidence("1.20.2")).authority == "default"
     assert driver(evidence("1.20.2", "a: [\n")).authority is None
 
@@ -289,7 +289,7 @@ def with_unit(drop_in: str, **variables: str) -> dict[str, Any]:
     return found
 
 
-def test_the_unit_of_kubeadm() -> None:
+def test_the_next_command_line_of_kubeadms_unit_has_the_variables_in_order() -> None:
     line = next_line(
         with_unit(
             KUBEADM_TEXT,
@@ -432,10 +432,10 @@ REAL = [
 
 
 @pytest.mark.parametrize(("state", "checksum"), REAL)
-def test_checksums_of_real_kubelets(state: dict[str, Any], checksum: int) -> None:
+def test_checksums_of_real_kubelets_are_computed(state: dict[str, Any], checksum: int) -> None:
     assert cpu_checksum(state) == checksum
 
 
-def test_fnv() -> None:
+def test_fnv_agrees_with_the_published_values() -> None:
     assert fnv32a(b"") == 0x811C9DC5
     assert fnv32a(b"a") == 0xE40C292C

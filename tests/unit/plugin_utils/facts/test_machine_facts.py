@@ -60,11 +60,11 @@ def test_what_the_next_boot_makes_of_cgroups(version: int | None, line: str, mod
 @pytest.mark.parametrize(
     ("text", "number"), [("257.13-1~deb13u1", 257), ("v256", 256), ("239", 239), ("", None), (None, None)]
 )
-def test_systemd_versions(text: str | None, number: int | None) -> None:
+def test_the_version_of_systemd_is_read_as_a_number(text: str | None, number: int | None) -> None:
     assert major_version(text) == number
 
 
-def test_switches_of_the_kernel_command_line() -> None:
+def test_switches_of_the_kernel_command_line_are_read_as_the_kernel_reads_them() -> None:
     assert [parse_switch(each) for each in (None, (), ("",), ("0", "on"), ("1", "no"))] == [
         None,
         None,
@@ -89,7 +89,7 @@ def kernel(lines: list[str], tops: Any = None, probes: Any = None, **more: Any) 
     return interpret_kernel({"cgroups": cgroups, "system": system, **more}, interpret_cgroups(cgroups))
 
 
-def test_features_of_a_v2_kernel_by_their_files() -> None:
+def test_features_of_a_v2_kernel_are_found_by_their_files() -> None:
     slice_files = ["cpu.weight", "cpu.idle", "cpu.max.burst", "memory.max", "memory.high", "memory.min", "memory.low"]
     slice_files += ["memory.oom.group", "io.max", "cpuset.cpus", "cpuset.cpus.partition"]
     evidence = {"pressure": "some avg10=0", "sysctls": {}, "resctrl": {"known": True, "files": []}}
@@ -160,7 +160,7 @@ def test_nothing_recorded_is_nothing_known() -> None:
         ),
     ],
 )
-def test_swap(text: str | None, places: tuple[str, ...] | None) -> None:
+def test_swap_areas_are_read_from_the_table_of_the_kernel(text: str | None, places: tuple[str, ...] | None) -> None:
     assert swaps(text) == places
 
 
@@ -174,16 +174,16 @@ def test_swap(text: str | None, places: tuple[str, ...] | None) -> None:
         ({"smt_active": None, "siblings": ["0", "1"]}, False),
     ],
 )
-def test_smt(evidence: dict[str, Any], smt: bool | None) -> None:
+def test_smt_is_found_by_the_kernels_word_or_by_siblings(evidence: dict[str, Any], smt: bool | None) -> None:
     assert interpret_cpus(evidence).smt is smt
 
 
-def test_online_cpus_of_what_the_kernel_prints_and_of_garbage() -> None:
+def test_online_cpus_are_read_and_garbage_is_none() -> None:
     found = [online_cpus({"online": text}) for text in ("0-1,4", "", None, "all of them", "3-1")]
     assert found == [{0, 1, 4}, set(), set(), set(), set()]
 
 
-def test_writers_by_process_unit_and_folder() -> None:
+def test_writers_are_found_by_process_unit_and_folder() -> None:
     units = {"systemd-oomd.service": {"ActiveState": "active"}, "rubik.service": {"ActiveState": "inactive"}}
     folders = {"/opt/nri/plugins": ["10-a"], "/run/systemd/system.control": ["kubepods-burstable.slice.d", "x.slice.d"]}
     found = interpret_writers(

@@ -33,7 +33,7 @@ from ansible_collections.volcano.colocation.tests.support.hosts.facts_documents 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_facts_of_a_real_node(name: str) -> None:
+def test_the_facts_of_a_real_node_are_the_expected_document(name: str) -> None:
     assert document(captured(name)) == golden("facts", name)
 
 
@@ -97,7 +97,7 @@ class Colour(Enum):
     RED = "red"
 
 
-def test_plain_builtins() -> None:
+def test_values_of_other_classes_become_plain_builtins() -> None:
     assert to_builtins({1: (Colour.RED, frozenset({2, 1})), "a": [None, True]}) == {
         "1": ["red", [1, 2]],
         "a": [None, True],

@@ -78,7 +78,7 @@ def test_a_crio_that_does_not_answer(aligned: Snapshot) -> None:
     assert (found.name, found.running, found.version, found.nri.supported) == ("cri-o", False, None, None)
 
 
-def test_a_crio_known_by_its_socket_only(aligned: Snapshot) -> None:
+def test_a_crio_known_by_its_socket_only_is_named_and_not_installed(aligned: Snapshot) -> None:
     node = put(crio(aligned), {"endpoint": "unix:///var/run/crio/crio.sock", "error": "refused"}, "runtime", "cri")
     found = runtime(put(node, None, "runtime", "crio"))
     assert not found.installed
@@ -101,14 +101,14 @@ def test_an_installed_crio_is_the_runtime_where_there_is_no_other(aligned: Snaps
         ("1.31.1", '[crio.runtime]\ndefault_runtime = "kata"\n', True, True, "kata"),
     ],
 )
-def test_defaults_of_crio_by_version(
+def test_defaults_of_crio_are_those_of_its_version(
     aligned: Snapshot, version: str, text: str, supported: bool, configured: bool, default: str
 ) -> None:
     found = runtime(put(crio(aligned, **{"a.conf": text}), version, "runtime", "cri", "version"))
     assert (found.nri.supported, found.nri.configured, found.default_handler) == (supported, configured, default)
 
 
-def test_another_nri_socket_of_crio(aligned: Snapshot) -> None:
+def test_another_nri_socket_of_crio_is_looked_for(aligned: Snapshot) -> None:
     node = crio(aligned, **{"a.conf": '[crio.nri]\nnri_listen = "/run/x.sock"\n'})
     assert not runtime(node).nri.running
     assert runtime(put(node, {"/run/x.sock": {}}, "runtime", "nri_sockets")).nri.running
@@ -221,7 +221,9 @@ def test_a_docker_whose_dockerd_was_not_found(aligned: Snapshot) -> None:
         (None, ["kubelet"], "containerd"),
     ],
 )
-def test_a_kubelet_with_docker_built_in(aligned: Snapshot, version: str | None, argv: list[str], name: str) -> None:
+def test_a_kubelet_with_docker_built_in_uses_docker_where_dockerd_runs(
+    aligned: Snapshot, version: str | None, argv: list[str], name: str
+) -> None:
     node = put(put(aligned, version, "kubelet", "version"), argv, "kubelet", "processes", 0, "argv")
     assert runtime(node).name == "containerd", "without a dockerd there is nothing to use"
     assert runtime(put(node, docker(aligned, "{}")["runtime"]["docker"], "runtime", "docker")).name == name
@@ -283,7 +285,9 @@ def argv(snapshot: Snapshot, *words: str) -> Snapshot:
         (("/var/lib/rancher/k3s/agent", "/etc/kubernetes/kubelet.conf"), KUBECONFIG, "kubeadm"),
     ],
 )
-def test_layouts(aligned: Snapshot, marks: tuple[str, ...], words: list[str], name: str) -> None:
+def test_the_layout_is_found_by_files_and_processes(
+    aligned: Snapshot, marks: tuple[str, ...], words: list[str], name: str
+) -> None:
     found, evidence = layout(argv(distribution(aligned, *marks), *words))
     assert found == name
     assert bool(evidence) is (name != "unknown")
@@ -329,7 +333,7 @@ def test_k3s_settings_that_do_not_parse_say_nothing(aligned: Snapshot) -> None:
     assert odd.driver.kubelet is None
 
 
-def test_an_embedded_kubelet_beside_a_runtime_of_no_known_driver(aligned: Snapshot) -> None:
+def test_an_embedded_kubelet_beside_a_runtime_of_no_known_driver_has_no_source(aligned: Snapshot) -> None:
     node = embedded(docker(aligned, "{}"))
     assert facts_of(node).driver.source is None
 

@@ -24,7 +24,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize(("path", "driver"), SHAPES)
-def test_shape(path: str, driver: str) -> None:
+def test_the_shape_of_a_path_is_counted_for_its_driver(path: str, driver: str) -> None:
     pods, claims = interpret_pods({f"0::{path}\n": 1}, {})
     counted = {
         "systemd": pods.systemd_paths,

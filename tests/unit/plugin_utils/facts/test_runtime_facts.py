@@ -107,7 +107,7 @@ def test_a_cri_that_shows_no_configuration(aligned: Snapshot) -> None:
     ("line", "version"),
     [("version = 2\n", 2), ("version = 3\n", 3), ("", 1), ('version = "2"\n', None)],
 )
-def test_schema_versions(aligned: Snapshot, line: str, version: int | None) -> None:
+def test_the_schema_version_is_read_from_the_file(aligned: Snapshot, line: str, version: int | None) -> None:
     assert runtime(runtime_text(aligned, line + declared("runc", "true"))).config_version == version
 
 
@@ -170,7 +170,7 @@ def test_the_program_tells_its_version_where_the_cri_does_not(
     assert runtime(put(snapshot, told, "runtime", "version")).version == version
 
 
-def test_nri_of_the_aligned_node(aligned: Snapshot) -> None:
+def test_nri_of_the_aligned_node_is_supported_configured_and_running(aligned: Snapshot) -> None:
     nri = runtime(aligned).nri
     assert (nri.supported, nri.configured, nri.running) == (True, True, True)
 
@@ -196,7 +196,7 @@ def test_a_relative_socket_is_where_systemd_starts_containerd(aligned: Snapshot,
     ("written", "path"),
     [("", "/var/run/nri/nri.sock"), ("/run//nri/./x.sock", "/run/nri/x.sock"), ("@nri", "@nri")],
 )
-def test_sockets_without_a_plain_path(aligned: Snapshot, written: str, path: str) -> None:
+def test_a_socket_without_a_plain_path_is_read_as_its_path(aligned: Snapshot, written: str, path: str) -> None:
     snapshot = runtime_edit(aligned, "disable = false\n", f'disable = false\nsocket_path = "{written}"\n')
     assert runtime(snapshot).nri.socket_path == path
 

@@ -58,7 +58,9 @@ def told(snapshot: Snapshot) -> list[Any]:
 
 @settings(max_examples=150, deadline=None)
 @given(version=VERSIONS, main=TEXTS, drop_in=TEXTS)
-def test_containerd(aligned: Snapshot, version: str, main: str, drop_in: str) -> None:
+def test_any_text_of_containerds_files_gives_facts_and_findings(
+    aligned: Snapshot, version: str, main: str, drop_in: str
+) -> None:
     node = containerd(aligned, version)
     told(runtime_text(node, main))
     told(imports(node, drop_in))
@@ -66,7 +68,7 @@ def test_containerd(aligned: Snapshot, version: str, main: str, drop_in: str) ->
 
 @settings(max_examples=60, deadline=None)
 @given(text=TEXTS, other=st.text(max_size=60))
-def test_crio_docker_and_k3s(aligned: Snapshot, text: str, other: str) -> None:
+def test_any_text_of_crio_docker_and_k3s_gives_facts_and_findings(aligned: Snapshot, text: str, other: str) -> None:
     told(crio(aligned, **{"a.conf": text}))
     told(docker(aligned, other))
     told(distribution(aligned, title="/usr/local/bin/k3s server", k3s=f"kubelet-arg: {other}\n"))
@@ -74,6 +76,6 @@ def test_crio_docker_and_k3s(aligned: Snapshot, text: str, other: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(text=st.one_of(TEXTS, st.text(max_size=200)))
-def test_the_nodes_own_reading(text: str) -> None:
+def test_the_node_takes_from_a_text_only_words_that_are_in_it(text: str) -> None:
     assert all(each in text for each in import_patterns(text))
     assert set(dump_excerpt(text).split()) <= {word for line in text.splitlines() for word in line.split()}

@@ -106,7 +106,7 @@ WAYS: dict[str, tuple[Any, Any, Any, Any, list[str], list[str]]] = {
 
 
 @pytest.mark.parametrize("name", WAYS)
-def test_three_ways(name: str) -> None:
+def test_each_three_way_case_has_its_change_what_is_kept_and_its_conflicts(name: str) -> None:
     live, wanted, last, change, kept, conflicts = WAYS[name]
     found = merge(live, wanted, last, KEEP)
     assert (found.change, found.kept, found.conflicts) == (change, kept, conflicts)

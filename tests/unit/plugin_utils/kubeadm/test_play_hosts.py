@@ -110,5 +110,5 @@ def test_what_a_host_lacks(before: Any, after: Any, planned: bool, lacks: str | 
         (None, "it was not put back in this run"),
     ],
 )
-def test_a_restored_host(restored: Any, lacks: str | None) -> None:
+def test_a_restored_host_says_what_it_lacks(restored: Any, lacks: str | None) -> None:
     assert parse_restored_host("a", restored).lacks == lacks

@@ -39,13 +39,13 @@ class Real(float):
         (OrderedDict({Text("k"): Text("v")}), dict, {"k": "v"}),
     ],
 )
-def test_exact_builtins(value: Any, kind: type, plain: Any) -> None:
+def test_values_become_exact_builtins(value: Any, kind: type, plain: Any) -> None:
     found = strip_tags(value)
     assert found.__class__ is kind
     assert found == plain
 
 
-def test_every_depth_and_every_key() -> None:
+def test_values_become_exact_builtins_at_every_depth_and_in_every_key() -> None:
     found = strip_tags({Text("a"): [{Text("b"): (Text("c"), Whole(1))}], 7: Text("d")})
     assert found == {"a": [{"b": ["c", 1]}], 7: "d"}
     assert [type(key) for key in found] == [str, int]

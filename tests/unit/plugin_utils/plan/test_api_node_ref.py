@@ -28,12 +28,14 @@ RANCHER = "/var/lib/rancher/{}/agent/kubelet.kubeconfig"
         ("kubelet-stopped-after-policy-change", "host-7.example", KUBELET_CONF),
     ],
 )
-def test_the_member_of_each_layout(tmp_path: Path, name: str, node: str, kubeconfig: str) -> None:
+def test_the_node_and_its_kubeconfig_are_found_in_each_layout(
+    tmp_path: Path, name: str, node: str, kubeconfig: str
+) -> None:
     snapshot = put(snapshot_of(described(name).host, tmp_path), " Host-7.Example", "system", "hostname")
     assert api_node_ref(interpret(snapshot)) == {"name": node, "kubeconfig": kubeconfig}
 
 
-def test_a_node_without_a_cluster() -> None:
+def test_a_node_without_a_cluster_has_no_reference() -> None:
     assert api_node_ref(facts_of(captured(DIFFERING))) is None
 
 
@@ -48,7 +50,7 @@ def test_a_node_without_a_cluster() -> None:
         (["--kubeconfig=/a", "--hostname-override=../pods"], None),
     ],
 )
-def test_flags(flags: list[str], expected: dict[str, str] | None) -> None:
+def test_flags_of_kubelet_decide_on_name_and_kubeconfig(flags: list[str], expected: dict[str, str] | None) -> None:
     # Its own command line says --hostname-override=dev2.
     snapshot = captured(DIFFERING)
     argv = snapshot["kubelet"]["processes"][0]["argv"]

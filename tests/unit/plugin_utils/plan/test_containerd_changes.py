@@ -117,7 +117,7 @@ def test_nri_is_off_unless_its_key_is_false() -> None:
     assert edits(changes(snapshot, nri={"enabled": True})) == {(*NRI, "disable"): False}
 
 
-def test_settings_of_nri() -> None:
+def test_settings_of_nri_are_edited_and_need_a_restart() -> None:
     options = {"enabled": True, "socket_path": "/run/x.sock", "plugin_request_timeout": "3s"}
     found = changes(captured(ALIGNED), nri=options)
     assert edits(found) == {(*NRI, "socket_path"): "/run/x.sock", (*NRI, "plugin_request_timeout"): "3s"}

@@ -170,7 +170,7 @@ def test_a_template_that_waits_for_its_rendering_only_needs_the_restart(tmp_path
     assert "changed after k3s rendered it last" in said
 
 
-def test_tables_of_a_template_of_somebody_else(tmp_path: Path) -> None:
+def test_tables_behind_a_template_of_somebody_else_are_edited(tmp_path: Path) -> None:
     node = without_pods(tmp_path, "rke2-1.30-template")
     before = node.file(TEMPLATE_2)
     base = base_of(node, f"{RKE2}/config.toml", before)
@@ -239,7 +239,9 @@ def test_nri_that_actions_of_a_template_write_is_left_to_them(tmp_path: Path) ->
     ("version", "known"),
     [("v1.7.6-k3s1.27", True), ("v1.7.23-k3s2", True), ("v1.7.3-k3s1", False), ("v1.7.23", False)],
 )
-def test_the_base_template_by_the_containerd_that_came_with_it(version: str, known: bool, tmp_path: Path) -> None:
+def test_the_base_template_is_known_by_the_containerd_that_came_with_it(
+    version: str, known: bool, tmp_path: Path
+) -> None:
     node = without_pods(tmp_path, "rke2-1.30-template", files={TEMPLATE_2: None})
     node.changed(live={"runtime": {"cri": {"version": version}}})
     _facts, edits, refused = planned(node, ON)

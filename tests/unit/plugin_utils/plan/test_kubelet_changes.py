@@ -57,7 +57,7 @@ def test_the_aligned_node_needs_nothing() -> None:
         ({"kube_reserved": {"memory": "1Gi"}}, ("kubeReserved", "memory"), None, "1Gi", RESTART),
     ],
 )
-def test_each_field(
+def test_each_field_that_differs_is_a_change_with_its_impact(
     options: dict[str, Any], keys: tuple[str, ...], before: Any, after: Any, needs: frozenset[Impact]
 ) -> None:
     assert changes(captured(DIFFERING), **options) == (

@@ -164,7 +164,7 @@ def test_a_file_that_agrees_with_its_flag_only_waits_for_a_restart(tmp_path: Pat
     assert [(change.path, change.needs) for change in found] == [(MAIN, RESTART), (KUBEADM, RESTART)]
 
 
-def test_kubesprays_continued_lines(tmp_path: Path) -> None:
+def test_a_flag_is_taken_out_of_kubesprays_continued_lines(tmp_path: Path) -> None:
     node = Node(tmp_path, "kubespray-flags")
     path = "/etc/kubernetes/kubelet.env"
     before = node.file(path)
@@ -180,7 +180,7 @@ def test_without_permission_flag_and_field_wait_together(tmp_path: Path) -> None
     assert (plan.changes, plan.strategy, plan.paths) == ((), "main-file", (MAIN,))
 
 
-def test_the_transaction_of_a_driver_that_a_flag_gave(tmp_path: Path) -> None:
+def test_the_transaction_of_a_driver_that_a_flag_gave_moves_trees_and_checkpoint(tmp_path: Path) -> None:
     """Only a flag goes, and yet the trees change and the policy's checkpoint has to go with its flag."""
     node = Node(
         tmp_path,

@@ -98,7 +98,9 @@ BY_MEMORY_POLICY: list[dict[str, Any]] = [
 @pytest.mark.parametrize("static_memory", [False, True])
 @pytest.mark.parametrize("static_cpu", [False, True])
 @pytest.mark.parametrize("options", ALWAYS_QUIET)
-def test_what_disturbs_no_pod(options: dict[str, Any], static_cpu: bool, static_memory: bool) -> None:
+def test_a_change_that_disturbs_no_pod_needs_a_restart_only(
+    options: dict[str, Any], static_cpu: bool, static_memory: bool
+) -> None:
     assert needs(node(static_cpu, static_memory), options) == [RESTART]
 
 
@@ -154,7 +156,7 @@ def moved(snapshot: Snapshot, options: dict[str, Any]) -> list[str]:
         ({"kube_reserved": {"pid": "1000"}}, []),
     ],
 )
-def test_checkpoints_of_both_managers(options: dict[str, Any], paths: list[str]) -> None:
+def test_checkpoints_of_both_managers_are_moved_by_the_change(options: dict[str, Any], paths: list[str]) -> None:
     assert moved(node(True, True), options) == paths
 
 

@@ -74,7 +74,7 @@ def strategy(node: Node, asked: str = "auto") -> tuple[str, str | None]:
         ("rke2", "auto", "kubelet-config-missing", "without this file"),
     ],
 )
-def test_the_strategy_of_each_layout(host: str, asked: str, found: str, where: str, tmp_path: Path) -> None:
+def test_each_layout_has_its_strategy_and_place(host: str, asked: str, found: str, where: str, tmp_path: Path) -> None:
     code, place = strategy(Node(tmp_path, host), asked)
     assert code == found
     assert where in str(place)

@@ -51,7 +51,7 @@ def warned(node: Node, options: dict[str, Any]) -> list[Finding]:
     return [each for each in profile_findings(plan, PROVISION) if each.code == "owner-will-overwrite"]
 
 
-def test_the_variables_of_kubespray(tmp_path: Path) -> None:
+def test_the_owner_is_given_the_variables_of_kubespray(tmp_path: Path) -> None:
     """roles/kubernetes/node: templates/kubelet-config.v1beta1.yaml.j2, and tasks/facts.yml for containerd's."""
     assert told(Node(tmp_path, "kubespray"), WANTED)["kubespray"]["variables"] == {
         "kubelet_cgroup_driver": "systemd",
@@ -82,7 +82,7 @@ def test_what_kubespray_has_no_variable_for_goes_to_its_extra_arguments(tmp_path
         ("1.23.9", {"ConfigMap kube-system/kubelet-config-1.23, key kubelet"}),
     ],
 )
-def test_the_texts_for_kubeadm(version: str, names: set[str], tmp_path: Path) -> None:
+def test_the_owner_is_given_the_texts_for_kubeadm_of_the_version(version: str, names: set[str], tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm", live={"kubelet": {"version": f"Kubernetes v{version}"}})
     files = told(node, WANTED)["kubeadm"]["files"]
     assert set(files) == names

@@ -60,7 +60,7 @@ def actions(found: dict[str, Any]) -> dict[str, str]:
     return {side: service["action"] for side, service in found["services"].items()}
 
 
-def test_the_document_for_the_captured_mismatch() -> None:
+def test_the_document_for_the_captured_mismatch_is_the_expected_one() -> None:
     found = document(captured(DIFFERING), **WANTED)
     assert found["controller"]
     assert {**found, "id": "ID", "controller": "CONTROLLER"} == golden("documents", DIFFERING)
@@ -79,7 +79,7 @@ def test_ids_are_unique_in_the_order_of_time_and_name_a_unit() -> None:
     assert all(each.replace("-", "").isalnum() for each in found)
 
 
-def test_the_driver_of_a_switch_from_cgroupfs() -> None:
+def test_a_switch_from_cgroupfs_replaces_the_tree_and_asks_the_gate_for_systemd() -> None:
     node = kubelet_edit(captured(DIFFERING), "cgroupDriver: systemd", "cgroupDriver: cgroupfs")
     found = document(node, **WANTED)
     assert (found["stale_cgroups"], found["fresh_cgroups"]) == (["kubepods"], ["kubepods.slice"])
@@ -87,7 +87,7 @@ def test_the_driver_of_a_switch_from_cgroupfs() -> None:
     assert found["gate"]["runtime_handlers"] == {"runc": True}
 
 
-def test_the_driver_of_a_switch_to_cgroupfs() -> None:
+def test_a_switch_to_cgroupfs_replaces_the_tree_and_stops_the_sandboxes() -> None:
     found = document(captured(ALIGNED), **{**WANTED, "cgroup_driver": "cgroupfs"})
     assert (found["stale_cgroups"], found["fresh_cgroups"]) == (["kubepods.slice"], ["kubepods"])
     assert found["gate"]["runtime_handlers"] == {"runc": False}
@@ -147,7 +147,7 @@ def test_a_driver_both_sides_have_already_is_gated_without_being_asked_for() -> 
     assert found["gate"]["nri_socket"] is None
 
 
-def test_restart_only() -> None:
+def test_a_handler_that_only_lacks_a_restart_edits_no_file() -> None:
     found = document(running_handlers(captured(ALIGNED), runc=False), **WANTED)
     assert found["files"] == []
     assert actions(found) == {"kubelet": "restart", "runtime": "restart"}
@@ -167,7 +167,7 @@ def test_kubelet_stays_when_only_containerd_restarts_and_no_pod_is_stopped() -> 
         ({}, None),
     ],
 )
-def test_the_nri_socket_of_the_gate(nri: dict[str, Any], socket: str | None) -> None:
+def test_the_gate_asks_for_the_nri_socket_of_the_profile(nri: dict[str, Any], socket: str | None) -> None:
     found = document(captured(DIFFERING), **{**WANTED, "nri": nri})
     assert found["gate"]["nri_socket"] == socket
 

@@ -69,7 +69,7 @@ def test_the_documentation_says_what_a_value_is(field: KubeletField) -> None:
     assert bool(field.choices) + bool(field.unit) == (field.type is not FieldType.SWITCH)
 
 
-def test_entries_with_an_impact_of_their_own() -> None:
+def test_entries_of_a_field_can_have_an_impact_of_their_own() -> None:
     gates, reserved = BY_KEY["featureGates"], BY_KEY["systemReserved"]
     assert gates.impact_of((DRIVER_FROM_CRI,)) is FieldImpact.DRAIN
     assert gates.impact_of(("MemoryQoS",)) is gates.impact_of() is FieldImpact.RESTART
@@ -100,7 +100,9 @@ def test_an_option_has_the_argument_of_its_type() -> None:
         ({"Unheard": False}, (1, 20), []),
     ],
 )
-def test_gates(gates: dict[str, object], version: Version, said: list[str]) -> None:
+def test_gates_that_a_version_does_not_take_are_problems(
+    gates: dict[str, object], version: Version, said: list[str]
+) -> None:
     assert list(gate_problems(gates, version)) == said
 
 

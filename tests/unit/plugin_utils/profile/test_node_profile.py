@@ -37,7 +37,7 @@ def test_cgroups_of_reservations_are_those_that_are_named() -> None:
     assert parse_profile({"kube_reserved_cgroup": "/k.slice"}).reserved_cgroups == ("/k.slice",)
 
 
-def test_the_least_and_the_most_of_each_range() -> None:
+def test_the_least_and_the_most_of_each_range_are_taken() -> None:
     profile = parse_profile({"memory_throttling_factor": 1.0, "pod_pids_limit": -1, "read_only_port": 65535})
     assert profile.kubelet == {"memory_throttling_factor": 1.0, "pod_pids_limit": -1, "read_only_port": 65535}
     profile = parse_profile({"memory_throttling_factor": 0.01, "pod_pids_limit": (1 << 63) - 1})
@@ -68,7 +68,7 @@ def test_the_cgroups_that_a_node_is_asked_for(options: dict[str, Any], names: tu
     assert named_cgroups(options) == names
 
 
-def test_a_whole_profile() -> None:
+def test_every_option_of_a_whole_profile_is_taken() -> None:
     profile = parse_profile(
         {
             "cgroup_driver": "systemd",

@@ -60,7 +60,7 @@ ALPHA = {"CPUManagerPolicyAlphaOptions": True}
         ({"full-pcpus": "true"}, {}, (1, 36), ["Kubernetes 1.36 has no option full-pcpus"]),
     ],
 )  # fmt: skip
-def test_the_cpu_manager(
+def test_options_of_the_cpu_manager_are_judged_by_gate_and_version(
     options: dict[str, object], gates: dict[str, object], version: Version, said: list[str]
 ) -> None:
     assert list(option_errors(CPU_MANAGER, options, gates, version)) == said
@@ -83,7 +83,9 @@ def test_the_cpu_manager(
         ({"max-allowable-numa-nodes": "x"}, (1, 35), ["max-allowable-numa-nodes=x is not a number of 8 or more"]),
     ],
 )
-def test_the_topology_manager(options: dict[str, object], version: Version, said: list[str]) -> None:
+def test_options_of_the_topology_manager_are_judged_by_version(
+    options: dict[str, object], version: Version, said: list[str]
+) -> None:
     assert list(option_errors(TOPOLOGY_MANAGER, options, {}, version)) == said
 
 
@@ -105,7 +107,9 @@ def test_the_topology_manager(options: dict[str, object], version: Version, said
         ),
     ],
 )
-def test_pairs(options: dict[str, object], policy: str | None, said: list[str]) -> None:
+def test_pairs_of_options_that_exclude_each_other_are_conflicts(
+    options: dict[str, object], policy: str | None, said: list[str]
+) -> None:
     assert list(option_conflicts(options, policy)) == said
 
 

@@ -159,7 +159,7 @@ def test_the_layout_is_named_when_it_is_a_distributions() -> None:
     assert "standalone" not in render_node("n", {**golden("facts", ALIGNED), "layout": "standalone"})
 
 
-def test_a_containerd_without_nri() -> None:
+def test_the_block_says_that_a_containerd_without_nri_does_not_support_it() -> None:
     assert "NRI not supported" in render_node(
         "n", put(golden("facts", DIFFERING), False, "runtime", "nri", "supported")
     )

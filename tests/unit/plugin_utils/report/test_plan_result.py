@@ -41,7 +41,7 @@ def test_the_diff_of_a_new_file_begins_empty() -> None:
     assert diffs([FileEdit("/x", None, "a\n")])[0]["before"] == ""
 
 
-def test_the_published_plan() -> None:
+def test_the_published_plan_is_json_with_changes_and_what_is_pending() -> None:
     facts = facts_of(captured(DIFFERING))
     found = plan_result(make_plan(facts, wanted(), allow_disruption=False))
     assert json.loads(json.dumps(found)) == found
@@ -86,7 +86,7 @@ def test_a_failure_says_what_the_node_is_now(word: str, lead: str) -> None:
     )
 
 
-def test_a_failure_without_details() -> None:
+def test_a_failure_without_details_says_that_no_reason_was_given() -> None:
     assert failure_message({"state": "refused", "step": "begin", "error": None}) == (
         "Nothing was changed. Step 'begin' failed: no reason given."
     )
@@ -102,5 +102,5 @@ def test_a_failure_without_details() -> None:
         ),
     ],
 )
-def test_progress(transaction: dict[str, Any], line: str) -> None:
+def test_progress_is_one_line_for_each_state(transaction: dict[str, Any], line: str) -> None:
     assert progress_line("n1", transaction) == line

@@ -61,7 +61,7 @@ def test_line_ends_survive() -> None:
     assert redact_text(HIDING_PLACES["crlf"]) == f"password: {MARK}\r\nnext: 1\r\n"
 
 
-def test_options_of_a_command_line() -> None:
+def test_secrets_in_options_of_a_command_line_are_hidden() -> None:
     argv = ["kubelet", f"--api-token={PLANTED}", "--password", PLANTED, "--config", "/x", "--token"]
     assert redact_argv(argv) == ["kubelet", f"--api-token={MARK}", "--password", MARK, "--config", "/x", "--token"]
 
@@ -198,7 +198,7 @@ def test_a_number_after_another_secret_option_is_no_port(text: str) -> None:
     assert "4711" not in redact_text(text)
 
 
-def test_the_flag_on_a_command_line() -> None:
+def test_the_password_behind_the_flag_p_is_hidden() -> None:
     assert redact_argv(["login", "-p", PLANTED, "-u", "me"]) == ["login", "-p", MARK, "-u", "me"]
     assert redact_argv(["login", f"-p={PLANTED}", "x"]) == ["login", f"-p={MARK}", "x"]
     assert redact_argv(["sh", "-c", f"login -p {PLANTED}"]) == ["sh", "-c", f"login -p {MARK}"]

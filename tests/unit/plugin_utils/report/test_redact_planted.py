@@ -240,7 +240,7 @@ def test_what_gives_itself_away_is_hidden_under_any_name(token: str) -> None:
     assert token not in json.dumps(shown)
 
 
-def test_a_proxy_without_a_scheme() -> None:
+def test_credentials_of_a_proxy_without_a_scheme_are_hidden() -> None:
     assert redact_text("HTTP_PROXY=user:hunter2@proxy.example:3128\n") == f"HTTP_PROXY={MARK}@proxy.example:3128\n"
 
 

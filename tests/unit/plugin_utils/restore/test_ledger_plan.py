@@ -89,7 +89,7 @@ def with_slices(*slices: dict[str, Any]) -> dict[str, Any]:
     return {"slices": {"slices": list(slices), "strays": []}}
 
 
-def test_a_node_with_nothing_to_restore() -> None:
+def test_a_node_with_nothing_to_restore_has_an_empty_plan() -> None:
     restore = planned(read_evidence(NOTHING), allow=None)
     assert (restore.changes, restore.pending, restore.conflicts, restore.notes) == ((), (), (), ())
 

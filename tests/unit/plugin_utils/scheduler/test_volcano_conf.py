@@ -41,7 +41,7 @@ def test_an_order_that_is_right_keeps_its_spelling(actions: str) -> None:
     assert edit_conf(text, DesiredConf()) == text
 
 
-def test_upstreams_own_file() -> None:
+def test_upstreams_own_file_gets_what_colocation_needs() -> None:
     assert edit_conf(TEXT, DesiredConf()) == WRITTEN
 
 

@@ -52,7 +52,7 @@ def test_other_thresholds_are_refused(cpu: int, memory: int, name: str) -> None:
 
 
 @pytest.mark.parametrize("interval", ["30s", "1m30s", "500ms", "1.5h"])
-def test_a_source_of_metrics(interval: str) -> None:
+def test_a_source_of_metrics_is_read_with_address_and_interval(interval: str) -> None:
     expected = Metrics("prometheus", "http://p:9090", interval)
     assert parse_metrics("m", expected.kind, expected.address, interval) == expected
     assert parse_metrics("m", "prometheus_adaptor", "", interval) == Metrics("prometheus_adaptor", "", interval)

@@ -39,7 +39,7 @@ HUAWEI = ("kernel", "release", "5.10.0-60.18.0.50.r865_35.hce2.x86_64")
         (OPENEULER, [feature("cpu_qos_level", False)], "auto", "memory_qos_level", [0, 0, 0, -1]),
     ],
 )
-def test_levels_in_the_words_of_the_kernel(
+def test_levels_have_the_numbers_of_the_kernel(
     name: str, changes: Sequence[Change], kernel_levels: str, key: str, numbers: list[int]
 ) -> None:
     levels = plan(name, *changes, kernel_levels=kernel_levels).levels

@@ -25,7 +25,7 @@ from ansible_collections.volcano.colocation.tests.support.hosts.qos_cases import
 PROTECTED = {"memory_low": "50%", "memory_min": None}
 
 
-def test_the_default_profile_on_v2() -> None:
+def test_the_default_profile_on_v2_protects_two_classes_and_limits_the_third() -> None:
     found = plan(V2)
     assert [task.target["qos_class"] for task in found.cgroups] == ["guaranteed", "burstable", "besteffort"]
     assert settings(found, "guaranteed") == PROTECTED
@@ -174,7 +174,7 @@ def test_without_kubelets_cgroups_there_is_nothing_to_set(name: str, changes: li
     assert says in reason(found, "pods", "all settings")
 
 
-def test_a_cgroup_root_of_kubelets() -> None:
+def test_a_cgroup_root_of_kubelets_keeps_the_settings_of_classes() -> None:
     trees = ["/sys/fs/cgroup/a.slice/a-b.slice/a-b-kubepods.slice"]
     found = plan(V2, setting("cgroupRoot", "/a/b"), ("cgroup", "trees", trees))
     assert settings(found, "burstable") == PROTECTED

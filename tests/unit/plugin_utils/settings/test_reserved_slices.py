@@ -68,7 +68,9 @@ def test_system_slice_gets_what_is_reserved(name: str, reserved: dict[str, Any],
         ({"memory": "none"}, {"CPUWeight": 20}),
     ],
 )
-def test_what_people_choose_instead(system: dict[str, str], expected: dict[str, Any]) -> None:
+def test_options_of_a_slice_replace_what_the_reservation_gives(
+    system: dict[str, str], expected: dict[str, Any]
+) -> None:
     found = plan(V2, setting("systemReserved", {"cpu": "500m", "memory": "1Gi"}), system=system)
     assert properties(found, "system.slice") == expected
 
@@ -93,7 +95,9 @@ def test_memory_that_v1_cannot_protect_is_said() -> None:
         (V1, "systemd", {"CPUWeight": 50, "MemoryMax": GIB, "TasksMax": 1000}),
     ],
 )
-def test_a_reservation_that_kubelet_enforces(name: str, driver_name: str, expected: dict[str, Any]) -> None:
+def test_a_slice_whose_reservation_kubelet_enforces_gets_what_kubelet_writes_too(
+    name: str, driver_name: str, expected: dict[str, Any]
+) -> None:
     assert properties(plan(name, *ENFORCED, driver(driver_name)), "system.slice") == expected
 
 

@@ -27,7 +27,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.settings.reserv
         ("256", 10000, 25600),
     ],
 )
-def test_the_weight_of_reserved_cpus(cpus: str, on_v2: int, on_v1: int) -> None:
+def test_reserved_cpus_become_a_weight_by_the_scale_of_the_version(cpus: str, on_v2: int, on_v1: int) -> None:
     assert slice_weight(Fraction(cpus), CgroupMode.V2) == on_v2
     assert slice_weight(Fraction(cpus), CgroupMode.V1) == min(on_v1, 10000)
     assert slice_weight(Fraction(cpus), CgroupMode.HYBRID) == min(on_v1, 10000)

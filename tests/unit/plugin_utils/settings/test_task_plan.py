@@ -26,7 +26,7 @@ from ansible_collections.volcano.colocation.tests.support.hosts.qos_cases import
 )
 
 
-def test_a_captured_node_of_v2() -> None:
+def test_the_plan_of_a_captured_node_of_v2_is_the_expected_one() -> None:
     found = qos_plan_result(plan(V2))
     assert {key: found[key] for key in ("cgroups", "slices", "reserved_slices", "levels", "kubelet")} == {
         "cgroups": [
@@ -58,7 +58,7 @@ def test_a_captured_node_of_v2() -> None:
     ]
 
 
-def test_a_described_node_of_openeuler() -> None:
+def test_the_plan_of_a_described_node_of_openeuler_is_the_expected_one() -> None:
     found = qos_plan_result(plan(OPENEULER))
     assert found["cgroups"] == [
         {
