@@ -11,7 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.run.scenarios import in_order, run_scenario, scenarios, summary
+from ansible_collections.volcano.colocation.tests.run.scenarios import (
+    Result,
+    lanes,
+    run_lanes,
+    run_scenario,
+    scenarios,
+    summary,
+)
 
 MOLECULE = """#!/bin/sh
 echo "$@" >>calls
@@ -96,6 +103,20 @@ def test_every_folder_with_a_scenario_is_one(tmp_path: Path) -> None:
     assert scenarios(tmp_path) == {"both": ["one", "two"], "v2": ["v2"]}
 
 
-def test_emulated_nodes_come_first(checkout: Path) -> None:
-    scenario(checkout, "slow", "slow-1", lab=["--engine", "qemu"])
-    assert in_order(checkout, ["bad", "good", "slow", "unlucky"]) == ["slow", "bad", "good", "unlucky"]
+def test_emulated_nodes_run_one_after_the_other_beside_the_others(checkout: Path) -> None:
+    for name in ("slow", "slower"):
+        scenario(checkout, name, name, lab=["--engine", "qemu"])
+    for name in ("quick", "quicker"):
+        scenario(checkout, name, name)
+    assert lanes(checkout, ["quick", "slow", "quicker", "slower"]) == [["slow", "slower"], ["quick", "quicker"]]
+    assert lanes(checkout, ["quick", "quicker"]) == [["quick"], ["quicker"]]
+    assert lanes(checkout, ["slow"]) == [["slow"], []]
+
+
+def test_two_nodes_of_a_scenario_have_none_beside_them(checkout: Path) -> None:
+    assert lanes(checkout, ["good", "bad"]) == [["good", "bad"]]
+
+
+def test_the_result_of_each_scenario_is_there_in_the_end() -> None:
+    results = run_lanes(lambda name: Result(name, name != "b", 1.0, ""), [["a", "b"], ["c"], []])
+    assert [(result.name, result.passed) for result in results] == [("a", True), ("b", False), ("c", True)]
