@@ -4,7 +4,7 @@
 
 settled: it waits until kubelet answers and the unit that applies settings has run since kubelet started. It judges
 nothing: the tests do, after the scenario. It is one program, since each command over ssh costs an emulated node a
-second. Where a question cannot be answered, the text says why, and the test that reads it fails.
+second; moments.py sends it. Where a question cannot be answered, the text says why, and the test that reads it fails.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ import urllib.request
 
 PATIENCE = 180.0
 """Seconds; what is not as it should be then is recorded as it is."""
+
+PAUSE = 2.0
+"""Seconds between two looks, each of which costs an emulated node a third of one."""
 
 ROOT = "/sys/fs/cgroup"
 CONTAINER = re.compile(r"[0-9a-f]{64}")
@@ -122,8 +125,10 @@ def monotonic(unit: str, name: str) -> int:
 
 def settled() -> bool:
     """Whether kubelet answers, and settings were applied again after its start."""
+    if health() != "ok":
+        return False
     applied = monotonic("volcano-colocation-qos.service", "ExecMainExitTimestampMonotonic")
-    return applied > monotonic("kubelet.service", "ExecMainStartTimestampMonotonic") and health() == "ok"
+    return applied > monotonic("kubelet.service", "ExecMainStartTimestampMonotonic")
 
 
 def digest(path: str) -> str:
@@ -137,7 +142,7 @@ def digest(path: str) -> str:
 def main(when: str, files: list[str]) -> None:
     deadline = time.monotonic() + PATIENCE
     while when == "settled" and not settled() and time.monotonic() < deadline:
-        time.sleep(0.5)
+        time.sleep(PAUSE)
     trees = {tree: {name: processes(f"{root}/{tree}") for name, root in hierarchies().items()} for tree in TREES}
     document = {
         "file_system": run("stat", "--file-system", "--format=%t", ROOT),
