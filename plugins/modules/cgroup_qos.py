@@ -214,6 +214,8 @@ unsupported:
       type: str
 """
 
+from typing import Callable
+
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils.cgroup_qos import setting_run
@@ -221,9 +223,7 @@ from ..module_utils.cgroup_qos.setting_request import to_result, warnings
 from ..module_utils.errors import ColocationError
 from ..module_utils.host import Clock, Host
 from ..module_utils.safe_text import one_line, printable, printable_result
-from ..module_utils.settings import reapply
 from ..module_utils.snapshot.immutable_systems import SERVICES, UNTIL_BOOT, require_changeable
-from ..module_utils.transaction import cli
 
 ARGUMENTS = {
     "qos_class": {"type": "str", "choices": ["guaranteed", "burstable", "besteffort"]},
@@ -251,8 +251,17 @@ ARGUMENTS = {
     "cgroup_root": {"type": "path", "default": "/sys/fs/cgroup"},
 }
 TARGETS = ("qos_class", "slice", "pod", "path")
-# The engine that applies the record again begins there; naming it makes Ansible ship it.
-ENGINE = (cli.main, reapply.main)
+
+
+def engine() -> tuple[Callable[[list[str]], int], ...]:
+    """Where the engine that applies the record again begins.
+
+    Not called: that it is named makes Ansible ship it, and to import it would take as long as the module's own imports.
+    """
+    from ..module_utils.settings import reapply
+    from ..module_utils.transaction import cli
+
+    return cli.main, reapply.main
 
 
 def main() -> None:
