@@ -15,7 +15,7 @@ from .finding import PENDING, Finding, Verdict
 
 PAUSE = 1.0
 PAUSES_PER_ROUND = 3.0
-LONGEST_PAUSE = 5.0
+LONGEST_PAUSE = 10.0
 """Seconds between two rounds: three times what a round took, within limits."""
 DEFAULT_TIMEOUT = 180.0
 

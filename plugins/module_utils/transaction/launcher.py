@@ -24,7 +24,7 @@ from .recovery import RecoveryMode
 from .time_limits import STOP_TIMEOUT, life_time, run_time
 
 POLL = 0.2
-UNIT_POLL = 2.0
+UNIT_POLL = 5.0
 RELAUNCHES = 3
 """How often an engine is started again that ended without an answer, over the whole transaction."""
 
