@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,21 +21,22 @@ TOLERANCE = 0.06
 OFFLINE: dict[str, Any] = {"qos_class": "besteffort", "level": "pods"}
 
 
-def shares(node: Node, request: int, part: float) -> list[dict[str, float]]:
+def shares(node: Node, request: int, proven: Callable[[float], bool]) -> list[dict[str, float]]:
     """What busy.py printed once kubelet had given the online pods the weight of ``request`` thousandths of a CPU.
 
     A machine that is busy itself runs one CPU of a node and not the other for a while, so it is asked again until the
-    online pod's part is near to ``part``.
+    online pod's part is ``proven``.
     """
     words = f"{SECONDS} besteffort-{node.name} burstable-{node.name} {request}"
     found: list[dict[str, float]] = []
-    while len(found) < TRIES and not (found and is_near(found[-1], part)):
+    while len(found) < TRIES and not (found and proven(found[-1]["part"])):
         found.append(json.loads(lab("ssh", node.name, "--", f"python3 - {words}", text=BUSY.read_text())))
     return found
 
 
-def is_near(found: dict[str, float], part: float) -> bool:
-    return abs(found["part"] - part) <= TOLERANCE
+def is_no_more(part: float) -> bool:
+    """Than by the weights of kubelet's classes."""
+    return part <= 0.8 + TOLERANCE
 
 
 @contextmanager
@@ -67,10 +68,14 @@ def replace_pod(node: Node, manifest: str) -> None:
 @pytest.mark.parametrize(("request_", "weights"), [(100, 0.8), (500, 0.95)])
 def test_the_part_of_an_online_pod_is_that_of_its_request(node: Node, request_: int, weights: float) -> None:
     """Weights of 4 and 20 on cgroup v2, beside 1: kubelet's, by a linear formula."""
+
+    def is_near(part: float) -> bool:
+        return abs(part - weights) <= TOLERANCE
+
     with requesting(node, request_):
-        found = shares(node, request_, weights)
+        found = shares(node, request_, is_near)
     assert found[-1]["weights"] == weights, found
-    assert is_near(found[-1], weights), found
+    assert is_near(found[-1]["part"]), found
 
 
 def test_idle_offline_pods_leave_an_online_pod_no_more(node: Node) -> None:
@@ -78,7 +83,7 @@ def test_idle_offline_pods_leave_an_online_pod_no_more(node: Node) -> None:
     done = attempt(node, [{**OFFLINE, "settings": {"cpu_idle": True}}])
     assert done.changed == 1, done
     try:
-        found = shares(node, 100, 0.6)
+        found = shares(node, 100, is_no_more)
     finally:
         attempt(node, [{**OFFLINE, "state": "absent"}])
-    assert found[-1]["part"] <= 0.8 + TOLERANCE, found
+    assert is_no_more(found[-1]["part"]), found
