@@ -58,13 +58,6 @@ def runtime_config(cri: Mapping[str, Any]) -> RuntimeConfig:
     return RuntimeConfig(answer.get("cgroup_driver") or None, supported=True)
 
 
-def answering(cri: Mapping[str, Any], driver: Driver | None) -> Mapping[str, Any]:
-    """The ``cri`` section of a runtime with this driver, which answers as far as it did before."""
-    if driver is None or runtime_config(cri).word is None:
-        return cri
-    return {**cri, "runtime_config": {**cri["runtime_config"], "cgroup_driver": driver.value}}
-
-
 def decide_driver(
     kubelet: KubeletFacts, runtime: RuntimeFacts, claims: Sequence[Claim], answer: RuntimeConfig
 ) -> DriverFacts:
@@ -158,7 +151,7 @@ def _common(drivers: Sequence[Driver | None]) -> Driver | None:
     return drivers[0] if len(set(drivers)) == 1 else None
 
 
-def given_by_k3s(driver: DriverFacts) -> list[Claim]:
+def k3s_claims(driver: DriverFacts) -> list[Claim]:
     """What the kubelet in k3s is given where no argument names another driver.
 
     pkg/agent/containerd/config_linux.go: one decision is both rendered for containerd and given to kubelet.
@@ -171,14 +164,14 @@ def driver_inside_k3s(
 ) -> DriverFacts:
     """The drivers of a node with a kubelet in k3s; ``own``: the claims of the drop-ins and arguments that it reads.
 
-    Before k3s 1.32 it reads none, and what k3s gives it is all that is known.
+    Before k3s 1.32 it reads none, and what k3s gives it is all that is known. The authority stays the one that a
+    kubelet of its own would have.
     """
     if own:
         setting = kubelet.settings[CGROUP_DRIVER.key]
         return replace(driver, kubelet=as_driver(setting.value), source=setting.source)
-    if given:
-        return replace(driver, kubelet=as_driver(given[0].value), source=given[0].source, authority=None)
-    return replace(driver, kubelet=None, source=None, authority=None)
+    unknown = replace(driver, kubelet=None, source=None, authority=None, in_configz=None)
+    return replace(unknown, kubelet=as_driver(given[0].value), source=given[0].source) if given else unknown
 
 
 def answer_claims(answer: RuntimeConfig, runtime: RuntimeFacts, layout: LayoutFacts) -> Iterator[Claim]:
@@ -187,3 +180,10 @@ def answer_claims(answer: RuntimeConfig, runtime: RuntimeFacts, layout: LayoutFa
         yield Claim(CGROUP_DRIVER.key, answer.word, CRI_SOURCE)
     if answer.driver and runtime.crio:
         yield Claim("cgroup_manager", answer.driver.value, f"{CRI_SOURCE}, in force now")
+
+
+def predict_answer(cri: Mapping[str, Any], driver: Driver | None) -> Mapping[str, Any]:
+    """The ``cri`` section of a runtime with this driver, which answers as far as it did before."""
+    if driver is None or runtime_config(cri).word is None:
+        return cri
+    return {**cri, "runtime_config": {**cri["runtime_config"], "cgroup_driver": driver.value}}

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...module_utils.snapshot.immutable_systems import interpret_system
-from .cgroup_driver import answer_claims, decide_driver, driver_inside_k3s, given_by_k3s, runtime_config
+from .cgroup_driver import answer_claims, decide_driver, driver_inside_k3s, k3s_claims, runtime_config
 from .cgroup_tree import interpret_cgroups, interpret_pods
 from .container_runtime import interpret_runtime, other_runtimes
 from .kubelet_settings import interpret_kubelet
@@ -106,7 +106,7 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
     answer = runtime_config(snapshot["runtime"]["cri"])
     driver = decide_driver(kubelet, runtime, runtime_claims, answer)
     if layout.kubelet_inside:
-        layout_claims = layout_claims or given_by_k3s(driver)
+        layout_claims = layout_claims or k3s_claims(driver)
         kubelet, kubelet_claims = as_embedded(kubelet, snapshot)
         driver = driver_inside_k3s(driver, kubelet, kubelet_claims, layout_claims)
     answers = answer_claims(answer, runtime, layout)

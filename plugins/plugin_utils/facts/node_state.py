@@ -69,7 +69,7 @@ class DriverFacts:
         return self.live or self.runtime
 
     @property
-    def agreed(self) -> Driver | None:
+    def common(self) -> Driver | None:
         """The driver that kubelet and the runtime's files have; None where they differ, or one is unknown."""
         return self.kubelet if self.kubelet is self.runtime else None
 

@@ -139,7 +139,7 @@ def moved_trees(before: PodTreeRoot, after: PodTreeRoot) -> tuple[list[str], lis
 
 
 def _gate(facts: NodeFacts, plan: Plan, profile: Profile, timeout: int) -> dict[str, Any]:
-    driver = _driver_after(facts, plan, profile).agreed
+    driver = _driver_after(facts, plan, profile).common
     policy = policy_after(facts, plan, profile)
     nri = profile.nri.enabled and facts.runtime.nri.supported
     path = facts.kubelet.checkpoint.path

@@ -94,7 +94,7 @@ def _plan(files: FileRestores) -> Plan:
 
 def _gate(plan: Plan, before: NodeFacts, after: NodeFacts, timeout: int) -> dict[str, Any]:
     """Where the node was misaligned, as it is to be again, pods cannot be asked for."""
-    driver = after.driver.agreed
+    driver = after.driver.common
     restarts = Impact.RESTART_KUBELET in plan.needs
     policy = after.kubelet.cpu_manager_policy if restarts and before.kubelet.checkpoint.exists else None
     nri = after.runtime.nri

@@ -223,7 +223,7 @@ def _without_needless_impact(facts: NodeFacts, needs: frozenset[Impact], *, stop
 
 def _one_sided(evidence: Evidence, files: FileRestores) -> Iterator[Conflict]:
     """One side alone would get another driver than the other one has: no pod would start."""
-    if files.before is None or files.after is None or files.before.driver.agreed is None or files.after.driver.agreed:
+    if files.before is None or files.after is None or files.before.driver.common is None or files.after.driver.common:
         return
     touched = {each.section for each in files.edits} & {KUBELET, RUNTIME}
     missing = [
@@ -329,7 +329,7 @@ def _notes(evidence: Evidence, files: FileRestores, left: list[str]) -> Iterator
     if left:
         yield f"not named and left as it is: {', '.join(left)}"
     after = files.after
-    if after and not after.image and after.driver.agreed is None:
+    if after and not after.image and after.driver.common is None:
         drivers = (after.driver.kubelet, after.driver.runtime)
         told = [each.value if each else "unknown" for each in drivers]
         yield f"as it was, the node is misaligned: kubelet has {told[0]}, the runtime {told[1]}; pods may not start"

@@ -333,6 +333,14 @@ def test_k3s_settings_that_do_not_parse_say_nothing(aligned: Snapshot) -> None:
     assert odd.driver.kubelet is None
 
 
+def test_nobody_knows_what_the_configz_of_an_embedded_kubelet_should_say(aligned: Snapshot) -> None:
+    node = put(aligned, {"cgroup_driver": "systemd"}, "runtime", "cri", "runtime_config")
+    node = put(node, "Kubernetes v1.36.0", "kubelet", "version")
+    assert facts_of(node).driver.in_configz == "systemd"
+    found = facts_of(embedded(node)).driver
+    assert (found.kubelet, found.authority, found.in_configz) == (SYSTEMD, None, None)
+
+
 def test_an_embedded_kubelet_beside_a_runtime_of_no_known_driver_has_no_source(aligned: Snapshot) -> None:
     node = embedded(docker(aligned, "{}"))
     assert facts_of(node).driver.source is None
