@@ -103,7 +103,7 @@ def kill_group(pid: int, uuid: str) -> None:
     try:
         if is_machine(pid, uuid):
             os.killpg(pid, signal.SIGKILL)
-            if not select.select([handle], [], [], KILL_PATIENCE)[0]:
+            if not is_readable(handle, KILL_PATIENCE):
                 raise LabError(f"process {pid} does not end")
     finally:
         os.close(handle)
@@ -126,8 +126,15 @@ def end(
         for number in signals:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(handle, number)
-            if select.select([handle], [], [], KILL_PATIENCE if number == signal.SIGKILL else PATIENCE)[0]:
+            if is_readable(handle, KILL_PATIENCE if number == signal.SIGKILL else PATIENCE):
                 return
         raise LabError(f"process {pid} does not end")
     finally:
         os.close(handle)
+
+
+def is_readable(descriptor: int, seconds: float) -> bool:
+    """Whether it is readable, or over, within that time. Descriptors above 1023, too, which select(2) does not take."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))

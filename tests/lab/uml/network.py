@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
 import time
 from pathlib import Path
 
@@ -100,7 +99,7 @@ def _start_slirp(machine: Machine, holder: int, ends: int) -> None:
         process.start(argv, machine.uuid, machine.folder / LOG, (ends, done))
         os.close(done)
         done = -1
-        if not select.select([ready], [], [], PATIENCE)[0] or not os.read(ready, 1):
+        if not process.is_readable(ready, PATIENCE) or not os.read(ready, 1):
             raise LabError(f"slirp4netns did not start for node {machine.name}: {_log(machine)}")
     finally:
         for descriptor in {ready, done} - {-1}:

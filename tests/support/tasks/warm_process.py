@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 import json
-import select
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from ansible_collections.volcano.colocation.tests.lab.process import is_readable
 from ansible_collections.volcano.colocation.tests.support.tasks import warm_ansible
 
 
@@ -51,7 +51,7 @@ class Warm:
         files = {name: str(path) for name, path in zip(("stdout", "stderr"), output, strict=True)}
         request = {"folder": str(folder), "arguments": arguments, "environment": dict(environment), **files}
         print(json.dumps(request), file=stdin, flush=True)
-        if not select.select([stdout], [], [], timeout)[0]:
+        if not is_readable(stdout.fileno(), timeout):
             self._process.kill()
             raise TimeoutError(f"{arguments} did not end in {timeout:.0f} s; so far:\n{read(output[0])}")
         answer = stdout.readline()
