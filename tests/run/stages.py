@@ -138,7 +138,7 @@ STAGES = (
     ),
     Stage(
         "scenarios",
-        800,
+        1000,
         (INSTALL, _part("scenarios", "scenarios")),
         needs=("lab",),
         burst=2,
@@ -222,7 +222,7 @@ LONG = (
     ),
     Stage(
         "repeated-scenarios",
-        3 * 800,
+        3 * 1000,
         (INSTALL, *3 * (_part("scenarios", "repeated-scenarios"),)),
         needs=("lab",),
         cpus=2,
