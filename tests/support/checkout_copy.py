@@ -78,8 +78,10 @@ def followed(heading: str, directory: Path) -> Iterator[CheckoutCopy]:
         walkthroughs.apply(edit, root)
     edited = CheckoutCopy(root, collections, frozenset(edit.file for edit in edits))
     edited.python("-m", f"{PACKAGE}.tests.run.pages")
-    yield CheckoutCopy(root, collections, edited.by_hand, frozenset(_differing(before, _contents(root))))
-    shutil.rmtree(root)
+    try:
+        yield CheckoutCopy(root, collections, edited.by_hand, frozenset(_differing(before, _contents(root))))
+    finally:
+        shutil.rmtree(root)
 
 
 def _contents(root: Path) -> dict[str, bytes]:
