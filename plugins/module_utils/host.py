@@ -77,9 +77,11 @@ class Host:
         """Content of a regular file or kernel file; OSError as open(2) gives it, EFBIG above ``limit``."""
         # What is resolved has no link at its end: one that is there by now might lead out of the root.
         handle = os.open(self.real_path(path), _READ if self.root == "/" else _READ | os.O_NOFOLLOW)
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            # fdopen would refuse it and leave it open.
+            os.close(handle)
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         with os.fdopen(handle, "rb") as stream:
-            if stat.S_ISDIR(os.fstat(handle).st_mode):
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
             content = bytearray()
             while len(content) <= limit:
                 chunk = stream.read(min(CHUNK, limit + 1 - len(content)))
