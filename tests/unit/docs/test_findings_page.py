@@ -23,8 +23,8 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
     facts_of,
 )
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules import (
-    test_rules,
     variants_around,
+    variants_basic,
     variants_kubelet,
     variants_machine,
     variants_runtime,
@@ -36,7 +36,7 @@ PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
 PARTS = re.findall(r"^### (\S+)\n(.+)\n\n(\S.*)$", PAGE, re.MULTILINE)
 REFUSALS = re.findall(r"^\| `([a-z0-9-]+)` \| \S.* \|$", PAGE, re.MULTILINE)
 VARIANTS = {
-    **test_rules.VARIANTS,
+    **variants_basic.VARIANTS,
     **variants_around.VARIANTS,
     **variants_kubelet.VARIANTS,
     **variants_machine.VARIANTS,

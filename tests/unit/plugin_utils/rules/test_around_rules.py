@@ -14,7 +14,6 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_type
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.verdict import all_findings, judge
 from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
-    NAMES,
     Snapshot,
     captured,
     facts_of,
@@ -29,7 +28,6 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.varian
     MANIFESTS,
     RESERVATION,
     ROOT,
-    VARIANTS,
     boot,
     gated,
     image,
@@ -56,21 +54,6 @@ RUBIK_LINE = "systemd.unified_cgroup_hierarchy=0 psi=1 psi_v1=1 cgroup1_writebac
 
 def found(snapshot: Snapshot) -> dict[str, Finding]:
     return {each.code: each for each in findings(facts_of(snapshot))}
-
-
-@pytest.mark.parametrize("code", VARIANTS)
-def test_a_rule_fires_on_its_variant(code: str) -> None:
-    verdict, variant = VARIANTS[code]
-    finding = found(variant(captured(ALIGNED)))[code]
-    assert judge(findings(facts_of(variant(captured(ALIGNED))))) is verdict
-    assert finding.evidence
-    assert finding.summary.endswith(".")
-    assert finding.remedy.endswith(".")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_snapshot_without_the_new_evidence_has_none_of_these_findings(name: str) -> None:
-    assert set(found(captured(name))) & set(VARIANTS) == set()
 
 
 SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {

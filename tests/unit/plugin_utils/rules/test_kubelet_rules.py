@@ -14,7 +14,6 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_pr
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_types import Finding
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.upgrade import upgrade_findings
-from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.verdict import judge
 from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     CHECKPOINT,
@@ -69,17 +68,6 @@ def without_old_flag(snapshot: Snapshot, number: str) -> Snapshot:
 
 def test_a_plain_node_has_no_finding(node: Snapshot) -> None:
     assert codes(node) == []
-
-
-@pytest.mark.parametrize("code", VARIANTS)
-def test_a_rule_fires_on_its_variant(code: str) -> None:
-    verdict, variant = VARIANTS[code]
-    found = findings(facts_of(variant(captured(ALIGNED))))
-    finding = next(each for each in found if each.code == code)
-    assert judge(found) is verdict
-    assert finding.summary.endswith(".")
-    assert finding.remedy.endswith(".")
-    assert finding.evidence
 
 
 def test_a_refused_dropin_is_named_with_file_and_line(node: Snapshot) -> None:

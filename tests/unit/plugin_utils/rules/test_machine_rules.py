@@ -10,10 +10,8 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_types import Finding
-from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.verdict import judge
 from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
-    NAMES,
     Snapshot,
     captured,
     facts_of,
@@ -49,28 +47,6 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.varian
 
 def found(snapshot: Snapshot) -> dict[str, Finding]:
     return {each.code: each for each in findings(facts_of(snapshot))}
-
-
-@pytest.mark.parametrize("code", VARIANTS)
-def test_a_rule_fires_on_its_variant(code: str) -> None:
-    verdict, variant = VARIANTS[code]
-    node = variant(captured(ALIGNED))
-    assert code in found(node)
-    assert judge(findings(facts_of(node))) is verdict
-
-
-@pytest.mark.parametrize("code", VARIANTS)
-def test_a_finding_says_where_and_what_to_do(code: str) -> None:
-    finding = found(VARIANTS[code][1](captured(ALIGNED)))[code]
-    assert finding.summary.endswith(".")
-    assert finding.remedy.endswith(".")
-    assert finding.evidence
-    assert "{" not in finding.summary
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_snapshot_without_the_new_evidence_has_none_of_these_findings(name: str) -> None:
-    assert set(found(captured(name))) & set(VARIANTS) == set()
 
 
 LEGACY = "systemd.unified_cgroup_hierarchy=0 systemd.legacy_systemd_cgroup_controller=1"

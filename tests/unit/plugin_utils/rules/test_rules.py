@@ -4,11 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import FINDING_RULES, findings
+from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_types import Effect, Finding, Verdict
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.verdict import judge
 from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
@@ -17,79 +15,14 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
     KUBELET_FILE,
     Snapshot,
     captured,
-    checkpoint,
     facts_of,
     kubelet_adds,
     kubelet_edit,
     missing,
     put,
-    running_handlers,
-    runtime_edit,
-    runtime_text,
     stopped_kubelet,
 )
-from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules import (
-    variants_around,
-    variants_kubelet,
-    variants_machine,
-    variants_runtime,
-)
-
-ID = "0123456789abcdef" * 4
-HANDLERS = "".join(
-    f'[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.{name}.options]\nSystemdCgroup = {value}\n'
-    for name, value in (("runc", "true"), ("nvidia", "false"))
-)
-
-STATE = "/var/lib/volcano-colocation"
-RECORDS = [
-    {"record": "journal", "file": f"{STATE}/transactions/t-1/journal.json", "message": "it is damaged", "remedy": "a"},
-    {"record": "settings", "file": f"{STATE}/qos.json", "message": "it has schema 2", "remedy": ""},
-]
-VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
-    "cgroup-mode-unknown": (Verdict.UNKNOWN, lambda node: put(node, [], "cgroups", "mountinfo")),
-    "pid1-not-systemd": (Verdict.UNSUPPORTED, lambda node: put(node, "tini", "system", "pid1")),
-    "not-installed": (Verdict.UNSUPPORTED, lambda node: put(node, None, "runtime", "program")),
-    "config-unreadable": (Verdict.UNKNOWN, lambda node: runtime_text(node, "version = \n")),
-    "kubelet-driver-unknown": (
-        Verdict.UNKNOWN,
-        lambda node: kubelet_edit(node, "cgroupDriver: systemd", "cgroupDriver: Systemd"),
-    ),
-    "unfinished-transaction": (
-        Verdict.MISALIGNED,
-        lambda node: put(node, ["20261121T013455-1a2b3c4d"], "unfinished_transactions"),
-    ),
-    "record-unreadable": (Verdict.UNKNOWN, lambda node: put(node, RECORDS, "record_problems")),
-    "runtime-not-answering": (
-        Verdict.UNKNOWN,
-        lambda node: put(node, {"endpoint": "unix:///x.sock", "error": "refused"}, "runtime", "cri"),
-    ),
-    "kubelet-unhealthy": (Verdict.MISALIGNED, stopped_kubelet),
-    "runtime-handlers-disagree": (Verdict.MISALIGNED, lambda node: runtime_text(node, f"version = 2\n{HANDLERS}")),
-    "driver-mismatch": (
-        Verdict.MISALIGNED,
-        lambda node: running_handlers(runtime_edit(node, "SystemdCgroup = true", "SystemdCgroup = false"), runc=False),
-    ),
-    "containers-misplaced": (
-        Verdict.MISALIGNED,
-        lambda node: put(node, {f"0::/system.slice/kubepods-pod1.slice:cri-containerd:{ID}": 1}, "containers"),
-    ),
-    "containers-of-other-driver": (
-        Verdict.MISALIGNED,
-        lambda node: put(node, {f"0::/kubepods/burstable/pod1/{ID}": 1}, "containers"),
-    ),
-    "runtime-restart-changes-driver": (
-        Verdict.LATENT,
-        lambda node: runtime_edit(node, "SystemdCgroup = true", "SystemdCgroup = false"),
-    ),
-    "kubelet-config-changed-after-start": (
-        Verdict.LATENT,
-        lambda node: put(node, 4e9, "kubelet", "files", KUBELET_FILE, "ctime"),
-    ),
-    "checkpoint-unreadable": (Verdict.LATENT, lambda node: checkpoint(node, "{")),
-    "checkpoint-policy-differs": (Verdict.LATENT, lambda node: checkpoint(node, '{"policyName":"none"}')),
-    "checkpoint-cpus-differ": (Verdict.LATENT, lambda node: put(node, "0-3", "cpus", "online")),
-}
+from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_basic import RECORDS, STATE, VARIANTS
 
 
 def codes(snapshot: Snapshot) -> list[str]:
@@ -118,35 +51,6 @@ def test_the_mismatch_of_the_captured_node_is_named() -> None:
     found = codes(captured(DIFFERING))
     assert {"driver-mismatch", "containers-misplaced"} <= set(found)
     assert judge(findings(facts_of(captured(DIFFERING)))) is Verdict.MISALIGNED
-
-
-@pytest.mark.parametrize("code", VARIANTS)
-def test_a_rule_fires_on_its_variant(code: str) -> None:
-    verdict, variant = VARIANTS[code]
-    found = findings(facts_of(variant(captured(ALIGNED))))
-    assert code in {finding.code for finding in found}
-    assert judge(found) is verdict
-
-
-def test_every_rule_has_a_variant() -> None:
-    tables = (
-        VARIANTS,
-        variants_around.VARIANTS,
-        variants_kubelet.VARIANTS,
-        variants_machine.VARIANTS,
-        variants_runtime.VARIANTS,
-    )
-    nodes = [facts_of(variant(captured(ALIGNED))) for table in tables for _verdict, variant in table.values()]
-    fired = {rule for rule in FINDING_RULES if any(any(rule(node)) for node in nodes)}
-    silent = {rule.__name__ for rule in FINDING_RULES if rule not in fired}
-    assert silent == set()
-
-
-@pytest.mark.parametrize("code", VARIANTS)
-def test_a_finding_says_what_to_do(code: str) -> None:
-    finding = one(VARIANTS[code][1](captured(ALIGNED)), code)
-    assert finding.summary.endswith(".")
-    assert finding.remedy.endswith((".", "kubelet."))
 
 
 def test_an_unreadable_file_is_named_with_its_line() -> None:
