@@ -24,7 +24,9 @@ class ActionModule(ColocationAction):
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         path, digest = os.path.abspath(arguments["path"]), arguments["digest"] or ""
         if digest and not SHA256.fullmatch(digest):
-            raise ProfileError(DIGEST_VARIABLE, f"{digest!r} is no digest such as sha256: and 64 digits of 0-9 and a-f")
+            raise ProfileError(
+                DIGEST_VARIABLE, f"{digest!r} is not a digest such as sha256: and 64 digits of 0-9 and a-f"
+            )
         try:
             with open(path, "rb") as stream:
                 found = load_archive(stream, path, arguments["image"], digest)

@@ -47,10 +47,10 @@ class ActionModule(ClusterAction):
             found = plan_cluster([self._host(name) for name in arguments["nodes"]], seen, permission)
             changes = plan_changes(found, seen.journal_version)
         apply_permitted(cluster.client, changes)
-        return self._told(found, changes)
+        return self._render_changes(found, changes)
 
     @staticmethod
-    def _told(found: ClusterPlan | ClusterRestorePlan, changes: tuple[ObjectChange, ...]) -> dict[str, Any]:
+    def _render_changes(found: ClusterPlan | ClusterRestorePlan, changes: tuple[ObjectChange, ...]) -> dict[str, Any]:
         result: dict[str, Any] = {
             "changed": bool(changes),
             "diff": [redacted_diff(each) for each in changes if each.part],

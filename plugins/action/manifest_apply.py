@@ -62,7 +62,7 @@ class ActionModule(ClusterAction):
                 require_cluster(seen.uid, arguments["cluster_uid"], changing=True)
                 cluster.note(name, replace(plan.inventory, jobs=jobs), version)
         return {
-            **_told(plan),
+            **_render_plan(plan),
             "changed": changed,
             "images": list(document.images),
             "unsupported": list(document.left_out),
@@ -95,7 +95,7 @@ class ActionModule(ClusterAction):
                 cluster.take_away(name)
             elif plan.inventory != seen.inventory:
                 cluster.note(name, plan.inventory, seen.version)
-        return {**_told(plan), "changed": changes, "images": [], "unsupported": []}
+        return {**_render_plan(plan), "changed": changes, "images": [], "unsupported": []}
 
     def _show(self, message: str) -> None:
         display.display(f"{self.host}: {message}")
@@ -135,8 +135,8 @@ def _redacted(change: ObjectChange) -> dict[str, str]:
     return change.diff() if change.ref.kind == "Secret" else redacted_diff(change)
 
 
-def _told(plan: ManifestPlan) -> dict[str, Any]:
+def _render_plan(plan: ManifestPlan) -> dict[str, Any]:
     changes = [each.to_result() for each in plan.changes]
     edits = [_redacted(each) for each in plan.changes]
-    told = {"diff": edits, "changes": changes, "preserved_fields": plan.kept, "remaining": plan.left}
-    return dict(to_builtins(told))
+    result = {"diff": edits, "changes": changes, "preserved_fields": plan.kept, "remaining": plan.left}
+    return dict(to_builtins(result))

@@ -29,15 +29,15 @@ class ActionModule(ClusterAction):
         if arguments["state"] == "restored":
             found = plan_restore(cluster.read_recorded_state(wanted.namespace), arguments["cluster_uid"])
             apply_permitted(cluster.client, restore_changes(found, wanted.namespace))
-            return _told(found.objects, found.text, changed=found.changes)
+            return _render_changes(found.objects, found.text, changed=found.changes)
         seen = cluster.look(wanted)
         plan = plan_scheduling(wanted, seen, arguments["cluster_uid"])
         apply_permitted(cluster.client, plan_changes(plan, wanted.namespace, seen.journal_version))
-        told = _told(plan.objects, plan.text, changed=plan.changes)
-        return {**told, "findings": render_findings(plan.findings), "unsupported": list(plan.left_out)}
+        result = _render_changes(plan.objects, plan.text, changed=plan.changes)
+        return {**result, "findings": render_findings(plan.findings), "unsupported": list(plan.left_out)}
 
 
-def _told(objects: tuple[ObjectChange, ...], text: ObjectChange | None, *, changed: bool) -> dict[str, Any]:
+def _render_changes(objects: tuple[ObjectChange, ...], text: ObjectChange | None, *, changed: bool) -> dict[str, Any]:
     found = (*objects, *((text,) if text else ()))
     result = {"diff": list(map(redacted_diff, found)), "changes": [each.to_result() for each in found]}
     return dict(to_builtins({"changed": changed, **result, "findings": [], "unsupported": []}))

@@ -130,7 +130,7 @@ def test_what_the_archive_tells_is_needed(tmp_path: Path) -> None:
     ("given", "said"),
     [
         ({"path": "/nowhere.tar"}, "colocation_agent_image_archive: /nowhere.tar: No such file or directory"),
-        ({"digest": "sha256:12"}, "colocation_agent_image_digest: 'sha256:12' is no digest"),
+        ({"digest": "sha256:12"}, "colocation_agent_image_digest: 'sha256:12' is not a digest"),
         ({"digest": digest(b"x")}, "with other digests than"),
         ({"image": "docker.io/volcanosh/vc-agent:v2"}, "does not hold docker.io/volcanosh/vc-agent:v2"),
     ],
