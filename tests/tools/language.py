@@ -21,7 +21,7 @@ from pathlib import Path
 PHRASES: Mapping[str, str] = {
     r"told|tells?|telling": "reports, shows, says",
     r"held against": "compared with",
-    r"(?<!there )(?:is|are|was|were) no (?!longer|more|less|later|earlier|other)\w+": "is not a …, has no …",
+    r"(?<!there\s)(?:is|are|was|were) no (?!longer|more|less|later|earlier|other)\w+": "is not a …, has no …",
     r"comes? to(?! an end)": "results in, is",
     r"(?:no|some|any|every)body": "name who: no user, another process",
     r"folders?": "directory",
@@ -99,8 +99,12 @@ PARTS = frozenset({"folder", "folders", "told", "anew", "deed", "fate", "outlook
 """Words that no part of a name is either (``folder_of``)."""
 
 PROSE = {
-    re.compile(rf"(?<![\w.$/{{-])(?:{words})(?![\w$/-])", re.IGNORECASE): advice for words, advice in PHRASES.items()
+    re.compile(rf"(?<![\w.$/{{-])(?:{words.replace(' ', chr(92) + 's+')})(?![\w$/-])", re.IGNORECASE): advice
+    for words, advice in PHRASES.items()
 }
+"""A phrase may go over the end of a line."""
+
+ENDINGS = frozenset({".py", ".md", ".yml", ".yaml", ".j2"})
 
 
 @dataclass(frozen=True)
@@ -117,9 +121,9 @@ class Place:
 
 
 def in_prose(path: Path, text: str, first: int = 1) -> Iterator[Place]:
-    """Places in a text of which the first line has the number ``first``; a phrase may go over the end of a line."""
+    """Places in a text of which the first line has the number ``first``."""
     for pattern, advice in PROSE.items():
-        for match in pattern.finditer(re.sub(r"\n[ #]*", lambda gap: "\n" + " " * (len(gap[0]) - 1), text)):
+        for match in pattern.finditer(text):
             yield Place(path, first + text.count("\n", 0, match.start()), " ".join(match[0].split()), advice)
 
 
@@ -155,16 +159,18 @@ def places(path: Path) -> list[Place]:
     return sorted(read(path, text), key=lambda place: (place.line, place.word))
 
 
+def files(area: Path) -> list[Path]:
+    """The file, or the files of a directory, that have prose or code; fixtures, which are data, have none."""
+    paths = sorted(area.rglob("*")) if area.is_dir() else [area]
+    return [path for path in paths if path.suffix in ENDINGS and path.is_file() and "fixtures" not in path.parts]
+
+
 def main(arguments: list[str]) -> int:
-    """Print the places of the given files and directories; 1 where there are any."""
-    total = 0
-    for argument in map(Path, arguments):
-        for path in sorted(argument.rglob("*")) if argument.is_dir() else [argument]:
-            if path.suffix in {".py", ".md", ".yml", ".yaml", ".j2"} and path.is_file():
-                for place in places(path):
-                    total += 1
-                    print(place)
-    return int(total > 0)
+    """Print the places in files and directories; 1 where there are any."""
+    bad = [place for argument in arguments for path in files(Path(argument)) for place in places(path)]
+    for place in bad:
+        print(place)
+    return int(bool(bad))
 
 
 if __name__ == "__main__":
