@@ -13,7 +13,7 @@ from ansible_collections.volcano.colocation.tests.unit.malformed.case import Cas
 DRIVER = {"cgroup_driver": "systemd"}
 PATH = f"/{KUBELET}"
 CORRECT = "Correct the file; it is left as it is."
-AS_JSON = "begins with {, so that kubelet reads it as JSON, and it is"
+AS_JSON = "begins with {, so kubelet reads it as JSON, but it is"
 NOT_YAML = "a character that YAML does not allow"
 
 

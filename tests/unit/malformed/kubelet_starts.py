@@ -18,7 +18,7 @@ ExecStart=/usr/bin/kubelet $KUBELET_CONFIG_ARGS $KUBELET_KUBEADM_ARGS
 """
 STARTED: dict[str, Text] = {UNIT: "[Service]\nExecStart=/usr/bin/kubelet\n", DROP_IN: START}
 DRIVER = {"cgroup_driver": "systemd"}
-BY_HAND = "Take the flag out of this file by hand"
+BY_HAND = "Remove the flag from this file by hand"
 
 
 def _variables(said: str, text: str | bytes) -> Case:
@@ -50,13 +50,13 @@ CASES = {
         "its quotes are not paired", 'KUBELET_KUBEADM_ARGS="--cgroup-driver=cgroupfs --x=\'y"\n'
     ),
     "goes on at the end": _variables(
-        "the last line goes on, and none follows", 'KUBELET_KUBEADM_ARGS="--cgroup-driver=cgroupfs" \\'
+        "the last line is continued, but no line follows", 'KUBELET_KUBEADM_ARGS="--cgroup-driver=cgroupfs" \\'
     ),
     "comment among continued lines": _variables(
-        "a comment stands among continued lines", "KUBELET_KUBEADM_ARGS=--cgroup-driver=cgroupfs \\\n# x\n --a=b\n"
+        "a comment is among continued lines", "KUBELET_KUBEADM_ARGS=--cgroup-driver=cgroupfs \\\n# x\n --a=b\n"
     ),
     "flag without a value": _variables("--cgroup-driver has no value here", 'KUBELET_KUBEADM_ARGS="--cgroup-driver"\n'),
-    "NUL byte": _variables("a NUL byte stands in it", 'KUBELET_KUBEADM_ARGS="--cgroup-driver=cgroupfs\0"\n'),
+    "NUL byte": _variables("it contains a NUL byte", 'KUBELET_KUBEADM_ARGS="--cgroup-driver=cgroupfs\0"\n'),
     "reservation without an amount": _reserved("systemReserved.cpu: ''", "--system-reserved=cpu"),
     "reservation of a word": _reserved("systemReserved.cpu: 'lots'", "--system-reserved=cpu=lots"),
     "flag in the unit": _unit(

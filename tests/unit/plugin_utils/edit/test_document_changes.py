@@ -95,21 +95,21 @@ def test_only_what_is_missing_is_left(changes: Any, left: Any) -> None:
     ("fates", "left"),
     [
         ({}, {"a": REMOVE}),
-        ({("a", "b"): EmptiedMapping.STAYS}, {"a": {"b": {"c": REMOVE}}}),
-        ({("a",): EmptiedMapping.STAYS}, {"a": {"b": REMOVE}}),
+        ({("a", "b"): EmptiedMapping.KEEP}, {"a": {"b": {"c": REMOVE}}}),
+        ({("a",): EmptiedMapping.KEEP}, {"a": {"b": REMOVE}}),
         ({("a",): EmptiedMapping.NULL}, {"a": EMPTIED}),
     ],
 )
 def test_a_chain_of_emptied_mappings_goes_as_far_as_it_may(fates: Any, left: Any) -> None:
     todo: Any = {"a": {"b": {"c": REMOVE}}}
     assert (
-        prune_emptied({"a": {"b": {"c": 1}}, "d": 1}, todo, lambda path: fates.get(path, EmptiedMapping.GOES)) == left
+        prune_emptied({"a": {"b": {"c": 1}}, "d": 1}, todo, lambda path: fates.get(path, EmptiedMapping.DELETE)) == left
     )
 
 
 @pytest.mark.parametrize("left", [{"c": REMOVE}, {"c": REMOVE, "d": REMOVE, "e": 1}, {"c": 2, "d": REMOVE}])
 def test_a_mapping_with_a_key_left_is_not_emptied(left: Any) -> None:
-    assert prune_emptied(DOCUMENT, {"b": left}, lambda path: EmptiedMapping.GOES) == {"b": left}
+    assert prune_emptied(DOCUMENT, {"b": left}, lambda path: EmptiedMapping.DELETE) == {"b": left}
 
 
 def test_the_document_itself_stays_as_it_is() -> None:

@@ -97,14 +97,14 @@ def test_a_text_without_the_flag_stays(text: str) -> None:
         ("ARGS=--a='x --cgroup-driver=systemd\n", ("line 1", "quotes are not paired")),
         ("ARGS=--a=x\\\" --cgroup-driver='systemd\n", ("quotes are not paired",)),
         # A form feed ends a line for the reader, and is a blank between words for us.
-        ("ARGS=--a\f--cgroup-driver=systemd\n", ("cannot be told apart",)),
+        ("ARGS=--a\f--cgroup-driver=systemd\n", ("cannot be separated",)),
         ('ARGS="--a \\\n# why\n --cgroup-driver=systemd"\n', ("comment",)),
     ],
 )
 def test_what_cannot_be_taken_out_alone_is_left(text: str, words_of_it: tuple[str, ...]) -> None:
     with pytest.raises(UnsupportedEdit) as raised:
         remove_flags(text, {DRIVER: None})
-    for each in (*words_of_it, "Take the flag out of this file by hand"):
+    for each in (*words_of_it, "Remove the flag from this file by hand"):
         assert each in str(raised.value)
 
 

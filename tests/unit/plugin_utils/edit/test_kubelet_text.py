@@ -65,7 +65,7 @@ def test_flow_style_behind_a_comment_is_yaml_to_kubelet_too() -> None:
     ],
 )
 def test_what_kubelet_takes_for_json_and_is_none_is_refused(text: str, line: int) -> None:
-    with pytest.raises(ParseError, match="so that kubelet reads it as JSON") as raised:
+    with pytest.raises(ParseError, match="so kubelet reads it as JSON") as raised:
         edit_kubelet(text, DRIVER)
     assert raised.value.line == line
     assert raised.value.remedy == FLOW_REMEDY

@@ -295,7 +295,7 @@ REFUSED: dict[str, tuple[str, dict[tuple[str, ...], Any], int, str]] = {
     "a value for a dotted table": ("x = 1\na.b = 1\n", {("a",): 1}, 2, "a is a table"),
     "a value for an inline table": ("x = 1\na = {}\n", {("a",): 1}, 2, "a holds a table"),
     "a value for a table in an inline table": ("a = {b = {}}\n", {("a", "b"): 1}, 1, "b is a table"),
-    "a path through a value in an inline table": ("a = {b = 1}\n", {("a", "b", "c"): 1}, 1, "b is no table"),
+    "a path through a value in an inline table": ("a = {b = 1}\n", {("a", "b", "c"): 1}, 1, "b is not a table"),
     "a dotted key in an inline table": ("a = {b.c = 1}\n", {("a", "b", "d"): 1}, 1, "dotted key in an inline table"),
     "a dotted key in an inline table to be removed": (
         "a = {b.c = 1, d = 1}\n",

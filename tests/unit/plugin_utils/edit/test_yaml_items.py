@@ -85,7 +85,7 @@ def test_line_ends_and_a_missing_last_one_stay() -> None:
         ("tiers:\n- plugins: []\n", "no list with a line for each item"),
         ("tiers:\n- plugins: &x\n  - name: a\n", "anchor, alias or tag"),
         ("tiers:\n- plugins:\n  -\n    name: a\n", "does not follow its own dash"),
-        ("tiers: 5\n", "there is no tiers[0].plugins in it"),
+        ("tiers: 5\n", "it has no tiers[0].plugins"),
         ("", "no document"),
     ],
 )

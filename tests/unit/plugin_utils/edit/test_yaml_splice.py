@@ -254,7 +254,7 @@ REFUSED: dict[str, tuple[str, dict[tuple[str, ...], Any], int, str]] = {
     "a merge key": ("a: &x {c: 1}\nd:\n  <<: *x\n  e: 1\n", {("d", "e"): 2}, 3, "merge key"),
     "a merge key that brings the value": ("a: &x {c: 1}\nd:\n  <<: *x\n  e: 1\n", {("d", "c"): REMOVE}, 3, "merge key"),
     "a merge key in braces": ("a: &x {c: 1}\nd: {<<: *x, e: 1}\n", {("d", "e"): 2}, 2, "merge key"),
-    "an alias in braces": ("a: &x {c: 1}\nd: {b: *x, e: 1}\n", {("d", "e"): 2}, 2, "alias stands in these braces"),
+    "an alias in braces": ("a: &x {c: 1}\nd: {b: *x, e: 1}\n", {("d", "e"): 2}, 2, "these braces contain a YAML alias"),
     "an anchor in braces": ("d: {b: &x 1, e: 1}\n", {("d", "b"): 2}, 1, "anchor, alias or tag"),
     "an anchor in braces to be removed": ("d: {b: &x 1, e: 1}\n", {("d", "b"): REMOVE}, 1, "anchor, alias or tag"),
     "braces over several lines": ("a: 1\nb: {c: 1,\n  d: 2}\n", {("b", "d"): 3}, 2, "several lines"),
@@ -299,7 +299,7 @@ def test_a_text_that_does_not_parse_is_not_edited() -> None:
     ],
 )
 def test_an_edit_that_would_change_more_is_given_up(text: str, changes: Any) -> None:
-    with pytest.raises(EditError, match="the edit was given up"):
+    with pytest.raises(EditError, match="the edit was abandoned"):
         edit_yaml(text, changes)
 
 
