@@ -95,7 +95,7 @@ CASES = {
     "gate of no name": _kubelet("feature_gates.A B: ", feature_gates={"A B": True}),
     "gate of a word": _kubelet("feature_gates.A: 'maybe' is neither true nor false", feature_gates={"A": "maybe"}),
     "drop-ins that kubelet does not read": _kubelet(
-        "(kubelet_strategy): drop-ins were asked for", kubelet_strategy="drop-in", cgroup_driver="systemd"
+        "(kubelet_strategy): drop-ins were requested", kubelet_strategy="drop-in", cgroup_driver="systemd"
     ),
     "unknown recovery": _kubelet("recover must be one of: undo, finish, stop", recover="never"),
     "misspelt option": _kubelet("Unsupported parameters for (kubelet_config)", cgroup_driverr="systemd"),

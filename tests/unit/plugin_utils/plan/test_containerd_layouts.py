@@ -381,7 +381,7 @@ def test_why_a_disabled_cri_is_put_right_although_nothing_answers() -> None:
     plan = plan_of(node, DRIVER)
     assert plan.refusals == ()
     assert str(plan.changes[0]) == "containerd disabled_plugins: ['cri'] -> []"
-    assert "switched off here" in plan.changes[0].reason
+    assert "this list disables them" in plan.changes[0].reason
 
 
 def test_a_containerd_that_does_not_answer_for_another_reason_is_refused() -> None:

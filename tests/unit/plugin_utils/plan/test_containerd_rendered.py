@@ -167,7 +167,7 @@ def test_a_template_that_waits_for_its_rendering_only_needs_the_restart(tmp_path
     assert {each.value for each in change.needs} == {"restart runtime"}
     more = {"nri": {"enabled": False, "socket_path": "/run/other.sock"}}
     _facts, _edits, (said,) = planned(node, more)
-    assert "changed after k3s rendered it last" in said
+    assert "changed after k3s last rendered it" in said
 
 
 def test_tables_behind_a_template_of_somebody_else_are_edited(tmp_path: Path) -> None:
@@ -203,8 +203,8 @@ def test_putting_the_template_back_is_foreseen_in_what_is_rendered(tmp_path: Pat
         ("k3s-1.32-drop-ins", {TEMPLATE_3: '{{- template "base" . -}}\n'}, OFF, "removes the line end behind it"),
         ("k3s-1.32-drop-ins", {TEMPLATE_3: f"{BASE}[a]\nb = 1\n"}, OFF, "is not what"),
         ("k3s-1.32-drop-ins", {TEMPLATE_3: f"{BASE}x = [\n  [1],\n]\n"}, OFF, "config-v3.toml.tmpl: "),
-        ("k3s-1.35-imports", {}, {"cgroup_driver": "cgroupfs"}, "k3s decides on the driver itself"),
-        ("rke2-1.30-template", {}, {"cgroup_driver": "cgroupfs"}, "rke2 decides on the driver itself"),
+        ("k3s-1.35-imports", {}, {"cgroup_driver": "cgroupfs"}, "k3s chooses the driver itself"),
+        ("rke2-1.30-template", {}, {"cgroup_driver": "cgroupfs"}, "rke2 chooses the driver itself"),
     ],
 )
 def test_refused(host: str, files: dict[str, str], options: dict[str, Any], words: str, tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_a_handler_that_the_base_declares_has_no_place_without_an_import(tmp_pat
     node = without_pods(tmp_path, "k3s-1.32-drop-ins")
     node.changed(files={path: node.file(path) + more})
     _facts, _edits, (said,) = planned(node, {"cgroup_driver": "systemd"})
-    assert "the table of nvidia stands before the tables that can be added to, and TOML takes no table twice" in said
+    assert "the table of nvidia is before the tables that can be edited, and TOML allows a table only once" in said
     assert "Upgrade k3s to a release that imports a folder of drop-ins" in said
 
 

@@ -184,9 +184,9 @@ def test_without_a_folder_there_is_no_patch(tmp_path: Path) -> None:
         (
             "kubeadm",
             {"live": {"kubelet": {"version": "Kubernetes v1.24.9"}}},
-            "kubeadm 1.24.9 passes over patches of kubelet's configuration, as all before 1.25 do",
+            "kubeadm 1.24.9 ignores patches of kubelet's configuration, as does every kubeadm before 1.25",
         ),
-        ("kubeadm-1.30-config-dir", {}, "its settings are in a drop-in, which kubeadm leaves as it is"),
+        ("kubeadm-1.30-config-dir", {}, "its settings are in a drop-in, which kubeadm does not change"),
     ],
 )
 def test_a_node_that_gets_none_says_why(name: str, changed: dict[str, Any], reason: str, tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_a_node_that_gets_none_says_why(name: str, changed: dict[str, Any], reas
 
 def test_an_older_snapshot_does_not_tell(tmp_path: Path) -> None:
     found = plan(Node(tmp_path, "kubeadm", live=V131))
-    assert [each.reason for each in found.skipped] == ["nobody looked into the folder when this snapshot was taken"]
+    assert [each.reason for each in found.skipped] == ["the snapshot does not contain the patch directory"]
 
 
 def test_with_the_patch_kubeadm_overwrites_flags_only(tmp_path: Path) -> None:

@@ -50,8 +50,8 @@ def test_the_plan_says_which_flag_goes_from_where_and_why(tmp_path: Path) -> Non
     found = Node(tmp_path, HOST).changes(WANTED)
     assert [str(change) for change in found] == [
         "kubelet cpuManagerPolicy: unset -> none",
-        f"kubelet flag --cgroup-driver=cgroupfs: removed from {KUBEADM}, it beats cgroupDriver",
-        f"kubelet flag --cpu-manager-policy=none: removed from {DEFAULT}, it beats cpuManagerPolicy",
+        f"kubelet flag --cgroup-driver=cgroupfs: removed from {KUBEADM}, it overrides cgroupDriver",
+        f"kubelet flag --cpu-manager-policy=none: removed from {DEFAULT}, it overrides cpuManagerPolicy",
     ]
     # The driver in force changes with its flag; the policy's flag says what the file will say.
     assert [change.needs for change in found] == [RESTART, DISRUPTIVE, RESTART]

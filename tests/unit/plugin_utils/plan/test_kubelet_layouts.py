@@ -85,7 +85,7 @@ def test_each_layout_has_its_strategy_and_place(host: str, asked: str, found: st
     [
         (
             {"files": {"/proc/812/environ": "PATH=/usr/bin\0"}},
-            "reads no --config-dir without KUBELET_CONFIG_DROPIN_DIR",
+            "ignores --config-dir without KUBELET_CONFIG_DROPIN_DIR",
         ),
         ({"live": {"kubelet": {"version": None}}}, "version is not known"),
     ],
@@ -252,7 +252,7 @@ def test_a_folder_that_is_gone_is_not_in_force(tmp_path: Path) -> None:
     code, message = strategy(node, "drop-in")
     assert (code, message) == (
         "strategy-not-in-force",
-        f"drop-ins were asked for, and --config-dir {FOLDER} is no folder",
+        f"drop-ins were requested, but --config-dir {FOLDER} is not a directory",
     )
 
 

@@ -112,8 +112,8 @@ def test_openfuyaos_service_is_told_of_with_what_it_would_undo(tmp_path: Path) -
         "kube_reserved": {"cpu": "500m"},
     }
     note = told(node, wanted)["volcano-config-service"]["note"]
-    assert "The profile has cpuManagerPolicy: none, which it undoes: have the profile say static." in note
-    assert "The profile has systemReserved.cpu: 1, which it undoes: have the profile say 0.5." in note
+    assert "It would overwrite cpuManagerPolicy: none of the profile: set static in the profile." in note
+    assert "It would overwrite systemReserved.cpu: 1 of the profile: set 0.5 in the profile." in note
     assert "Choose restricted there as the topology manager's policy." in note
     assert "kubeReserved.cpu:" not in note
 
