@@ -50,15 +50,15 @@ def grow(root: Path, files: Mapping[str, Text]) -> Path:
 
 def everything(root: Path) -> dict[str, tuple[Any, ...]]:
     """Name, type, mode and owner of all that is below a folder; of files text and time, of links where they lead."""
-    found: dict[str, tuple[Any, ...]] = {}
-    for folder, folders, names in os.walk(root):
-        for name in (*folders, *names):
-            path = os.path.join(folder, name)
+    entries: dict[str, tuple[Any, ...]] = {}
+    for directory, directories, names in os.walk(root):
+        for name in (*directories, *names):
+            path = os.path.join(directory, name)
             status = os.lstat(path)
-            nature: tuple[Any, ...] = (oct(status.st_mode), status.st_uid, status.st_gid)
+            attributes: tuple[Any, ...] = (oct(status.st_mode), status.st_uid, status.st_gid)
             if stat.S_ISREG(status.st_mode):
-                nature += (status.st_mtime_ns, Path(path).read_bytes())
+                attributes += (status.st_mtime_ns, Path(path).read_bytes())
             elif stat.S_ISLNK(status.st_mode):
-                nature += (os.readlink(path),)
-            found[os.path.relpath(path, root)] = nature
-    return found
+                attributes += (os.readlink(path),)
+            entries[os.path.relpath(path, root)] = attributes
+    return entries

@@ -10,8 +10,8 @@ from typing import Any
 
 from ansible_collections.volcano.colocation.tests.unit.malformed.case import Case, Text, as_it_is
 
-FOLDER = "etc/crio/crio.conf.d"
-SITE, OURS, MAIN = f"{FOLDER}/10-crio.conf", f"{FOLDER}/99-volcano-colocation.conf", "etc/crio/crio.conf"
+DIRECTORY = "etc/crio/crio.conf.d"
+SITE, OWN_DROP_IN, MAIN = f"{DIRECTORY}/10-crio.conf", f"{DIRECTORY}/99-volcano-colocation.conf", "etc/crio/crio.conf"
 GOOD = '[crio.runtime]\ndefault_runtime = "crun"\n'
 NODE: dict[str, Text] = {"usr/bin/containerd": None, "etc/containerd/config.toml": None, "usr/bin/crio": "", SITE: GOOD}
 OPTIONS = {"cgroup_driver": "cgroupfs", "nri": {"enabled": True}}
@@ -19,29 +19,31 @@ CORRECT = "Correct the file; it is left as it is."
 TYPE = "CRI-O does not start with it"
 
 
-def _at(line: int | None, said: str, text: Text, name: str = SITE, spoil: Callable[[Path], Any] = as_it_is) -> Case:
+def _at(line: int | None, message: str, text: Text, name: str = SITE, spoil: Callable[[Path], Any] = as_it_is) -> Case:
     place = f"/{name}" if line is None else f"/{name}:{line}"
-    return Case("crio_config", OPTIONS, (f"Nothing was changed. {place}: {said}", CORRECT), {**NODE, name: text}, spoil)
+    return Case(
+        "crio_config", OPTIONS, (f"Nothing was changed. {place}: {message}", CORRECT), {**NODE, name: text}, spoil
+    )
 
 
-def _type(line: int, key: str, wanted: str, text: str) -> Case:
-    return _at(line, f"{key} is not {wanted}; {TYPE}. {CORRECT}", text)
+def _type(line: int, key: str, desired: str, text: str) -> Case:
+    return _at(line, f"{key} is not {desired}; {TYPE}. {CORRECT}", text)
 
 
-def _runtime(key: str, wanted: str, line: str) -> Case:
-    return _type(3, f"crio.runtime.{key}", wanted, f"{GOOD}{line}\n")
+def _runtime(key: str, desired: str, line: str) -> Case:
+    return _type(3, f"crio.runtime.{key}", desired, f"{GOOD}{line}\n")
 
 
-def _nri(key: str, wanted: str, value: str) -> Case:
-    return _type(4, f"crio.nri.{key}", wanted, f"{GOOD}[crio.nri]\n{key} = {value}\n")
+def _nri(key: str, desired: str, value: str) -> Case:
+    return _type(4, f"crio.nri.{key}", desired, f"{GOOD}[crio.nri]\n{key} = {value}\n")
 
 
-def _folder(root: Path) -> None:
-    (root / OURS).mkdir()
+def _directory(root: Path) -> None:
+    (root / OWN_DROP_IN).mkdir()
 
 
 def _link(root: Path) -> None:
-    (root / OURS).symlink_to("10-crio.conf")
+    (root / OWN_DROP_IN).symlink_to("10-crio.conf")
 
 
 CASES = {
@@ -53,11 +55,11 @@ CASES = {
     "bytes": _at(1, "", bytes(range(128, 256))),
     "nested without end": _at(None, "nested too deeply", "a = " + "[" * 5000 + "]" * 5000),
     "main file is no TOML": _at(1, "", "[crio\n", MAIN),
-    "our drop-in is no TOML": _at(1, "", "[crio\n", OURS),
+    "our drop-in is no TOML": _at(1, "", "[crio\n", OWN_DROP_IN),
     "our drop-in is a folder": Case(
-        "crio_config", OPTIONS, (f"/{OURS}: is a directory, not a regular file",), NODE, _folder
+        "crio_config", OPTIONS, (f"/{OWN_DROP_IN}: is a directory, not a regular file",), NODE, _directory
     ),
-    "our drop-in is a link": Case("crio_config", OPTIONS, (f"/{OURS}: is a symbolic link",), NODE, _link),
+    "our drop-in is a link": Case("crio_config", OPTIONS, (f"/{OWN_DROP_IN}: is a symbolic link",), NODE, _link),
     "manager is a number": _type(2, "crio.runtime.cgroup_manager", "a text", "[crio.runtime]\ncgroup_manager = 5\n"),
     "manager is a list": _runtime("cgroup_manager", "a text", 'cgroup_manager = ["systemd"]'),
     "manager is a switch": _runtime("cgroup_manager", "a text", "cgroup_manager = true"),
@@ -89,6 +91,6 @@ CASES = {
     "NRI's time is a switch": _nri("nri_plugin_request_timeout", "a time", "true"),
     "NRI's time is a fraction": _nri("nri_plugin_registration_timeout", "a time", "0.5"),
     "our drop-in with another type": _at(
-        2, f"crio.runtime.cgroup_manager is not a text; {TYPE}", "[crio.runtime]\ncgroup_manager = 1\n", OURS
+        2, f"crio.runtime.cgroup_manager is not a text; {TYPE}", "[crio.runtime]\ncgroup_manager = 1\n", OWN_DROP_IN
     ),
 }

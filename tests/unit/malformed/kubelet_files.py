@@ -17,15 +17,15 @@ AS_JSON = "begins with {, so kubelet reads it as JSON, but it is"
 NOT_YAML = "a character that YAML does not allow"
 
 
-def _at(line: int | None, said: str, text: Text) -> Case:
+def _at(line: int | None, message: str, text: Text) -> Case:
     """A text that is wrong in a line of its, or as a whole."""
     place = PATH if line is None else f"{PATH}:{line}"
-    return Case("kubelet_config", DRIVER, (f"Nothing was changed. {place}: {said}", CORRECT), {KUBELET: text})
+    return Case("kubelet_config", DRIVER, (f"Nothing was changed. {place}: {message}", CORRECT), {KUBELET: text})
 
 
-def _adds(line: int, said: str, lines: str) -> Case:
+def _adds(line: int, message: str, lines: str) -> Case:
     """Lines behind the eight of a good file."""
-    return _at(line, said, KUBELET_TEXT + lines)
+    return _at(line, message, KUBELET_TEXT + lines)
 
 
 def _twice(line: int, key: str, text: Text) -> Case:
@@ -37,31 +37,31 @@ def _bytes(added: bytes) -> Case:
     return _at(9, NOT_YAML, KUBELET_TEXT.encode() + b"a: " + added + b"\n")
 
 
-def _field(line: str, said: str, place: str = "") -> Case:
+def _field(line: str, message: str, place: str = "") -> Case:
     """A field that nobody asked to change, of a type that kubelet does not decode."""
     name = place or line.partition(":")[0]
-    says = (f"{PATH}:9: kubelet does not start with this file: {name} is not {said}", "take it out")
+    says = (f"{PATH}:9: kubelet does not start with this file: {name} is not {message}", "take it out")
     return Case("kubelet_config", DRIVER, says, {KUBELET: f"{KUBELET_TEXT}{line}\n"})
 
 
-def _kept(said: str, line: str) -> Case:
+def _kept(message: str, line: str) -> Case:
     """A value with which kubelet would not start."""
-    says = (f"Nothing was changed. {PATH}", said, f"({PATH})")
+    says = (f"Nothing was changed. {PATH}", message, f"({PATH})")
     return Case("kubelet_config", DRIVER, says, {KUBELET: f"{KUBELET_TEXT}{line}\n"})
 
 
-def _driver(line: int, said: str, text: str) -> Case:
+def _driver(line: int, message: str, text: str) -> Case:
     """The driver's own line, in a shape that no splice can change."""
     changed = KUBELET_TEXT.replace("cgroupDriver: cgroupfs # the old one", text)
-    return Case("kubelet_config", DRIVER, (f"Nothing was changed. {PATH}:{line}: ", said), {KUBELET: changed})
+    return Case("kubelet_config", DRIVER, (f"Nothing was changed. {PATH}:{line}: ", message), {KUBELET: changed})
 
 
-def _head(said: str, text: str) -> Case:
-    says = (f"Nothing was changed. {PATH}: kubelet does not start with this file: {said}", "Begin it with the lines")
+def _head(message: str, text: str) -> Case:
+    says = (f"Nothing was changed. {PATH}: kubelet does not start with this file: {message}", "Begin it with the lines")
     return Case("kubelet_config", DRIVER, says, {KUBELET: text})
 
 
-def _folder(root: Path) -> None:
+def _directory(root: Path) -> None:
     (root / KUBELET).unlink()
     (root / KUBELET).mkdir()
 
@@ -195,7 +195,7 @@ CASES = {
     "memory is a word": _kept("reservedMemory is not a list", "reservedMemory: all"),
     "memory without limits": _kept("has an entry without limits", "reservedMemory: [{numaNode: 0}]"),
     "folder in its place": Case(
-        "kubelet_config", DRIVER, (f"{PATH}: is a directory, not a regular file", CORRECT), spoil=_folder
+        "kubelet_config", DRIVER, (f"{PATH}: is a directory, not a regular file", CORRECT), spoil=_directory
     ),
     "pipe in its place": Case("kubelet_config", DRIVER, (f"{PATH}: ", "not a regular file", CORRECT), spoil=_pipe),
     "link to nothing": Case(

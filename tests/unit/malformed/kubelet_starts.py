@@ -21,10 +21,10 @@ DRIVER = {"cgroup_driver": "systemd"}
 BY_HAND = "Remove the flag from this file by hand"
 
 
-def _variables(said: str, text: str | bytes) -> Case:
+def _variables(message: str, text: str | bytes) -> Case:
     """An environment file with a flag in it that beats the driver's line."""
     return Case(
-        "kubelet_config", DRIVER, (f"Nothing was changed. /{FLAGS}:1: {said}", BY_HAND), {**STARTED, FLAGS: text}
+        "kubelet_config", DRIVER, (f"Nothing was changed. /{FLAGS}:1: {message}", BY_HAND), {**STARTED, FLAGS: text}
     )
 
 
@@ -36,8 +36,8 @@ def _dropin(says: tuple[str, ...], text: str | bytes, name: str = "10.conf") -> 
     return _unit(says, CONFIG, f"{CONFIG} --config-dir=/etc/kubelet.d", {f"etc/kubelet.d/{name}": text})
 
 
-def _reserved(said: str, flag: str) -> Case:
-    says = ("/var/lib/kubelet/config.yaml: kubelet cannot read a reservation", said, f"/{FLAGS}, --system-reserved")
+def _reserved(message: str, flag: str) -> Case:
+    says = ("/var/lib/kubelet/config.yaml: kubelet cannot read a reservation", message, f"/{FLAGS}, --system-reserved")
     return Case("kubelet_config", DRIVER, says, {**STARTED, FLAGS: f'KUBELET_KUBEADM_ARGS="{flag}"\n'})
 
 

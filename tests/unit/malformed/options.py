@@ -9,16 +9,16 @@ from typing import Any
 from ansible_collections.volcano.colocation.tests.unit.malformed.case import Case
 
 
-def _kubelet(said: str, **options: Any) -> Case:
-    return Case("kubelet_config", options, (said,))
+def _kubelet(message: str, **options: Any) -> Case:
+    return Case("kubelet_config", options, (message,))
 
 
-def _nri(said: str, **options: Any) -> Case:
-    return Case("containerd_config", {"nri": options}, (said,))
+def _nri(message: str, **options: Any) -> Case:
+    return Case("containerd_config", {"nri": options}, (message,))
 
 
-def _memory(said: str, *entries: Any) -> Case:
-    return _kubelet(said, reserved_memory=list(entries))
+def _memory(message: str, *entries: Any) -> Case:
+    return _kubelet(message, reserved_memory=list(entries))
 
 
 LIMITS = {"memory": "1Gi"}

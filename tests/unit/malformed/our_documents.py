@@ -28,16 +28,16 @@ def _provisioned(root: Path) -> None:
 
 
 def _journal(root: Path) -> Path:
-    (found,) = (root / STATE / "transactions").glob("*/journal.json")
-    return found
+    (document,) = (root / STATE / "transactions").glob("*/journal.json")
+    return document
 
 
 @contextmanager
 def _document(path: Path) -> Iterator[Any]:
     """Read, to be changed, and written back."""
-    found = json.loads(path.read_text())
-    yield found
-    path.write_text(json.dumps(found))
+    document = json.loads(path.read_text())
+    yield document
+    path.write_text(json.dumps(document))
 
 
 def _behind(spoil: Spoil) -> Spoil:
@@ -48,29 +48,29 @@ def _behind(spoil: Spoil) -> Spoil:
     return spoiled
 
 
-def _ledger(said: str, spoil: Spoil) -> Case:
-    return Case("node_restore", {}, (f"/{LEDGER}: {said}", "ledger"), spoil=_behind(spoil))
+def _ledger(message: str, spoil: Spoil) -> Case:
+    return Case("node_restore", {}, (f"/{LEDGER}: {message}", "ledger"), spoil=_behind(spoil))
 
 
 def _in_ledger(where: str, change: Callable[[Any], Any]) -> Case:
     def spoil(root: Path) -> None:
-        with _document(root / LEDGER) as found:
-            change(found)
+        with _document(root / LEDGER) as document:
+            change(document)
 
     return _ledger(f"it is damaged ({where}). The originals are in", spoil)
 
 
 def _of_target(where: str, change: Callable[[Any], Any]) -> Case:
-    return _in_ledger(f"targets.{PATH}{where}", lambda found: change(found["targets"][PATH]))
+    return _in_ledger(f"targets.{PATH}{where}", lambda document: change(document["targets"][PATH]))
 
 
 def _in_journal(where: str, **changes: Any) -> Case:
     """An open transaction, whose undoing rests on what stands there."""
 
     def spoil(root: Path) -> None:
-        with _document(_journal(root)) as found:
-            found.update(state="applying")
-            found.update(changes)
+        with _document(_journal(root)) as document:
+            document.update(state="applying")
+            document.update(changes)
 
     says = (f"/journal.json: it is damaged ({where})", "Compare the files it names with its backups by hand")
     return Case("kubelet_config", {"pod_pids_limit": 5}, says, spoil=_behind(spoil))
@@ -81,19 +81,19 @@ BEFORE = {"kubelet_runs": False, "runtime_runs": False, "kubelet_healthy": False
 
 def _of_file(where: str, **changes: Any) -> Case:
     def spoil(root: Path) -> None:
-        with _document(_journal(root)) as found:
-            found.update(state="applying")
-            found["files"][0].update(changes)
+        with _document(_journal(root)) as document:
+            document.update(state="applying")
+            document["files"][0].update(changes)
 
     says = (f"/journal.json: it is damaged (files[0].{where})", "Compare the files")
     return Case("node_restore", {}, says, spoil=_behind(spoil))
 
 
-def _whole_journal(module: str, text: str | bytes, said: str = "it is damaged. Compare the files") -> Case:
+def _whole_journal(module: str, text: str | bytes, message: str = "it is damaged. Compare the files") -> Case:
     def spoil(root: Path) -> None:
         _journal(root).write_bytes(text if isinstance(text, bytes) else text.encode())
 
-    return Case(module, {}, ("/journal.json: ", said), spoil=_behind(spoil))
+    return Case(module, {}, ("/journal.json: ", message), spoil=_behind(spoil))
 
 
 def _write(path: str, text: str | bytes) -> Spoil:
@@ -115,11 +115,11 @@ def _ledger_folder(root: Path) -> None:
 
 
 def _originals(spoil: Callable[[Path], Any]) -> Spoil:
-    def each(root: Path) -> None:
+    def spoil_each(root: Path) -> None:
         for path in (root / STATE / "originals").iterdir():
             spoil(path)
 
-    return _behind(each)
+    return _behind(spoil_each)
 
 
 def _original_linked(path: Path) -> None:
@@ -180,13 +180,14 @@ CASES = {
         (f"Nothing was changed. /{LEDGER}: it has schema 2, and this version reads 1. Use the version",),
         spoil=_behind(_write(LEDGER, '{"schema": 2}')),
     ),
-    "no targets": _in_ledger("targets", lambda found: found.pop("targets")),
-    "targets are a list": _in_ledger("targets", lambda found: found.update(targets=[])),
-    "folders are a text": _in_ledger("folders", lambda found: found.update(folders="/etc")),
-    "folder is relative": _in_ledger("folders[0]", lambda found: found.update(folders=["etc"])),
-    "folder through ..": _in_ledger("folders[0]", lambda found: found.update(folders=["/etc/../home"])),
+    "no targets": _in_ledger("targets", lambda document: document.pop("targets")),
+    "targets are a list": _in_ledger("targets", lambda document: document.update(targets=[])),
+    "folders are a text": _in_ledger("folders", lambda document: document.update(folders="/etc")),
+    "folder is relative": _in_ledger("folders[0]", lambda document: document.update(folders=["etc"])),
+    "folder through ..": _in_ledger("folders[0]", lambda document: document.update(folders=["/etc/../home"])),
     "target of another path": _in_ledger(
-        "targets./etc/shadow", lambda found: found["targets"].update({"/etc/shadow": found["targets"].pop(PATH)})
+        "targets./etc/shadow",
+        lambda document: document["targets"].update({"/etc/shadow": document["targets"].pop(PATH)}),
     ),
     "original of another path": _of_target("", _saved(lambda saved: saved.update(path="/etc/shadow"))),
     "original through ..": _of_target(".original.path", _saved(lambda saved: saved.update(path="/etc/../x"))),

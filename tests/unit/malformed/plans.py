@@ -24,8 +24,8 @@ def _edit(path: str = f"/{KUBELET}", **changes: Any) -> str:
     return json.dumps({"schema": 1, "id": "t-1", "files": [edit]})
 
 
-def _not_read(said: str, plan: str) -> Case:
-    return Case("node_transaction", {"plan": plan}, ("the plan is not valid", said, SAME_VERSION))
+def _not_read(message: str, plan: str) -> Case:
+    return Case("node_transaction", {"plan": plan}, ("the plan is not valid", message, SAME_VERSION))
 
 
 CASES = {
@@ -71,8 +71,8 @@ def _led_out(root: Path) -> None:
     (root / KUBELET).parent.symlink_to(root.parent / "outside")
 
 
-def _refused(said: str, plan: str, **more: Any) -> Case:
-    return Case("node_transaction", {"plan": plan}, (said,), kept=(f"image/{STATE}", "image/var/lib"), **more)
+def _refused(message: str, plan: str, **more: Any) -> Case:
+    return Case("node_transaction", {"plan": plan}, (message,), kept=(f"image/{STATE}", "image/var/lib"), **more)
 
 
 ANSWERED = {

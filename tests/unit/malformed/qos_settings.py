@@ -14,7 +14,7 @@ ONLINE, MEMINFO = "/sys/devices/system/cpu/online", "/proc/meminfo"
 CHECKPOINT = "/var/lib/kubelet/cpu_manager_state"
 SLICE = {"slice": "system.slice"}
 PIDS = {**SLICE, "settings": {"pids_max": 10}}
-GONE = object()
+ABSENT = object()
 TASKS, BYTES = "It takes a tasks from 1", "It takes bytes, from 4096"
 MOVE = "Move it away: what was set stays as it is until the next boot"
 
@@ -28,20 +28,20 @@ class QosCase:
     files: Mapping[str, str | bytes]
 
 
-def _option(said: str, **options: Any) -> QosCase:
-    return QosCase({**PIDS, **options}, (said,), {})
+def _option(message: str, **options: Any) -> QosCase:
+    return QosCase({**PIDS, **options}, (message,), {})
 
 
-def _target(said: str, **target: Any) -> QosCase:
-    return QosCase({"settings": {"pids_max": 10}, **target}, (said,), {})
+def _target(message: str, **target: Any) -> QosCase:
+    return QosCase({"settings": {"pids_max": 10}, **target}, (message,), {})
 
 
-def _setting(knob: str, value: Any, said: str, *more: str) -> QosCase:
-    return QosCase({**SLICE, "settings": {knob: value}}, (said, *more), {})
+def _setting(knob: str, value: Any, message: str, *more: str) -> QosCase:
+    return QosCase({**SLICE, "settings": {knob: value}}, (message, *more), {})
 
 
-def _record(text: str | bytes, said: str = "it is damaged. " + MOVE) -> QosCase:
-    return QosCase(PIDS, (f"{RECORD}: {said}",), {RECORD: text})
+def _record(text: str | bytes, message: str = "it is damaged. " + MOVE) -> QosCase:
+    return QosCase(PIDS, (f"{RECORD}: {message}",), {RECORD: text})
 
 
 ENTRY: Mapping[str, Any] = {
@@ -65,12 +65,12 @@ def document(entry: Mapping[str, Any]) -> str:
 
 
 def _entry(key: str, value: Any, where: str = "") -> QosCase:
-    entry = {name: each for name, each in {**ENTRY, key: value}.items() if each is not GONE}
+    entry = {name: field for name, field in {**ENTRY, key: value}.items() if field is not ABSENT}
     return _record(document(entry), f"it is damaged (settings[0].{where or key}). {MOVE}")
 
 
-def _node(path: str, text: str, said: str, **options: Any) -> QosCase:
-    return QosCase(options, (f"{path}: {said}",), {path: text})
+def _node(path: str, text: str, message: str, **options: Any) -> QosCase:
+    return QosCase(options, (f"{path}: {message}",), {path: text})
 
 
 def _pinned(text: str | bytes) -> QosCase:
@@ -79,8 +79,8 @@ def _pinned(text: str | bytes) -> QosCase:
     return QosCase(options, ("cpuset_cpus: under the static CPU manager",), {CHECKPOINT: text})
 
 
-def _percent(said: str, knob: str = "cpu_quota", **limits: Any) -> QosCase:
-    return QosCase({**SLICE, "settings": {knob: "50%"}, **limits}, (said,), {})
+def _percent(message: str, knob: str = "cpu_quota", **limits: Any) -> QosCase:
+    return QosCase({**SLICE, "settings": {knob: "50%"}, **limits}, (message,), {})
 
 
 KERNELS = "it is not what the kernel writes"
@@ -159,7 +159,7 @@ CASES = {
     "recorded setting is a text": _record('{"schema": 1, "settings": ["x"]}', "it is damaged (settings[0])"),
     "recorded cgroup is a number": _entry("cgroup", 5),
     "recorded cgroup is a list": _entry("cgroup", ["a"]),
-    "recorded cgroup is missing": _entry("cgroup", GONE),
+    "recorded cgroup is missing": _entry("cgroup", ABSENT),
     "recorded cgroup through ..": _entry("cgroup", "../etc"),
     "recorded cgroup anywhere": _entry("cgroup", "/etc"),
     "recorded cgroup with NUL": _entry("cgroup", "a\0"),

@@ -11,34 +11,34 @@ from typing import Any
 
 from ansible_collections.volcano.colocation.tests.unit.malformed.case import Case, Text, as_it_is
 
-FOLDER = "etc/systemd/system"
-FILE = f"{FOLDER}/a.slice"
-LINK = f"{FOLDER}/slices.target.wants/a.slice"
+DIRECTORY = "etc/systemd/system"
+FILE = f"{DIRECTORY}/a.slice"
+LINK = f"{DIRECTORY}/slices.target.wants/a.slice"
 
 
-def _name(name: Any, said: str) -> Case:
-    return Case("systemd_slice", {"name": name}, ("is not the name of a slice", said))
+def _name(name: Any, message: str) -> Case:
+    return Case("systemd_slice", {"name": name}, ("is not the name of a slice", message))
 
 
-def _property(said: str, **properties: Any) -> Case:
+def _property(message: str, **properties: Any) -> Case:
     name = next(iter(properties))
     options = {"name": "a.slice", "properties": properties}
-    return Case("systemd_slice", options, (f"{name}: ", "is not what systemd takes", said))
+    return Case("systemd_slice", options, (f"{name}: ", "is not what systemd takes", message))
 
 
-def _option(said: str, **options: Any) -> Case:
-    return Case("systemd_slice", {"name": "a.slice", **options}, (said,))
+def _option(message: str, **options: Any) -> Case:
+    return Case("systemd_slice", {"name": "a.slice", **options}, (message,))
 
 
 def _place(
-    said: str, remedy: str, files: dict[str, Text] | None = None, spoil: Callable[[Path], Any] = as_it_is
+    message: str, remedy: str, files: dict[str, Text] | None = None, spoil: Callable[[Path], Any] = as_it_is
 ) -> Case:
     options = {"name": "a.slice", "properties": {"CPUWeight": 5}}
-    return Case("systemd_slice", options, (said, remedy), files or {}, spoil)
+    return Case("systemd_slice", options, (message, remedy), files or {}, spoil)
 
 
 def _linked(root: Path) -> None:
-    (root / FOLDER).mkdir(parents=True)
+    (root / DIRECTORY).mkdir(parents=True)
     (root / FILE).symlink_to("/dev/null")
 
 
@@ -48,7 +48,7 @@ def _wanted_otherwise(root: Path) -> None:
 
 
 def _piped(root: Path) -> None:
-    (root / FOLDER).mkdir(parents=True)
+    (root / DIRECTORY).mkdir(parents=True)
     os.mkfifo(root / FILE)
 
 

@@ -92,7 +92,11 @@ def test_what_the_node_does_not_look_like_is_answered(name: str, tmp_path: Path)
     case.spoil(root)
     before = tree(tmp_path, case)
     result = run(case.module, {"root": str(root), **case.options})
-    answer = result["transaction"]
-    assert (result["changed"], answer["state"], answer["error"]["node"]) == (False, "refused", "nothing was changed")
-    assert case.says[0] in answer["error"]["message"]
+    transaction = result["transaction"]
+    assert (result["changed"], transaction["state"], transaction["error"]["node"]) == (
+        False,
+        "refused",
+        "nothing was changed",
+    )
+    assert case.says[0] in transaction["error"]["message"]
     assert tree(tmp_path, case) == before

@@ -34,10 +34,12 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_it_is_refused_with_its_line(name: str, tmp_path: Path) -> None:
-    text, line, said = CASES[name]
+    text, line, message = CASES[name]
     node = merged(described("docker-cri-dockerd").host, {"files": {DAEMON: text}})
     plan = make_plan(interpret(snapshot_of(node, tmp_path)), profile_of(cgroup_driver="systemd"), allow_disruption=True)
     place = DAEMON if line is None else f"{DAEMON}:{line}"
-    told = [str(each) for each in plan.refusals]
-    assert [each for each in told if each.startswith(f"{place}: {said}") and "Correct the file" in each], told
+    refusals = [str(refusal) for refusal in plan.refusals]
+    assert [line for line in refusals if line.startswith(f"{place}: {message}") and "Correct the file" in line], (
+        refusals
+    )
     assert plan.changes == ()

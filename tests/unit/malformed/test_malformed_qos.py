@@ -16,8 +16,8 @@ from ansible_collections.volcano.colocation.tests.support.tasks.in_process impor
 from ansible_collections.volcano.colocation.tests.unit.malformed.case import everything
 from ansible_collections.volcano.colocation.tests.unit.malformed.qos_settings import CASES, ENTRY, RECORD, document
 
-OURS = "var/lib/volcano-colocation"
-LOCK = (OURS, f"{OURS}/qos.lock")
+STATE_DIRECTORY = "var/lib/volcano-colocation"
+LOCK = (STATE_DIRECTORY, f"{STATE_DIRECTORY}/qos.lock")
 """The folder and the lock are made before anything is looked at."""
 
 
@@ -40,11 +40,11 @@ def spoil(node: Tree, files: dict[str, str | bytes]) -> None:
 def test_it_is_refused_and_the_tree_stays(name: str, node: Tree) -> None:
     case = CASES[name]
     spoil(node, dict(case.files))
-    before = {path: each for path, each in everything(node.folder).items() if path not in LOCK}
+    before = {path: attributes for path, attributes in everything(node.folder).items() if path not in LOCK}
     for check in (True, False):
         result = module("cgroup_qos", {"cgroup_root": ROOT, **case.options}, check=check)
         assert result.get("failed"), result
-        assert {path: each for path, each in everything(node.folder).items() if path not in LOCK} == before
+        assert {path: attributes for path, attributes in everything(node.folder).items() if path not in LOCK} == before
     for words in case.says:
         assert words in result["msg"]
     assert "Traceback" not in json.dumps(result)

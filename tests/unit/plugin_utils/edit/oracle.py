@@ -34,22 +34,22 @@ class Document:
 def changed(values: Mapping[str, Any], changes: Mapping[Path, Any]) -> tuple[dict[str, Any], set[Path]]:
     """The values with all changes made, and the mappings that are gone because they were emptied."""
     result: dict[str, Any] = copy.deepcopy(dict(values))
-    for path, want in changes.items():
-        if want is not REMOVE:
-            _set(result, path, want)
+    for path, desired in changes.items():
+        if desired is not REMOVE:
+            _set(result, path, desired)
     pruned: set[Path] = set()
-    for path, want in changes.items():
-        if want is REMOVE:
+    for path, desired in changes.items():
+        if desired is REMOVE:
             pruned |= _remove(result, path)
     return result, pruned
 
 
-def _set(values: dict[str, Any], path: Path, want: Any) -> None:
+def _set(values: dict[str, Any], path: Path, desired: Any) -> None:
     for key in path[:-1]:
         if values.get(key) is None:
             values[key] = {}
         values = values[key]
-    values[path[-1]] = want
+    values[path[-1]] = desired
 
 
 def _remove(values: dict[str, Any], path: Path) -> set[Path]:
@@ -89,16 +89,16 @@ def unrelated(lines: Sequence[Owned], changes: Mapping[Path, Any], pruned: set[P
     Not among them: those of a changed key, of what stands below it or holds it inline, and the blank line before the
     header of a table that goes. The comments in a mapping that is emptied are among them.
     """
-    kept: list[str] = []
+    remaining: list[str] = []
     for line, owner in lines:
         comment = line.lstrip().startswith("#")
         below = any(owner[: len(path)] == path for path in (*changes, *(() if comment else pruned)))
         inline = bool(owner) and not line.lstrip().startswith(("#", "["))
-        if below and line.lstrip().startswith("[") and kept and not kept[-1].strip():
-            kept.pop()
+        if below and line.lstrip().startswith("[") and remaining and not remaining[-1].strip():
+            remaining.pop()
         if not below and not (inline and any(path[: len(owner)] == owner for path in changes)):
-            kept.append(line)
-    return kept
+            remaining.append(line)
+    return remaining
 
 
 def in_order(kept: Iterable[str], text: str, end: str) -> bool:
@@ -109,22 +109,22 @@ def in_order(kept: Iterable[str], text: str, end: str) -> bool:
 
 def leaves(values: Mapping[str, Any], above: Path = ()) -> list[Path]:
     """Paths of all values that are not mappings."""
-    found: list[Path] = []
+    result: list[Path] = []
     for key, value in values.items():
-        found += leaves(value, (*above, key)) if isinstance(value, dict) and value else [(*above, key)]
-    return found
+        result += leaves(value, (*above, key)) if isinstance(value, dict) and value else [(*above, key)]
+    return result
 
 
 def mappings(values: Mapping[str, Any], above: Path = ()) -> list[Path]:
     """Paths of all mappings that hold something, the document itself first."""
-    found = [above]
+    result = [above]
     for key, value in values.items():
         if isinstance(value, dict) and value:
-            found += mappings(value, (*above, key))
-    return found
+            result += mappings(value, (*above, key))
+    return result
 
 
-def possible(values: Any, changes: Mapping[Path, Any], path: Path, want: Any) -> bool:
+def possible(values: Any, changes: Mapping[Path, Any], path: Path, desired: Any) -> bool:
     """Whether a change neither overlaps another nor leads through, or replaces, a value of the wrong kind."""
     if any(path[: len(other)] == other or other[: len(path)] == path for other in changes):
         return False
@@ -135,7 +135,7 @@ def possible(values: Any, changes: Mapping[Path, Any], path: Path, want: Any) ->
         values = below or {}
     have = values.get(path[-1])
     tables = isinstance(have, dict) or (isinstance(have, list) and any(isinstance(item, dict) for item in have))
-    return want is REMOVE or not tables
+    return desired is REMOVE or not tables
 
 
 def comparable(values: Any) -> Any:

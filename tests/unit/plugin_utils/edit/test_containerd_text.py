@@ -86,9 +86,9 @@ def test_what_will_be_rendered_is_known_beforehand(tail: str) -> None:
 
 def test_without_a_template_the_base_is_what_is_rendered() -> None:
     after = edit_template(BASE, OFF)
-    found = predict_rendering(BASE_TEXT, BASE, after)
-    assert found is not None
-    assert found.split() == rendered(after).split()
+    result = predict_rendering(BASE_TEXT, BASE, after)
+    assert result is not None
+    assert result.split() == rendered(after).split()
 
 
 @pytest.mark.parametrize(

@@ -104,8 +104,8 @@ def test_a_text_without_the_flag_stays(text: str) -> None:
 def test_what_cannot_be_taken_out_alone_is_left(text: str, words_of_it: tuple[str, ...]) -> None:
     with pytest.raises(UnsupportedEdit) as raised:
         remove_flags(text, {DRIVER: None})
-    for each in (*words_of_it, "Remove the flag from this file by hand"):
-        assert each in str(raised.value)
+    for word in (*words_of_it, "Remove the flag from this file by hand"):
+        assert word in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -123,11 +123,11 @@ def test_a_switch_has_no_word_behind_it(before: str, after: str) -> None:
 
 def test_several_flags_of_several_variables_are_taken_out_at_once() -> None:
     text = "A=--x --cgroup-driver=systemd\nB=--fail-swap-on --y\n"
-    wanted: dict[tuple[str, ...], None] = {
+    desired: dict[tuple[str, ...], None] = {
         ("cgroupDriver", "--cgroup-driver", "A"): None,
         ("failSwapOn", "--fail-swap-on", "B"): None,
     }
-    assert remove_flags(text, wanted) == "A=--x\nB=--y\n"
+    assert remove_flags(text, desired) == "A=--x\nB=--y\n"
 
 
 WORD = st.sampled_from(["--a=1", "--b", "--node-ip=10.0.0.7", "--c='x y'", "--d=e,f", "--v=2", "--cgroup-driver-x=1"])
@@ -138,16 +138,16 @@ QUOTE = st.sampled_from(["", '"'])
 
 @given(st.lists(st.one_of(WORD, FLAG), max_size=8), BLANK, QUOTE, st.sampled_from(["", "\n", "\nX=1\n"]))
 @settings(max_examples=300, deadline=None)
-def test_nothing_but_the_flag_goes(line: list[str], blank: str, quote: str, tail: str) -> None:
-    text = f"Y=0\nARGS={quote}{blank.join(line)}{quote}{tail}"
+def test_nothing_but_the_flag_goes(line: list[str], whitespace: str, quote: str, tail: str) -> None:
+    text = f"Y=0\nARGS={quote}{whitespace.join(line)}{quote}{tail}"
     after = remove_flags(text, {DRIVER: None})
-    kept = [
+    remaining = [
         word
         for each in line
         if not each.startswith(("--cgroup-driver=", "--cgroup-driver ", "--cgroup_driver"))
         for word in split_words(each)
     ]
-    assert split_words(parse_environment(after)["ARGS"]) == kept
+    assert split_words(parse_environment(after)["ARGS"]) == remaining
     assert {**parse_environment(after), "ARGS": ""} == {**parse_environment(text), "ARGS": ""}
-    assert (after == text) is (len(kept) == len(split_words(parse_environment(text)["ARGS"])))
+    assert (after == text) is (len(remaining) == len(split_words(parse_environment(text)["ARGS"])))
     assert remove_flags(after, {DRIVER: None}) == after

@@ -44,15 +44,15 @@ def documents_and_changes(draw: Any) -> tuple[Written, dict[Path, Any]]:
     for _key in range(draw(st.integers(1, 4))):
         if existing and draw(st.booleans()):
             path = draw(st.sampled_from(existing))
-            want = draw(st.one_of(NEW_VALUES, st.just(REMOVE)))
+            desired = draw(st.one_of(NEW_VALUES, st.just(REMOVE)))
         else:
             path = (
                 *draw(st.sampled_from(mappings(document.values))),
                 *draw(st.lists(KEY_NAMES, min_size=1, max_size=2)),
             )
-            want = draw(NEW_VALUES)
-        if possible(document.values, changes, path, want):
-            changes[path] = want
+            desired = draw(NEW_VALUES)
+        if possible(document.values, changes, path, desired):
+            changes[path] = desired
     return document, changes
 
 
@@ -98,6 +98,8 @@ def test_what_was_added_can_be_removed_and_the_text_is_what_it_was(document: Wri
     else:
         assert parsed(removed) == {}
     inserted = [
-        each for each in SequenceMatcher(None, document.text, after, autojunk=False).get_opcodes() if each[0] != "equal"
+        opcode
+        for opcode in SequenceMatcher(None, document.text, after, autojunk=False).get_opcodes()
+        if opcode[0] != "equal"
     ]
-    assert not document.values or {each[0] for each in inserted} == {"insert"}
+    assert not document.values or {opcode[0] for opcode in inserted} == {"insert"}

@@ -44,10 +44,10 @@ class Counting(ModuleType):
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    found: Counter[str] = Counter()
-    counting = Counting(found)
+    result: Counter[str] = Counter()
+    counting = Counting(result)
     monkeypatch.setattr(readers, "library", lambda _name: counting)
-    return found
+    return result
 
 
 def test_a_text_is_read_located_and_proven(counted: Counter[str]) -> None:

@@ -85,8 +85,8 @@ def test_what_filled_an_empty_place_goes_and_nothing_else(language: Language, da
 
     around = [home[:length] for length in range(1, len(home) + 1)]
     assert settled(language.read(after), around) == settled(document.values, around)
-    kept = [line for line, owner in document.lines if line.strip() and home[: len(owner)] != owner]
-    assert in_order(kept, after, _line_end(document))
+    remaining = [line for line, owner in document.lines if line.strip() and home[: len(owner)] != owner]
+    assert in_order(remaining, after, _line_end(document))
 
 
 @EACH
@@ -114,18 +114,18 @@ def test_an_item_goes_and_the_others_stay(language: Language, data: st.DataObjec
     path = data.draw(_sampled(_paths(document, lambda value: _is_list(value) and value)))
     values = _at(document.values, path)
     item = data.draw(st.sampled_from(values))
-    rest = [each for each in values if comparable(each) != comparable(item)]
-    assume(len(rest) == len(values) - 1)
+    remaining = [value for value in values if comparable(value) != comparable(item)]
+    assume(len(remaining) == len(values) - 1)
 
     shorter = language.edit(document.text, {path: RemoveItem(item)})
 
-    assert comparable(language.read(shorter)) == comparable(changed(document.values, {path: rest})[0])
+    assert comparable(language.read(shorter)) == comparable(changed(document.values, {path: remaining})[0])
     assert in_order(unrelated(document.lines, {path: item}, set()), shorter, _line_end(document))
     assert language.edit(shorter, {path: RemoveItem(item)}) is shorter
 
 
-def _paths(document: Document, wanted: Callable[[Any], Any]) -> list[Path]:
-    return [path for path in leaves(document.values) if wanted(_at(document.values, path))]
+def _paths(document: Document, desired: Callable[[Any], Any]) -> list[Path]:
+    return [path for path in leaves(document.values) if desired(_at(document.values, path))]
 
 
 def _sampled(paths: list[Path]) -> st.SearchStrategy[Path]:

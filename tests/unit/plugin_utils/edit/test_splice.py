@@ -26,7 +26,7 @@ def test_insertions_at_one_place_keep_their_rank() -> None:
 
 
 def test_colliding_splices_are_refused() -> None:
-    with pytest.raises(EditError, match="same place") as raised:
+    with pytest.raises(EditError, match="overlap") as raised:
         apply_splices(TEXT, [Splice(0, 3, ""), Splice(2, 4, "")])
     assert raised.value.line == 2
 

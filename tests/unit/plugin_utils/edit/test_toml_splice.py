@@ -276,10 +276,10 @@ def test_values_are_written_as_toml(value: Any, text: str) -> None:
     assert value_text(value) == text
 
 
-@pytest.mark.parametrize("wish", [REMOVE, AppendItem("x"), ItemRemoval((0,))])
-def test_a_wish_is_no_value(wish: Any) -> None:
+@pytest.mark.parametrize("desired", [REMOVE, AppendItem("x"), ItemRemoval((0,))])
+def test_a_wish_is_no_value(desired: Any) -> None:
     with pytest.raises(TypeError):
-        value_text(wish)
+        value_text(desired)
 
 
 def test_a_text_that_is_right_stays_the_same_object() -> None:

@@ -24,7 +24,7 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
 MAIN = RUNTIME_FILE
 CONF_D = "/etc/containerd/conf.d/"
 NVIDIA = CONF_D + "99-nvidia.toml"
-OURS = CONF_D + "zz-volcano-colocation.toml"
+OWN_DROP_IN = CONF_D + "zz-volcano-colocation.toml"
 HEADER = "# Made by volcano.colocation. Keep settings of your own in another file.\n"
 V1 = "plugins.cri"
 V2 = 'plugins."io.containerd.grpc.v1.cri"'
@@ -44,12 +44,12 @@ def handler(cri: str, name: str, driver: str | None, extra: str = "") -> str:
 
 def containerd(version: str | None, files: Files) -> Snapshot:
     """A node on which that containerd runs; without a version nothing runs, as in an image."""
-    found = put(captured(ALIGNED), version, "runtime", "cri", "version")
-    found = put(found, None, "runtime", "cri", "config")
-    found = put(found, {}, "runtime", "nri_sockets")
+    result = put(captured(ALIGNED), version, "runtime", "cri", "version")
+    result = put(result, None, "runtime", "cri", "config")
+    result = put(result, {}, "runtime", "nri_sockets")
     if version is None:
-        found = put(put(found, [], "runtime", "processes"), None, "runtime", "version")
-    return with_files(put(found, {MAIN: {"kind": "missing"}}, "runtime", "files"), files)
+        result = put(put(result, [], "runtime", "processes"), None, "runtime", "version")
+    return with_files(put(result, {MAIN: {"kind": "missing"}}, "runtime", "files"), files)
 
 
 def with_files(snapshot: Snapshot, files: Files) -> Snapshot:

@@ -25,7 +25,7 @@ def topology(policy: str, **options: str) -> Options:
 
 
 def memory(*limits: dict[str, Any], nodes: tuple[int, ...] = (0, 1), **more: Any) -> Options:
-    entries = [{"numaNode": number, "limits": each} for number, each in zip(nodes, limits, strict=False)]
+    entries = [{"numaNode": number, "limits": limit} for number, limit in zip(nodes, limits, strict=False)]
     return {"memory_manager_policy": "Static", "reserved_memory": entries, **more}
 
 

@@ -42,18 +42,18 @@ COUNTED = (
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each of the functions was called, by its name."""
-    found: Counter[str] = Counter()
+    result: Counter[str] = Counter()
 
     def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any) -> Any:
-            found[name] += 1
+            result[name] += 1
             return function(*args)
 
         return call
 
     for module, name in COUNTED:
         monkeypatch.setattr(module, name, counted(name, getattr(module, name)))
-    return found
+    return result
 
 
 @pytest.mark.parametrize("name", [ALIGNED, DIFFERING])

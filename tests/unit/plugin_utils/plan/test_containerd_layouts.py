@@ -25,7 +25,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.contain
     MAIN,
     NRI,
     NVIDIA,
-    OURS,
+    OWN_DROP_IN,
     V1,
     V2,
     V3,
@@ -39,13 +39,13 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.contain
 )
 
 ALL = f'imports = ["{CONF_D}*.toml"]\n'
-IMPORT = f'imports = ["{OURS}"]\n'
+IMPORT = f'imports = ["{OWN_DROP_IN}"]\n'
 NRI_ON: Mapping[str, Any] = {"nri": {"enabled": True}}
 MORE = f'[{V2}]\nsandbox_image = "registry.example/pause:1"\n[{V2}.registry]\nconfig_path = "/etc/certs"\n'
 NEW_V3 = '[plugins."io.containerd.cri.v1.runtime".containerd.runtimes.runc'
 
 
-def ours(version: int, cri: str, name: str = "runc", *, typed: bool = False) -> str:
+def own_drop_in(version: int, cri: str, name: str = "runc", *, typed: bool = False) -> str:
     """Our drop-in with one handler's driver."""
     table = f"{cri}.containerd.runtimes.{name}"
     kind = f'[{table}]\nruntime_type = "io.containerd.runc.v2"\n\n' if typed else ""
@@ -162,8 +162,8 @@ LAYOUTS = {
         },
         {
             MAIN: 'version = 3\ndisabled_plugins = [\n  "io.containerd.snapshotter.v1.zfs", # not yet\n]\n'
-            f'imports = [\n  "a*.toml", # of the site\n  "{OURS}",\n]\n' + handler(V3, "runc", "true"),
-            OURS: f'{HEADER}version = 3\n\n[{NRI}]\nsocket_path = "/x"\n',
+            f'imports = [\n  "a*.toml", # of the site\n  "{OWN_DROP_IN}",\n]\n' + handler(V3, "runc", "true"),
+            OWN_DROP_IN: f'{HEADER}version = 3\n\n[{NRI}]\nsocket_path = "/x"\n',
         },
         {"nri": {"enabled": True, "socket_path": "/x"}},
     ),
@@ -171,7 +171,7 @@ LAYOUTS = {
     "2.0.6, schema 2": Row(
         "2.0.6",
         {MAIN: "version = 2\n" + MORE + handler(V2, "runc", "false")},
-        {MAIN: "version = 2\n" + IMPORT + MORE + handler(V2, "runc", "false"), OURS: ours(2, V2)},
+        {MAIN: "version = 2\n" + IMPORT + MORE + handler(V2, "runc", "false"), OWN_DROP_IN: own_drop_in(2, V2)},
     ),
     "2.0.5, schema 2, whose dump is wrong (containerd#11600)": Row(
         "2.0.5",
@@ -181,27 +181,27 @@ LAYOUTS = {
     "2.0.5, schema 3": Row(
         "2.0.5",
         {MAIN: "version = 3\n" + handler(V3, "runc", "false")},
-        {MAIN: "version = 3\n" + IMPORT + handler(V3, "runc", "false"), OURS: ours(3, Q3)},
+        {MAIN: "version = 3\n" + IMPORT + handler(V3, "runc", "false"), OWN_DROP_IN: own_drop_in(3, Q3)},
     ),
     "2.1, schema 3, nothing declared": Row(
         "2.1.9",
         {MAIN: "version = 3\n"},
-        {MAIN: "version = 3\n" + IMPORT, OURS: ours(3, Q3, typed=True)},
+        {MAIN: "version = 3\n" + IMPORT, OWN_DROP_IN: own_drop_in(3, Q3, typed=True)},
     ),
     "2.1, conf.d is imported": Row(
         "2.1.9",
         {MAIN: "version = 3\n" + ALL + handler(V3, "runc", "false")},
-        {OURS: ours(3, Q3)},
+        {OWN_DROP_IN: own_drop_in(3, Q3)},
     ),
     "2.1, other imports": Row(
         "2.1.9",
         {MAIN: 'version = 3\nimports = ["x.toml"]\n', "/etc/containerd/x.toml": handler(V3, "runc", "false")},
-        {MAIN: f'version = 3\nimports = ["x.toml", "{OURS}"]\n', OURS: ours(3, Q3)},
+        {MAIN: f'version = 3\nimports = ["x.toml", "{OWN_DROP_IN}"]\n', OWN_DROP_IN: own_drop_in(3, Q3)},
     ),
     "2.1, a file without a version, which counts as schema 3": Row(
         "2.1.9",
         {MAIN: 'disabled_plugins = ["cri"]\n'},
-        {MAIN: "disabled_plugins = []\n" + IMPORT, OURS: ours(3, Q3, typed=True)},
+        {MAIN: "disabled_plugins = []\n" + IMPORT, OWN_DROP_IN: own_drop_in(3, Q3, typed=True)},
     ),
     "2.1, a missing file": Row(
         "2.1.9",
@@ -217,7 +217,7 @@ LAYOUTS = {
             MAIN: "version = 2\n" + ALL + handler(V2, "runc", "true"),
             NVIDIA: "version = 2\n" + handler(V2, "runc", "true") + handler(V2, "nvidia", "false"),
         },
-        {OURS: ours(2, V2, "nvidia")},
+        {OWN_DROP_IN: own_drop_in(2, V2, "nvidia")},
     ),
     "2.2, a missing file, for which nothing is imported": Row(
         "2.2.1",
@@ -231,12 +231,12 @@ LAYOUTS = {
     "2.3, schema 2": Row(
         "2.3.1",
         {MAIN: "version = 2\n" + ALL + handler(V2, "runc", "false")},
-        {OURS: ours(2, V2)},
+        {OWN_DROP_IN: own_drop_in(2, V2)},
     ),
     "2.3, schema 4": Row(
         "2.3.1",
         {MAIN: "version = 4\n" + handler(V3, "runc", "false")},
-        {MAIN: "version = 4\n" + IMPORT + handler(V3, "runc", "false"), OURS: ours(4, Q3)},
+        {MAIN: "version = 4\n" + IMPORT + handler(V3, "runc", "false"), OWN_DROP_IN: own_drop_in(4, Q3)},
     ),
     "2.3, an empty file": Row(
         "2.3.1",
@@ -248,8 +248,8 @@ LAYOUTS = {
     ),
     "2.3, a drop-in of ours from before the main file was migrated": Row(
         "2.3.5",
-        {MAIN: "version = 4\n" + ALL, OURS: f"version = 3\n[{V3}.containerd.runtimes.runc.options]\n"},
-        {OURS: f"version = 3\n[{V3}.containerd.runtimes.runc.options]\nSystemdCgroup = true\n"},
+        {MAIN: "version = 4\n" + ALL, OWN_DROP_IN: f"version = 3\n[{V3}.containerd.runtimes.runc.options]\n"},
+        {OWN_DROP_IN: f"version = 3\n[{V3}.containerd.runtimes.runc.options]\nSystemdCgroup = true\n"},
     ),
     # Wishes
     "2.1, the main file is wanted": Row(
@@ -261,7 +261,7 @@ LAYOUTS = {
     "2.1, a drop-in is wanted and there is no main file": Row(
         "2.1.9",
         {},
-        {MAIN: f"{HEADER}version = 3\n{IMPORT}", OURS: ours(3, Q3, typed=True)},
+        {MAIN: f"{HEADER}version = 3\n{IMPORT}", OWN_DROP_IN: own_drop_in(3, Q3, typed=True)},
         {**DRIVER, "containerd_strategy": "drop-in"},
     ),
     # NRI came with 1.7 and was off until 2.0 (pkg/nri/config.go of both).
@@ -283,7 +283,7 @@ LAYOUTS = {
     "2.1, NRI is on and its socket is another": Row(
         "2.1.9",
         {MAIN: "version = 3\n" + ALL},
-        {OURS: f'{HEADER}version = 3\n\n[{NRI}]\nsocket_path = "/run/x.sock"\n'},
+        {OWN_DROP_IN: f'{HEADER}version = 3\n\n[{NRI}]\nsocket_path = "/run/x.sock"\n'},
         {"nri": {"enabled": True, "socket_path": "/run/x.sock"}},
     ),
     "2.1, NRI among the disabled plugins": Row(
@@ -291,14 +291,14 @@ LAYOUTS = {
         {MAIN: 'version = 3\ndisabled_plugins = ["io.containerd.nri.v1.nri"]\n' + ALL},
         {
             MAIN: "version = 3\ndisabled_plugins = []\n" + ALL,
-            OURS: f"{HEADER}version = 3\n\n[{NRI}]\ndisable = false\n",
+            OWN_DROP_IN: f"{HEADER}version = 3\n\n[{NRI}]\ndisable = false\n",
         },
         NRI_ON,
     ),
     "2.3, NRI off": Row(
         "2.3.1",
         {MAIN: "version = 4\n" + ALL},
-        {OURS: f"{HEADER}version = 4\n\n[{NRI}]\ndisable = true\n"},
+        {OWN_DROP_IN: f"{HEADER}version = 4\n\n[{NRI}]\ndisable = true\n"},
         {"nri": {"enabled": False}},
     ),
 }
@@ -345,8 +345,8 @@ ALIGNED_LAYOUTS = {
 @pytest.mark.parametrize("name", [*LAYOUTS, *ALIGNED_LAYOUTS])
 def test_what_is_written_and_where(name: str) -> None:
     row = {**LAYOUTS, **ALIGNED_LAYOUTS}[name]
-    found = {edit.path: edit.after for edit in edits_of(containerd(row.version, row.files), row.options)}
-    assert {path: text for path, text in found.items() if "containerd" in path} == row.written
+    result = {edit.path: edit.after for edit in edits_of(containerd(row.version, row.files), row.options)}
+    assert {path: text for path, text in result.items() if "containerd" in path} == row.written
 
 
 @pytest.mark.parametrize("name", IMAGES)
@@ -367,12 +367,12 @@ def test_what_was_written_counts_and_is_written_once(name: str) -> None:
     node = edited(containerd(row.version, row.files), row.options)
     runtime = facts_of(node).runtime
     if row.options.get("cgroup_driver"):
-        assert {each.configured for each in runtime.handlers} == {Driver.SYSTEMD}
+        assert {handler.configured for handler in runtime.handlers} == {Driver.SYSTEMD}
     if "nri" in row.options:
         assert runtime.nri.configured is row.options["nri"]["enabled"]
-    left = plan_of(node, row.options)
-    assert (left.refusals, [change for change in left.changes if change.path]) == ((), [])
-    assert [each.code for each in runtime.defects] == []
+    second_plan = plan_of(node, row.options)
+    assert (second_plan.refusals, [change for change in second_plan.changes if change.path]) == ((), [])
+    assert [defect.code for defect in runtime.defects] == []
 
 
 def test_why_a_disabled_cri_is_put_right_although_nothing_answers() -> None:
@@ -387,4 +387,4 @@ def test_why_a_disabled_cri_is_put_right_although_nothing_answers() -> None:
 def test_a_containerd_that_does_not_answer_for_another_reason_is_refused() -> None:
     node = containerd("1.7.24", {MAIN: 'disabled_plugins = ["io.containerd.snapshotter.v1.zfs"]\n'})
     node["runtime"]["cri"] = {"endpoint": node["runtime"]["cri"]["endpoint"], "error": "refused"}
-    assert [each.code for each in plan_of(node, DRIVER).refusals] == ["containerd-not-answering"]
+    assert [refusal.code for refusal in plan_of(node, DRIVER).refusals] == ["containerd-not-answering"]

@@ -39,18 +39,18 @@ TEMPLATE_3 = f"{K3S}/config-v3.toml.tmpl"
 NRI_TABLE = '[plugins."io.containerd.nri.v1.nri"]\n'
 
 
-def without_pods(folder: Path, host: str, **changed: Any) -> Node:
-    node = Node(folder, host, live=NO_PODS)
+def without_pods(directory: Path, host: str, **changed: Any) -> Node:
+    node = Node(directory, host, live=NO_PODS)
     node.changed(**changed)
     return node
 
 
 def planned(node: Node, options: dict[str, Any]) -> tuple[NodeFacts, tuple[FileEdit, ...], list[str]]:
     """The facts, the edits of the runtime's plan, and what it is refused for."""
-    snapshot, wanted = node.snapshot, profile(options)
+    snapshot, desired_profile = node.snapshot, profile(options)
     facts = interpret(snapshot)
-    refused = [str(each) for each in refusals(PlanDraft(facts, wanted), RUNTIME_REFUSALS)]
-    return facts, () if refused else file_edits(snapshot, runtime_changes(facts, wanted)), refused
+    refused = [str(refusal) for refusal in refusals(PlanDraft(facts, desired_profile), RUNTIME_REFUSALS)]
+    return facts, () if refused else file_edits(snapshot, runtime_changes(facts, desired_profile)), refused
 
 
 def render(node: Node, path: str, template: str, base: str) -> None:
@@ -89,17 +89,17 @@ def test_a_drop_in_where_the_rendered_file_imports_its_folder(tmp_path: Path) ->
 
 def test_the_program_of_k3s_reads_the_files_as_they_will_be(tmp_path: Path) -> None:
     node = without_pods(tmp_path, "k3s-1.35-imports")
-    snapshot, wanted = node.snapshot, profile(OFF)
+    snapshot, desired_profile = node.snapshot, profile(OFF)
     facts = interpret(snapshot)
-    plan = Plan(changes=runtime_changes(facts, wanted))
-    document = transaction_document(facts, plan, wanted, file_edits(snapshot, plan.changes), 300)
+    plan = Plan(changes=runtime_changes(facts, desired_profile))
+    document = transaction_document(facts, plan, desired_profile, file_edits(snapshot, plan.changes), 300)
     unit = {"unit": "k3s.service", "action": "restart"}
     assert document["services"] == {"kubelet": unit, "runtime": unit}
     (asked,) = document["validate"]
     assert asked["argv"] == ["/var/lib/rancher/k3s/data/current/bin/containerd", "--config", "{file}", "config", "dump"]
     assert asked["file"] == f"{K3S}/config.toml"
-    main, *others = asked["candidates"]
-    assert [each["path"] for each in others] == [DROP_IN]
+    main, *other = asked["candidates"]
+    assert [file["path"] for file in other] == [DROP_IN]
     assert read_toml(main["text"])["imports"][-1].endswith("-zz-volcano-colocation.toml")
     assert asked["expect"] == [
         {"table": ["plugins", "io.containerd.nri.v1.nri"], "key": "disable", "value": "true"},
@@ -108,9 +108,9 @@ def test_the_program_of_k3s_reads_the_files_as_they_will_be(tmp_path: Path) -> N
 
 def test_a_change_of_kubelet_alone_says_of_the_runtime_only_where_it_is(tmp_path: Path) -> None:
     node = without_pods(tmp_path, "k3s-1.35-imports")
-    facts, wanted = node.facts, profile({"pod_pids_limit": 4096})
-    plan = make_plan(facts, wanted, allow_disruption=None)
-    assert [each.setting for each in plan.changes] == ["podPidsLimit"]
+    facts, desired_profile = node.facts, profile({"pod_pids_limit": 4096})
+    plan = make_plan(facts, desired_profile, allow_disruption=None)
+    assert [change.setting for change in plan.changes] == ["podPidsLimit"]
     assert services(facts, plan) == {
         "kubelet": {"unit": "k3s.service", "action": "restart"},
         "runtime": {"unit": "k3s.service", "action": "leave"},
@@ -127,17 +127,17 @@ def test_a_template_that_extends_the_base_where_there_is_none(tmp_path: Path) ->
 
 def test_what_the_template_will_come_to_is_shown_to_containerd(tmp_path: Path) -> None:
     node = without_pods(tmp_path, "k3s-1.32-drop-ins")
-    snapshot, wanted = node.snapshot, profile(OFF)
+    snapshot, desired_profile = node.snapshot, profile(OFF)
     facts = interpret(snapshot)
-    plan = make_plan(facts, wanted, allow_disruption=None)
+    plan = make_plan(facts, desired_profile, allow_disruption=None)
     assert plan.refusals == ()
     edits = file_edits(snapshot, plan.changes)
-    (asked,) = transaction_document(facts, plan, wanted, edits, 300)["validate"]
+    (asked,) = transaction_document(facts, plan, desired_profile, edits, 300)["validate"]
     (main,) = asked["candidates"]
     path = f"{K3S}/config.toml"
     render(node, path, edits[0].after, base_of(node, path, None))
-    shown = read_toml(main["text"])
-    assert {key: value for key, value in shown.items() if key != "imports"} == read_toml(node.file(path))
+    rendered = read_toml(main["text"])
+    assert {key: value for key, value in rendered.items() if key != "imports"} == read_toml(node.file(path))
 
 
 def test_a_rendered_template_leaves_nothing_to_do(tmp_path: Path) -> None:
@@ -164,10 +164,10 @@ def test_a_template_that_waits_for_its_rendering_only_needs_the_restart(tmp_path
     (change,) = runtime_changes(facts, profile(OFF))
     assert change.path is None
     assert "config-v3.toml.tmpl says" in str(change)
-    assert {each.value for each in change.needs} == {"restart runtime"}
+    assert {impact.value for impact in change.needs} == {"restart runtime"}
     more = {"nri": {"enabled": False, "socket_path": "/run/other.sock"}}
-    _facts, _edits, (said,) = planned(node, more)
-    assert "changed after k3s last rendered it" in said
+    _facts, _edits, (message,) = planned(node, more)
+    assert "changed after k3s last rendered it" in message
 
 
 def test_tables_behind_a_template_of_somebody_else_are_edited(tmp_path: Path) -> None:
@@ -220,9 +220,9 @@ def test_a_handler_that_the_base_declares_has_no_place_without_an_import(tmp_pat
     more = f'\n{table}]\n  runtime_type = "io.containerd.runc.v2"\n{table}.options]\n  BinaryName = "/usr/bin/nv"\n'
     node = without_pods(tmp_path, "k3s-1.32-drop-ins")
     node.changed(files={path: node.file(path) + more})
-    _facts, _edits, (said,) = planned(node, {"cgroup_driver": "systemd"})
-    assert "the table of nvidia is before the tables that can be edited, and TOML allows a table only once" in said
-    assert "Upgrade k3s to a release that imports a folder of drop-ins" in said
+    _facts, _edits, (message,) = planned(node, {"cgroup_driver": "systemd"})
+    assert "the table of nvidia is before the tables that can be edited, and TOML allows a table only once" in message
+    assert "Upgrade k3s to a release that imports a folder of drop-ins" in message
 
 
 def test_nri_that_actions_of_a_template_write_is_left_to_them(tmp_path: Path) -> None:
@@ -231,8 +231,8 @@ def test_nri_that_actions_of_a_template_write_is_left_to_them(tmp_path: Path) ->
     table = f"{NRI_TABLE}  disable = {{{{ .Off }}}}\n"
     text = node.file(path)
     node.changed(files={TEMPLATE_3: f"{BASE}{table}", path: f"{text}\n{NRI_TABLE}  disable = false\n"})
-    _facts, _edits, (said,) = planned(node, OFF)
-    assert "the table of io.containerd.nri.v1.nri stands before" in said
+    _facts, _edits, (message,) = planned(node, OFF)
+    assert "the table of io.containerd.nri.v1.nri is before" in message
 
 
 @pytest.mark.parametrize(
@@ -269,5 +269,5 @@ def test_with_pods_only_what_needs_none_of_them_stopped(tmp_path: Path) -> None:
     facts = interpret(snapshot)
     assert facts.pods.sandboxes
     assert make_plan(facts, profile(OFF), allow_disruption=None).refusals == ()
-    codes = [each.code for each in make_plan(facts, profile(BOTH), allow_disruption=True).refusals]
+    codes = [refusal.code for refusal in make_plan(facts, profile(BOTH), allow_disruption=True).refusals]
     assert codes == ["embedded-needs-empty-node"]

@@ -21,21 +21,21 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.transactio
 from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import profile_of
 from ansible_collections.volcano.colocation.tests.support.hosts.described_hosts import described, merged, snapshot_of
 
-OURS = "/etc/crio/crio.conf.d/99-volcano-colocation.conf"
+DROP_IN = "/etc/crio/crio.conf.d/99-volcano-colocation.conf"
 ARGV = ["crio", "--config=", "--config-dir={folder}", "config"]
 
 
-def documents(folder: Path, version: str, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def documents(directory: Path, version: str, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """(the whole transaction, the one that only writes files), both as the node's own parser takes them."""
     host = merged(described("crio-aligned").host, {"live": {"runtime": {"cri": {"version": version}}}})
-    snapshot, profile = snapshot_of(host, folder), profile_of(**options)
+    snapshot, profile = snapshot_of(host, directory), profile_of(**options)
     facts = interpret(snapshot)
     plan = make_plan(facts, profile, allow_disruption=True)
     assert plan.refusals == ()
     edits = file_edits(snapshot, plan.changes)
     whole, files = transaction_document(facts, plan, profile, edits, 300), files_document(edits, plan, facts)
-    for each in (whole, files):
-        node_side.parse_plan(json.dumps(each))
+    for document in (whole, files):
+        node_side.parse_plan(json.dumps(document))
     return whole, files
 
 
@@ -53,10 +53,13 @@ def test_crio_is_restarted_between_two_stops_of_kubelet(tmp_path: Path) -> None:
     assert files["validate"] == whole["validate"]
 
 
-def expected(version: str, folder: Path, **options: Any) -> list[tuple[str, str, str]]:
-    (validation,) = documents(folder, version, **options)[0]["validate"]
-    assert (validation["name"], validation["argv"], validation["file"]) == ("crio config", ARGV, OURS)
-    return [(".".join(each["table"]), each["key"], each["value"]) for each in validation["expect"]]
+def expected(version: str, directory: Path, **options: Any) -> list[tuple[str, str, str]]:
+    (validation,) = documents(directory, version, **options)[0]["validate"]
+    assert (validation["name"], validation["argv"], validation["file"]) == ("crio config", ARGV, DROP_IN)
+    return [
+        (".".join(expectation["table"]), expectation["key"], expectation["value"])
+        for expectation in validation["expect"]
+    ]
 
 
 SOCKET = {"socket_path": "/run/n.sock", "plugin_request_timeout": "90s"}

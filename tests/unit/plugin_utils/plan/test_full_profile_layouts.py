@@ -31,7 +31,7 @@ NUMA = {
     "/sys/devices/system/node/node1/cpulist": "1\n",
 }
 # RKE2 gives kubelet this port by a flag of its own, which is refused elsewhere.
-WANTED = {option: value for option, value in FULL.items() if option != "read_only_port"}
+DESIRED = {option: value for option, value in FULL.items() if option != "read_only_port"}
 IN_FORCE: dict[str, Any] = {
     "cgroupRoot": "/pods",
     "cpuManagerPolicyOptions": {"full-pcpus-only": "true", "distribute-cpus-across-numa": "false"},
@@ -49,20 +49,20 @@ def written(node: Node, options: dict[str, Any]) -> list[tuple[str | None, str]]
     """(file, setting) of what a plan writes; the host has it from now on."""
     snapshot = node.snapshot
     facts = interpret(snapshot)
-    found = PlanDraft(facts, resolve_profile(facts, profile(options))).kubelet_changes
-    node.changed(files={edit.path: edit.after for edit in file_edits(snapshot, found)})
-    return [(change.path, change.setting) for change in found if change.path]
+    result = PlanDraft(facts, resolve_profile(facts, profile(options))).kubelet_changes
+    node.changed(files={edit.path: edit.after for edit in file_edits(snapshot, result)})
+    return [(change.path, change.setting) for change in result if change.path]
 
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_what_is_in_force_afterwards_is_the_profile(host: str, tmp_path: Path) -> None:
     node = Node(tmp_path, host, files=NUMA)
-    assert written(node, WANTED)
+    assert written(node, DESIRED)
     settings = node.facts.kubelet.settings
     assert {key: settings[key].value for key in IN_FORCE} == IN_FORCE
     memory = settings["reservedMemory"].value
-    assert [each["numaNode"] for each in memory] == [0, 1]
-    assert written(node, WANTED) == []
+    assert [entry["numaNode"] for entry in memory] == [0, 1]
+    assert written(node, DESIRED) == []
 
 
 RESERVED = "--system-reserved=cpu=500m,memory=1Gi"
@@ -91,12 +91,14 @@ def test_a_reservation_by_flag_counts_for_the_checkpoint(amount: str, moved: boo
     argv = [*(word for word in given if word not in ("--cpu-manager-policy", "none")), RESERVED]
     facts = interpret_with(node, argv)
     options = {"system_reserved": {"cpu": amount, "memory": "1Gi"}}
-    found = PlanDraft(facts, profile(options)).kubelet_changes
-    flags = [change for change in found if change.target == "kubelet flag"]
+    result = PlanDraft(facts, profile(options)).kubelet_changes
+    flags = [change for change in result if change.target == "kubelet flag"]
     assert [change.path for change in flags] == [environment]
     assert (Impact.DRAIN in flags[0].needs) is moved
     if moved:
-        assert moved_checkpoints(facts, Plan(changes=found), profile(options)) == ["/var/lib/kubelet/cpu_manager_state"]
+        assert moved_checkpoints(facts, Plan(changes=result), profile(options)) == [
+            "/var/lib/kubelet/cpu_manager_state"
+        ]
 
 
 def interpret_with(node: Node, argv: list[str]) -> Any:

@@ -20,11 +20,11 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.owner_inst
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import KUBEADM_REFUSALS, refusals
 from ansible_collections.volcano.colocation.tests.support.hosts.host_layouts import Node, profile
 
-FOLDER = "/etc/kubernetes/patches"
-OWN = f"{FOLDER}/kubeletconfigurationzz-volcano-colocation+merge.yaml"
-WANTED: Mapping[str, Any] = MappingProxyType(
+DIRECTORY = "/etc/kubernetes/patches"
+OWN = f"{DIRECTORY}/kubeletconfigurationzz-volcano-colocation+merge.yaml"
+DESIRED: Mapping[str, Any] = MappingProxyType(
     {
-        "kubeadm_patches": FOLDER,
+        "kubeadm_patches": DIRECTORY,
         "cgroup_driver": "systemd",
         "system_reserved": {"cpu": "500m"},
         "pod_pids_limit": -1,
@@ -39,13 +39,13 @@ systemReserved:
 V131: dict[str, Any] = {"kubelet": {"version": "Kubernetes v1.31.2"}}
 
 
-def kubeadm_node(folder: Path, files: dict[str, str] | None = None, **changed: Any) -> Node:
+def kubeadm_node(directory: Path, files: dict[str, str] | None = None, **changed: Any) -> Node:
     live = changed.pop("live", V131)
-    placed = {f"{FOLDER}/{name}": text for name, text in (files or {}).items()}
-    return Node(folder, "kubeadm", live=live, files=placed, kubeadm_patches=FOLDER, **changed)
+    placed = {f"{DIRECTORY}/{name}": text for name, text in (files or {}).items()}
+    return Node(directory, "kubeadm", live=live, files=placed, kubeadm_patches=DIRECTORY, **changed)
 
 
-def written(node: Node, options: Mapping[str, Any] = WANTED) -> dict[str, str]:
+def written(node: Node, options: Mapping[str, Any] = DESIRED) -> dict[str, str]:
     """The texts of patches that a plan leads to, which the node has from now on."""
     snapshot = node.snapshot
     changes = PlanDraft(node.facts, profile(options)).patch_changes
@@ -54,12 +54,14 @@ def written(node: Node, options: Mapping[str, Any] = WANTED) -> dict[str, str]:
     return texts
 
 
-def plan(node: Node, options: Mapping[str, Any] = WANTED, *, allow_disruption: bool = True) -> Plan:
+def plan(node: Node, options: Mapping[str, Any] = DESIRED, *, allow_disruption: bool = True) -> Plan:
     return make_plan(node.facts, profile(options), allow_disruption=allow_disruption)
 
 
-def refused(node: Node, options: Mapping[str, Any] = WANTED) -> list[tuple[str, str | None]]:
-    return [(each.code, each.file) for each in refusals(PlanDraft(node.facts, profile(options)), KUBEADM_REFUSALS)]
+def refused(node: Node, options: Mapping[str, Any] = DESIRED) -> list[tuple[str, str | None]]:
+    return [
+        (refusal.code, refusal.file) for refusal in refusals(PlanDraft(node.facts, profile(options)), KUBEADM_REFUSALS)
+    ]
 
 
 def test_all_that_the_profile_sets_goes_to_a_file_of_our_own(tmp_path: Path) -> None:
@@ -72,14 +74,14 @@ def test_all_that_the_profile_sets_goes_to_a_file_of_our_own(tmp_path: Path) -> 
 def test_one_more_setting_is_added_and_the_rest_stays(tmp_path: Path) -> None:
     node = kubeadm_node(tmp_path)
     written(node)
-    assert written(node, {**WANTED, "system_reserved": {"cpu": "500m", "memory": "1Gi"}}) == {
+    assert written(node, {**DESIRED, "system_reserved": {"cpu": "500m", "memory": "1Gi"}}) == {
         OWN: TEXT + "  memory: 1Gi\n"
     }
 
 
 def test_the_patch_needs_no_restart_and_names_the_file(tmp_path: Path) -> None:
     (change,) = PlanDraft(
-        kubeadm_node(tmp_path).facts, profile({"kubeadm_patches": FOLDER, "pod_pids_limit": 99})
+        kubeadm_node(tmp_path).facts, profile({"kubeadm_patches": DIRECTORY, "pod_pids_limit": 99})
     ).patch_changes
     assert (change.path, change.setting, change.before, change.after) == (OWN, "podPidsLimit", None, 99)
     assert change.needs == frozenset()
@@ -112,11 +114,11 @@ def test_somebody_elses_patch_that_says_the_same_is_enough(name: str, text: str,
     ],
 )
 def test_what_an_earlier_patch_says_ours_says_again(name: str, text: str, tmp_path: Path) -> None:
-    only = {"kubeadm_patches": FOLDER, "cgroup_driver": "systemd"}
+    only = {"kubeadm_patches": DIRECTORY, "cgroup_driver": "systemd"}
     node = kubeadm_node(tmp_path, {name: text})
     assert refused(node, only) == []
     assert yaml.safe_load(written(node, only)[OWN]) == {"cgroupDriver": "systemd"}
-    assert node.file(f"{FOLDER}/{name}") == text
+    assert node.file(f"{DIRECTORY}/{name}") == text
 
 
 @pytest.mark.parametrize(
@@ -129,7 +131,7 @@ def test_what_an_earlier_patch_says_ours_says_again(name: str, text: str, tmp_pa
     ],
 )
 def test_a_later_patch_that_says_otherwise_is_named(name: str, text: str, tmp_path: Path) -> None:
-    assert refused(kubeadm_node(tmp_path, {name: text})) == [("kubeadm-patch-overrides", f"{FOLDER}/{name}")]
+    assert refused(kubeadm_node(tmp_path, {name: text})) == [("kubeadm-patch-overrides", f"{DIRECTORY}/{name}")]
 
 
 def test_a_later_patch_of_other_fields_or_the_same_value_is_nobodys_business(tmp_path: Path) -> None:
@@ -146,7 +148,7 @@ def test_a_later_patch_of_other_fields_or_the_same_value_is_nobodys_business(tmp
     ],
 )
 def test_a_patch_that_does_not_parse_is_refused(name: str, text: str, tmp_path: Path) -> None:
-    assert refused(kubeadm_node(tmp_path, {name: text})) == [("kubeadm-patch-unreadable", f"{FOLDER}/{name}")]
+    assert refused(kubeadm_node(tmp_path, {name: text})) == [("kubeadm-patch-unreadable", f"{DIRECTORY}/{name}")]
 
 
 @pytest.mark.parametrize(
@@ -164,13 +166,13 @@ def test_files_that_kubeadm_passes_over_are_passed_over(name: str, text: str, tm
 
 
 def test_a_link_is_no_folder_to_kubeadm(tmp_path: Path) -> None:
-    node = kubeadm_node(tmp_path, links={FOLDER: "/srv/patches"})
-    assert refused(node) == [("kubeadm-patches-not-a-directory", FOLDER)]
+    node = kubeadm_node(tmp_path, links={DIRECTORY: "/srv/patches"})
+    assert refused(node) == [("kubeadm-patches-not-a-directory", DIRECTORY)]
 
 
 def test_more_patches_than_are_read_are_refused(tmp_path: Path) -> None:
     files = {f"kubeletconfiguration{number:02}.yaml": "maxPods: 5\n" for number in range(65)}
-    assert refused(kubeadm_node(tmp_path, files)) == [("kubeadm-patches-not-read", FOLDER)]
+    assert refused(kubeadm_node(tmp_path, files)) == [("kubeadm-patches-not-read", DIRECTORY)]
 
 
 def test_without_a_folder_there_is_no_patch(tmp_path: Path) -> None:
@@ -190,18 +192,18 @@ def test_without_a_folder_there_is_no_patch(tmp_path: Path) -> None:
     ],
 )
 def test_a_node_that_gets_none_says_why(name: str, changed: dict[str, Any], reason: str, tmp_path: Path) -> None:
-    found = plan(Node(tmp_path, name, kubeadm_patches=FOLDER, **changed))
-    assert [(each.setting, each.reason) for each in found.skipped] == [("kubeadm_patches", reason)]
-    assert not [each for each in found.changes if each.path == OWN]
+    result = plan(Node(tmp_path, name, kubeadm_patches=DIRECTORY, **changed))
+    assert [(setting.setting, setting.reason) for setting in result.skipped] == [("kubeadm_patches", reason)]
+    assert not [change for change in result.changes if change.path == OWN]
 
 
 def test_an_older_snapshot_does_not_tell(tmp_path: Path) -> None:
-    found = plan(Node(tmp_path, "kubeadm", live=V131))
-    assert [each.reason for each in found.skipped] == ["the snapshot does not contain the patch directory"]
+    result = plan(Node(tmp_path, "kubeadm", live=V131))
+    assert [setting.reason for setting in result.skipped] == ["the snapshot does not contain the patch directory"]
 
 
 def test_with_the_patch_kubeadm_overwrites_flags_only(tmp_path: Path) -> None:
-    with_patch = plan(kubeadm_node(tmp_path), {**WANTED, "pod_pids_limit": 99})
+    with_patch = plan(kubeadm_node(tmp_path), {**DESIRED, "pod_pids_limit": 99})
     without = plan(kubeadm_node(tmp_path), {"pod_pids_limit": 99})
     assert [overwritten_files(owner, with_patch.changes) for owner in with_patch.owners] == [()]
     assert [overwritten_files(owner, without.changes) for owner in without.owners] == [
@@ -210,10 +212,14 @@ def test_with_the_patch_kubeadm_overwrites_flags_only(tmp_path: Path) -> None:
 
 
 def test_what_kubelet_may_not_have_yet_is_not_left_for_kubeadm(tmp_path: Path) -> None:
-    options = {**WANTED, "cpu_manager_policy": "static"}
+    options = {**DESIRED, "cpu_manager_policy": "static"}
     pods = {"runtime": {"cri": {"sandboxes": [{"ready": True}]}}}
-    found = plan(kubeadm_node(tmp_path, live={**V131, **pods}), options, allow_disruption=False)
-    patched = [(each.setting, each in found.pending) for each in (*found.changes, *found.pending) if each.path == OWN]
+    result = plan(kubeadm_node(tmp_path, live={**V131, **pods}), options, allow_disruption=False)
+    patched = [
+        (change.setting, change in result.pending)
+        for change in (*result.changes, *result.pending)
+        if change.path == OWN
+    ]
     assert sorted(patched) == [
         ("cgroupDriver", False),
         ("cpuManagerPolicy", True),

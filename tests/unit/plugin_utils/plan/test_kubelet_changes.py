@@ -86,22 +86,22 @@ def test_another_quantity_is_a_change(amount: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "cpus", "count"), [('"0-1"', "0,1", 0), ('"0-1"', "0", 1), ("0", "0", 1), ("x", "0", 1)]
+    ("current", "cpus", "count"), [('"0-1"', "0,1", 0), ('"0-1"', "0", 1), ("0", "0", 1), ("x", "0", 1)]
 )
-def test_cpu_lists_are_compared_by_what_they_mean(found: str, cpus: str, count: int) -> None:
-    snapshot = kubelet_adds(captured(DIFFERING), f"reservedSystemCPUs: {found}\n")
+def test_cpu_lists_are_compared_by_what_they_mean(current: str, cpus: str, count: int) -> None:
+    snapshot = kubelet_adds(captured(DIFFERING), f"reservedSystemCPUs: {current}\n")
     assert len(changes(snapshot, reserved_system_cpus=cpus)) == count
 
 
-@pytest.mark.parametrize("found", ["1", "one"])
-def test_what_kubelet_would_not_take_for_a_quantity_is_written_anew(found: str) -> None:
-    snapshot = kubelet_adds(captured(DIFFERING), f"systemReserved:\n  cpu: {found}\n")
+@pytest.mark.parametrize("current", ["1", "one"])
+def test_what_kubelet_would_not_take_for_a_quantity_is_written_anew(current: str) -> None:
+    snapshot = kubelet_adds(captured(DIFFERING), f"systemReserved:\n  cpu: {current}\n")
     assert [change.after for change in changes(snapshot, system_reserved={"cpu": 1})] == ["1"]
 
 
 def test_entries_that_are_not_named_stay() -> None:
-    found = changes(captured(ALIGNED), system_reserved={"memory": "1Gi"})
-    assert [change.keys for change in found] == [("systemReserved", "memory")]
+    result = changes(captured(ALIGNED), system_reserved={"memory": "1Gi"})
+    assert [change.keys for change in result] == [("systemReserved", "memory")]
 
 
 def test_a_reservation_that_is_no_mapping_is_replaced_by_nobody() -> None:
@@ -142,8 +142,8 @@ def test_a_port_that_is_open_is_changed(port: int) -> None:
 def test_what_agents_parse_the_file_for_is_written_even_as_the_default(
     line: str, options: dict[str, Any], keys: str
 ) -> None:
-    found = changes(kubelet_edit(captured(DIFFERING), line, ""), **options)
-    assert [(change.keys, change.needs) for change in found] == [((keys,), RESTART)]
+    result = changes(kubelet_edit(captured(DIFFERING), line, ""), **options)
+    assert [(change.keys, change.needs) for change in result] == [((keys,), RESTART)]
 
 
 def test_nothing_wanted_is_nothing_to_do_however_old_kubelet_is() -> None:
@@ -157,8 +157,8 @@ def test_a_file_newer_than_kubelet_lacks_only_a_restart() -> None:
 
 
 def test_an_edit_brings_the_restart_along() -> None:
-    found = changes(newer_file(captured(ALIGNED)), topology_manager_policy="restricted")
-    assert [change.path for change in found] == [KUBELET_FILE]
+    result = changes(newer_file(captured(ALIGNED)), topology_manager_policy="restricted")
+    assert [change.path for change in result] == [KUBELET_FILE]
 
 
 @pytest.mark.parametrize(
@@ -181,8 +181,8 @@ def test_a_missing_checkpoint_is_as_good_as_the_right_one() -> None:
 
 def test_an_old_process_and_an_old_checkpoint_are_two_things() -> None:
     snapshot = newer_file(checkpoint(captured(ALIGNED), '{"policyName":"none"}'))
-    found = changes(snapshot, cpu_manager_policy="static")
-    assert [(change.setting, change.needs) for change in found] == [("process", RESTART), ("checkpoint", DISRUPTIVE)]
+    result = changes(snapshot, cpu_manager_policy="static")
+    assert [(change.setting, change.needs) for change in result] == [("process", RESTART), ("checkpoint", DISRUPTIVE)]
 
 
 def test_a_stopped_kubelet_reads_its_file_when_it_starts() -> None:

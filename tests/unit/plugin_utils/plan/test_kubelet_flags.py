@@ -31,7 +31,7 @@ DEFAULT = "/etc/default/kubelet"
 DROP_IN = "/usr/lib/systemd/system/kubelet.service.d/10-kubeadm.conf"
 MAIN = "/var/lib/kubelet/config.yaml"
 HEAD = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
-WANTED = {"cgroup_driver": "systemd", "cpu_manager_policy": "none"}
+DESIRED = {"cgroup_driver": "systemd", "cpu_manager_policy": "none"}
 RESTART = frozenset({Impact.RESTART_KUBELET})
 DISRUPTIVE = RESTART | {Impact.DRAIN}
 KUBECONFIG = [
@@ -47,30 +47,30 @@ def started(*flags: str) -> dict[str, Any]:
 
 
 def test_the_plan_says_which_flag_goes_from_where_and_why(tmp_path: Path) -> None:
-    found = Node(tmp_path, HOST).changes(WANTED)
-    assert [str(change) for change in found] == [
+    result = Node(tmp_path, HOST).changes(DESIRED)
+    assert [str(change) for change in result] == [
         "kubelet cpuManagerPolicy: unset -> none",
         f"kubelet flag --cgroup-driver=cgroupfs: removed from {KUBEADM}, it overrides cgroupDriver",
         f"kubelet flag --cpu-manager-policy=none: removed from {DEFAULT}, it overrides cpuManagerPolicy",
     ]
     # The driver in force changes with its flag; the policy's flag says what the file will say.
-    assert [change.needs for change in found] == [RESTART, DISRUPTIVE, RESTART]
+    assert [change.needs for change in result] == [RESTART, DISRUPTIVE, RESTART]
 
 
 def test_the_files_keep_all_else_and_a_restarted_kubelet_needs_nothing(tmp_path: Path) -> None:
     node = Node(tmp_path, HOST)
     main = node.file(MAIN)
-    assert node.edited(WANTED) == {
+    assert node.edited(DESIRED) == {
         MAIN: main + "cpuManagerPolicy: none\n",
         KUBEADM: 'KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=unix:///run/containerd/containerd.sock'
         ' --pod-infra-container-image=registry.k8s.io/pause:3.9"\n',
         DEFAULT: "# the site's own\nKUBELET_EXTRA_ARGS='--node-ip=10.0.0.7'\n",
     }
-    left = node.changes(WANTED)
-    assert [(change.path, change.needs) for change in left] == [(None, DISRUPTIVE), (None, DISRUPTIVE)]
-    assert "kubelet still runs with --cgroup-driver=cgroupfs" in str(left[0])
+    remaining = node.changes(DESIRED)
+    assert [(change.path, change.needs) for change in remaining] == [(None, DISRUPTIVE), (None, DISRUPTIVE)]
+    assert "kubelet still runs with --cgroup-driver=cgroupfs" in str(remaining[0])
     node.changed(processes=started("--node-ip=10.0.0.7"))
-    assert node.changes(WANTED) == ()
+    assert node.changes(DESIRED) == ()
     assert node.facts.driver.source == MAIN
 
 
@@ -88,8 +88,8 @@ def test_a_flag_nobody_reads_stays(tmp_path: Path) -> None:
 
 def test_a_flag_of_the_next_start_alone_goes_without_a_restart(tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm-deb-flags-change", processes=started("--node-ip=10.0.0.7"))
-    found = node.changes({"cgroup_driver": "systemd"})
-    assert [(change.path, change.needs) for change in found] == [(KUBEADM, frozenset()), (DEFAULT, frozenset())]
+    result = node.changes({"cgroup_driver": "systemd"})
+    assert [(change.path, change.needs) for change in result] == [(KUBEADM, frozenset()), (DEFAULT, frozenset())]
     node.edited({"cgroup_driver": "systemd"})
     assert node.file(DEFAULT) == "KUBELET_EXTRA_ARGS=\n"
     assert node.changes({"cgroup_driver": "systemd"}) == ()
@@ -99,7 +99,7 @@ def test_a_flag_in_a_unit_file_is_refused_by_its_name(tmp_path: Path) -> None:
     node = Node(tmp_path, HOST)
     text = node.file(DROP_IN).replace("--config=/var", "--cgroup-driver=cgroupfs --config=/var")
     node.changed(files={DROP_IN: text})
-    assert node.refused(WANTED) == [("flag-overrides-config", DROP_IN)]
+    assert node.refused(DESIRED) == [("flag-overrides-config", DROP_IN)]
     assert node.refused({"read_only_port": 0}) == []
 
 
@@ -108,14 +108,14 @@ def test_a_flag_behind_a_link_is_refused(tmp_path: Path) -> None:
         tmp_path, HOST, files={"/etc/site.env": "KUBELET_EXTRA_ARGS=--cpu-manager-policy=none\n", DEFAULT: None}
     )
     node.changed(links={DEFAULT: "../site.env"})
-    assert node.refused(WANTED) == [("flag-overrides-config", DEFAULT)]
+    assert node.refused(DESIRED) == [("flag-overrides-config", DEFAULT)]
 
 
 @pytest.mark.parametrize(("state", "codes"), [("yes", ["unit-not-reloaded"]), ("no", [])])
 def test_a_unit_that_systemd_has_not_read_again_tells_nothing(state: str, codes: list[str], tmp_path: Path) -> None:
     node = Node(tmp_path, HOST)
     node.changed(live={"services": {"units": {"kubelet.service": {"NeedDaemonReload": state}}}})
-    assert [code for code, _file in node.refused(WANTED)] == codes
+    assert [code for code, _file in node.refused(DESIRED)] == codes
     assert node.refused({"read_only_port": 0}) == []
 
 
@@ -149,8 +149,8 @@ def test_entries_of_the_file_that_the_flag_hides_are_not_let_loose(tmp_path: Pat
 def test_a_restart_that_drops_a_flag_disturbs_pods_whoever_asks_for_it(tmp_path: Path) -> None:
     """The file was cleaned by hand; a quiet change of today must not switch the driver under running pods."""
     node = Node(tmp_path, HOST, files={KUBEADM: "KUBELET_KUBEADM_ARGS=\n", DEFAULT: "KUBELET_EXTRA_ARGS=\n"})
-    found = node.changes({"cgroup_driver": "systemd", "read_only_port": 10255})
-    assert {change.needs for change in found} == {DISRUPTIVE}
+    result = node.changes({"cgroup_driver": "systemd", "read_only_port": 10255})
+    assert {change.needs for change in result} == {DISRUPTIVE}
 
 
 def test_a_file_that_agrees_with_its_flag_only_waits_for_a_restart(tmp_path: Path) -> None:
@@ -160,8 +160,8 @@ def test_a_file_that_agrees_with_its_flag_only_waits_for_a_restart(tmp_path: Pat
         HOST,
         files={MAIN: HEAD + "cgroupDriver: systemd\n", KUBEADM: "KUBELET_KUBEADM_ARGS=--cgroup-driver=cgroupfs\n"},
     )
-    found = node.changes({"cgroup_driver": "cgroupfs"})
-    assert [(change.path, change.needs) for change in found] == [(MAIN, RESTART), (KUBEADM, RESTART)]
+    result = node.changes({"cgroup_driver": "cgroupfs"})
+    assert [(change.path, change.needs) for change in result] == [(MAIN, RESTART), (KUBEADM, RESTART)]
 
 
 def test_a_flag_is_taken_out_of_kubesprays_continued_lines(tmp_path: Path) -> None:
@@ -187,17 +187,17 @@ def test_the_transaction_of_a_driver_that_a_flag_gave_moves_trees_and_checkpoint
         HOST,
         files={MAIN: HEAD + 'cgroupDriver: systemd\ncpuManagerPolicy: static\nkubeReserved: {cpu: "1"}\n'},
     )
-    wanted = profile({"cgroup_driver": "systemd", "cpu_manager_policy": "static"})
+    desired_profile = profile({"cgroup_driver": "systemd", "cpu_manager_policy": "static"})
     snapshot = node.snapshot
     facts = interpret(snapshot)
-    plan = make_plan(facts, wanted, allow_disruption=True)
-    found = transaction_document(facts, plan, wanted, file_edits(snapshot, plan.changes), 300)
-    node_side.parse_plan(json.dumps(found))
-    assert [each["path"] for each in found["files"]] == [KUBEADM, DEFAULT]
-    assert (found["stale_cgroups"], found["fresh_cgroups"]) == (["kubepods"], ["kubepods.slice"])
-    assert found["checkpoints"] == ["/var/lib/kubelet/cpu_manager_state"]
-    assert found["sandboxes"]["action"] == "stop"
-    assert found["services"]["kubelet"] == {"unit": "kubelet.service", "action": "restart"}
+    plan = make_plan(facts, desired_profile, allow_disruption=True)
+    result = transaction_document(facts, plan, desired_profile, file_edits(snapshot, plan.changes), 300)
+    node_side.parse_plan(json.dumps(result))
+    assert [file["path"] for file in result["files"]] == [KUBEADM, DEFAULT]
+    assert (result["stale_cgroups"], result["fresh_cgroups"]) == (["kubepods"], ["kubepods.slice"])
+    assert result["checkpoints"] == ["/var/lib/kubelet/cpu_manager_state"]
+    assert result["sandboxes"]["action"] == "stop"
+    assert result["services"]["kubelet"] == {"unit": "kubelet.service", "action": "restart"}
 
 
 GATES = (Flag("--feature-gates", "A=true,C=true", "x"),)

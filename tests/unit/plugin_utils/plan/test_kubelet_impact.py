@@ -58,7 +58,9 @@ def node(static_cpu: bool, static_memory: bool) -> Snapshot:
 
 def needs(snapshot: Snapshot, options: dict[str, Any]) -> list[set[Impact]]:
     facts = facts_of(snapshot)
-    return [set(each.needs) for each in PlanDraft(facts, resolve_profile(facts, profile_of(**options))).kubelet_changes]
+    return [
+        set(change.needs) for change in PlanDraft(facts, resolve_profile(facts, profile_of(**options))).kubelet_changes
+    ]
 
 
 ALWAYS_QUIET: list[dict[str, Any]] = [
@@ -232,8 +234,8 @@ def test_what_cannot_be_without_the_pending_is_pending_too(
 ) -> None:
     snapshot = kubelet_adds(node(True, False), BY_SOCKET)
     plan = make_plan(facts_of(snapshot), profile_of(**options), allow_disruption=False)
-    assert [each.setting for each in plan.changes] == quiet
-    assert [each.setting for each in plan.pending] == pending
+    assert [change.setting for change in plan.changes] == quiet
+    assert [change.setting for change in plan.pending] == pending
 
 
 def test_entries_of_one_table_are_pending_one_by_one() -> None:
@@ -241,5 +243,5 @@ def test_entries_of_one_table_are_pending_one_by_one() -> None:
     plan = make_plan(
         facts_of(snapshot), profile_of(system_reserved={"cpu": "500m", "pid": "1000"}), allow_disruption=False
     )
-    assert [each.setting for each in plan.changes] == ["systemReserved.pid"]
-    assert [each.setting for each in plan.pending] == ["systemReserved.cpu"]
+    assert [change.setting for change in plan.changes] == ["systemReserved.pid"]
+    assert [change.setting for change in plan.pending] == ["systemReserved.cpu"]

@@ -25,10 +25,10 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue
 from ansible_collections.volcano.colocation.tests.support.hosts.host_layouts import Node, profile
 
 MAIN = "/var/lib/kubelet/config.yaml"
-FOLDER = "/etc/kubernetes/kubelet.conf.d"
-OWN = f"{FOLDER}/90-volcano-colocation.conf"
+DIRECTORY = "/etc/kubernetes/kubelet.conf.d"
+OWN = f"{DIRECTORY}/90-volcano-colocation.conf"
 HEAD = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
-WANTED: dict[str, Any] = {
+DESIRED: dict[str, Any] = {
     "cgroup_driver": "systemd",
     "cpu_manager_policy": "static",
     "system_reserved": {"cpu": "500m"},
@@ -87,7 +87,7 @@ def test_each_layout_has_its_strategy_and_place(host: str, asked: str, found: st
             {"files": {"/proc/812/environ": "PATH=/usr/bin\0"}},
             "ignores --config-dir without KUBELET_CONFIG_DROPIN_DIR",
         ),
-        ({"live": {"kubelet": {"version": None}}}, "version is not known"),
+        ({"live": {"kubelet": {"version": None}}}, "version is unknown"),
     ],
 )
 def test_the_folder_is_in_force_only_where_kubelet_surely_reads_it(
@@ -103,41 +103,41 @@ def test_the_folder_is_in_force_only_where_kubelet_surely_reads_it(
 def test_a_drop_in_has_what_is_not_in_force_and_the_main_file_what_agents_parse(tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm-1.30-config-dir")
     main = node.file(MAIN)
-    found = [(change.setting, change.before, change.path) for change in node.changes(WANTED)]
+    changes = [(change.setting, change.before, change.path) for change in node.changes(DESIRED)]
     # The driver stands in the main file, the topology policy in the site's own drop-in: nothing is written twice.
-    assert found == [
+    assert changes == [
         ("cpuManagerPolicy", None, OWN),
         ("cpuManagerPolicy", None, MAIN),
         ("systemReserved.cpu", None, OWN),
     ]
-    assert node.edited(WANTED) == {
+    assert node.edited(DESIRED) == {
         OWN: HEAD + "cpuManagerPolicy: static\nsystemReserved:\n  cpu: 500m\n",
         MAIN: main + "cpuManagerPolicy: static\n",
     }
-    assert node.writes(WANTED) == []
+    assert node.writes(DESIRED) == []
     settings = node.facts.kubelet.settings
     assert settings["systemReserved"].value == {"cpu": "500m", "memory": "1Gi"}
-    assert settings["systemReserved"].source == f"{FOLDER}/10-site.conf and {OWN}"
+    assert settings["systemReserved"].source == f"{DIRECTORY}/10-site.conf and {OWN}"
 
 
 def test_our_drop_in_is_changed_in_its_place(tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm-1.30-config-dir")
-    node.edited(WANTED)
+    node.edited(DESIRED)
     node.changed(files={OWN: node.file(OWN) + "# the site's remark\n"})
-    assert node.edited({**WANTED, "system_reserved": {"cpu": "1"}}) == {
+    assert node.edited({**DESIRED, "system_reserved": {"cpu": "1"}}) == {
         OWN: HEAD + 'cpuManagerPolicy: static\nsystemReserved:\n  cpu: "1"\n# the site\'s remark\n'
     }
-    assert node.writes({**WANTED, "system_reserved": {"cpu": "1"}}) == []
+    assert node.writes({**DESIRED, "system_reserved": {"cpu": "1"}}) == []
 
 
 def test_what_kubeadm_upgrade_makes_of_the_main_file_stays_beaten(tmp_path: Path) -> None:
     """kubeadm writes config.yaml anew; the drop-in is still in force, and only the agents' line is missing."""
     node = Node(tmp_path, "kubeadm-1.30-config-dir")
     upgraded = node.file(MAIN)
-    node.edited(WANTED)
+    node.edited(DESIRED)
     node.changed(files={MAIN: upgraded})
     assert node.facts.kubelet.cpu_manager_policy == "static"
-    assert [(change.path, change.needs) for change in node.changes(WANTED)] == [(MAIN, RESTART)]
+    assert [(change.path, change.needs) for change in node.changes(DESIRED)] == [(MAIN, RESTART)]
 
 
 @pytest.mark.parametrize(
@@ -167,17 +167,17 @@ def test_a_main_file_that_is_right_is_not_touched_for_a_comment(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "options", "file"),
     [
-        ("95-later.conf", {}, f"{FOLDER}/95-later.conf"),
+        ("95-later.conf", {}, f"{DIRECTORY}/95-later.conf"),
         # filepath.WalkDir: the folder 95 comes after the file 90-...
-        ("95/a.conf", {}, f"{FOLDER}/95/a.conf"),
-        ("10-site.conf", {"kubelet_strategy": "main-file"}, f"{FOLDER}/10-site.conf"),
+        ("95/a.conf", {}, f"{DIRECTORY}/95/a.conf"),
+        ("10-site.conf", {"kubelet_strategy": "main-file"}, f"{DIRECTORY}/10-site.conf"),
     ],
 )
 def test_a_later_drop_in_that_sets_the_same_is_named(
     name: str, options: dict[str, Any], file: str, tmp_path: Path
 ) -> None:
     text = HEAD + "topologyManagerPolicy: restricted\n"
-    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{FOLDER}/{name}": text})
+    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{DIRECTORY}/{name}": text})
     wanted = {"topology_manager_policy": "single-numa-node", **options}
     assert node.refused(wanted) == [("dropin-overrides", file)]
     # The same value, or another field, is nobody's quarrel.
@@ -187,9 +187,9 @@ def test_a_later_drop_in_that_sets_the_same_is_named(
 
 def test_an_earlier_drop_in_is_beaten_by_ours(tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm-1.30-config-dir")
-    wanted = {"topology_manager_policy": "restricted"}
-    assert node.refused(wanted) == []
-    assert node.edited(wanted) == {OWN: HEAD + "topologyManagerPolicy: restricted\n"}
+    options = {"topology_manager_policy": "restricted"}
+    assert node.refused(options) == []
+    assert node.edited(options) == {OWN: HEAD + "topologyManagerPolicy: restricted\n"}
     assert node.facts.kubelet.settings["topologyManagerPolicy"].value == "restricted"
 
 
@@ -206,22 +206,22 @@ def test_before_1_29_an_empty_value_in_a_drop_in_overrides_nothing(port: int, co
 def test_drop_ins_beat_the_main_file_of_an_image_too(version: str | None, tmp_path: Path) -> None:
     """Of an image no version is known, yet a kubelet that starts with --config-dir reads it."""
     text = HEAD + "topologyManagerPolicy: restricted\n"
-    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{FOLDER}/10-site.conf": text})
+    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{DIRECTORY}/10-site.conf": text})
     node.changed(live={"kubelet": {"version": version}})
-    wanted = {"topology_manager_policy": "single-numa-node", "kubelet_strategy": "main-file"}
-    assert node.refused(wanted) == [("dropin-overrides", f"{FOLDER}/10-site.conf")]
+    options = {"topology_manager_policy": "single-numa-node", "kubelet_strategy": "main-file"}
+    assert node.refused(options) == [("dropin-overrides", f"{DIRECTORY}/10-site.conf")]
 
 
 @pytest.mark.parametrize(("cpu", "codes"), [("500m", []), ("0", ["static-without-reservation"])])
 def test_a_reservation_in_a_drop_in_is_one(cpu: str, codes: list[str], tmp_path: Path) -> None:
     text = HEAD + f'systemReserved: {{cpu: "{cpu}"}}\n'
-    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{FOLDER}/10-site.conf": text})
-    found = refusals(PlanDraft(node.facts, profile({"cpu_manager_policy": "static"})), VALUE_REFUSALS)
-    assert [each.code for each in found] == codes
+    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{DIRECTORY}/10-site.conf": text})
+    result = refusals(PlanDraft(node.facts, profile({"cpu_manager_policy": "static"})), VALUE_REFUSALS)
+    assert [refusal.code for refusal in result] == codes
 
 
 def test_a_drop_in_that_kubelet_would_not_take_is_named(tmp_path: Path) -> None:
-    broken = f"{FOLDER}/10-site.conf"
+    broken = f"{DIRECTORY}/10-site.conf"
     node = Node(tmp_path, "kubeadm-1.30-config-dir", files={broken: "topologyManagerPolicy: restricted\n"})
     assert node.refused({"read_only_port": 0}) == [("config-unreadable", broken)]
 
@@ -233,7 +233,7 @@ def test_the_folder_of_the_next_start_has_to_be_todays(tmp_path: Path) -> None:
 
 def test_a_profile_without_kubelet_is_not_refused_for_kubelets_layout(tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm-1.30-config-dir", files={"/etc/default/kubelet": "KUBELET_EXTRA_ARGS=\n"})
-    node.changed(files={f"{FOLDER}/10-site.conf": "[\n"})
+    node.changed(files={f"{DIRECTORY}/10-site.conf": "[\n"})
     assert node.refused({"kubelet_strategy": "drop-in"}) == []
     assert Node(tmp_path / "2", "kubeadm").refused({"kubelet_strategy": "drop-in"}) == []
     assert Node(tmp_path / "3", "kubeadm").refused({"kubelet_strategy": "drop-in", "read_only_port": 0}) == [
@@ -242,37 +242,37 @@ def test_a_profile_without_kubelet_is_not_refused_for_kubelets_layout(tmp_path: 
 
 
 def test_a_folder_that_is_not_known_whole_is_refused(tmp_path: Path) -> None:
-    many = {f"{FOLDER}/{number:03}.conf": HEAD for number in range(70)}
+    many = {f"{DIRECTORY}/{number:03}.conf": HEAD for number in range(70)}
     node = Node(tmp_path, "kubeadm-1.30-config-dir", files=many)
-    assert node.refused({"read_only_port": 0}) == [("dropins-not-read", FOLDER)]
+    assert node.refused({"read_only_port": 0}) == [("dropins-not-read", DIRECTORY)]
 
 
 def test_a_folder_that_is_gone_is_not_in_force(tmp_path: Path) -> None:
-    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{FOLDER}/10-site.conf": None})
+    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{DIRECTORY}/10-site.conf": None})
     code, message = strategy(node, "drop-in")
     assert (code, message) == (
         "strategy-not-in-force",
-        f"drop-ins were requested, but --config-dir {FOLDER} is not a directory",
+        f"drop-ins were requested, but --config-dir {DIRECTORY} is not a directory",
     )
 
 
 def test_k3s_reads_our_drop_in_after_its_own(tmp_path: Path) -> None:
     node = Node(tmp_path, "k3s-1.32-drop-ins")
     own = "/var/lib/rancher/k3s/agent/etc/kubelet.conf.d/90-volcano-colocation.conf"
-    wanted = {"cgroup_driver": "systemd", "topology_manager_policy": "restricted"}
-    assert node.refused(wanted) == []
-    assert node.edited(wanted) == {own: HEAD + "topologyManagerPolicy: restricted\n"}
-    assert node.changes(wanted) == ()
-    found = files_document((), Plan(), node.facts)
-    assert found["services"]["kubelet"]["unit"] == "k3s.service"
+    options = {"cgroup_driver": "systemd", "topology_manager_policy": "restricted"}
+    assert node.refused(options) == []
+    assert node.edited(options) == {own: HEAD + "topologyManagerPolicy: restricted\n"}
+    assert node.changes(options) == ()
+    result = files_document((), Plan(), node.facts)
+    assert result["services"]["kubelet"]["unit"] == "k3s.service"
 
 
 def test_pods_keep_k3s_from_a_change_that_needs_them_gone(tmp_path: Path) -> None:
     node = Node(tmp_path, "k3s-1.32-drop-ins")
-    wanted = {"cpu_manager_policy": "static", "system_reserved": {"cpu": "1"}}
-    assert node.refused(wanted) == [("embedded-needs-empty-node", None)]
+    options = {"cpu_manager_policy": "static", "system_reserved": {"cpu": "1"}}
+    assert node.refused(options) == [("embedded-needs-empty-node", None)]
     node.changed(live={"runtime": {"cri": {"sandboxes": []}}})
-    assert node.refused(wanted) == []
+    assert node.refused(options) == []
 
 
 @pytest.mark.parametrize(
@@ -289,8 +289,8 @@ def test_pods_keep_k3s_from_a_change_that_needs_them_gone(tmp_path: Path) -> Non
 )
 def test_arguments_of_k3s_beat_its_drop_ins(file: str, text: str, codes: list[str], tmp_path: Path) -> None:
     node = Node(tmp_path, "k3s-1.32-drop-ins", files={f"/etc/rancher/k3s/{file}": text})
-    found = node.refused({"topology_manager_policy": "best-effort"})
-    assert [code for code, _file in found] == codes
+    result = node.refused({"topology_manager_policy": "best-effort"})
+    assert [code for code, _file in result] == codes
 
 
 def test_the_last_file_of_k3s_replaces_arguments_without_a_plus(tmp_path: Path) -> None:
@@ -312,7 +312,7 @@ def test_k3s_gives_its_kubelet_the_port_as_a_flag(tmp_path: Path) -> None:
 def test_an_older_one_is_refused_with_what_its_owner_can_set(host: str, code: str, tmp_path: Path) -> None:
     units = {"k3s.service": {"ActiveState": "active"}, "rke2-agent.service": {"ActiveState": "active"}}
     node = Node(tmp_path, host, live={"services": {"units": units}})
-    (refusal,) = refusals(PlanDraft(node.facts, profile(WANTED)), LOCATION_REFUSALS)
+    (refusal,) = refusals(PlanDraft(node.facts, profile(DESIRED)), LOCATION_REFUSALS)
     assert refusal.code == code
     assert "1.32" in str(refusal)
     assert "kubelet-arg: cgroup-driver=systemd, cpu-manager-policy=static, topology-manager-policy=best-effort," in str(

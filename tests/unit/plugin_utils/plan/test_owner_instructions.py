@@ -22,7 +22,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_type
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.verdict import PROVISION, profile_findings
 from ansible_collections.volcano.colocation.tests.support.hosts.host_layouts import Node, profile
 
-WANTED: dict[str, Any] = {
+DESIRED: dict[str, Any] = {
     "cgroup_driver": "systemd",
     "cpu_manager_policy": "static",
     "system_reserved": {"cpu": "500m", "ephemeral-storage": "1Gi"},
@@ -42,18 +42,18 @@ systemReserved:
 """
 
 
-def told(node: Node, options: dict[str, Any]) -> dict[str, Any]:
+def instructions_for(node: Node, options: dict[str, Any]) -> dict[str, Any]:
     return render_instructions(owner_instructions(PlanDraft(node.facts, profile(options))))
 
 
 def warned(node: Node, options: dict[str, Any]) -> list[Finding]:
     plan = make_plan(node.facts, profile(options), allow_disruption=True)
-    return [each for each in profile_findings(plan, PROVISION) if each.code == "owner-will-overwrite"]
+    return [finding for finding in profile_findings(plan, PROVISION) if finding.code == "owner-will-overwrite"]
 
 
 def test_the_owner_is_given_the_variables_of_kubespray(tmp_path: Path) -> None:
     """roles/kubernetes/node: templates/kubelet-config.v1beta1.yaml.j2, and tasks/facts.yml for containerd's."""
-    assert told(Node(tmp_path, "kubespray"), WANTED)["kubespray"]["variables"] == {
+    assert instructions_for(Node(tmp_path, "kubespray"), DESIRED)["kubespray"]["variables"] == {
         "kubelet_cgroup_driver": "systemd",
         "containerd_use_systemd_cgroup": True,
         "kubelet_cpu_manager_policy": "static",
@@ -66,8 +66,10 @@ def test_the_owner_is_given_the_variables_of_kubespray(tmp_path: Path) -> None:
 
 
 def test_what_kubespray_has_no_variable_for_goes_to_its_extra_arguments(tmp_path: Path) -> None:
-    found = told(Node(tmp_path, "kubespray"), {"reserved_system_cpus": "0", "kube_reserved": {"pid": "1000"}})
-    assert found["kubespray"]["variables"] == {
+    result = instructions_for(
+        Node(tmp_path, "kubespray"), {"reserved_system_cpus": "0", "kube_reserved": {"pid": "1000"}}
+    )
+    assert result["kubespray"]["variables"] == {
         "kubelet_config_extra_args": {"reservedSystemCPUs": "0"},
         "kube_reserved": True,
         "kube_pid_reserved": "1000",
@@ -84,18 +86,18 @@ def test_what_kubespray_has_no_variable_for_goes_to_its_extra_arguments(tmp_path
 )
 def test_the_owner_is_given_the_texts_for_kubeadm_of_the_version(version: str, names: set[str], tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm", live={"kubelet": {"version": f"Kubernetes v{version}"}})
-    files = told(node, WANTED)["kubeadm"]["files"]
+    files = instructions_for(node, DESIRED)["kubeadm"]["files"]
     assert set(files) == names
     assert set(files.values()) == {TEXT}
     assert yaml.safe_load(TEXT)["systemReserved"] == {"cpu": "500m", "ephemeral-storage": "1Gi"}
 
 
 def test_nothing_wanted_is_nothing_to_tell(tmp_path: Path) -> None:
-    assert told(Node(tmp_path, "kubespray"), {}) == {}
+    assert instructions_for(Node(tmp_path, "kubespray"), {}) == {}
 
 
 def test_a_node_without_owner_has_nobody_to_tell(tmp_path: Path) -> None:
-    assert told(Node(tmp_path, "kubelet-1.28-dropin-by-variable"), WANTED) == {}
+    assert instructions_for(Node(tmp_path, "kubelet-1.28-dropin-by-variable"), DESIRED) == {}
 
 
 def beside_openfuyao(tmp_path: Path) -> Node:
@@ -105,13 +107,13 @@ def beside_openfuyao(tmp_path: Path) -> Node:
 
 def test_openfuyaos_service_is_told_of_with_what_it_would_undo(tmp_path: Path) -> None:
     node = beside_openfuyao(tmp_path)
-    wanted = {
+    options = {
         "cpu_manager_policy": "none",
         "topology_manager_policy": "restricted",
         "system_reserved": {"cpu": "1"},
         "kube_reserved": {"cpu": "500m"},
     }
-    note = told(node, wanted)["volcano-config-service"]["note"]
+    note = instructions_for(node, options)["volcano-config-service"]["note"]
     assert "It would overwrite cpuManagerPolicy: none of the profile: set static in the profile." in note
     assert "It would overwrite systemReserved.cpu: 1 of the profile: set 0.5 in the profile." in note
     assert "Choose restricted there as the topology manager's policy." in note
@@ -120,10 +122,10 @@ def test_openfuyaos_service_is_told_of_with_what_it_would_undo(tmp_path: Path) -
 
 def test_openfuyaos_service_is_named_with_no_variable_it_does_not_have(tmp_path: Path) -> None:
     node = beside_openfuyao(tmp_path)
-    found = told(node, WANTED)
-    assert list(found) == ["kubeadm", "volcano-config-service"]
-    assert (found["volcano-config-service"]["variables"], found["volcano-config-service"]["files"]) == ({}, {})
-    assert [each.summary.split()[0] for each in warned(node, {"read_only_port": 1})] == [
+    result = instructions_for(node, DESIRED)
+    assert list(result) == ["kubeadm", "volcano-config-service"]
+    assert (result["volcano-config-service"]["variables"], result["volcano-config-service"]["files"]) == ({}, {})
+    assert [finding.summary.split()[0] for finding in warned(node, {"read_only_port": 1})] == [
         "kubeadm",
         "volcano-config-service",
     ]
@@ -147,7 +149,7 @@ def test_an_aligned_node_is_not_warned_of(tmp_path: Path) -> None:
 
 
 def test_the_arguments_that_an_older_k3s_takes(tmp_path: Path) -> None:
-    assert kubelet_arguments(desired_fields(profile(WANTED))) == (
+    assert kubelet_arguments(desired_fields(profile(DESIRED))) == (
         "cgroup-driver=systemd, cpu-manager-policy=static, topology-manager-policy=restricted, read-only-port=0,"
         " system-reserved=cpu=500m,ephemeral-storage=1Gi"
     )

@@ -35,12 +35,12 @@ ENFORCED: dict[str, Any] = {
 
 def codes(snapshot: Snapshot, options: dict[str, Any]) -> tuple[list[str], list[str], tuple[str, ...]]:
     """(refused as the node is, refused once the slices are made, slices to be made)."""
-    facts, wanted = facts_of(snapshot), profile_of(**options)
-    found = assume_slices(facts, wanted)
+    facts, desired_profile = facts_of(snapshot), profile_of(**options)
+    assumed = assume_slices(facts, desired_profile)
     return (
-        [each.code for each in refusals(PlanDraft(facts, wanted), (refuse_startup,))],
-        [each.code for each in refusals(PlanDraft(found.facts, wanted), (refuse_startup,))],
-        found.slices,
+        [refusal.code for refusal in refusals(PlanDraft(facts, desired_profile), (refuse_startup,))],
+        [refusal.code for refusal in refusals(PlanDraft(assumed.facts, desired_profile), (refuse_startup,))],
+        assumed.slices,
     )
 
 
@@ -85,6 +85,6 @@ def test_a_slice_that_kubelet_names_already_and_that_is_gone_is_healed() -> None
         without("runtime.slice"), "enforceNodeAllocatable: [pods, kube-reserved]\nkubeReservedCgroup: /runtime.slice\n"
     )
     facts = facts_of(snapshot)
-    found = assume_slices(facts, profile_of(**ENFORCED))
-    assert "reserved-cgroup-missing" in {each.code for each in findings(facts)}
-    assert "reserved-cgroup-missing" not in {each.code for each in findings(found.facts)}
+    assumed = assume_slices(facts, profile_of(**ENFORCED))
+    assert "reserved-cgroup-missing" in {finding.code for finding in findings(facts)}
+    assert "reserved-cgroup-missing" not in {finding.code for finding in findings(assumed.facts)}

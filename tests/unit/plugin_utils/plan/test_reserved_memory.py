@@ -36,9 +36,9 @@ MI = 1 << 20
     ],
 )
 def test_shares(total: int, nodes: list[int], amounts: list[str]) -> None:
-    found = equal_shares(total, nodes)
-    assert [each["limits"] for each in found] == [{"memory": amount} for amount in amounts]
-    assert [each["numaNode"] for each in found] == nodes[: len(amounts)]
+    result = equal_shares(total, nodes)
+    assert [entry["limits"] for entry in result] == [{"memory": amount} for amount in amounts]
+    assert [entry["numaNode"] for entry in result] == nodes[: len(amounts)]
     assert sum(parse_quantity(amount) for amount in amounts) == total
 
 
@@ -72,9 +72,9 @@ def test_nodes_without_cpus_get_nothing() -> None:
 
 
 def test_the_order_of_nodes_is_that_of_their_numbers() -> None:
-    found = computed({"10": "3", "9": "2", "1": "1"})
-    assert [each["numaNode"] for each in found] == [1, 9, 10]
-    assert [each["limits"]["memory"] for each in found] == ["22Mi", "21Mi", "21Mi"]
+    result = computed({"10": "3", "9": "2", "1": "1"})
+    assert [entry["numaNode"] for entry in result] == [1, 9, 10]
+    assert [entry["limits"]["memory"] for entry in result] == ["22Mi", "21Mi", "21Mi"]
 
 
 def test_a_list_of_ones_own_is_taken_as_it_is() -> None:
