@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""containerd's file: what is no TOML, what containerd does not decode, what cannot be edited, what it imports."""
+"""containerd's file: invalid TOML, values that containerd does not decode, texts that cannot be edited, imports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _at(line: int, message: str, text: Text) -> Case:
 
 
 def _adds(line: int, message: str, lines: str | bytes) -> Case:
-    """Lines behind the six of a good file."""
+    """Lines after the six lines of a valid file."""
     added = lines if isinstance(lines, bytes) else lines.encode()
     return _at(line, message, RUNTIME_TEXT.encode() + added)
 
@@ -38,7 +38,7 @@ def _schema(message: str, line: str) -> Case:
 
 
 def _shape(line: int, message: str, text: str, options: Mapping[str, object] | None = None) -> Case:
-    """TOML that containerd would not decode, where the setting has to go."""
+    """TOML that containerd would not decode, in the table of the setting."""
     says = (f"Nothing was changed. {PATH}:{line}: ", message)
     return Case("containerd_config", options or DRIVER, says, {RUNTIME: text})
 
@@ -161,7 +161,7 @@ CASES = {
     "imports a text": _imports("imports is not a list of texts; containerd does not start with it", 'imports = "/x"'),
     "imports a number": _imports("imports is not a list of texts; containerd does not start with it", "imports = [5]"),
     "imports a name with NUL": _imports("which was not looked at. Import fewer", 'imports = ["/etc/x\\u0000.toml"]'),
-    "imports a folder": _imports(NOT_READ, 'imports = ["/etc/containerd"]'),
+    "imports a directory": _imports(NOT_READ, 'imports = ["/etc/containerd"]'),
     "imports what imports it": _imports(NOT_READ, IMPORTED, {X: 'version = 2\nimports = ["config.toml"]\n'}),
     "imports no TOML": _imports(NOT_READ, IMPORTED, {X: "a = [\n"}),
     "imports bytes": _imports(NOT_READ, IMPORTED, {X: bytes(range(256))}),
@@ -174,7 +174,7 @@ CASES = {
     "link in its place": Case(
         "containerd_config", DRIVER, (f"{PATH}: is a symbolic link", "replace the link by the file"), spoil=_link
     ),
-    "folder in its place": Case(
+    "directory in its place": Case(
         "containerd_config", DRIVER, (f"{PATH}: is a directory, not a regular file", CORRECT), spoil=_directory
     ),
 }

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""CRI-O's file and drop-ins: what is no TOML, what CRI-O does not decode, what is no file."""
+"""CRI-O's file and drop-ins: invalid TOML, values that CRI-O does not decode, paths that are not files."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ CASES = {
     "YAML": _at(1, "", "crio:\n  runtime: {}\n"),
     "bytes": _at(1, "", bytes(range(128, 256))),
     "nested without end": _at(None, "nested too deeply", "a = " + "[" * 5000 + "]" * 5000),
-    "main file is no TOML": _at(1, "", "[crio\n", MAIN),
-    "our drop-in is no TOML": _at(1, "", "[crio\n", OWN_DROP_IN),
-    "our drop-in is a folder": Case(
+    "main file is not TOML": _at(1, "", "[crio\n", MAIN),
+    "own drop-in is not TOML": _at(1, "", "[crio\n", OWN_DROP_IN),
+    "own drop-in is a directory": Case(
         "crio_config", OPTIONS, (f"/{OWN_DROP_IN}: is a directory, not a regular file",), NODE, _directory
     ),
     "our drop-in is a link": Case("crio_config", OPTIONS, (f"/{OWN_DROP_IN}: is a symbolic link",), NODE, _link),
@@ -78,7 +78,7 @@ CASES = {
     ),
     "handler's type in braces": _runtime("runtimes.crun.runtime_type", "a text", "runtimes.crun = {runtime_type = 1}"),
     "crio is a text": _type(1, "crio", "a table", 'crio = "x"\n'),
-    "crio is a list of tables": _type(2, "crio", "a table", "# ours\n[[crio]]\nlog_dir = 1\n"),
+    "crio is a list of tables": _type(2, "crio", "a table", "# managed\n[[crio]]\nlog_dir = 1\n"),
     "runtime is a text": _type(2, "crio.runtime", "a table", '[crio]\nruntime = "crun"\n'),
     "runtime is a list of tables": _type(1, "crio.runtime", "a table", "[[crio.runtime]]\n"),
     "NRI is a switch": _type(2, "crio.nri", "a table", "[crio]\nnri = true\n"),
@@ -86,8 +86,8 @@ CASES = {
     "NRI's switch is a number": _nri("enable_nri", "true or false", "1"),
     "NRI's other switch is a text": _nri("nri_disable_connections", "true or false", '"no"'),
     "NRI's socket is a number": _nri("nri_listen", "a text", "5"),
-    "NRI's folder is a list": _nri("nri_plugin_dir", "a text", '["/opt"]'),
-    "NRI's folder of files is a switch": _nri("nri_plugin_config_dir", "a text", "true"),
+    "NRI's directory is a list": _nri("nri_plugin_dir", "a text", '["/opt"]'),
+    "NRI's directory of files is a switch": _nri("nri_plugin_config_dir", "a text", "true"),
     "NRI's time is a switch": _nri("nri_plugin_request_timeout", "a time", "true"),
     "NRI's time is a fraction": _nri("nri_plugin_registration_timeout", "a time", "0.5"),
     "our drop-in with another type": _at(

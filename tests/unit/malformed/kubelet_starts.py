@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What kubelet is started with: its unit, environment files and drop-in folder, as kubeadm lays them down."""
+"""kubelet's unit, environment files and drop-in directory, as kubeadm creates them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BY_HAND = "Remove the flag from this file by hand"
 
 
 def _variables(message: str, text: str | bytes) -> Case:
-    """An environment file with a flag in it that beats the driver's line."""
+    """An environment file with a flag that overrides the driver of the file."""
     return Case(
         "kubelet_config", DRIVER, (f"Nothing was changed. /{FLAGS}:1: {message}", BY_HAND), {**STARTED, FLAGS: text}
     )

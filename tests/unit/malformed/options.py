@@ -85,7 +85,7 @@ CASES = {
     "reserved memory twice": _memory("has memory twice", *[{"numaNode": 0, "limits": LIMITS}] * 2),
     "reserved memory that cannot be computed": _kubelet("reservedMemory cannot be computed", reserved_memory="auto"),
     "factor 0": _kubelet("memory_throttling_factor: 0.0 is not more than 0", memory_throttling_factor=0),
-    "factor that is no number": _kubelet("nan is not more than 0 and at most 1", memory_throttling_factor="nan"),
+    "factor that is not a number": _kubelet("nan is not more than 0 and at most 1", memory_throttling_factor="nan"),
     "switch of a word": _kubelet("fail_cgroup_v1", fail_cgroup_v1="maybe"),
     "pids of a word": _kubelet("pod_pids_limit", pod_pids_limit="many"),
     "pids below -1": _kubelet("pod_pids_limit: -2 is not a number of processes", pod_pids_limit=-2),
@@ -105,7 +105,7 @@ CASES = {
     "NRI's unknown option": _nri("Unsupported parameters for (containerd_config) module: nri.bogus", bogus=1),
     "NRI's socket is relative": _nri(f"nri.socket_path: 'run/x' {PATH}", socket_path="run/x"),
     "NRI's socket in two lines": _nri("nri.socket_path: '/a\\nb' has characters", socket_path="/a\nb"),
-    "NRI's folder is relative": _nri(f"nri.plugin_path: '../x' {PATH}", plugin_path="../x"),
+    "NRI's directory is relative": _nri(f"nri.plugin_path: '../x' {PATH}", plugin_path="../x"),
     "NRI's time is a word": _nri(f"nri.plugin_registration_timeout: 'soon' {TIME}", plugin_registration_timeout="soon"),
     "NRI's time is negative": _nri(f"nri.plugin_request_timeout: '-5s' {TIME}", plugin_request_timeout="-5s"),
     "drop-in of an unknown containerd": Case(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docker's daemon.json, malformed: it is never written, and what is wrong with it is said with its line."""
+"""docker's malformed daemon.json: it is never written, and the error is reported with its line."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files found in the field with a line deleted, doubled or turned around, or cut off anywhere.
+"""Files of real nodes with a line deleted, doubled or reversed, or cut off anywhere.
 
-Either the right edit is made and nothing else, or it is refused and the tree stays; in check mode it always stays.
+Either exactly the desired edit is made, or it is refused and the tree stays; in check mode it always stays.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ SUBJECTS: dict[str, tuple[str, str, Read]] = {
 }
 SETTINGS = ("cgroupDriver", "SystemdCgroup")
 ADDED = ("runtime_type", "version")
-"""What a handler needs that was not there, and a file that says nothing; lines that were there are compared besides."""
+"""Keys that are added for a handler without them, and for an empty file; existing lines are compared separately."""
 
 
 def mutated(text: bytes, kind: str, at: float) -> bytes:
-    """``at``: how far behind the beginning, from 0 to 1."""
+    """``at``: the position in the text, from 0 to 1."""
     if kind == "cut off":
         return text[: int(at * len(text))]
     lines = text.splitlines(keepends=True)
@@ -50,7 +50,7 @@ def mutated(text: bytes, kind: str, at: float) -> bytes:
 
 
 def without_settings(values: Any) -> Any:
-    """A document without the driver, and without tables in which nothing else stands."""
+    """A document without the driver, and without tables that contain only the driver."""
     if isinstance(values, Mapping):
         inner = {key: without_settings(value) for key, value in values.items() if key not in SETTINGS + ADDED}
         return {key: value for key, value in inner.items() if value not in ({}, None)}
@@ -85,6 +85,6 @@ def check_one(name: str, kind: str, at: float, directory: Path) -> None:
 @pytest.mark.parametrize("name", sorted(SUBJECTS))
 @settings(max_examples=25)
 @given(some.sampled_from(["cut off", "delete", "double", "turn", "flip"]), some.floats(0, 1))
-def test_it_is_edited_rightly_or_refused(name: str, kind: str, at: float) -> None:
+def test_it_is_edited_correctly_or_refused(name: str, kind: str, at: float) -> None:
     with tempfile.TemporaryDirectory() as directory:
         check_one(name, kind, at, Path(directory))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an edit must come to, computed without the code under test."""
+"""The expected result of an edit, computed without the code under test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.document_changes import REMOVE, Path
 
 Owned = tuple[str, Path]
-"""A line without its end, and the key it belongs to; a comment belongs to the mapping it stands in."""
+"""A line without its end, and the key that it belongs to; a comment belongs to the mapping around it."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Document:
 
 
 def changed(values: Mapping[str, Any], changes: Mapping[Path, Any]) -> tuple[dict[str, Any], set[Path]]:
-    """The values with all changes made, and the mappings that are gone because they were emptied."""
+    """The values after all changes, and the mappings that were deleted because they became empty."""
     result: dict[str, Any] = copy.deepcopy(dict(values))
     for path, desired in changes.items():
         if desired is not REMOVE:
@@ -72,7 +72,7 @@ def _remove(values: dict[str, Any], path: Path) -> set[Path]:
 
 
 def settled(values: Mapping[str, Any], pruned: Iterable[Path]) -> Any:
-    """The values without the emptied mappings: whether such a one goes is a matter of how it was written."""
+    """The values without emptied mappings: whether these are deleted depends on how they were written."""
     result = copy.deepcopy(dict(values))
     for path in sorted(pruned, key=len, reverse=True):
         around: Any = result
@@ -86,8 +86,8 @@ def settled(values: Mapping[str, Any], pruned: Iterable[Path]) -> Any:
 def unrelated(lines: Sequence[Owned], changes: Mapping[Path, Any], pruned: set[Path]) -> list[str]:
     """The lines that no change may touch.
 
-    Not among them: those of a changed key, of what stands below it or holds it inline, and the blank line before the
-    header of a table that goes. The comments in a mapping that is emptied are among them.
+    Without the lines of a changed key, of keys below it, of an inline value around it, and the blank line before the
+    header of a deleted table. With the comments in an emptied mapping.
     """
     remaining: list[str] = []
     for line, owner in lines:
@@ -101,10 +101,10 @@ def unrelated(lines: Sequence[Owned], changes: Mapping[Path, Any], pruned: set[P
     return remaining
 
 
-def in_order(kept: Iterable[str], text: str, end: str) -> bool:
-    """Whether every one of the lines is still there, byte for byte, in the same order."""
+def in_order(expected: Iterable[str], text: str, end: str) -> bool:
+    """Whether the text still has all these lines, byte for byte, in the same order."""
     remaining = iter(text.removeprefix("\ufeff").split(end))
-    return all(line in remaining for line in kept)
+    return all(line in remaining for line in expected)
 
 
 def leaves(values: Mapping[str, Any], above: Path = ()) -> list[Path]:
@@ -116,7 +116,7 @@ def leaves(values: Mapping[str, Any], above: Path = ()) -> list[Path]:
 
 
 def mappings(values: Mapping[str, Any], above: Path = ()) -> list[Path]:
-    """Paths of all mappings that hold something, the document itself first."""
+    """Paths of all mappings that are not empty, the document itself first."""
     result = [above]
     for key, value in values.items():
         if isinstance(value, dict) and value:
@@ -125,7 +125,7 @@ def mappings(values: Mapping[str, Any], above: Path = ()) -> list[Path]:
 
 
 def possible(values: Any, changes: Mapping[Path, Any], path: Path, desired: Any) -> bool:
-    """Whether a change neither overlaps another nor leads through, or replaces, a value of the wrong kind."""
+    """Whether a change does not overlap another one, and does not lead through or replace a value of the wrong kind."""
     if any(path[: len(other)] == other or other[: len(path)] == path for other in changes):
         return False
     for key in path[:-1]:
@@ -139,7 +139,7 @@ def possible(values: Any, changes: Mapping[Path, Any], path: Path, desired: Any)
 
 
 def comparable(values: Any) -> Any:
-    """For comparison: types count (1 is not true), NaN equals itself, the order of keys does not count."""
+    """A value for comparison: types differ (1 is not true), NaN equals itself, the order of keys is ignored."""
     if isinstance(values, dict):
         return {key: comparable(value) for key, value in values.items()}
     return [comparable(value) for value in values] if isinstance(values, list) else repr(values)

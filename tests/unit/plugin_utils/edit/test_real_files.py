@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the main job changes, made in the files found in the field: every other line stays as it was."""
+"""The usual changes in files of real nodes: every other line stays."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def containerd_changes(name: str) -> dict[tuple[str, ...], Any]:
 
 
 def managed(name: str) -> dict[tuple[str, ...], Any]:
-    """All that the collection may want of a file: its handlers, lists and tables included."""
+    """Every change that the collection may make in a file, including handlers, lists and tables."""
     if name in KUBELET:
         return {**KUBELET_CHANGES, **MORE_KUBELET_CHANGES}
     if name in CRIO:
@@ -112,7 +112,7 @@ def managed(name: str) -> dict[tuple[str, ...], Any]:
 
 
 def outcome(values: Any, desired: Any) -> Any:
-    """What a list is with an item more or less; other wishes as they are."""
+    """The list with an item added or removed; other desired values unchanged."""
     if isinstance(desired, AppendItem):
         return values if desired.item in (values or []) else [*(values or []), desired.item]
     if isinstance(desired, RemoveItem):
@@ -162,7 +162,7 @@ def test_a_containerd_file_gets_the_changes_and_keeps_every_other_line(name: str
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("name", KUBELET + CONTAINERD)
-def test_what_was_not_there_can_be_taken_out_again(name: str, variant: str) -> None:
+def test_new_settings_can_be_removed_again(name: str, variant: str) -> None:
     before = VARIANTS[variant](fixture(name))
     edit, read, desired = (
         (edit_yaml, read_yaml, KUBELET_CHANGES) if name in KUBELET else (edit_toml, read_toml, containerd_changes(name))
@@ -173,7 +173,7 @@ def test_what_was_not_there_can_be_taken_out_again(name: str, variant: str) -> N
 
 
 def _absent(values: Any, path: tuple[str, ...]) -> bool:
-    """Whether the key is new; below a key without a value nobody can tell afterwards."""
+    """Whether the key is new; unknown, so false, below a key without a value."""
     for key in path:
         if values is None:
             return False

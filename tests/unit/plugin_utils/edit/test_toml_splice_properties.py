@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Any generated TOML document, any change: the change and nothing else."""
+"""Any generated TOML document and any change: only the change is made."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_a_mapping_in_braces_gets_one_too() -> None:
     assert after == TEXT.replace("{name: drf}", "{name: drf, ok: false}")
 
 
-def test_what_is_right_already_stays() -> None:
+def test_desired_values_stay() -> None:
     assert set_in_item(TEXT, (*LIST, 1), {("args", "a"): "x"}) is TEXT
 
 
@@ -89,7 +89,7 @@ def test_line_ends_and_a_missing_last_one_stay() -> None:
         ("", "no document"),
     ],
 )
-def test_what_cannot_be_spliced_is_refused(text: str, message: str) -> None:
+def test_an_unsupported_list_is_refused(text: str, message: str) -> None:
     with pytest.raises(EditError) as error:
         insert_item(text, LIST, 0, {"name": "b"})
     assert message in str(error.value)

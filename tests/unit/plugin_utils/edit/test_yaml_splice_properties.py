@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Any generated YAML document, any change: the change and nothing else."""
+"""Any generated YAML document and any change: only the change is made."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NEW_VALUES = st.one_of(SIMPLE, st.lists(ITEMS, max_size=3))
 
 
 def yaml_1_2(text: str) -> Any:
-    """The reading of a parser of the other YAML version."""
+    """The values that a parser of the other YAML version reads."""
     return YAML(typ="safe", pure=True).load(text.removeprefix("\ufeff")) or {}
 
 

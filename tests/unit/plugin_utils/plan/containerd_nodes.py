@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes with a containerd of any release and any files, made of a captured one."""
+"""Nodes with any release and any files of containerd, derived from a captured node."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ Files = Mapping[str, str | None]
 
 
 def handler(cri: str, name: str, driver: str | None, extra: str = "") -> str:
-    """A handler of runc type as people write it; ``driver`` None says nothing of it."""
+    """A handler of runc type as people write it; without a driver setting if ``driver`` is None."""
     word = "" if driver is None else f"SystemdCgroup = {driver}\n"
     table = f"{cri}.containerd.runtimes.{name}"
     return f'[{table}]\nruntime_type = "io.containerd.runc.v2"\n[{table}.options]\n{extra}{word}'
 
 
 def containerd(version: str | None, files: Files) -> Snapshot:
-    """A node on which that containerd runs; without a version nothing runs, as in an image."""
+    """A node that runs this containerd; without a version nothing runs, as in an image."""
     result = put(captured(ALIGNED), version, "runtime", "cri", "version")
     result = put(result, None, "runtime", "cri", "config")
     result = put(result, {}, "runtime", "nri_sockets")
@@ -73,5 +73,5 @@ def edits_of(snapshot: Snapshot, options: Mapping[str, Any]) -> tuple[FileEdit, 
 
 
 def edited(snapshot: Snapshot, options: Mapping[str, Any]) -> Snapshot:
-    """A copy with the edits of a plan carried out."""
+    """A copy with the edits of a plan applied."""
     return with_files(snapshot, {edit.path: edit.after for edit in edits_of(snapshot, options)})

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A plan computes everything once, however many rules judge it."""
+"""A plan computes everything once, however many rules read it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ COUNTED = (
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each of the functions was called, by its name."""
+    """The number of calls of each function, by its name."""
     result: Counter[str] = Counter()
 
     def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What differs between a containerd and the profile: the driver of every handler, and NRI."""
+"""Changes of containerd for a profile: the driver of every handler, and NRI."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_aligned_node_needs_nothing() -> None:
     assert containerd_changes(facts_of(captured(ALIGNED)), wanted()) == ()
 
 
-def test_nothing_wanted_is_nothing_to_do() -> None:
+def test_an_empty_profile_changes_nothing() -> None:
     assert changes(captured(DIFFERING)) == ()
 
 
@@ -86,13 +86,13 @@ def test_every_handler_that_differs_is_changed_and_no_other() -> None:
     assert edits(result) == {(*RUNTIMES, "nvidia", "options", "SystemdCgroup"): True}
 
 
-def test_a_running_value_that_differs_lacks_only_a_restart() -> None:
+def test_a_running_value_that_differs_needs_only_a_restart() -> None:
     (change,) = changes(running_handlers(captured(ALIGNED), runc=False), cgroup_driver="systemd")
     assert (change.path, change.needs) == (None, DISRUPTIVE)
     assert str(change) == "containerd: handler runc runs with cgroupfs, its file says systemd"
 
 
-def test_a_running_value_that_is_unknown_is_no_change() -> None:
+def test_an_unknown_running_value_is_not_a_change() -> None:
     assert changes(put(captured(ALIGNED), None, "runtime", "cri", "config"), cgroup_driver="systemd") == ()
 
 
@@ -140,7 +140,7 @@ def test_nri_off_in_the_file_and_on_in_the_process_lacks_a_restart() -> None:
     assert "NRI is off in the file and on in the running containerd" in str(change)
 
 
-def test_what_does_not_run_lacks_no_restart() -> None:
+def test_a_stopped_runtime_needs_no_restart() -> None:
     snapshot = put(put(captured(ALIGNED), {}, "runtime", "nri_sockets"), [], "runtime", "processes")
     assert changes(snapshot, nri={"enabled": True}) == ()
 
@@ -179,7 +179,7 @@ def test_nri_is_skipped_with_the_reason() -> None:
     assert containerd_nri_unsupported(runtime, profile_of()) is None
 
 
-def test_what_is_left_out_stands_in_the_result_of_containerd_config() -> None:
+def test_skipped_settings_are_in_the_result_of_containerd_config() -> None:
     facts = facts_of(old_containerd(captured(DIFFERING)))
     asked = {"enabled": True, "unsupported": "skip"}
     assert ActionModule.remarks(PlanDraft(facts, profile_of(nri=asked)))["unsupported"] == [

@@ -46,7 +46,7 @@ NEW_V3 = '[plugins."io.containerd.cri.v1.runtime".containerd.runtimes.runc'
 
 
 def own_drop_in(version: int, cri: str, name: str = "runc", *, typed: bool = False) -> str:
-    """Our drop-in with one handler's driver."""
+    """The collection's drop-in with one handler's driver."""
     table = f"{cri}.containerd.runtimes.{name}"
     kind = f'[{table}]\nruntime_type = "io.containerd.runc.v2"\n\n' if typed else ""
     return f"{HEADER}version = {version}\n\n{kind}[{table}.options]\nSystemdCgroup = true\n"
@@ -57,7 +57,7 @@ Q3 = V3.replace("'", '"')
 
 @dataclass(frozen=True)
 class Row:
-    """``written``: the files that change, with the whole text they then have."""
+    """``written``: the changed files, with their whole new text."""
 
     version: str | None
     files: Files
@@ -66,7 +66,7 @@ class Row:
 
 
 LAYOUTS = {
-    # 1.x: an imported table replaces the main file's whole (config.go mergeConfig of 1.6 and 1.7), so no drop-in.
+    # 1.x: an imported table replaces that of the main file (config.go mergeConfig of 1.6 and 1.7), so no drop-in.
     "1.6, schema 1": Row(
         "1.6.20",
         {MAIN: handler(V1, "runc", "false") + handler(V1, "nvidia", None, 'BinaryName = "/usr/bin/nv"\n')},
@@ -98,7 +98,7 @@ LAYOUTS = {
         {MAIN: "version = 2\n" + ALL + handler(V2, "runc", "false"), CONF_D + "50.toml": f"[{NRI}]\ndisable = false\n"},
         {MAIN: "version = 2\n" + ALL + handler(V2, "runc", "true")},
     ),
-    "1.7, the copy of the NVIDIA toolkit counts, and is made anew from the main file": Row(
+    "1.7, the copy of the NVIDIA toolkit is effective, and is regenerated from the main file": Row(
         "1.7.24",
         {
             MAIN: "version = 2\n" + ALL + MORE + handler(V2, "runc", "false"),
@@ -128,9 +128,9 @@ LAYOUTS = {
     ),
     "1.6, docker's file": Row(
         "1.6.20",
-        {MAIN: '# by docker\ndisabled_plugins = ["cri"] # not ours\n'},
+        {MAIN: '# by docker\ndisabled_plugins = ["cri"] # not managed\n'},
         {
-            MAIN: "# by docker\ndisabled_plugins = [] # not ours\n\n"
+            MAIN: "# by docker\ndisabled_plugins = [] # not managed\n\n"
             f'[{V1}.containerd.runtimes.runc]\nruntime_type = "io.containerd.runc.v2"\n\n'
             f"[{V1}.containerd.runtimes.runc.options]\nSystemdCgroup = true\n"
         },
@@ -167,7 +167,7 @@ LAYOUTS = {
         },
         {"nri": {"enabled": True, "socket_path": "/x"}},
     ),
-    # 2.0 to 2.2: the last version named counts for all files, so the drop-in has the main file's.
+    # 2.0 to 2.2: the last version applies to all files, so the drop-in has the main file's.
     "2.0.6, schema 2": Row(
         "2.0.6",
         {MAIN: "version = 2\n" + MORE + handler(V2, "runc", "false")},
@@ -211,7 +211,7 @@ LAYOUTS = {
             f"{NEW_V3}.options]\nSystemdCgroup = true\n"
         },
     ),
-    "2.2, the NVIDIA toolkit's drop-in is read before ours": Row(
+    "2.2, the NVIDIA toolkit's drop-in is read before the own one": Row(
         "2.2.1",
         {
             MAIN: "version = 2\n" + ALL + handler(V2, "runc", "true"),
@@ -227,7 +227,7 @@ LAYOUTS = {
             f"{NEW_V3}.options]\nSystemdCgroup = true\n"
         },
     ),
-    # 2.3: each file is migrated by itself; 2.3.0 to 2.3.4 refuse a drop-in that is newer than the main file.
+    # 2.3: each file is migrated separately; 2.3.0 to 2.3.4 refuse a drop-in that is newer than the main file.
     "2.3, schema 2": Row(
         "2.3.1",
         {MAIN: "version = 2\n" + ALL + handler(V2, "runc", "false")},
@@ -246,12 +246,12 @@ LAYOUTS = {
             f"{NEW_V3}.options]\nSystemdCgroup = true\n"
         },
     ),
-    "2.3, a drop-in of ours from before the main file was migrated": Row(
+    "2.3, an own drop-in from before the main file was migrated": Row(
         "2.3.5",
         {MAIN: "version = 4\n" + ALL, OWN_DROP_IN: f"version = 3\n[{V3}.containerd.runtimes.runc.options]\n"},
         {OWN_DROP_IN: f"version = 3\n[{V3}.containerd.runtimes.runc.options]\nSystemdCgroup = true\n"},
     ),
-    # Wishes
+    # Desired settings
     "2.1, the main file is wanted": Row(
         "2.1.9",
         {MAIN: "version = 3\n" + handler(V3, "runc", "false")},
@@ -317,14 +317,14 @@ IMAGES = {
         },
     ),
 }
-"""An image tells no release: a lone file means the same to all that read its schema."""
+"""The release of an image is unknown: a single file means the same to all releases that read its schema."""
 ALIGNED_LAYOUTS = {
     "1.7, what counts is right, and the main file is not asked": Row(
         "1.7.24",
         {MAIN: "version = 2\n" + ALL + handler(V2, "runc", "false"), NVIDIA: handler(V2, "runc", "true")},
         {},
     ),
-    "2.1, by a drop-in of somebody else": Row(
+    "2.1, by a foreign drop-in": Row(
         "2.1.9",
         {MAIN: "version = 3\n" + ALL + handler(V3, "runc", "false"), NVIDIA: handler(V3, "runc", "true")},
         {},
@@ -362,7 +362,7 @@ def test_what_is_written_to_an_image(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_what_was_written_counts_and_is_written_once(name: str) -> None:
+def test_written_settings_are_effective_and_written_once(name: str) -> None:
     row = LAYOUTS[name]
     node = edited(containerd(row.version, row.files), row.options)
     runtime = facts_of(node).runtime
@@ -375,7 +375,7 @@ def test_what_was_written_counts_and_is_written_once(name: str) -> None:
     assert [defect.code for defect in runtime.defects] == []
 
 
-def test_why_a_disabled_cri_is_put_right_although_nothing_answers() -> None:
+def test_a_disabled_cri_is_enabled_although_nothing_answers() -> None:
     node = containerd("1.7.24", {MAIN: 'disabled_plugins = ["cri"]\n'})
     node["runtime"]["cri"] = {"endpoint": node["runtime"]["cri"]["endpoint"], "error": "unknown service"}
     plan = plan_of(node, DRIVER)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""containerd of k3s and RKE2: settings go to a drop-in or the template, and count once it is rendered."""
+"""containerd of k3s and RKE2: settings go to a drop-in or the template, and take effect when it is rendered."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def without_pods(directory: Path, host: str, **changed: Any) -> Node:
 
 
 def planned(node: Node, options: dict[str, Any]) -> tuple[NodeFacts, tuple[FileEdit, ...], list[str]]:
-    """The facts, the edits of the runtime's plan, and what it is refused for."""
+    """The facts, the edits of the runtime's plan, and its refusals."""
     snapshot, desired_profile = node.snapshot, profile(options)
     facts = interpret(snapshot)
     refused = [str(refusal) for refusal in refusals(PlanDraft(facts, desired_profile), RUNTIME_REFUSALS)]
@@ -54,19 +54,19 @@ def planned(node: Node, options: dict[str, Any]) -> tuple[NodeFacts, tuple[FileE
 
 
 def render(node: Node, path: str, template: str, base: str) -> None:
-    """What k3s makes of a template at its next start: text/template, for the one action that these have."""
+    """The rendering of a template by k3s at its next start: text/template, for the only action of these templates."""
     node.changed(files={path: template.replace(BASE.rstrip("\n"), base)})
 
 
 def base_of(node: Node, path: str, template: str | None) -> str:
-    """What the action of the template stands for on this host."""
+    """The text that the action of the template renders to on this host."""
     text = node.file(path)
     behind = (template or BASE)[len(BASE) - 1 :] if template else ""
     assert text.endswith(behind)
     return text[: len(text) - len(behind)]
 
 
-def test_a_drop_in_where_the_rendered_file_imports_its_folder(tmp_path: Path) -> None:
+def test_a_drop_in_where_the_rendered_file_imports_its_directory(tmp_path: Path) -> None:
     node = without_pods(tmp_path, "k3s-1.35-imports")
     _facts, (edit,), refused = planned(node, BOTH)
     assert refused == []
@@ -87,7 +87,7 @@ def test_a_drop_in_where_the_rendered_file_imports_its_folder(tmp_path: Path) ->
     assert facts.driver.runtime is not None
 
 
-def test_the_program_of_k3s_reads_the_files_as_they_will_be(tmp_path: Path) -> None:
+def test_the_program_of_k3s_reads_the_planned_files(tmp_path: Path) -> None:
     node = without_pods(tmp_path, "k3s-1.35-imports")
     snapshot, desired_profile = node.snapshot, profile(OFF)
     facts = interpret(snapshot)
@@ -106,7 +106,7 @@ def test_the_program_of_k3s_reads_the_files_as_they_will_be(tmp_path: Path) -> N
     ]
 
 
-def test_a_change_of_kubelet_alone_says_of_the_runtime_only_where_it_is(tmp_path: Path) -> None:
+def test_a_change_of_kubelet_alone_only_locates_the_runtime(tmp_path: Path) -> None:
     node = without_pods(tmp_path, "k3s-1.35-imports")
     facts, desired_profile = node.facts, profile({"pod_pids_limit": 4096})
     plan = make_plan(facts, desired_profile, allow_disruption=None)
@@ -125,7 +125,7 @@ def test_a_template_that_extends_the_base_where_there_is_none(tmp_path: Path) ->
     assert edit.after == f"{BASE}\n{NRI_TABLE}disable = true\n"
 
 
-def test_what_the_template_will_come_to_is_shown_to_containerd(tmp_path: Path) -> None:
+def test_containerd_validates_the_rendering_of_the_template(tmp_path: Path) -> None:
     node = without_pods(tmp_path, "k3s-1.32-drop-ins")
     snapshot, desired_profile = node.snapshot, profile(OFF)
     facts = interpret(snapshot)
@@ -149,7 +149,7 @@ def test_a_rendered_template_leaves_nothing_to_do(tmp_path: Path) -> None:
     facts, edits, refused = planned(node, OFF)
     assert (edits, refused) == ((), [])
     assert runtime_changes(facts, profile(OFF)) == ()
-    # And back again, in the table that is there now.
+    # And back again, in the existing table.
     _facts, (edit,), refused = planned(node, ON)
     assert refused == []
     assert edit.after == f"{BASE}\n{NRI_TABLE}disable = false\n"
@@ -170,7 +170,7 @@ def test_a_template_that_waits_for_its_rendering_only_needs_the_restart(tmp_path
     assert "changed after k3s last rendered it" in message
 
 
-def test_tables_behind_a_template_of_somebody_else_are_edited(tmp_path: Path) -> None:
+def test_tables_behind_a_foreign_template_are_edited(tmp_path: Path) -> None:
     node = without_pods(tmp_path, "rke2-1.30-template")
     before = node.file(TEMPLATE_2)
     base = base_of(node, f"{RKE2}/config.toml", before)
@@ -183,8 +183,8 @@ def test_tables_behind_a_template_of_somebody_else_are_edited(tmp_path: Path) ->
     assert planned(node, {"cgroup_driver": "systemd", **ON})[1:] == ((), [])
 
 
-def test_putting_the_template_back_is_foreseen_in_what_is_rendered(tmp_path: Path) -> None:
-    """Else the gate would wait for the NRI socket of a file that is gone."""
+def test_restoring_the_template_is_predicted_in_the_rendering(tmp_path: Path) -> None:
+    """Otherwise the gate would wait for the NRI socket of a deleted file."""
     node = without_pods(tmp_path, "rke2-1.30-template")
     before = node.file(TEMPLATE_2)
     base = base_of(node, f"{RKE2}/config.toml", before)
@@ -214,7 +214,7 @@ def test_refused(host: str, files: dict[str, str], options: dict[str, Any], word
     assert words in refused[0]
 
 
-def test_a_handler_that_the_base_declares_has_no_place_without_an_import(tmp_path: Path) -> None:
+def test_a_handler_that_the_base_declares_is_refused_without_an_import(tmp_path: Path) -> None:
     path = f"{K3S}/config.toml"
     table = "[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.'nvidia'"
     more = f'\n{table}]\n  runtime_type = "io.containerd.runc.v2"\n{table}.options]\n  BinaryName = "/usr/bin/nv"\n'
@@ -248,7 +248,7 @@ def test_the_base_template_is_known_by_the_containerd_that_came_with_it(
     assert ([edit.path for edit in edits], len(refused)) == (([TEMPLATE_2], 0) if known else ([], 1))
 
 
-def test_what_a_template_holds_of_registries_is_seen_by_nobody(tmp_path: Path) -> None:
+def test_registry_secrets_of_a_template_are_not_shown(tmp_path: Path) -> None:
     auth = '[plugins."io.containerd.grpc.v1.cri".registry.configs."r.example".auth]\n  password = "hunter2-Zm9v"\n'
     node = without_pods(tmp_path, "k3s-1.32-drop-ins", files={TEMPLATE_3: f"{BASE}{auth}"})
     snapshot = node.snapshot
@@ -257,7 +257,7 @@ def test_what_a_template_holds_of_registries_is_seen_by_nobody(tmp_path: Path) -
     assert "hunter2" not in repr(interpret(snapshot).layout)
 
 
-def test_a_link_in_the_place_of_the_template_is_left(tmp_path: Path) -> None:
+def test_a_link_instead_of_the_template_stays(tmp_path: Path) -> None:
     node = without_pods(tmp_path, "k3s-1.32-drop-ins", files={"/nix/store/template": BASE}, links={TEMPLATE_3: "/nix"})
     _facts, _edits, refused = planned(node, OFF)
     assert "is a symbolic link" in refused[0]

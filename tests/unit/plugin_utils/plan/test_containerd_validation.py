@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What containerd is shown before its files are written, and what it must make of them."""
+"""The files that containerd validates before they are written, and the values that it must read."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def validation(version: str, files: Files, options: Mapping[str, Any] | None = N
     return result
 
 
-def test_both_sides_call_the_folder_alike() -> None:
+def test_both_sides_use_the_same_directory_name() -> None:
     assert node_side.DIRECTORY_MARK.decode() == CANDIDATES
 
 
-def test_a_lone_file_is_shown_as_it_is_planned() -> None:
+def test_a_single_file_is_validated_as_planned() -> None:
     result = validation("1.7.24", {MAIN: "version = 2\n" + OFF2})
     assert result["argv"] == ["containerd", "--config", "{file}", "config", "dump"]
     assert result["candidates"] == [{"name": "0-config.toml", "path": MAIN, "text": None}]
@@ -57,13 +57,13 @@ def test_a_lone_file_is_shown_as_it_is_planned() -> None:
     assert result["compare"] == {"except": ["disabled_plugins", "imports", "version"], "except_tables": []}
 
 
-def test_a_file_that_imports_itself_is_shown_without_that() -> None:
+def test_a_file_that_imports_itself_is_validated_without_the_import() -> None:
     result = validation("1.7.24", {MAIN: f'version = 2\nimports = ["{MAIN}"]\n' + OFF2})
     on = OFF2.replace("false", "true")
     assert result["candidates"] == [{"name": "0-config.toml", "path": MAIN, "text": f"version = 2\nimports = []\n{on}"}]
 
 
-def test_files_in_force_are_imported_in_merge_order_and_changed_ones_by_their_candidates() -> None:
+def test_effective_files_are_imported_in_merge_order_and_changed_ones_by_their_candidates() -> None:
     files = {
         MAIN: 'version = 3\nimports = ["conf.d/*.toml", "x.toml"]\n' + OFF3,
         NVIDIA: "version = 3\n",
@@ -77,7 +77,7 @@ def test_files_in_force_are_imported_in_merge_order_and_changed_ones_by_their_ca
     ]
 
 
-def test_a_changed_import_is_shown_without_its_own_imports() -> None:
+def test_a_changed_import_is_validated_without_its_own_imports() -> None:
     files = {
         MAIN: 'version = 2\nimports = ["a b.toml"]\n',
         "/etc/containerd/a b.toml": f'imports = ["{MAIN}"]\n' + OFF2,
@@ -93,7 +93,7 @@ def test_a_changed_import_is_shown_without_its_own_imports() -> None:
     ]
 
 
-def test_a_new_main_file_is_compared_but_for_the_handler_it_declares() -> None:
+def test_a_new_main_file_is_compared_except_for_its_handler() -> None:
     result = validation("2.1.9", {})
     assert result["compare"]["except_tables"] == [RUNC3]
     assert {(expectation["key"], expectation["value"]) for expectation in result["expect"]} == {
@@ -103,7 +103,7 @@ def test_a_new_main_file_is_compared_but_for_the_handler_it_declares() -> None:
 
 
 @pytest.mark.parametrize(("version", "believed"), [("2.0.5", False), ("2.0.6", True)])
-def test_of_a_dump_that_is_wrong_only_its_acceptance_is_asked(version: str, believed: bool) -> None:
+def test_values_of_a_wrong_dump_are_not_compared(version: str, believed: bool) -> None:
     result = validation(version, {MAIN: "version = 2\n" + OFF2})
     assert bool(result["expect"]) is believed
     assert (result["compare"] is not None) is believed
@@ -120,13 +120,11 @@ def test_of_a_dump_that_is_wrong_only_its_acceptance_is_asked(version: str, beli
         ("2.3.1", ("plugins", "io.containerd.nri.v1.nri"), ("plugins", "io.containerd.nri.v1.nri")),
     ],
 )
-def test_the_dump_names_keys_in_a_schema_of_its_own(
-    version: str, keys: tuple[str, ...], dumped: tuple[str, ...]
-) -> None:
+def test_the_dump_names_keys_in_another_schema(version: str, keys: tuple[str, ...], dumped: tuple[str, ...]) -> None:
     assert in_dump(keys, version) == dumped
 
 
-def test_where_nothing_is_written_nothing_is_asked() -> None:
+def test_nothing_is_validated_if_nothing_is_written() -> None:
     node = containerd("2.1.9", {MAIN: "version = 3\n" + handler(V3, "runc", "true")})
     plan = plan_of(node, DRIVER)
     assert containerd_validation(facts_of(node).runtime, plan.changes, edits_of(node, DRIVER)) == []

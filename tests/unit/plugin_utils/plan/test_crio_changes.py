@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""CRI-O nodes, described as trees: what is planned, and that after the edit nothing is left to do."""
+"""CRI-O nodes, described as trees: the planned changes, and an empty plan after the edit."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def node(name: str = "crio-aligned", **inputs: Any) -> Tree:
 
 
 def of_version(version: str, driver: str, *, nri: bool) -> Tree:
-    """A CRI-O that runs with a driver its files say, and says it over the CRI from 1.28 on."""
+    """A CRI-O that runs with the driver of its files, and reports it over the CRI since 1.28."""
     runtime_config = {"cgroup_driver": driver, "error": None}
     if version in ("1.26", "1.27"):
         runtime_config = {"cgroup_driver": None, "error": "unimplemented"}
@@ -71,7 +71,7 @@ def settings(changes: tuple[Change, ...]) -> list[tuple[str, Any, Any]]:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_node_that_has_what_is_wanted_is_left_alone(version: str, tmp_path: Path) -> None:
+def test_a_node_with_the_desired_settings_is_not_changed(version: str, tmp_path: Path) -> None:
     for driver in ("systemd", "cgroupfs"):
         result = plan_of(of_version(version, driver, nri=False), tmp_path / driver, cgroup_driver=driver)
         assert (result.changes, result.refusals) == ((), ())
@@ -82,7 +82,7 @@ def test_a_node_that_has_what_is_wanted_is_left_alone(version: str, tmp_path: Pa
 def test_a_driver_is_switched_by_one_new_drop_in(version: str, before: str, after: str, tmp_path: Path) -> None:
     host = of_version(version, before, nri=False)
     plan = plan_of(host, tmp_path / "before", cgroup_driver=after)
-    # conmon_cgroup is "pod" already, which both managers take.
+    # conmon_cgroup is "pod" already, which both managers accept.
     assert settings(plan.changes) == [("cgroup_manager", before, after)]
     changed = edited(host, tmp_path / "edit", cgroup_driver=after)
     assert changed["files"][DROP_IN] == HEADER + f'\n[crio.runtime]\ncgroup_manager = "{after}"\n'
@@ -107,7 +107,7 @@ def test_nri_is_written_only_where_it_is_not_the_default(version: str, tmp_path:
         assert plan_of(served, tmp_path / f"{enabled}-after", nri={"enabled": enabled}).changes == ()
 
 
-def test_every_setting_of_nri_has_crios_own_name(tmp_path: Path) -> None:
+def test_every_setting_of_nri_has_the_name_in_crio(tmp_path: Path) -> None:
     nri = {
         "enabled": True,
         "socket_path": "/run/n.sock",
@@ -118,7 +118,7 @@ def test_every_setting_of_nri_has_crios_own_name(tmp_path: Path) -> None:
     }
     host = of_version("1.31", "systemd", nri=True)
     changed = edited(host, tmp_path / "edit", nri=nri)
-    # What CRI-O does by itself, NRI on and two seconds a request, is not written.
+    # Defaults of CRI-O, NRI on and two seconds for a request, are not written.
     assert changed["files"][DROP_IN] == HEADER + (
         '\n[crio.nri]\nnri_listen = "/run/n.sock"\nnri_plugin_dir = "/opt/p"\nnri_plugin_config_dir = "/etc/p"\n'
         'nri_plugin_registration_timeout = "7s"\n'
@@ -143,7 +143,7 @@ def test_the_manager_alone_drains_too(tmp_path: Path) -> None:
     ]
 
 
-def test_a_crio_that_runs_with_cgroupfs_needs_no_word_on_its_monitor(tmp_path: Path) -> None:
+def test_a_crio_that_runs_with_cgroupfs_needs_no_setting_of_its_monitor(tmp_path: Path) -> None:
     host = merged(
         of_version("1.30", "cgroupfs", nri=False),
         {"files": {"/etc/crio/crio.conf": '[crio.runtime]\ncgroup_manager = "cgroupfs"\n'}},
@@ -165,21 +165,21 @@ TOP = {"/etc/crio/crio.conf": '[crio.runtime]\nconmon_cgroup = "system.slice"\n'
 @pytest.mark.parametrize(
     ("version", "files", "written"),
     [
-        # cri-o#8888: up to 1.32 the built-in handler's system.slice ends the start.
+        # cri-o#8888: up to 1.32 the built-in handler's system.slice makes CRI-O fail to start.
         ("1.30.3", SILENT, True),
         ("1.32.4", SILENT, True),
         ("1.33.0", SILENT, False),
-        # A handler that is declared has no monitor's cgroup unless it says so, which is fine for cgroupfs.
+        # A declared handler has no cgroup of the monitor unless it sets one, which is fine for cgroupfs.
         ("1.30.3", DECLARED, False),
         ("1.30.3", ANOTHER, True),
-        # cri-o#5823: before handlers had one of their own, the default was system.slice.
+        # cri-o#5823: before handlers had this setting, the default was system.slice.
         ("1.24.6", DECLARED, True),
         ("1.33.0", SLICE, True),
         ("1.30.3", TOP, True),
         ("1.33.0", TOP, False),
     ],
 )
-def test_the_monitors_cgroup_is_written_only_where_cgroupfs_does_not_take_it(
+def test_the_monitors_cgroup_is_written_only_if_cgroupfs_does_not_support_it(
     version: str, files: dict[str, str], written: bool, tmp_path: Path
 ) -> None:
     host = node(files=files, live={"runtime": {"cri": {"version": version}}})
@@ -188,16 +188,16 @@ def test_the_monitors_cgroup_is_written_only_where_cgroupfs_does_not_take_it(
     assert [after for setting, _before, after in settings(changes)[1:]] == ["pod"] * written
 
 
-def test_a_monitor_that_systemd_does_not_take_goes_back_to_the_default(tmp_path: Path) -> None:
+def test_a_monitor_that_systemd_does_not_support_gets_the_default(tmp_path: Path) -> None:
     broken = node(files={"/etc/crio/crio.conf": '[crio.runtime]\nconmon_cgroup = "/machine"\n'})
     (change,) = plan_of(broken, tmp_path / "x", cgroup_driver="systemd").changes
     assert (change.setting, change.before, change.after) == ("conmon_cgroup", "/machine", "system.slice")
-    # Nothing but the next start is at stake: the pods stay.
+    # Only the next start is affected: the pods stay.
     assert change.needs == {Impact.RESTART_RUNTIME}
     assert plan_of(node(), tmp_path / "y", cgroup_driver="systemd").changes == ()
 
 
-def test_a_second_edit_keeps_what_else_stands_in_our_file(tmp_path: Path) -> None:
+def test_a_second_edit_keeps_other_settings_of_the_drop_in(tmp_path: Path) -> None:
     text = '[crio.runtime]\ncgroup_manager = "systemd" # by us\nlog_level = "debug"\n'
     host = node(files={DROP_IN: text})
     assert edited(host, tmp_path, cgroup_driver="cgroupfs")["files"][DROP_IN] == text.replace(
@@ -216,7 +216,7 @@ def test_a_restart_that_is_still_missing_is_planned_without_an_edit(tmp_path: Pa
 
 
 @pytest.mark.parametrize(("before_files", "restarts"), [(True, 1), (False, 0)])
-def test_a_crio_that_does_not_tell_is_restarted_when_its_files_are_newer(
+def test_a_crio_that_does_not_report_its_driver_is_restarted_when_its_files_are_newer(
     before_files: bool, restarts: int, tmp_path: Path
 ) -> None:
     host = merged(
@@ -228,10 +228,10 @@ def test_a_crio_that_does_not_tell_is_restarted_when_its_files_are_newer(
     reporting = merged(
         host, {"live": {"runtime": {"cri": {"runtime_config": {"cgroup_driver": "cgroupfs", "error": None}}}}}
     )
-    assert plan_of(reporting, tmp_path / "told", cgroup_driver="cgroupfs").changes == ()
+    assert plan_of(reporting, tmp_path / "reporting", cgroup_driver="cgroupfs").changes == ()
 
 
-def test_nri_that_the_running_crio_has_not_yet_is_a_restart(tmp_path: Path) -> None:
+def test_nri_that_the_running_crio_does_not_have_yet_needs_a_restart(tmp_path: Path) -> None:
     host = of_version("1.30", "systemd", nri=False)
     (change,) = plan_of(host, tmp_path, nri={"enabled": True}).changes
     assert (change.path, change.before, change.after) == (None, "off", "on")
@@ -272,7 +272,7 @@ def test_another_runtime_than_crio_has_no_plan_of_crio(tmp_path: Path) -> None:
         (["--enable-nri=true", "--nri-listen", "/var/run/nri/nri.sock"], {"nri": {"enabled": True}}),
     ],
 )
-def test_where_a_flag_says_the_wanted_no_file_is_changed(
+def test_no_file_is_changed_if_a_flag_has_the_desired_value(
     flags: list[str], options: dict[str, Any], tmp_path: Path
 ) -> None:
     against = '[crio.runtime]\ncgroup_manager = "cgroupfs"\n[crio.nri]\nenable_nri = false\nnri_listen = "/x"\n'

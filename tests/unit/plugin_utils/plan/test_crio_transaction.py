@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The transaction of a CRI-O node: its unit, what crio config is asked, and the gate."""
+"""The transaction of a CRI-O node: its unit, the validation with crio config, and the gate."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ARGV = ["crio", "--config=", "--config-dir={folder}", "config"]
 
 
 def documents(directory: Path, version: str, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(the whole transaction, the one that only writes files), both as the node's own parser takes them."""
+    """(the whole transaction, the one that only writes files); the node's own parser accepts both."""
     host = merged(described("crio-aligned").host, {"live": {"runtime": {"cri": {"version": version}}}})
     snapshot, profile = snapshot_of(host, directory), profile_of(**options)
     facts = interpret(snapshot)
@@ -46,7 +46,7 @@ def test_crio_is_restarted_between_two_stops_of_kubelet(tmp_path: Path) -> None:
     endpoint, cgroups = "unix:///var/run/crio/crio.sock", ["kubepods.slice", "kubepods"]
     assert whole["sandboxes"] == {"endpoint": endpoint, "action": "stop", "cgroups": cgroups}
     assert (whole["stale_cgroups"], whole["fresh_cgroups"]) == (["kubepods.slice"], ["kubepods"])
-    # CRI-O has one driver for all handlers and tells no configuration of them.
+    # CRI-O has one driver for all handlers and does not report their configuration.
     assert (whole["gate"]["cgroup_driver"], whole["gate"]["runtime_handlers"]) == ("cgroupfs", {})
     assert whole["gate"]["cri_endpoint"] == "unix:///var/run/crio/crio.sock"
     assert files["services"]["runtime"] == {"unit": "crio.service", "action": "leave"}
@@ -73,19 +73,19 @@ SOCKET = {"socket_path": "/run/n.sock", "plugin_request_timeout": "90s"}
             {"cgroup_driver": "cgroupfs"},
             [("crio.runtime", "cgroup_manager", "cgroupfs"), ("crio.runtime", "conmon_cgroup", "pod")],
         ),
-        # What is CRI-O's default is printed as a comment, and a timeout as 1m30s.
+        # CRI-O prints a default as a comment, and a timeout as 1m30s.
         ("1.29.6", {"nri": {"enabled": True}}, [("crio.nri", "enable_nri", "true")]),
         ("1.30.3", {"nri": {"enabled": False}}, [("crio.nri", "enable_nri", "false")]),
         ("1.30.3", {"nri": {"enabled": True, **SOCKET}}, [("crio.nri", "nri_listen", "/run/n.sock")]),
     ],
 )
-def test_what_crio_must_read_from_the_new_text(
+def test_the_values_that_crio_must_read_from_the_new_text(
     version: str, options: dict[str, Any], read: list[tuple[str, str, str]], tmp_path: Path
 ) -> None:
     assert expected(version, tmp_path, **options) == read
 
 
-def test_a_plan_without_our_file_asks_nothing(tmp_path: Path) -> None:
+def test_a_plan_without_the_drop_in_validates_nothing(tmp_path: Path) -> None:
     whole, _files = documents(tmp_path, "1.30.3", cpu_manager_policy="none")
     assert whole["validate"] == []
     assert whole["services"]["runtime"] == {"unit": "crio.service", "action": "leave"}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A profile of every kubelet field, carried out on the text of real files: a second look finds nothing to change."""
+"""A profile of every kubelet field, applied to real files: a second plan is empty."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ WRITTEN: dict[str, Any] = {
     "readOnlyPort": 10255,
     "featureGates": {"MemoryQoS": True, "CPUManagerPolicyAlphaOptions": False},
 }
-# A node has CPUs or names of CPUs reserved; the names exclude the cgroups.
+# A profile reserves CPUs by amount or by a list; the list excludes the cgroups.
 APART = {"reserved_system_cpus"}
 
 
@@ -86,7 +86,7 @@ def node(name: str) -> Snapshot:
 
 
 def edited(snapshot: Snapshot, profile: Profile) -> Snapshot:
-    """The node once the plan for kubelet's file is carried out."""
+    """The node after the plan for kubelet's file is applied."""
     plan = make_plan(facts_of(snapshot), profile, allow_disruption=True)
     assert plan.refusals == ()
     for edit in file_edits(snapshot, plan.changes):
@@ -100,7 +100,7 @@ def text(snapshot: Snapshot) -> str:
     return current
 
 
-def test_the_profile_here_is_a_full_one() -> None:
+def test_this_profile_has_every_field() -> None:
     assert {field.option for field in FIELDS} - APART == set(FULL)
 
 
@@ -170,8 +170,8 @@ def test_entries_that_the_profile_does_not_name_stay() -> None:
     }
 
 
-def test_what_is_left_pending_holds_no_half_of_an_equation() -> None:
-    """Without permission to disturb pods nothing is written that kubelet would not start with."""
+def test_dependent_settings_are_pending_together() -> None:
+    """Without permission to disrupt pods, no file is written that kubelet would not start with."""
     plan = make_plan(facts_of(node("trixie-v2-aligned")), profile_of(**FULL), allow_disruption=False)
     quiet = {change.keys[0] for change in plan.changes if change.keys}
     pending = {change.keys[0] for change in plan.pending if change.keys}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What each change of kubelet's fields takes: permission to stop pods, and which checkpoints have to go."""
+"""The impact of changes of kubelet's fields: permission to stop pods, and checkpoints that must be moved."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ OPTION = {"cpu_manager_policy_options": {"full-pcpus-only": True}}
 
 
 def node(static_cpu: bool, static_memory: bool) -> Snapshot:
-    """1.34 with these policies in its file, its checkpoints made under them."""
+    """kubelet 1.34 with these policies in its file, and checkpoints of these policies."""
     snapshot = version(captured(ALIGNED if static_cpu else DIFFERING), "1.34.9")
     snapshot = put(snapshot, {"0": "0-1"}, "cpus", "numa")
     snapshot = checkpoint(snapshot, STATIC_STATE if static_cpu else '{"policyName":"none"}')
@@ -100,7 +100,7 @@ BY_MEMORY_POLICY: list[dict[str, Any]] = [
 @pytest.mark.parametrize("static_memory", [False, True])
 @pytest.mark.parametrize("static_cpu", [False, True])
 @pytest.mark.parametrize("options", ALWAYS_QUIET)
-def test_a_change_that_disturbs_no_pod_needs_a_restart_only(
+def test_a_change_that_disrupts_no_pod_needs_only_a_restart(
     options: dict[str, Any], static_cpu: bool, static_memory: bool
 ) -> None:
     assert needs(node(static_cpu, static_memory), options) == [RESTART]
@@ -128,7 +128,7 @@ def test_a_policy_that_comes_with_what_it_holds() -> None:
     assert needs(node(False, False), becoming) == [DISRUPTIVE, DISRUPTIVE, DISRUPTIVE]
 
 
-def test_a_policy_that_is_only_made_explicit_disturbs_nobody() -> None:
+def test_a_policy_that_is_only_made_explicit_disrupts_no_pod() -> None:
     assert needs(node(False, False), {"memory_manager_policy": "None"}) == []
 
 
@@ -229,7 +229,7 @@ BY_SOCKET = 'featureGates: {CPUManagerPolicyAlphaOptions: true}\ncpuManagerPolic
         ),
     ],
 )
-def test_what_cannot_be_without_the_pending_is_pending_too(
+def test_changes_that_depend_on_pending_ones_are_pending_too(
     options: dict[str, Any], quiet: list[str], pending: list[str]
 ) -> None:
     snapshot = kubelet_adds(node(True, False), BY_SOCKET)

@@ -78,7 +78,7 @@ def test_a_plan_ends_with_json_that_has_the_values_of_the_yaml(layout: str) -> N
     assert values["cpuManagerPolicy"] == "static"
     assert values["systemReserved"]["cpu"] == "500m"
     assert (values["podPidsLimit"], values["enforceNodeAllocatable"]) == (4096, ["pods"])
-    # Key order, spaces and line ends are those of the same program for the new values.
+    # Key order, spaces and line ends are those that the same program writes for the new values.
     mark = after[: len(after) - len(after.removeprefix("\ufeff"))]
     assert after == mark + LAYOUTS[layout](values).removeprefix("\ufeff")
 
@@ -91,7 +91,7 @@ def test_the_second_plan_writes_nothing(layout: str) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_check_mode_tells_what_a_run_does_and_the_next_run_does_nothing(layout: str, tmp_path: Path) -> None:
+def test_check_mode_predicts_a_run_and_the_next_run_does_nothing(layout: str, tmp_path: Path) -> None:
     text = LAYOUTS[layout](read_yaml(KUBELET_TEXT))
     root = grow(tmp_path, {})
     (root / KUBELET).write_bytes(text.encode())

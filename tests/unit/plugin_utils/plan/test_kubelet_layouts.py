@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where kubelet's settings go on each layout, and that a second run finds nothing to write."""
+"""Where kubelet's settings are written on each layout, and that a second run writes nothing."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def strategy(node: Node, asked: str = "auto") -> tuple[str, str | None]:
 
 
 @pytest.mark.parametrize(
-    ("host", "asked", "found", "where"),
+    ("host", "asked", "expected", "where"),
     [
         ("kubeadm", "auto", "main-file", MAIN),
         ("kubeadm", "main-file", "main-file", MAIN),
@@ -74,9 +74,11 @@ def strategy(node: Node, asked: str = "auto") -> tuple[str, str | None]:
         ("rke2", "auto", "kubelet-config-missing", "without this file"),
     ],
 )
-def test_each_layout_has_its_strategy_and_place(host: str, asked: str, found: str, where: str, tmp_path: Path) -> None:
+def test_each_layout_has_its_strategy_and_place(
+    host: str, asked: str, expected: str, where: str, tmp_path: Path
+) -> None:
     code, place = strategy(Node(tmp_path, host), asked)
-    assert code == found
+    assert code == expected
     assert where in str(place)
 
 
@@ -90,7 +92,7 @@ def test_each_layout_has_its_strategy_and_place(host: str, asked: str, found: st
         ({"live": {"kubelet": {"version": None}}}, "version is unknown"),
     ],
 )
-def test_the_folder_is_in_force_only_where_kubelet_surely_reads_it(
+def test_drop_ins_are_used_only_if_kubelet_certainly_reads_them(
     changed: dict[str, Any], words: str, tmp_path: Path
 ) -> None:
     node = Node(tmp_path, "kubelet-1.28-dropin-by-variable", **changed)
@@ -100,11 +102,11 @@ def test_the_folder_is_in_force_only_where_kubelet_surely_reads_it(
     assert words in str(message)
 
 
-def test_a_drop_in_has_what_is_not_in_force_and_the_main_file_what_agents_parse(tmp_path: Path) -> None:
+def test_the_drop_in_has_missing_values_and_the_main_file_those_that_agents_parse(tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm-1.30-config-dir")
     main = node.file(MAIN)
     changes = [(change.setting, change.before, change.path) for change in node.changes(DESIRED)]
-    # The driver stands in the main file, the topology policy in the site's own drop-in: nothing is written twice.
+    # The main file has the driver, the site's own drop-in the topology policy: nothing is written twice.
     assert changes == [
         ("cpuManagerPolicy", None, OWN),
         ("cpuManagerPolicy", None, MAIN),
@@ -120,7 +122,7 @@ def test_a_drop_in_has_what_is_not_in_force_and_the_main_file_what_agents_parse(
     assert settings["systemReserved"].source == f"{DIRECTORY}/10-site.conf and {OWN}"
 
 
-def test_our_drop_in_is_changed_in_its_place(tmp_path: Path) -> None:
+def test_an_existing_own_drop_in_is_edited(tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm-1.30-config-dir")
     node.edited(DESIRED)
     node.changed(files={OWN: node.file(OWN) + "# the site's remark\n"})
@@ -130,8 +132,8 @@ def test_our_drop_in_is_changed_in_its_place(tmp_path: Path) -> None:
     assert node.writes({**DESIRED, "system_reserved": {"cpu": "1"}}) == []
 
 
-def test_what_kubeadm_upgrade_makes_of_the_main_file_stays_beaten(tmp_path: Path) -> None:
-    """kubeadm writes config.yaml anew; the drop-in is still in force, and only the agents' line is missing."""
+def test_the_drop_in_still_overrides_a_main_file_of_kubeadm_upgrade(tmp_path: Path) -> None:
+    """kubeadm regenerates config.yaml; the drop-in is still effective, and only the agents' line is missing."""
     node = Node(tmp_path, "kubeadm-1.30-config-dir")
     upgraded = node.file(MAIN)
     node.edited(DESIRED)
@@ -156,7 +158,7 @@ def test_beside_a_drop_in_the_agents_line_is_made_plain(line: str, after: str, t
     assert node.changes({"cgroup_driver": "systemd"}) == ()
 
 
-def test_a_main_file_that_is_right_is_not_touched_for_a_comment(tmp_path: Path) -> None:
+def test_a_correct_main_file_is_not_changed_for_a_comment(tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm", files={MAIN: HEAD + "cgroupDriver: systemd # x\n"})
     assert node.changes({"cgroup_driver": "systemd"}) == ()
     assert node.edited({"cgroup_driver": "systemd", "read_only_port": 10255}) == {
@@ -168,7 +170,7 @@ def test_a_main_file_that_is_right_is_not_touched_for_a_comment(tmp_path: Path) 
     ("name", "options", "file"),
     [
         ("95-later.conf", {}, f"{DIRECTORY}/95-later.conf"),
-        # filepath.WalkDir: the folder 95 comes after the file 90-...
+        # filepath.WalkDir: the directory 95 comes after the file 90-...
         ("95/a.conf", {}, f"{DIRECTORY}/95/a.conf"),
         ("10-site.conf", {"kubelet_strategy": "main-file"}, f"{DIRECTORY}/10-site.conf"),
     ],
@@ -178,14 +180,14 @@ def test_a_later_drop_in_that_sets_the_same_is_named(
 ) -> None:
     text = HEAD + "topologyManagerPolicy: restricted\n"
     node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{DIRECTORY}/{name}": text})
-    wanted = {"topology_manager_policy": "single-numa-node", **options}
-    assert node.refused(wanted) == [("dropin-overrides", file)]
-    # The same value, or another field, is nobody's quarrel.
-    assert node.refused({**wanted, "topology_manager_policy": "restricted"}) == []
-    assert node.refused({**wanted, "topology_manager_policy": None, "read_only_port": 10255}) == []
+    desired = {"topology_manager_policy": "single-numa-node", **options}
+    assert node.refused(desired) == [("dropin-overrides", file)]
+    # The same value, or another field, is not a conflict.
+    assert node.refused({**desired, "topology_manager_policy": "restricted"}) == []
+    assert node.refused({**desired, "topology_manager_policy": None, "read_only_port": 10255}) == []
 
 
-def test_an_earlier_drop_in_is_beaten_by_ours(tmp_path: Path) -> None:
+def test_the_own_drop_in_overrides_an_earlier_one(tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm-1.30-config-dir")
     options = {"topology_manager_policy": "restricted"}
     assert node.refused(options) == []
@@ -203,8 +205,8 @@ def test_before_1_29_an_empty_value_in_a_drop_in_overrides_nothing(port: int, co
 
 
 @pytest.mark.parametrize("version", ["Kubernetes v1.30.4", None])
-def test_drop_ins_beat_the_main_file_of_an_image_too(version: str | None, tmp_path: Path) -> None:
-    """Of an image no version is known, yet a kubelet that starts with --config-dir reads it."""
+def test_drop_ins_override_the_main_file_of_an_image_too(version: str | None, tmp_path: Path) -> None:
+    """The version of an image is unknown, but a kubelet that starts with --config-dir reads the directory."""
     text = HEAD + "topologyManagerPolicy: restricted\n"
     node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{DIRECTORY}/10-site.conf": text})
     node.changed(live={"kubelet": {"version": version}})
@@ -213,20 +215,20 @@ def test_drop_ins_beat_the_main_file_of_an_image_too(version: str | None, tmp_pa
 
 
 @pytest.mark.parametrize(("cpu", "codes"), [("500m", []), ("0", ["static-without-reservation"])])
-def test_a_reservation_in_a_drop_in_is_one(cpu: str, codes: list[str], tmp_path: Path) -> None:
+def test_a_reservation_in_a_drop_in_is_read(cpu: str, codes: list[str], tmp_path: Path) -> None:
     text = HEAD + f'systemReserved: {{cpu: "{cpu}"}}\n'
     node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{DIRECTORY}/10-site.conf": text})
     result = refusals(PlanDraft(node.facts, profile({"cpu_manager_policy": "static"})), VALUE_REFUSALS)
     assert [refusal.code for refusal in result] == codes
 
 
-def test_a_drop_in_that_kubelet_would_not_take_is_named(tmp_path: Path) -> None:
+def test_a_drop_in_that_kubelet_would_reject_is_named(tmp_path: Path) -> None:
     broken = f"{DIRECTORY}/10-site.conf"
     node = Node(tmp_path, "kubeadm-1.30-config-dir", files={broken: "topologyManagerPolicy: restricted\n"})
     assert node.refused({"read_only_port": 0}) == [("config-unreadable", broken)]
 
 
-def test_the_folder_of_the_next_start_has_to_be_todays(tmp_path: Path) -> None:
+def test_the_config_dir_of_the_next_start_must_be_the_current_one(tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm-1.30-config-dir", files={"/etc/default/kubelet": "KUBELET_EXTRA_ARGS=\n"})
     assert node.refused({"read_only_port": 0}) == [("config-dir-changes", None)]
 
@@ -241,13 +243,13 @@ def test_a_profile_without_kubelet_is_not_refused_for_kubelets_layout(tmp_path: 
     ]
 
 
-def test_a_folder_that_is_not_known_whole_is_refused(tmp_path: Path) -> None:
+def test_a_directory_that_is_not_completely_known_is_refused(tmp_path: Path) -> None:
     many = {f"{DIRECTORY}/{number:03}.conf": HEAD for number in range(70)}
     node = Node(tmp_path, "kubeadm-1.30-config-dir", files=many)
     assert node.refused({"read_only_port": 0}) == [("dropins-not-read", DIRECTORY)]
 
 
-def test_a_folder_that_is_gone_is_not_in_force(tmp_path: Path) -> None:
+def test_a_missing_directory_is_not_used(tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{DIRECTORY}/10-site.conf": None})
     code, message = strategy(node, "drop-in")
     assert (code, message) == (
@@ -256,7 +258,7 @@ def test_a_folder_that_is_gone_is_not_in_force(tmp_path: Path) -> None:
     )
 
 
-def test_k3s_reads_our_drop_in_after_its_own(tmp_path: Path) -> None:
+def test_k3s_reads_the_collections_drop_in_after_its_own(tmp_path: Path) -> None:
     node = Node(tmp_path, "k3s-1.32-drop-ins")
     own = "/var/lib/rancher/k3s/agent/etc/kubelet.conf.d/90-volcano-colocation.conf"
     options = {"cgroup_driver": "systemd", "topology_manager_policy": "restricted"}
@@ -287,7 +289,7 @@ def test_pods_keep_k3s_from_a_change_that_needs_them_gone(tmp_path: Path) -> Non
         ("config.yaml.d/9.yaml", 'kubelet-arg+:\n  - "max-pods=7"\n', []),
     ],
 )
-def test_arguments_of_k3s_beat_its_drop_ins(file: str, text: str, codes: list[str], tmp_path: Path) -> None:
+def test_arguments_of_k3s_override_its_drop_ins(file: str, text: str, codes: list[str], tmp_path: Path) -> None:
     node = Node(tmp_path, "k3s-1.32-drop-ins", files={f"/etc/rancher/k3s/{file}": text})
     result = node.refused({"topology_manager_policy": "best-effort"})
     assert [code for code, _file in result] == codes

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the owner of a node is told, and when it is warned of."""
+"""Instructions for the owner of a node, and the warnings about it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def warned(node: Node, options: dict[str, Any]) -> list[Finding]:
     return [finding for finding in profile_findings(plan, PROVISION) if finding.code == "owner-will-overwrite"]
 
 
-def test_the_owner_is_given_the_variables_of_kubespray(tmp_path: Path) -> None:
+def test_kubespray_gets_its_variables(tmp_path: Path) -> None:
     """roles/kubernetes/node: templates/kubelet-config.v1beta1.yaml.j2, and tasks/facts.yml for containerd's."""
     assert instructions_for(Node(tmp_path, "kubespray"), DESIRED)["kubespray"]["variables"] == {
         "kubelet_cgroup_driver": "systemd",
@@ -65,7 +65,7 @@ def test_the_owner_is_given_the_variables_of_kubespray(tmp_path: Path) -> None:
     }
 
 
-def test_what_kubespray_has_no_variable_for_goes_to_its_extra_arguments(tmp_path: Path) -> None:
+def test_fields_without_a_variable_of_kubespray_go_to_its_extra_arguments(tmp_path: Path) -> None:
     result = instructions_for(
         Node(tmp_path, "kubespray"), {"reserved_system_cpus": "0", "kube_reserved": {"pid": "1000"}}
     )
@@ -84,7 +84,7 @@ def test_what_kubespray_has_no_variable_for_goes_to_its_extra_arguments(tmp_path
         ("1.23.9", {"ConfigMap kube-system/kubelet-config-1.23, key kubelet"}),
     ],
 )
-def test_the_owner_is_given_the_texts_for_kubeadm_of_the_version(version: str, names: set[str], tmp_path: Path) -> None:
+def test_kubeadm_gets_the_texts_for_its_version(version: str, names: set[str], tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm", live={"kubelet": {"version": f"Kubernetes v{version}"}})
     files = instructions_for(node, DESIRED)["kubeadm"]["files"]
     assert set(files) == names
@@ -92,11 +92,11 @@ def test_the_owner_is_given_the_texts_for_kubeadm_of_the_version(version: str, n
     assert yaml.safe_load(TEXT)["systemReserved"] == {"cpu": "500m", "ephemeral-storage": "1Gi"}
 
 
-def test_nothing_wanted_is_nothing_to_tell(tmp_path: Path) -> None:
+def test_an_empty_profile_has_no_instructions(tmp_path: Path) -> None:
     assert instructions_for(Node(tmp_path, "kubespray"), {}) == {}
 
 
-def test_a_node_without_owner_has_nobody_to_tell(tmp_path: Path) -> None:
+def test_a_node_without_owner_has_no_instructions(tmp_path: Path) -> None:
     assert instructions_for(Node(tmp_path, "kubelet-1.28-dropin-by-variable"), DESIRED) == {}
 
 
@@ -105,7 +105,7 @@ def beside_openfuyao(tmp_path: Path) -> Node:
     return Node(tmp_path, "kubeadm", live={"services": {"units": {unit["Id"]: unit}}})
 
 
-def test_openfuyaos_service_is_told_of_with_what_it_would_undo(tmp_path: Path) -> None:
+def test_openfuyaos_service_is_reported_with_the_values_it_would_overwrite(tmp_path: Path) -> None:
     node = beside_openfuyao(tmp_path)
     options = {
         "cpu_manager_policy": "none",
@@ -120,7 +120,7 @@ def test_openfuyaos_service_is_told_of_with_what_it_would_undo(tmp_path: Path) -
     assert "kubeReserved.cpu:" not in note
 
 
-def test_openfuyaos_service_is_named_with_no_variable_it_does_not_have(tmp_path: Path) -> None:
+def test_openfuyaos_service_gets_no_variables(tmp_path: Path) -> None:
     node = beside_openfuyao(tmp_path)
     result = instructions_for(node, DESIRED)
     assert list(result) == ["kubeadm", "volcano-config-service"]
@@ -131,24 +131,24 @@ def test_openfuyaos_service_is_named_with_no_variable_it_does_not_have(tmp_path:
     ]
 
 
-def test_a_change_of_the_owners_file_is_warned_of_with_the_variables(tmp_path: Path) -> None:
+def test_a_change_of_the_owners_file_causes_a_warning_with_the_variables(tmp_path: Path) -> None:
     (finding,) = warned(Node(tmp_path, "kubespray"), {"topology_manager_policy": "restricted"})
     assert (finding.severity, finding.effect) == (Severity.WARNING, Effect.NONE)
     assert finding.evidence == ("/etc/kubernetes/kubelet-config.yaml",)
     assert 'kubelet_topology_manager_policy: "restricted"' in finding.remedy
 
 
-def test_a_drop_in_of_ours_is_no_ones_file_but_kubeadms_flags_are(tmp_path: Path) -> None:
+def test_the_own_drop_in_has_no_owner_but_kubeadms_flags_have(tmp_path: Path) -> None:
     assert warned(Node(tmp_path / "1", "kubeadm-1.30-config-dir"), {"topology_manager_policy": "restricted"}) == []
     (finding,) = warned(Node(tmp_path / "2", "kubeadm-overriding-flags"), {"cgroup_driver": "systemd"})
     assert finding.evidence == ("/var/lib/kubelet/kubeadm-flags.env",)
 
 
-def test_an_aligned_node_is_not_warned_of(tmp_path: Path) -> None:
+def test_an_aligned_node_causes_no_warning(tmp_path: Path) -> None:
     assert warned(Node(tmp_path, "kubespray"), {"cgroup_driver": "systemd"}) == []
 
 
-def test_the_arguments_that_an_older_k3s_takes(tmp_path: Path) -> None:
+def test_the_arguments_of_an_older_k3s(tmp_path: Path) -> None:
     assert kubelet_arguments(desired_fields(profile(DESIRED))) == (
         "cgroup-driver=systemd, cpu-manager-policy=static, topology-manager-policy=restricted, read-only-port=0,"
         " system-reserved=cpu=500m,ephemeral-storage=1Gi"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The transaction document, and that the node's own parser takes it."""
+"""The transaction document, and that the node's own parser accepts it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_the_document_for_the_captured_mismatch_is_the_expected_one() -> None:
 
 
 @pytest.mark.parametrize(("port", "url"), [("10348", "http://127.0.0.1:10348/healthz"), ("0", None)])
-def test_kubelet_is_asked_for_its_health_where_it_answers(port: str, url: str | None) -> None:
+def test_the_health_of_kubelet_is_read_at_its_port(port: str, url: str | None) -> None:
     result = document(kubelet_edit(captured(DIFFERING), "healthzPort: 10248", f"healthzPort: {port}"), **WANTED)
     assert result["gate"]["kubelet_healthz"] == url
 
@@ -108,7 +108,7 @@ def test_no_tree_is_stale_when_the_driver_was_only_made_explicit() -> None:
     assert (result["stale_cgroups"], result["fresh_cgroups"]) == ([], [])
 
 
-def test_pods_stay_where_nothing_disturbs_them() -> None:
+def test_pods_stay_if_nothing_disrupts_them() -> None:
     result = document(captured(ALIGNED), **{**WANTED, "read_only_port": 10255})
     assert actions(result) == {"kubelet": "restart", "runtime": "leave"}
     assert result["sandboxes"]["action"] == "leave"
@@ -120,7 +120,7 @@ def test_a_drained_node_has_no_sandbox_to_stop() -> None:
     assert document(without_pods(captured(DIFFERING)), **WANTED)["sandboxes"]["action"] == "leave"
 
 
-def test_what_containerd_must_read_from_its_new_text() -> None:
+def test_the_values_that_containerd_must_read_from_its_new_text() -> None:
     (validation,) = document(captured(DIFFERING), **WANTED)["validate"]
     assert validation["file"] == RUNTIME_FILE
     assert "{file}" in validation["argv"]
@@ -131,7 +131,7 @@ def test_what_containerd_must_read_from_its_new_text() -> None:
     }
 
 
-def test_what_is_pending_is_not_gated() -> None:
+def test_pending_changes_are_not_in_the_gate() -> None:
     result = planned(captured(DIFFERING), False, WANTED)
     assert result["gate"]["cgroup_driver"] is None
     assert result["gate"]["runtime_handlers"] == {}
@@ -140,14 +140,14 @@ def test_what_is_pending_is_not_gated() -> None:
     assert result["sandboxes"]["action"] == "leave"
 
 
-def test_a_driver_both_sides_have_already_is_gated_without_being_asked_for() -> None:
+def test_the_gate_checks_a_common_driver_without_a_profile() -> None:
     result = document(captured(ALIGNED), topology_manager_policy="restricted")
     assert result["gate"]["cgroup_driver"] == "systemd"
     assert result["gate"]["cpu_manager"] is None
     assert result["gate"]["nri_socket"] is None
 
 
-def test_a_handler_that_only_lacks_a_restart_edits_no_file() -> None:
+def test_a_handler_that_only_needs_a_restart_edits_no_file() -> None:
     result = document(running_handlers(captured(ALIGNED), runc=False), **WANTED)
     assert result["files"] == []
     assert actions(result) == {"kubelet": "restart", "runtime": "restart"}
@@ -172,7 +172,7 @@ def test_the_gate_asks_for_the_nri_socket_of_the_profile(nri: dict[str, Any], so
     assert result["gate"]["nri_socket"] == socket
 
 
-def test_a_containerd_without_nri_is_not_gated_for_it() -> None:
+def test_the_gate_does_not_check_nri_of_a_containerd_without_it() -> None:
     node = old_containerd(captured(DIFFERING))
     result = document(node, **{**WANTED, "nri": {"enabled": True, "unsupported": "skip"}})
     assert result["gate"]["nri_socket"] is None
@@ -187,7 +187,7 @@ MOVED: dict[str, tuple[str, dict[str, Any]]] = {
 }
 UNCHANGED: dict[str, tuple[str, dict[str, Any]]] = {
     "same policy": ('{"policyName":"static","defaultCpuSet":"0-1"}', {**WANTED, "read_only_port": 1}),
-    "memory of none": ('{"policyName":"none"}', {"system_reserved": {"memory": "1Gi"}}),
+    "memory policy none": ('{"policyName":"none"}', {"system_reserved": {"memory": "1Gi"}}),
     "nothing to restart": ('{"policyName":"none"}', {"cgroup_driver": "systemd"}),
     "unreadable, no policy wanted": ("{", {"read_only_port": 1}),
 }
@@ -204,7 +204,7 @@ def test_the_checkpoint_is_moved_aside(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", UNCHANGED)
-def test_the_checkpoint_is_left(case: str) -> None:
+def test_the_checkpoint_is_not_moved(case: str) -> None:
     assert not moves(*UNCHANGED[case])
 
 
