@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""containerd's configuration file and its template as texts: keys in any letter case, and edits.
+"""containerd's configuration file and its template: keys in any letter case, and edits.
 
-containerd reads fields in any letter case, so that settings are changed under the keys that a file has. Of a Go
-template only the part that is plain TOML is edited, its tables behind the last action: text/template copies what
-stands outside of ``{{ }}`` as it is, so that these lines are the end of what is rendered too, byte for
-byte. What stands before them depends on the program that renders it.
+containerd reads fields in any letter case, so settings are changed under the spelling that the file has. In a Go
+template only plain TOML is edited: the tables behind the last action. text/template copies text outside of
+``{{ }}`` unchanged, so these lines are also the end of the rendered file, byte for byte. The text before them depends
+on the program that renders it.
 """
 
 from __future__ import annotations
@@ -23,44 +23,44 @@ from .toml_splice import edit_toml
 
 
 def edit_containerd(text: str, changes: Changes) -> str:
-    """``edit_toml`` with each path of keys as the text has it, so that no key is added in another letter case."""
+    """``edit_toml`` with each path in the letter case of the text, so that no key is added in another letter case."""
     values = read_toml(text)
     return edit_toml(text, {spell_path(values, keys): value for keys, value in changes.items()})
 
 
 def spell_path(values: Mapping[str, Any], keys: Path) -> Path:
-    """A path of keys as the file has it; a field that it has in our letter case, or not at all, keeps ours."""
-    found: list[str] = []
-    here: Any = values
+    """A path in the letter case of the file; a key that the file has exactly as in ``keys``, or not at all, stays."""
+    spelled: list[str] = []
+    table: Any = values
     for place, key in enumerate(keys):
-        others = other_spellings(here, keys, place)
-        exact = not others or key in here
-        found.append(key if exact else others[-1])
-        here = here.get(found[-1]) if isinstance(here, Mapping) else None
-    return tuple(found)
+        spellings = other_spellings(table, keys, place)
+        exact = not spellings or key in table
+        spelled.append(key if exact else spellings[-1])
+        table = table.get(spelled[-1]) if isinstance(table, Mapping) else None
+    return tuple(spelled)
 
 
 def other_spelling(values: Mapping[str, Any], keys: Path) -> str | None:
-    """The first key on a path that the file has in another letter case than ours, besides ours or in its place."""
-    here: Any = values
+    """The first key on a path that the file has in another letter case, in addition to the key or instead of it."""
+    table: Any = values
     for place, key in enumerate(spell_path(values, keys)):
-        others = other_spellings(here, keys, place)
-        if others:
-            return others[-1]
-        here = here.get(key) if isinstance(here, Mapping) else None
+        spellings = other_spellings(table, keys, place)
+        if spellings:
+            return spellings[-1]
+        table = table.get(key) if isinstance(table, Mapping) else None
     return None
 
 
 def other_spellings(table: Any, keys: Path, place: int) -> list[str]:
-    """Keys of a table that are the field at a place of a path in another letter case; names are exact and have none."""
+    """Keys of a table that spell ``keys[place]`` in another letter case; none for names, which are exact."""
     is_name = place > 0 and keys[place - 1] in ("plugins", "runtimes")
     if is_name or not isinstance(table, Mapping):
         return []
-    return [each for each in table if each != keys[place] and is_spelling(each, keys[place])]
+    return [name for name in table if name != keys[place] and is_spelling(name, keys[place])]
 
 
 BASE = '{{ template "base" . }}\n'
-"""Everything that k3s or RKE2 would render without a template (k3s pkg/agent/templates/templates.go)."""
+"""Renders what k3s or RKE2 would render without a template (k3s pkg/agent/templates/templates.go)."""
 
 _TRIMS = "-}}"
 _ACTION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
@@ -69,16 +69,16 @@ _EXTENDS_BASE = re.compile(r"\{\{-?\s*template\s+\"base\"\s+\.\s*-?\}\}")
 
 
 def extends_base(text: str) -> bool:
-    """Whether the template takes over what its program would render without it."""
+    """Whether the template includes what its program would render without it."""
     return _EXTENDS_BASE.search(text) is not None
 
 
 def split_template(text: str) -> tuple[str, str]:
-    """(what is left alone, the plain tables at the end); the second is empty where the last action stands in the last.
+    """(the part that is not edited, the plain tables at the end); the second is empty if the last table has an action.
 
-    UnsupportedEdit for an action that takes the line end behind it away: a table would be glued to what it renders.
+    UnsupportedEdit for an action that removes the line end behind it: a table would be joined to its output.
     """
-    last = max((found.end() for found in _ACTION.finditer(text)), default=0)
+    last = max((action.end() for action in _ACTION.finditer(text)), default=0)
     if text[:last].endswith(_TRIMS):
         raise UnsupportedEdit(
             "the last action removes the line end behind it",
@@ -92,9 +92,9 @@ def split_template(text: str) -> tuple[str, str]:
 
 
 def edit_template(text: str, changes: Changes) -> str:
-    """The template with the wishes of ``changes`` fulfilled in its plain tables; raises as ``edit_toml`` does.
+    """The template with ``changes`` applied to its plain tables; raises the errors of ``edit_toml``.
 
-    The line before a new table is ended first.
+    The line before a new table gets a line end if it has none.
     """
     head, tail = split_template(text)
     after = edit_toml(tail, changes)
@@ -105,12 +105,12 @@ def edit_template(text: str, changes: Changes) -> str:
 
 
 def predict_rendering(rendered: str, before: str, after: str) -> str | None:
-    """What a program renders of ``after`` that rendered ``rendered`` of ``before``; None where that cannot be told.
+    """What a program renders from ``after`` if it rendered ``rendered`` from ``before``; None if that is unknown.
 
-    It can where the two differ behind the last action of both only, and the old end is the end of what was rendered.
+    It is known if both differ only behind their last actions, and ``rendered`` ends with the plain end of ``before``.
     """
     common = _common(before, after)
-    last = max((found.end() for text in (before, after) for found in _ACTION.finditer(text)), default=0)
+    last = max((action.end() for text in (before, after) for action in _ACTION.finditer(text)), default=0)
     if common < last or before[:last].endswith(_TRIMS):
         return None
     old, new = before[last:], after[last:]
@@ -120,6 +120,6 @@ def predict_rendering(rendered: str, before: str, after: str) -> str | None:
 
 
 def _common(first: str, second: str) -> int:
-    """How many characters two texts begin with alike."""
+    """The length of the common beginning of two texts."""
     pairs = zip(first, second, strict=False)
     return next((index for index, (one, other) in enumerate(pairs) if one != other), min(len(first), len(second)))

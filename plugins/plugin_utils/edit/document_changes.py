@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Changes of a document: values, list items and removals by path, what it lacks of them, and the result."""
+"""Desired values of a document by path: which of them the document lacks, and the document after the edits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Value: TypeAlias = Scalar | Sequence["Item"]
 
 
 class Removal(Enum):
-    """The wish that a key be absent; EMPTIED, which only editors use, leaves the key without a value."""
+    """Delete a key; EMPTIED, which only editors use, keeps the key without a value."""
 
     REMOVE = "remove"
     EMPTIED = "emptied"
@@ -32,7 +32,7 @@ EMPTIED: Final = Removal.EMPTIED
 
 @dataclass(frozen=True)
 class AppendItem:
-    """The wish that a list hold ``item``, whatever else it holds; a list that is not there is made."""
+    """The list must contain ``item``, other items stay; a missing list is created."""
 
     item: Item
 
@@ -42,7 +42,7 @@ class AppendItem:
 
 @dataclass(frozen=True)
 class RemoveItem:
-    """The wish that a list not hold ``item``; the rest of it stays, be it empty."""
+    """The list must not contain ``item``; other items stay, and so does an empty list."""
 
     item: Item
 
@@ -52,7 +52,7 @@ class RemoveItem:
 
 @dataclass(frozen=True)
 class ItemRemoval:
-    """What ``RemoveItem`` results in in a document: the places of the item in the list."""
+    """``RemoveItem`` applied to a document: the indexes of the item in the list."""
 
     places: tuple[int, ...]
 
@@ -65,7 +65,7 @@ PendingEdits: TypeAlias = "dict[str, PendingEdits | Edit]"
 
 
 def _builtin(value: Any) -> DesiredValue:
-    """``value`` as an exact builtin: ansible-core 2.19 hands over tagged subclasses."""
+    """``value`` as an exact builtin: ansible-core 2.19 passes tagged subclasses."""
     if isinstance(value, AppendItem):
         return AppendItem(_item(value.item))
     if isinstance(value, RemoveItem):
@@ -92,7 +92,7 @@ def _item(value: Any) -> Item:
 
 
 def to_tree(changes: Changes) -> Tree:
-    """The changes as nested dicts; ValueError when one path is empty or leads through another."""
+    """The changes as nested dicts; ValueError when a path is empty or one path is the beginning of another."""
     root: Tree = {}
     for path, value in changes.items():
         if not path:
@@ -110,7 +110,7 @@ def to_tree(changes: Changes) -> Tree:
 
 
 def dotted_path(path: Path) -> str:
-    """A path of keys as messages show it."""
+    """A path of keys in the form that messages use."""
     return ".".join(path)
 
 
@@ -118,93 +118,93 @@ _ABSENT: Final = object()
 
 
 class EmptiedMapping(Enum):
-    """What becomes of a mapping that loses its last key: it goes, it stays empty, or its key stays without a value."""
+    """What to do with a mapping that loses its last key: delete it, keep it empty, or keep its key without a value."""
 
-    GOES = auto()
-    STAYS = auto()
+    DELETE = auto()
+    KEEP = auto()
     NULL = auto()
 
 
-def missing_edits(document: Mapping[str, Any], wanted: Tree) -> PendingEdits:
-    """The part of ``wanted`` that the document lacks."""
-    left: PendingEdits = {}
-    for key, want in wanted.items():
-        have = document.get(key, _ABSENT)
-        rest = _missing_below(have, want) if isinstance(want, dict) else _missing_value(have, want)
-        if rest is not None and rest != {}:
-            left[key] = rest
-    return left
+def missing_edits(document: Mapping[str, Any], desired: Tree) -> PendingEdits:
+    """The part of ``desired`` that the document lacks."""
+    pending: PendingEdits = {}
+    for key, value in desired.items():
+        current = document.get(key, _ABSENT)
+        missing = _missing_below(current, value) if isinstance(value, dict) else _missing_value(current, value)
+        if missing is not None and missing != {}:
+            pending[key] = missing
+    return pending
 
 
-def _missing_below(have: Any, wanted: Tree) -> PendingEdits:
-    return missing_edits(have if isinstance(have, dict) else {}, wanted)
+def _missing_below(current: Any, desired: Tree) -> PendingEdits:
+    return missing_edits(current if isinstance(current, dict) else {}, desired)
 
 
-def _missing_value(have: Any, want: DesiredValue) -> Edit | None:
-    absent = have is _ABSENT
-    if isinstance(want, Removal):
-        return None if absent else want
-    if isinstance(want, AppendItem):
-        if absent or have is None:
-            return [want.item]
-        return None if _places(have, want.item) else want
-    if isinstance(want, RemoveItem):
-        places = _places(have, want.item)
-        return ItemRemoval(places) if places or not (absent or have is None or isinstance(have, list)) else None
-    return want if absent or differing_path(have, want) is not None else None
+def _missing_value(current: Any, desired: DesiredValue) -> Edit | None:
+    absent = current is _ABSENT
+    if isinstance(desired, Removal):
+        return None if absent else desired
+    if isinstance(desired, AppendItem):
+        if absent or current is None:
+            return [desired.item]
+        return None if _places(current, desired.item) else desired
+    if isinstance(desired, RemoveItem):
+        places = _places(current, desired.item)
+        return ItemRemoval(places) if places or not (absent or current is None or isinstance(current, list)) else None
+    return desired if absent or differing_path(current, desired) is not None else None
 
 
 def _places(values: Any, item: Item) -> tuple[int, ...]:
-    """Where a list holds the item."""
+    """The indexes at which a list contains the item."""
     if not isinstance(values, list):
         return ()
-    return tuple(place for place, each in enumerate(values) if differing_path(each, item) is None)
+    return tuple(place for place, value in enumerate(values) if differing_path(value, item) is None)
 
 
 def prune_emptied(
     document: Mapping[str, Any], todo: PendingEdits, emptied: Callable[[Path], EmptiedMapping], above: Path = ()
 ) -> PendingEdits:
-    """``todo`` with the fate of each mapping that it empties: the key goes, or stays with empty braces or with null."""
+    """``todo`` with an edit for each mapping that it empties: delete the key, or keep it with empty braces or null."""
     result: PendingEdits = {}
-    for key, want in todo.items():
-        have = document.get(key)
-        if isinstance(want, dict) and isinstance(have, dict):
+    for key, edit in todo.items():
+        current = document.get(key)
+        if isinstance(edit, dict) and isinstance(current, dict):
             path = (*above, key)
-            below = prune_emptied(have, want, emptied, path)
-            gone = 0 < len(have) == len(below) and all(each is REMOVE for each in below.values())
-            fate = emptied(path) if gone else EmptiedMapping.STAYS
-            fates: dict[EmptiedMapping, PendingEdits | Edit] = {
-                EmptiedMapping.GOES: REMOVE,
+            below = prune_emptied(current, edit, emptied, path)
+            is_emptied = 0 < len(current) == len(below) and all(edit_below is REMOVE for edit_below in below.values())
+            outcome = emptied(path) if is_emptied else EmptiedMapping.KEEP
+            results: dict[EmptiedMapping, PendingEdits | Edit] = {
+                EmptiedMapping.DELETE: REMOVE,
                 EmptiedMapping.NULL: EMPTIED,
-                EmptiedMapping.STAYS: below,
+                EmptiedMapping.KEEP: below,
             }
-            result[key] = fates[fate]
+            result[key] = results[outcome]
         else:
-            result[key] = want
+            result[key] = edit
     return result
 
 
 def apply_edits(document: Mapping[str, Any], todo: PendingEdits) -> dict[str, Any]:
     """A new document with ``todo`` in it, as returned by ``missing_edits`` or ``prune_emptied``."""
     result = dict(document)
-    for key, want in todo.items():
-        if want is REMOVE:
+    for key, edit in todo.items():
+        if edit is REMOVE:
             del result[key]
-        elif want is EMPTIED:
+        elif edit is EMPTIED:
             result[key] = None
-        elif isinstance(want, dict):
-            result[key] = apply_edits(result.get(key) or {}, want)
-        elif isinstance(want, AppendItem):
-            result[key] = [*result[key], want.item]
-        elif isinstance(want, ItemRemoval):
-            result[key] = [each for place, each in enumerate(result[key]) if place not in want.places]
+        elif isinstance(edit, dict):
+            result[key] = apply_edits(result.get(key) or {}, edit)
+        elif isinstance(edit, AppendItem):
+            result[key] = [*result[key], edit.item]
+        elif isinstance(edit, ItemRemoval):
+            result[key] = [value for place, value in enumerate(result[key]) if place not in edit.places]
         else:
-            result[key] = want
+            result[key] = edit
     return result
 
 
 def differing_path(first: Any, second: Any) -> Path | None:
-    """Path of a value that differs in type or content; None when both are the same. Order of keys does not count."""
+    """Path of a value that differs in type or content; None when both are equal. The order of keys is ignored."""
     if type(first) is not type(second):
         return ()
     if isinstance(first, dict):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Takes flags out of the variables of an environment file; every other byte stays."""
+"""Remove flags from the variables of an environment file; every other byte stays."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .splice import line_number
 from .text_errors import UnsupportedEdit
 
 SWITCHES = frozenset(field.flag for field in OBSERVED if field.type is FieldType.SWITCH)
-"""pflag takes no following word for the value of a switch."""
-MANUAL_REMEDY = "Take the flag out of this file by hand"
+"""For a switch, pflag does not read the next word as the value."""
+MANUAL_REMEDY = "Remove the flag from this file by hand"
 _ASSIGNED = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=")
 
 
 @dataclass(frozen=True)
 class Word:
-    """A word of a value: its span in the text with its quotes, and what it means."""
+    """A word of a value: its range in the text with its quotes, and its meaning without them."""
 
     start: int
     end: int
@@ -33,9 +33,8 @@ class Word:
 def remove_flags(text: str, changes: Mapping[tuple[str, ...], Any]) -> str:
     """The text without the flags in ``changes``, whose keys are (field, flag, variable).
 
-    ``--flag=value`` and ``--flag value`` both go, as often as they stand in the value that the variable ends up with.
-    UnsupportedEdit leaves no text: a value that the next word after the variable would give, a comment among
-    continued lines, unpaired quotes.
+    ``--flag=value`` and ``--flag value`` are removed, each time they occur in the last value of the variable.
+    UnsupportedEdit: a flag whose value is not in the variable, a comment among continued lines, unpaired quotes.
     """
     after = text
     for _field, flag, variable in changes:
@@ -47,31 +46,33 @@ def _without_flag(text: str, flag: str, variable: str) -> str:
     if variable not in parse_environment(text):
         return text
     if "\0" in text:
-        raise UnsupportedEdit("a NUL byte stands in it", line_number(text, text.index("\0")), MANUAL_REMEDY)
+        raise UnsupportedEdit("it contains a NUL byte", line_number(text, text.index("\0")), MANUAL_REMEDY)
     start, end = _span(text, variable)
     line = text.count("\n", 0, start) + 1
-    found = list(_words(text, start, end, line))
-    if [word.meaning for word in found] != split_words(parse_environment(text)[variable]):
-        raise UnsupportedEdit(f"the words of {variable} cannot be told apart", line, MANUAL_REMEDY)
-    gone = _removed_words(found, flag, line)
-    if not gone:
+    words = list(_words(text, start, end, line))
+    if [word.meaning for word in words] != split_words(parse_environment(text)[variable]):
+        raise UnsupportedEdit(f"the words of {variable} cannot be separated", line, MANUAL_REMEDY)
+    removed = _removed_words(words, flag, line)
+    if not removed:
         return text
     after = text
-    for cut_start, cut_end in reversed(list(_cuts(text, found, gone))):
+    for cut_start, cut_end in reversed(list(_cuts(text, words, removed))):
         after = after[:cut_start] + after[cut_end:]
-    left = [word.meaning for number, word in enumerate(found) if number not in gone]
+    remaining = [word.meaning for number, word in enumerate(words) if number not in removed]
     expected = {**parse_environment(text), variable: None}
     if {**parse_environment(after), variable: None} != expected or split_words(
         parse_environment(after)[variable]
-    ) != left:
-        raise UnsupportedEdit(f"{flag} cannot be taken out of {variable} alone", line, MANUAL_REMEDY)
+    ) != remaining:
+        raise UnsupportedEdit(
+            f"{flag} cannot be removed from {variable} without changing other words", line, MANUAL_REMEDY
+        )
     return after
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each line, its line end apart."""
-    for found in re.finditer(r"[^\r\n]*(\r\n|\r|\n|\Z)", text):
-        yield found.start(), found.end() - len(found[1])
+    """Start and end of each line, without its line end."""
+    for match in re.finditer(r"[^\r\n]*(\r\n|\r|\n|\Z)", text):
+        yield match.start(), match.end() - len(match[1])
 
 
 def _is_comment(line: str) -> bool:
@@ -79,7 +80,7 @@ def _is_comment(line: str) -> bool:
 
 
 def _span(text: str, variable: str) -> tuple[int, int]:
-    """Where the value of the last assignment begins and ends, continued lines and lines within its quotes included."""
+    """Start and end of the value of the last assignment, with continued lines and lines within its quotes."""
     span = (0, 0)
     lines = _lines(text)
     for start, end in lines:
@@ -100,14 +101,14 @@ def _span(text: str, variable: str) -> tuple[int, int]:
 def _next_end(text: str, lines: Iterator[tuple[int, int]], last: int) -> int:
     start, end = next(lines, (last, last))
     if end == last:
-        raise UnsupportedEdit("the last line goes on, and none follows", line_number(text, last), MANUAL_REMEDY)
+        raise UnsupportedEdit("the last line is continued, but no line follows", line_number(text, last), MANUAL_REMEDY)
     if _is_comment(text[start:end]):
-        raise UnsupportedEdit("a comment stands among continued lines", line_number(text, last), MANUAL_REMEDY)
+        raise UnsupportedEdit("a comment is among continued lines", line_number(text, last), MANUAL_REMEDY)
     return end
 
 
 def _words(text: str, start: int, end: int, line: int) -> Iterator[Word]:
-    """The words between two places, quotes around the whole value left out."""
+    """The words between two positions, without quotes around the whole value."""
     whole = text[start:end]
     start, end = start + len(whole) - len(whole.lstrip()), start + len(whole.rstrip())
     if end - start > 1 and text[start] == text[end - 1] and text[start] in "'\"":
@@ -128,48 +129,48 @@ def _words(text: str, start: int, end: int, line: int) -> Iterator[Word]:
 def _end_of_word(text: str, at: int, end: int, line: int) -> int:
     quote = ""
     while at < end:
-        sign = text[at]
-        if not quote and (sign.isspace() or text.startswith(("\\\n", "\\\r\n"), at)):
+        character = text[at]
+        if not quote and (character.isspace() or text.startswith(("\\\n", "\\\r\n"), at)):
             return at
-        if sign == "\\" and quote != "'":
+        if character == "\\" and quote != "'":
             at += 1
-        elif sign in ("'", '"') and quote in ("", sign):
-            quote = "" if quote else sign
+        elif character in ("'", '"') and quote in ("", character):
+            quote = "" if quote else character
         at += 1
     if quote:
         raise UnsupportedEdit("its quotes are not paired", line, MANUAL_REMEDY)
     return min(at, end)
 
 
-def _removed_words(found: Sequence[Word], flag: str, line: int) -> frozenset[int]:
-    """The numbers of the words that are the flag or its value."""
-    gone: set[int] = set()
-    for number, word in enumerate(found):
+def _removed_words(words: Sequence[Word], flag: str, line: int) -> frozenset[int]:
+    """The indexes of the words that are the flag or its value."""
+    removed: set[int] = set()
+    for number, word in enumerate(words):
         name, equals, _value = word.meaning.partition("=")
-        if number in gone or name.replace("_", "-") != flag:
+        if number in removed or name.replace("_", "-") != flag:
             continue
-        gone.add(number)
+        removed.add(number)
         if equals or flag in SWITCHES:
             continue
-        if number + 1 == len(found) or found[number + 1].meaning.startswith("-"):
+        if number + 1 == len(words) or words[number + 1].meaning.startswith("-"):
             raise UnsupportedEdit(f"{flag} has no value here", line, MANUAL_REMEDY)
-        gone.add(number + 1)
-    return frozenset(gone)
+        removed.add(number + 1)
+    return frozenset(removed)
 
 
-def _cuts(text: str, found: Sequence[Word], gone: frozenset[int]) -> Iterator[tuple[int, int]]:
-    """Spans of words that stand side by side, with the blanks on one side of them; whole lines where they fill them."""
-    kept = [number for number in range(len(found)) if number not in gone]
-    for before, after in zip([-1, *kept], [*kept, len(found)], strict=True):
+def _cuts(text: str, words: Sequence[Word], removed: frozenset[int]) -> Iterator[tuple[int, int]]:
+    """Ranges of adjacent removed words, with the whitespace on one side; whole lines if the words fill them."""
+    remaining = [number for number in range(len(words)) if number not in removed]
+    for before, after in zip([-1, *remaining], [*remaining, len(words)], strict=True):
         first, last = before + 1, after - 1
         if first > last:
             continue
-        start, end = found[first].start, found[last].end
-        if after == len(found):
-            yield found[before].end if before >= 0 else start, end
+        start, end = words[first].start, words[last].end
+        if after == len(words):
+            yield words[before].end if before >= 0 else start, end
             continue
-        behind = text.find("\n", end, found[after].start)
-        if before >= 0 and behind >= 0 and "\n" in text[found[before].end : start]:
+        behind = text.find("\n", end, words[after].start)
+        if before >= 0 and behind >= 0 and "\n" in text[words[before].end : start]:
             yield text.rfind("\n", 0, start) + 1, behind + 1
         else:
-            yield start, found[after].start
+            yield start, words[after].start

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Changes values of a JSON text; all bytes but those of changed values, new members and their commas stay.
+"""Change values of a JSON text; all bytes except changed values, new members and their commas stay.
 
-New members are laid out as the file around them: on one line or on several, with its indentation and spacing.
+New members get the layout of the file: on one line or on several, with its indentation and spacing.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ _STEP = "  "
 
 
 def spans(node: Node) -> tuple[tuple[int, int], ...]:
-    """Where the members of an object or array stand, each key with its value."""
+    """The ranges of the members of an object or array, each key with its value."""
     if node.kind is Kind.MAPPING:
         return tuple((entry.key_start, entry.node.end) for entry in node.entries)
     return tuple((item.start, item.end) for item in node.items)
 
 
 def indentation(text: str, position: int) -> str:
-    """The whitespace that begins the line of a position."""
+    """The whitespace at the beginning of the line of a position."""
     line = text[line_start(text, position) : position].removeprefix(BOM)
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def has_lines(text: str, node: Node) -> bool:
-    """Whether a member stands on another line than the bracket or the member before it."""
+    """Whether a member is on another line than the bracket or the member before it."""
     members = spans(node)
     reached = (node.start, *(end for _start, end in members))
     following = (*(start for start, _end in members), node.end)
@@ -61,7 +61,7 @@ def has_lines(text: str, node: Node) -> bool:
 
 @dataclass(frozen=True)
 class Layout:
-    """``colon`` and ``comma`` with their spaces on one line, ``step`` and ``end`` of a line where there are several.
+    """``colon`` and ``comma`` with their spaces; ``step`` and ``end`` of a line for collections on several lines.
 
     ``lines``: the kinds of collection that are written on several lines.
     """
@@ -74,7 +74,7 @@ class Layout:
 
     @classmethod
     def of(cls, text: str, root: Node) -> Layout:
-        """As the first key, the first nested object and the first array; as the document where it has none."""
+        """The layout of the first key, the first nested object and the first array; else that of the document."""
         colon = text[root.entries[0].key_end : root.entries[0].node.start] if root.entries else ": "
         colon = ": " if NEWLINE in colon else colon
         kinds = (kind for kind in (Kind.MAPPING, Kind.SEQUENCE) if _is_on_lines(text, root, kind))
@@ -82,35 +82,35 @@ class Layout:
         return cls(colon, "," if colon == ":" else ", ", _step(text, root), end, frozenset(kinds))
 
     def like(self, text: str, node: Node) -> Layout:
-        """With collections of the node's kind written as the node is; an empty one shows that only by its lines."""
+        """This layout with collections of the node's kind written like the node; unchanged for `[]` and `{}`."""
         if not spans(node) and not has_lines(text, node):
             return self
         kind = frozenset((node.kind,))
         return replace(self, lines=self.lines | kind if has_lines(text, node) else self.lines - kind)
 
-    def member(self, key: str, want: PendingEdits | Edit | Item, indent: str) -> str:
+    def member(self, key: str, edit: PendingEdits | Edit | Item, indent: str) -> str:
         """A key with its value, in a line that begins with ``indent``."""
-        return f"{quote(key)}{self.colon}{self.value(want, indent)}"
+        return f"{quote(key)}{self.colon}{self.value(edit, indent)}"
 
-    def value(self, want: PendingEdits | Edit | Item, indent: str) -> str:
+    def value(self, edit: PendingEdits | Edit | Item, indent: str) -> str:
         """A value, in a line that begins with ``indent``."""
-        if isinstance(want, (Removal, AppendItem, ItemRemoval)):
+        if isinstance(edit, (Removal, AppendItem, ItemRemoval)):
             raise TypeError("a removal, or a change of a list, has no text")
-        if isinstance(want, Mapping):
+        if isinstance(edit, Mapping):
             inner = self.inner(Kind.MAPPING, indent)
-            members = [self.member(key, below, inner) for key, below in want.items()]
+            members = [self.member(key, below, inner) for key, below in edit.items()]
             return "{" + self.joined(Kind.MAPPING, members, indent) + "}"
-        if isinstance(want, (str, bool, int, float)):
-            return _scalar(want)
-        items = [self.value(item, self.inner(Kind.SEQUENCE, indent)) for item in want]
+        if isinstance(edit, (str, bool, int, float)):
+            return _scalar(edit)
+        items = [self.value(item, self.inner(Kind.SEQUENCE, indent)) for item in edit]
         return "[" + self.joined(Kind.SEQUENCE, items, indent) + "]"
 
     def inner(self, kind: Kind, indent: str) -> str:
-        """The indentation of the lines in which members of such a collection stand."""
+        """The indentation of the members of a collection of this kind."""
         return indent + self.step if kind in self.lines else indent
 
     def joined(self, kind: Kind, members: Sequence[str], indent: str) -> str:
-        """What stands between the brackets."""
+        """The text between the brackets."""
         if kind not in self.lines or not members:
             return self.comma.join(members)
         begin = self.end + indent + self.step
@@ -127,7 +127,7 @@ def _scalar(value: Scalar) -> str:
 
 
 def _collections(node: Node) -> Iterator[Node]:
-    """All objects and arrays that hold something, the document first."""
+    """All objects and arrays that are not empty, the document first."""
     if spans(node):
         yield node
     for below in (*(entry.node for entry in node.entries), *node.items):
@@ -151,11 +151,11 @@ def _step(text: str, root: Node) -> str:
 
 
 def edit_json(text: str, changes: Changes, read: Callable[[str], dict[str, Any]] = read_json) -> str:
-    """The text with the wishes of ``changes`` (by paths of keys) fulfilled; ``read`` may explain errors better.
+    """The text with ``changes`` (by paths of keys) applied; ``read`` may explain errors better.
 
-    A new member follows the last one of its object or array, in the layout of those that are there. REMOVE takes a key
-    out, and the object that it was the last key of.
-    ParseError, UnsupportedEdit or EditError leave no text; values that are right already leave it as it is.
+    A new member follows the last one of its object or array, in the layout of the existing members. REMOVE deletes a
+    key, and its object if that becomes empty.
+    Raises ParseError, UnsupportedEdit or EditError. Returns the same text if all values are as desired.
     """
     before = read(text)
     todo = missing_edits(before, to_tree(changes))
@@ -168,71 +168,71 @@ def edit_json(text: str, changes: Changes, read: Callable[[str], dict[str, Any]]
 
 
 def _drop_emptied(_path: Path) -> EmptiedMapping:
-    return EmptiedMapping.GOES
+    return EmptiedMapping.DELETE
 
 
 def _object(text: str, layout: Layout, node: Node, todo: PendingEdits) -> Iterator[Splice]:
-    """What ``todo`` changes in one object."""
-    gone = set()
+    """The splices for ``todo`` in one object."""
+    removed = set()
     for index, entry in enumerate(node.entries):
-        want = todo.get(entry.key)
-        if isinstance(want, Removal):
-            gone.add(index)
-        elif want is not None:
-            yield from _changed_entry(text, layout, entry, want)
+        edit = todo.get(entry.key)
+        if isinstance(edit, Removal):
+            removed.add(index)
+        elif edit is not None:
+            yield from _changed_entry(text, layout, entry, edit)
     known = {entry.key for entry in node.entries}
     indent = _inner_indentation(text, layout, node)
-    fresh = [layout.member(key, want, indent) for key, want in todo.items() if key not in known]
-    yield from _members(text, layout, node, gone, fresh)
+    fresh = [layout.member(key, edit, indent) for key, edit in todo.items() if key not in known]
+    yield from _members(text, layout, node, removed, fresh)
 
 
-def _changed_entry(text: str, layout: Layout, entry: Entry, want: PendingEdits | Edit) -> Iterator[Splice]:
-    refuse_entry(text, entry, want)
+def _changed_entry(text: str, layout: Layout, entry: Entry, edit: PendingEdits | Edit) -> Iterator[Splice]:
+    refuse_entry(text, entry, edit)
     node = entry.node
     indent = indentation(text, entry.key_start)
-    if isinstance(want, AppendItem):
-        item = layout.value(want.item, _inner_indentation(text, layout, node))
+    if isinstance(edit, AppendItem):
+        item = layout.value(edit.item, _inner_indentation(text, layout, node))
         yield from _members(text, layout, node, set(), [item])
-    elif isinstance(want, ItemRemoval):
-        yield from _members(text, layout, node, set(want.places), [])
-    elif isinstance(want, dict) and node.kind is Kind.MAPPING:
-        yield from _object(text, layout, node, want)
+    elif isinstance(edit, ItemRemoval):
+        yield from _members(text, layout, node, set(edit.places), [])
+    elif isinstance(edit, dict) and node.kind is Kind.MAPPING:
+        yield from _object(text, layout, node, edit)
     else:
-        yield Splice(node.start, node.end, layout.like(text, node).value(want, indent))
+        yield Splice(node.start, node.end, layout.like(text, node).value(edit, indent))
 
 
-def _members(text: str, layout: Layout, node: Node, gone: set[int], fresh: Sequence[str]) -> Iterator[Splice]:
-    """Members out of an object or array, and new ones behind its last."""
+def _members(text: str, layout: Layout, node: Node, removed: set[int], fresh: Sequence[str]) -> Iterator[Splice]:
+    """Remove members of an object or array, and add new ones behind its last."""
     members = spans(node)
     if not members:
         if fresh:
             yield Splice(node.start, node.end, _filled_collection(text, layout, node, fresh))
         return
     separator = _separator(text, layout, node)
-    if fresh and len(gone) == len(members):
+    if fresh and len(removed) == len(members):
         yield Splice(members[0][0], members[-1][1], separator.join(fresh))
         return
-    yield from _removed_members(text, node, gone)
+    yield from _removed_members(text, node, removed)
     if fresh:
-        yield Splice(members[-1][1], members[-1][1], "".join(separator + each for each in fresh))
+        yield Splice(members[-1][1], members[-1][1], "".join(separator + member for member in fresh))
 
 
-def _removed_members(text: str, node: Node, gone: set[int]) -> Iterator[Splice]:
-    """Each member with the comma before it; those at the beginning with the commas behind them."""
+def _removed_members(text: str, node: Node, removed: set[int]) -> Iterator[Splice]:
+    """Remove members, each with the comma before it; those at the beginning with the commas behind them."""
     members = spans(node)
-    kept = [index for index in range(len(members)) if index not in gone]
-    if gone and not kept:
+    remaining = [index for index in range(len(members)) if index not in removed]
+    if removed and not remaining:
         yield Splice(node.start, node.end, text[node.start] + text[node.end - 1])
-    elif gone:
-        if kept[0]:
-            yield Splice(members[0][0], members[kept[0]][0], "")
-        for index in sorted(gone):
-            if index > kept[0]:
+    elif removed:
+        if remaining[0]:
+            yield Splice(members[0][0], members[remaining[0]][0], "")
+        for index in sorted(removed):
+            if index > remaining[0]:
                 yield Splice(members[index - 1][1], members[index][1], "")
 
 
 def _filled_collection(text: str, layout: Layout, node: Node, fresh: Sequence[str]) -> str:
-    """A collection that was empty, with its first members."""
+    """The text of an empty collection after it gets its first members."""
     own = layout.like(text, node)
     inside = "" if node.kind in own.lines else text[node.start + 1 : node.end - 1]
     members = own.joined(node.kind, fresh, indentation(text, node.start))
@@ -240,7 +240,7 @@ def _filled_collection(text: str, layout: Layout, node: Node, fresh: Sequence[st
 
 
 def _inner_indentation(text: str, layout: Layout, node: Node) -> str:
-    """The indentation of the line in which a new member stands."""
+    """The indentation of the line of a new member."""
     members = spans(node)
     if members:
         return indentation(text, members[-1][0])
@@ -248,7 +248,7 @@ def _inner_indentation(text: str, layout: Layout, node: Node) -> str:
 
 
 def _separator(text: str, layout: Layout, node: Node) -> str:
-    """What stands between the last member and a new one: as between the last two, without empty lines."""
+    """The text between the last member and a new one: as between the last two, without empty lines."""
     members = spans(node)
     if len(members) > 1:
         before, _comma, behind = text[members[-2][1] : members[-1][0]].partition(",")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads a configuration file in JSON: plain builtins, errors with their line, and where each key and value stands.
+"""Read a configuration file in JSON: plain builtins, errors with their line, and the position of each key and value.
 
 The nodes are those of YAML, whose flow style contains JSON.
 """
@@ -82,7 +82,7 @@ def _behind(pattern: re.Pattern[str], text: str, at: int) -> int:
 _NOT_UTF8 = re.compile("[\ud800-\udfff]")
 _STRING_OR_CONSTANT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|NaN|Infinity')
 _LONGEST_INTEGER = 20
-"""Digits and sign of what fits into 64 bits."""
+"""Digits and sign of the longest integer of 64 bits."""
 
 
 def read_json(text: str) -> dict[str, Any]:
@@ -94,9 +94,9 @@ def read_json(text: str) -> dict[str, Any]:
 
 
 def read_object(text: str) -> tuple[dict[str, Any], tuple[ParseError, ...]]:
-    """``read_json`` as encoding/json does it: a repeated key adds to an object, or replaces the value before it.
+    """Like ``read_json``, but repeated keys as in encoding/json: objects are merged, other values are replaced.
 
-    The first repeated key is in the second value.
+    The second value reports the first repeated key.
     """
     body = text.removeprefix(BOM)
     wrong = _NOT_UTF8.search(body)
@@ -118,7 +118,7 @@ def _decode_document(body: str, pairs: _Pairs) -> Any:
     try:
         return json.loads(body, object_pairs_hook=pairs.mapping, parse_int=_integer, parse_constant=_refuse)
     except json.JSONDecodeError as error:
-        # Without its cause, which holds the text.
+        # Without its cause, which contains the text.
         raise ParseError(f"not JSON: {error.msg}", error.lineno, error.colno) from None
     except _Constant as error:
         raise ParseError(f"not JSON: {error} is not one of its numbers", _line_of_constant(body)) from None
@@ -131,22 +131,22 @@ def _too_deep() -> ParseError:
 
 
 class _Constant(ValueError):
-    """NaN or an infinity, which Python's decoder would take."""
+    """NaN or an infinity, which Python's decoder would accept."""
 
 
 class _Pairs:
-    """Makes a dict of each object and notes whether any of them has a key twice."""
+    """Makes a dict of each object and records whether any of them has a key twice."""
 
     def __init__(self) -> None:
         self.repeated = False
 
     def mapping(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for key, value in pairs:
-            before = found.get(key)
-            found[key] = {**before, **value} if isinstance(before, dict) and isinstance(value, dict) else value
-        self.repeated = self.repeated or len(found) < len(pairs)
-        return found
+            before = result.get(key)
+            result[key] = {**before, **value} if isinstance(before, dict) and isinstance(value, dict) else value
+        self.repeated = self.repeated or len(result) < len(pairs)
+        return result
 
 
 def _duplicate(body: str) -> ParseError:
@@ -166,7 +166,7 @@ def _repeated_entries(node: Node) -> Iterator[Entry]:
 
 
 def _integer(source: str) -> int | float:
-    """Go's int64 and uint64; what is larger becomes a float there."""
+    """An integer within Go's int64 or uint64; a larger one as a float, as in Go."""
     value = int(source) if len(source) <= _LONGEST_INTEGER else None
     return value if value is not None and -(2**63) <= value < 2**64 else float(source)
 
@@ -176,5 +176,6 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def _line_of_constant(body: str) -> int | None:
-    found = next((token for token in _STRING_OR_CONSTANT.finditer(body) if not token[0].startswith('"')), None)
-    return line_number(body, found.start()) if found else None
+    tokens = _STRING_OR_CONSTANT.finditer(body)
+    constant = next((token for token in tokens if not token[0].startswith('"')), None)
+    return line_number(body, constant.start()) if constant else None

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet's configuration file as a text: its language, its values, their lines, and its edits.
+"""kubelet's configuration file: its language (JSON or YAML), its values, their lines, and its edits.
 
-kubelet decodes with the UniversalDecoder, which takes a text for JSON when its first character that is not whitespace
+kubelet decodes with the UniversalDecoder, which reads a text as JSON if its first character that is not whitespace
 is `{` (k8s.io/apimachinery pkg/util/yaml, hasPrefix; pkg/runtime/serializer/recognizer). YAML's flow style, which
-begins alike, is then an error.
+also begins with `{`, is then an error.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ FLOW_REMEDY = "Write it as JSON, with keys and texts in double quotes, or one ke
 
 
 def begins_as_json(text: str) -> bool:
-    """Whether a text is JSON by its first character; with a byte order mark kubelet reads it as YAML all the same."""
+    """Whether a text is JSON by its first character; kubelet still reads one with a byte order mark as YAML."""
     return text.removeprefix(BOM).lstrip().startswith("{")
 
 
 def decodes_as_json(text: str) -> bool:
-    """Whether kubelet takes a text for JSON."""
+    """Whether kubelet reads a text as JSON."""
     return begins_as_json(text) and not text.startswith(BOM)
 
 
 def read_kubelet(text: str) -> dict[str, Any]:
     """The values of a kubelet file, in JSON or YAML; {} for an empty one.
 
-    ParseError where kubelet reads none, or takes no notice of a part (``decode_kubelet``).
+    ParseError if kubelet cannot read it, or would ignore a part of it (``decode_kubelet``).
     """
     values, notes = decode_kubelet(text)
     for note in notes:
@@ -47,10 +47,10 @@ def read_kubelet(text: str) -> dict[str, Any]:
 
 
 def decode_kubelet(text: str) -> tuple[dict[str, Any], tuple[ParseError, ...]]:
-    """The values of a kubelet file as kubelet decodes them, and of what it takes no notice.
+    """The values of a kubelet file as kubelet decodes them, and what kubelet ignores.
 
-    Its strict decoding fails over a repeated key, and then it decodes leniently and warns (pkg/kubelet/kubeletconfig/
-    util/codec); of several documents it reads the first. ParseError where it does not start.
+    Strict decoding fails for a repeated key; then kubelet decodes leniently and warns (pkg/kubelet/kubeletconfig/
+    util/codec). Of several documents it reads the first. ParseError if kubelet would not start.
     """
     if not begins_as_json(text):
         return read_first_document(text)
@@ -61,18 +61,19 @@ def decode_kubelet(text: str) -> tuple[dict[str, Any], tuple[ParseError, ...]]:
             return read_first_document(text)
         if error.remedy:
             raise
-        message = f"begins with {{, so that kubelet reads it as JSON, and it is {error.message}"
+        message = f"begins with {{, so kubelet reads it as JSON, but it is {error.message}"
         raise ParseError(message, error.line, error.column, FLOW_REMEDY) from None
 
 
 AGENT_KEYS = ("cgroupDriver", "cpuManagerPolicy")
-"""Volcano's pkg/agent/utils/cgroup/cgroup.go compares whole lines: it takes no quotes off and knows no comments."""
+"""Volcano's pkg/agent/utils/cgroup/cgroup.go compares whole lines: it does not handle quotes or comments."""
 
 
 def edit_kubelet(text: str, changes: Changes) -> str:
-    """``edit_json`` of a text that kubelet takes for JSON, where agents find no line whatever is written.
+    """Edit a JSON text with ``edit_json``; agents cannot find a plain line in JSON in any case.
 
-    Otherwise ``edit_yaml``, then the agents' keys among ``changes`` without quotes, their comment on a line of its own.
+    Edit any other text with ``edit_yaml``, then write the agents' keys in ``changes`` without quotes, and their
+    comments on separate lines.
     """
     if begins_as_json(text):
         return edit_json(text, changes, read_kubelet)
@@ -81,24 +82,24 @@ def edit_kubelet(text: str, changes: Changes) -> str:
 
 
 def plain_lines(text: str, keys: Iterable[str]) -> str:
-    """The text with ``key: word`` for each key of the top level that has quotes or a comment."""
+    """The text with a plain ``key: word`` line for each top-level key that has quotes or a comment."""
     after = text
     for key in keys:
         pattern = re.compile(rf"^{key}:[ \t]*(['\"]?)([A-Za-z]+)\1[ \t]*(#[^\r\n]*)?(\r?\n|\Z)", re.MULTILINE)
-        found = pattern.search(after)
-        if found:
-            after = after[: found.start()] + _plain_line(key, found) + after[found.end() :]
+        match = pattern.search(after)
+        if match:
+            after = after[: match.start()] + _plain_line(key, match) + after[match.end() :]
     return after
 
 
-def _plain_line(key: str, found: re.Match[str]) -> str:
-    comment, end = found[3], found[4]
+def _plain_line(key: str, match: re.Match[str]) -> str:
+    comment, end = match[3], match[4]
     above = f"{comment.rstrip()}{end or chr(10)}" if comment else ""
-    return f"{above}{key}: {found[2]}{end}"
+    return f"{above}{key}: {match[2]}{end}"
 
 
 def line_of(text: str, path: Sequence[str | int]) -> int | None:
-    """The line of the key or item at the end of a path, or of the last one above it that is written there."""
+    """The line of the key or item at the end of a path, or of the innermost one above it that the text contains."""
     _mark, body = Envelope.of(text)
     node = parse_json_nodes(body) if begins_as_json(text) else parse_nodes(body)
     at = None
@@ -113,6 +114,6 @@ def _node_below(node: Node | None, part: str | int, at: int | None) -> tuple[int
     if isinstance(part, int):
         item = node.items[part] if part < len(node.items) else None
         return (item.start, item) if item else (at, None)
-    # Of a repeated key the last one counts.
+    # The last of repeated keys is effective.
     entry = next((entry for entry in reversed(node.entries) if entry.key == part), None)
     return (entry.key_start, entry.node) if entry else (at, None)

@@ -3,9 +3,9 @@
 """Fast readers of kubelet's YAML and containerd's TOML: text to plain builtins, errors with their line.
 
 kubelet reads its configuration through sigs.k8s.io/yaml, that is go-yaml v2: YAML 1.1 without base 60 numbers, with
-floats of YAML 1.2, and with dates that end as strings (gopkg.in/yaml.v2 resolve.go, as vendored by Kubernetes 1.20).
-Unlike a composer the events need no stack of C frames for a hostile text, and libyaml makes them fifty times as fast
-as a parser in Python does.
+floats of YAML 1.2, and with dates as strings (gopkg.in/yaml.v2 resolve.go, as vendored by Kubernetes 1.20).
+Parse events, unlike a composer, need no stack of C frames for a hostile text, and libyaml makes them fifty times as
+fast as a parser in Python.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def resolve_plain(plain: str) -> ResolvedScalar:
     if integer is not None:
         return integer
     number = float(digits) if _FLOAT.match(digits) else None
-    # Out of range is an error to Go's ParseFloat, and then a string.
+    # Go's ParseFloat fails for a value out of range; go-yaml then reads a string.
     return plain if number is None or math.isinf(number) else number
 
 
@@ -56,12 +56,12 @@ def _integer(digits: str) -> int | None:
     if match is None or len(digits) > _LONGEST_INTEGER:
         return None
     value = next(int(match[1] + match[group], base) for group, base in _BASES if match[group] is not None)
-    # Go's int64 and uint64; what is larger becomes a float there.
+    # The range of Go's int64 and uint64; go-yaml reads a larger number as a float.
     return value if -(2**63) <= value < 2**64 else None
 
 
 class Events:
-    """A text that is being parsed; ``end`` is the index behind the collection that was left last."""
+    """The parse events of a text; ``end`` is the index behind the collection that ended last."""
 
     def __init__(self, text: str) -> None:
         self.yaml = library("yaml")
@@ -80,7 +80,7 @@ class Events:
         return None if isinstance(start, self.yaml.StreamEndEvent) else self._next()
 
     def members(self) -> Iterator[Any]:
-        """The events that begin the items or keys of the collection that was entered; its user takes what they hold."""
+        """The first event of each item or key of the current collection; the caller reads the events inside of it."""
         event = self._next()
         while not isinstance(event, self._ends):
             yield event
@@ -97,7 +97,7 @@ class Events:
         return isinstance(event, self.yaml.MappingStartEvent)
 
 
-# A node is less trusted than the controller: neither depth nor aliases of its file may exhaust us.
+# A node is less trusted than the controller: nesting and aliases of its files must not exhaust the controller.
 MAX_DEPTH = 100
 MAX_NODES = 100_000
 
@@ -113,7 +113,7 @@ DUPLICATE_REMEDY = "Keep the one that is meant and delete the other"
 def read_yaml(text: str) -> dict[str, Any]:
     """The one mapping of a YAML 1.1 text as kubelet reads it; {} when there is no document or it is null.
 
-    Keys are the text as written, so that `on:` stays a key. ParseError on anything else, duplicate keys included.
+    Keys are the text as written, so `on:` stays the key "on". ParseError for any other text, also for duplicate keys.
     """
     values, notes = read_first_document(text)
     for note in notes:
@@ -122,9 +122,9 @@ def read_yaml(text: str) -> dict[str, Any]:
 
 
 def read_first_document(text: str) -> tuple[dict[str, Any], tuple[ParseError, ...]]:
-    """``read_yaml`` as go-yaml does it: of repeated keys the last counts, and what follows the document does not.
+    """Like ``read_yaml``, but as go-yaml: the last of repeated keys is effective, text behind the document is ignored.
 
-    Both are in the second value, in the order in which they stand.
+    The second value reports both, in the order of the text.
     """
     body = text.removeprefix(BOM)
     yaml = library("yaml")
@@ -167,7 +167,7 @@ class _YamlReader:
         return value
 
     def _note_what_follows(self) -> None:
-        """Behind the first document, where go-yaml does not look."""
+        """Record what follows the first document; go-yaml ignores it."""
         try:
             following = self._next()
         except self._yaml.MarkedYAMLError as error:
@@ -234,7 +234,7 @@ class _YamlReader:
         return result
 
     def _merge(self, result: dict[str, Any], place: Any, value: Any) -> None:
-        """In go-yaml v2 a merge key replaces what stands above it, and the first of several mappings counts most."""
+        """In go-yaml v2 a merge key replaces keys above it; of several mappings the first has precedence."""
         for source in reversed(value) if isinstance(value, list) else [value]:
             if not isinstance(source, dict):
                 raise _at(place, "a merge key needs a mapping")
@@ -258,7 +258,7 @@ def _at(event: Any, message: str, remedy: str | None = None) -> ParseError:
 
 
 def read_toml(text: str) -> dict[str, Any]:
-    """The tables of a TOML text, {} when it is empty; ParseError when it does not parse, duplicate keys included."""
+    """The tables of a TOML text, {} if it is empty; ParseError if it is invalid, also for duplicate keys."""
     body = text.removeprefix(BOM)
     try:
         document = _parsed_toml(body)
@@ -271,11 +271,11 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 def require_shallow(document: Any) -> None:
-    """RecursionError for values that are nested too deeply to walk, as dotted keys can do in one line."""
+    """RecursionError for values that are nested too deeply to walk; dotted keys can do that in one line."""
     level: list[Any] = [document]
     for _depth in range(MAX_DEPTH):
         inner = [value.values() if isinstance(value, dict) else value for value in level]
-        level = [each for values in inner for each in values if isinstance(each, (dict, list))]
+        level = [value for values in inner for value in values if isinstance(value, (dict, list))]
         if not level:
             return
     raise RecursionError
@@ -287,7 +287,7 @@ def _parsed_toml(text: str) -> dict[str, Any]:
 
 
 def _toml_reader() -> ModuleType:
-    """tomllib, or on Python 3.10, which ansible-core 2.17 still runs on, the package that it was made from."""
+    """tomllib, or on Python 3.10, which ansible-core 2.17 still supports, the package tomli that it is based on."""
     try:
         return importlib.import_module("tomllib")
     except ImportError:

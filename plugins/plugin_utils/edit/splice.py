@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Replaces ranges of a text, among them items of a list in brackets, and proves that nothing else changed."""
+"""Replace ranges of a text, add and remove items of a list in brackets, and prove that nothing else changed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEWLINE = "\n"
 
 
 def line_end_style(text: str, position: int) -> str:
-    """The line end that a new line at ``position`` gets: that of the line before, else the first of the text."""
+    """The line end for a new line at ``position``: that of the line before it, else the first of the text."""
     end = text.rfind(NEWLINE, 0, position)
     if end < 0:
         end = text.find(NEWLINE)
@@ -26,12 +26,12 @@ def line_end_style(text: str, position: int) -> str:
 
 
 def line_start(text: str, position: int) -> int:
-    """Index of the first character of the line that holds ``position``."""
+    """Index of the first character of the line that contains ``position``."""
     return text.rfind(NEWLINE, 0, position) + 1
 
 
 def line_end(text: str, position: int) -> int:
-    """Index behind the line break of the line that holds ``position``."""
+    """Index behind the line break of the line that contains ``position``."""
     end = text.find(NEWLINE, position)
     return len(text) if end < 0 else end + 1
 
@@ -43,7 +43,7 @@ def line_number(text: str, position: int) -> int:
 
 @dataclass(frozen=True)
 class Splice:
-    """``text`` in place of [start, end). Of two insertions at one place the lower ``rank`` comes first."""
+    """Replaces [start, end) with ``text``. Of two insertions at one position the lower ``rank`` comes first."""
 
     start: int
     end: int
@@ -53,39 +53,39 @@ class Splice:
 
 @dataclass(frozen=True)
 class Envelope:
-    """What surrounds the lines of a text: its byte order mark, and whether the last line is ended."""
+    """The byte order mark of a text, and whether its last line has a line end."""
 
     mark: str
     ended: bool
 
     @classmethod
     def of(cls, text: str) -> tuple[Envelope, str]:
-        """The envelope, and the lines with the last one ended."""
+        """The envelope, and the lines, the last one with a line end."""
         mark = BOM if text.startswith(BOM) else ""
         body = text[len(mark) :]
         ended = not body or body.endswith(NEWLINE)
         return cls(mark, ended), body if ended else body + line_end_style(body, len(body))
 
     def around(self, body: str) -> str:
-        """The text that has these lines."""
+        """The text with these lines."""
         if not self.ended and body.endswith(NEWLINE):
             body = body[: -2 if body.endswith("\r\n") else -1]
         return self.mark + body
 
 
 def apply_splices(text: str, splices: Iterable[Splice]) -> str:
-    """The text with all replacements made; EditError when they collide or would change a line they do not touch."""
+    """The text after all replacements; EditError if they overlap or would change a line outside of their ranges."""
     parts = []
     reached = 0
-    ordered = sorted(splices, key=lambda each: (each.start, each.end, each.rank))
-    for each in ordered:
-        if each.start < reached:
-            raise EditError("two changes fall on the same place", line_number(text, each.start), "Make them one by one")
-        parts += [text[reached : each.start], each.text]
-        reached = each.end
+    ordered = sorted(splices, key=lambda splice: (splice.start, splice.end, splice.rank))
+    for splice in ordered:
+        if splice.start < reached:
+            raise EditError("two changes overlap", line_number(text, splice.start), "Make them one by one")
+        parts += [text[reached : splice.start], splice.text]
+        reached = splice.end
     result = "".join([*parts, text[reached:]])
     if not _keeps_other_lines(text, result, ordered):
-        raise EditError("the edit would change lines that have no part in it", line_number(text, ordered[0].start))
+        raise EditError("the edit would change unrelated lines", line_number(text, ordered[0].start))
     return result
 
 
@@ -95,43 +95,44 @@ def _keeps_other_lines(before: str, after: str, splices: Iterable[Splice]) -> bo
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
     touched: set[int] = set()
-    for each in splices:
-        first = bisect_right(starts, each.start) - 1
-        inside = each.end > each.start or each.start != starts[first]
-        last = bisect_right(starts, max(each.end - 1, each.start)) - 1
+    for splice in splices:
+        first = bisect_right(starts, splice.start) - 1
+        inside = splice.end > splice.start or splice.start != starts[first]
+        last = bisect_right(starts, max(splice.end - 1, splice.start)) - 1
         touched.update(range(first, last + 1) if inside else ())
     remaining = iter(after.split(NEWLINE))
     return all(line in remaining for number, line in enumerate(lines) if number not in touched)
 
 
 def require_document(text: str, expected: dict[str, Any], read: Callable[[str], dict[str, Any]]) -> str:
-    """``text`` if it reads as the expected document; EditError otherwise, so that a wrong text never leaves."""
+    """``text`` if it parses to the expected document; EditError otherwise, so that no wrong text is returned."""
     try:
-        found = read(text)
+        document = read(text)
     except ParseError as error:
         raise EditError(
-            f"the edit was given up because its result would not parse: {error.message}",
+            f"the edit was abandoned because its result would not parse: {error.message}",
             remedy="Make this change by hand",
         ) from error
-    other = differing_path(found, expected)
-    if other is not None:
+    differing = differing_path(document, expected)
+    if differing is not None:
         raise EditError(
-            f"the edit was given up because {dotted_path(other) or 'the document'} would not read as wanted afterwards",
+            "the edit was abandoned because its result would not have the desired value of"
+            f" {dotted_path(differing) or 'the document'}",
             remedy="Make this change by hand",
         )
     return text
 
 
 _STEP = "  "
-_BLANKS = re.compile(r"[ \t]*")
+_SPACES = re.compile(r"[ \t]*")
 _BETWEEN = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _REST_OF_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?\r?\n")
-_TIGHT = re.compile(r",[ \t]*\Z")
+_TIGHT_COMMA = re.compile(r",[ \t]*\Z")
 
 
 @dataclass(frozen=True)
 class Array:
-    """text[start:end] with its brackets, and where each item stands."""
+    """text[start:end] with its brackets, and the range of each item."""
 
     text: str
     start: int
@@ -150,10 +151,10 @@ class Array:
 
 
 def append_to_array(array: Array, source: str) -> Iterator[Splice]:
-    """``source`` as the last item: on a line of its own where the closing bracket has one."""
+    """Add ``source`` as the last item: on a separate line if the closing bracket is on one."""
     text = array.text
     if not array.items:
-        yield _first(array, source)
+        yield _first_item(array, source)
         return
     last, behind = len(array.items) - 1, array.behind(len(array.items) - 1)
     start, end = array.items[last]
@@ -166,53 +167,53 @@ def append_to_array(array: Array, source: str) -> Iterator[Splice]:
     begin = line_start(text, start)
     step = "" if begin > array.start else _STEP
     at = line_end(text, behind)
-    yield Splice(at, at, f"{_blanks(text, begin)}{step}{source}{',' * comma}{line_end_style(text, at)}")
+    yield Splice(at, at, f"{_indent(text, begin)}{step}{source}{',' * comma}{line_end_style(text, at)}")
 
 
 def remove_from_array(array: Array, index: int) -> Iterator[Splice]:
-    """The list without one item: without its line, comment included, where it has one of its own."""
+    """Remove one item; if it has a line for itself, with that line and its comment."""
     text = array.text
     start, end = array.items[index]
     behind = array.behind(index)
-    rest = _REST_OF_LINE.match(text, behind)
-    if rest and line_start(text, start) > array.start and not text[line_start(text, start) : start].strip():
-        yield from _last_comma(array, index)
-        yield Splice(line_start(text, start), rest.end(), "")
+    line_tail = _REST_OF_LINE.match(text, behind)
+    if line_tail and line_start(text, start) > array.start and not text[line_start(text, start) : start].strip():
+        yield from _remove_comma_before_last(array, index)
+        yield Splice(line_start(text, start), line_tail.end(), "")
     elif NEWLINE not in text[array.start : array.end] and len(array.items) == 1:
         yield Splice(start, array.end - 1, "")
     elif index > 0 and NEWLINE not in text[array.items[index - 1][1] : start]:
         yield Splice(array.items[index - 1][1], end, "")
     else:
-        following = _BLANKS.match(text, behind)
-        yield Splice(start, following.end() if following else behind, "")
+        spaces = _SPACES.match(text, behind)
+        yield Splice(start, spaces.end() if spaces else behind, "")
 
 
-def _first(array: Array, source: str) -> Splice:
+def _first_item(array: Array, source: str) -> Splice:
     text = array.text
     inside = text[array.start + 1 : array.end - 1]
     if NEWLINE not in inside:
         return Splice(array.start + 1, array.end - 1, f"{inside}{source}{inside}")
     at = line_start(text, array.end - 1)
-    blanks = _blanks(text, line_start(text, array.start)) + _STEP
-    return Splice(at, at, f"{blanks}{source},{line_end_style(text, at)}")
+    indent = _indent(text, line_start(text, array.start)) + _STEP
+    return Splice(at, at, f"{indent}{source},{line_end_style(text, at)}")
 
 
 def _separator(array: Array) -> str:
-    """The comma between the last two items, and the blanks behind it."""
+    """The comma between the last two items, and the spaces behind it."""
     if len(array.items) < 2:
         return ", "
-    tight = _TIGHT.match(array.text[array.items[-2][1] : array.items[-1][0]])
-    return tight[0] if tight else ", "
+    separator = _TIGHT_COMMA.match(array.text[array.items[-2][1] : array.items[-1][0]])
+    return separator[0] if separator else ", "
 
 
-def _last_comma(array: Array, index: int) -> Iterator[Splice]:
-    """Without the last item, which has no comma, the one before is to have none either."""
+def _remove_comma_before_last(array: Array, index: int) -> Iterator[Splice]:
+    """If the removed item is the last one and has no comma, the item before it must have none either."""
     if index == len(array.items) - 1 and index > 0 and array.comma(index) is None:
         comma = array.comma(index - 1)
         if comma is not None:
             yield Splice(comma - 1, comma, "")
 
 
-def _blanks(text: str, start: int) -> str:
-    match = _BLANKS.match(text, start)
+def _indent(text: str, start: int) -> str:
+    match = _SPACES.match(text, start)
     return match[0] if match else ""

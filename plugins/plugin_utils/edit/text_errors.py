@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Errors of reading and editing a configuration text, and the parsers that the controller may lack.
+"""Errors of reading and editing a configuration text, and the import of parsers that the controller may lack.
 
 No message quotes a value: it may be a secret. ansible-test imports every file without the parsers.
 """
@@ -13,7 +13,7 @@ from types import ModuleType
 
 
 class EditError(Exception):
-    """A text that was left as it is; ``line`` is 1-based, ``remedy`` a sentence that says what to do."""
+    """The text was not changed; ``line`` is 1-based, ``remedy`` a sentence that says what to do."""
 
     def __init__(self, message: str, line: int | None = None, remedy: str | None = None) -> None:
         super().__init__(message, line, remedy)
@@ -28,7 +28,7 @@ class EditError(Exception):
 
 
 class ParseError(EditError):
-    """A text that its own program would not read, or would read in two ways (duplicate keys)."""
+    """The program of the text would not read it, or could read it in two ways (duplicate keys)."""
 
     def __init__(
         self, message: str, line: int | None = None, column: int | None = None, remedy: str | None = None
@@ -38,11 +38,11 @@ class ParseError(EditError):
 
 
 class UnsupportedEdit(EditError):
-    """A valid text whose shape a splice cannot change safely, or a path that leads through a plain value."""
+    """A splice cannot change this valid text safely, or a path leads through a plain value."""
 
 
 class UneditableFile(Exception):
-    """A file whose text cannot be changed safely; says which, where, and what to do."""
+    """A file cannot be changed safely; the message has its path, line, reason and remedy."""
 
     def __init__(self, path: str, error: EditError) -> None:
         place = path if error.line is None else f"{path}:{error.line}"
@@ -74,7 +74,7 @@ def library(name: str) -> ModuleType:
 
 
 def preload(*names: str) -> None:
-    """Import what of these is there; what is missing is an error only where it is used."""
+    """Import the installed ones of these libraries; a missing one is an error only where it is used."""
     for name in names:
         with contextlib.suppress(MissingLibrary):
             library(name)

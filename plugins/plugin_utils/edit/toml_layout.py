@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where each table and setting of a valid TOML text stands, and where a new one goes."""
+"""The positions of the tables and settings of a valid TOML text, and the position of a new one."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .document_changes import Edit, Path
 from .splice import BOM, Splice, line_end, line_end_style, line_number, line_start
 from .toml_value import key_at, key_text, quote_of, value_end, value_text
 
-_BLANK = re.compile(r"[ \t]*")
+_WHITESPACE = re.compile(r"[ \t]*")
 _EQUALS = re.compile(r"[ \t]*=[ \t]*")
 
 
 @dataclass(frozen=True)
 class Table:
-    """A header line, text[start:end]; the root table, which has none, is (), 0, 0.
+    """A header line, text[start:end]; the root table, which has no header, is (), 0, 0.
 
-    ``listed``: an element of an array of tables, or below one; no path of keys leads there.
+    ``listed``: the table is an element of an array of tables, or below one; a path of keys cannot name it.
     """
 
     path: Path
@@ -33,7 +33,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Setting:
-    """`key = value`; ``path`` is absolute, text[start:end] are its lines."""
+    """`key = value`; ``path`` is absolute, text[start:end] its lines."""
 
     table: Table
     path: Path
@@ -47,7 +47,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Layout:
-    """Tables (the root first) and settings in the order of the text, whose last line is ended."""
+    """Tables (the root first) and settings in the order of the text, whose last line has a line end."""
 
     text: str
     tables: tuple[Table, ...]
@@ -61,30 +61,30 @@ class Layout:
 
     @cached_property
     def by_path(self) -> dict[Path, Setting]:
-        """The settings that a path of keys leads to."""
-        return {each.path: each for each in self.settings if not each.table.listed}
+        """The settings that a path of keys can name."""
+        return {setting.path: setting for setting in self.settings if not setting.table.listed}
 
     @cached_property
     def headers(self) -> dict[Path, Table]:
-        """The tables with a header of their own that a path of keys leads to, and the root."""
-        return {each.path: each for each in self.tables if not each.listed}
+        """The root, and the tables with a header that a path of keys can name."""
+        return {table.path: table for table in self.tables if not table.listed}
 
     def below(self, path: Path) -> list[Table]:
         """The tables with this path or one that begins with it, elements of arrays included."""
-        return [each for each in self.tables if each.path[: len(path)] == path]
+        return [table for table in self.tables if table.path[: len(path)] == path]
 
     def content(self, table: Table) -> list[Setting]:
         """The settings between a header and the next."""
-        return [each for each in self.settings if each.table is table]
+        return [setting for setting in self.settings if setting.table is table]
 
     def content_end(self, table: Table) -> int:
-        """Index behind the last line of a table that is not blank or a comment."""
-        return max([table.end, *(each.end for each in self.content(table))])
+        """Index behind the last line of a table that is neither empty nor a comment."""
+        return max([table.end, *(setting.end for setting in self.content(table))])
 
 
 def indent(text: str, start: int) -> str:
-    """The blanks that a line begins with."""
-    match = _BLANK.match(text, start)
+    """The whitespace at the beginning of a line."""
+    match = _WHITESPACE.match(text, start)
     return match[0] if match else ""
 
 
@@ -125,19 +125,19 @@ def _setting(text: str, start: int, at: int, table: Table) -> Setting:
 
 
 def key_line(text: str, path: Path) -> int:
-    """The line of the key, of the first thing below it, or of the innermost thing around it; letter case aside."""
+    """The line of the key, else of the first key below it, else of the table around it; in any letter case."""
     body = text.removeprefix(BOM)
     layout = Layout.of(body)
-    starts = [(_plain(each.path), each.start) for each in layout.tables]
-    starts += [(_plain(each.path), each.key_start) for each in layout.settings]
+    starts = [(_plain(table.path), table.start) for table in layout.tables]
+    starts += [(_plain(setting.path), setting.key_start) for setting in layout.settings]
     own = dict(reversed(starts))
     below: dict[Path, int] = {}
-    for found, start in starts:
-        for length in range(1, len(found)):
-            below[found[:length]] = min(start, below.get(found[:length], start))
+    for key, start in starts:
+        for length in range(1, len(key)):
+            below[key[:length]] = min(start, below.get(key[:length], start))
     places = {**below, **own}
-    wanted = _plain(path)
-    known = next(wanted[:length] for length in range(len(wanted), -1, -1) if wanted[:length] in places)
+    target = _plain(path)
+    known = next(target[:length] for length in range(len(target), -1, -1) if target[:length] in places)
     return line_number(body, places[known])
 
 
@@ -150,7 +150,7 @@ _COMMENTS = re.compile(r"(?:[ \t]*#[^\n]*\n)*")
 
 
 def insertion_splice(layout: Layout, path: Path, fresh: dict[str, Edit]) -> Splice:
-    """New settings in the table at ``path``, which is made where there is none."""
+    """Add settings to the table at ``path``; a missing table is added."""
     table = layout.headers.get(path)
     if table is not None:
         return _in_table(layout, table, fresh)
@@ -161,14 +161,14 @@ def insertion_splice(layout: Layout, path: Path, fresh: dict[str, Edit]) -> Spli
 
 
 def _in_table(layout: Layout, table: Table, fresh: dict[str, Edit]) -> Splice:
-    """Behind the last setting, so before sub-tables, and before comments and blank lines at the end of the table."""
+    """Insert behind the last setting, before sub-tables and before comments and blank lines at the end of the table."""
     content = layout.content(table)
     if content:
         return _beside(layout, content[-1], (), fresh)
     at = table.end or _top(layout)
-    blanks = indent(layout.text, table.start) + _setting_step(layout, table) if table.path else ""
+    margin = indent(layout.text, table.start) + _setting_step(layout, table) if table.path else ""
     quote = quote_of(layout.text[table.start : table.end])
-    return Splice(at, at, _settings(fresh, blanks, (), " = ", quote, line_end_style(layout.text, at)), _KEYS_FIRST)
+    return Splice(at, at, _settings(fresh, margin, (), " = ", quote, line_end_style(layout.text, at)), _KEYS_FIRST)
 
 
 def _beside(layout: Layout, neighbour: Setting, prefix: Path, fresh: dict[str, Edit]) -> Splice:
@@ -187,21 +187,21 @@ def _beside(layout: Layout, neighbour: Setting, prefix: Path, fresh: dict[str, E
     return Splice(at, at, lines, _KEYS_FIRST)
 
 
-def _settings(fresh: dict[str, Edit], blanks: str, prefix: Path, equals: str, quote: str, end: str) -> str:
+def _settings(fresh: dict[str, Edit], margin: str, prefix: Path, equals: str, quote: str, end: str) -> str:
     return "".join(
-        f"{blanks}{key_text((*prefix, key), quote)}{equals}{value_text(want, quote)}{end}"
-        for key, want in fresh.items()
+        f"{margin}{key_text((*prefix, key), quote)}{equals}{value_text(value, quote)}{end}"
+        for key, value in fresh.items()
     )
 
 
 def _top(layout: Layout) -> int:
-    """Where the first setting of the root goes: behind the comment that opens the file, or at its start."""
+    """The position of the first setting of the root: behind the comment at the start of the file, or at the start."""
     text = layout.text
     if len(layout.tables) == 1:
         return _end_of_text(text)
     opening = _COMMENTS.match(text)
     at = opening.end() if opening else 0
-    # A comment that touches the first header speaks of that table.
+    # A comment right above the first header belongs to that table.
     return at if not text[at : line_end(text, at)].strip() else 0
 
 
@@ -211,11 +211,11 @@ def _end_of_text(text: str) -> int:
 
 
 def _dotted_neighbour(layout: Layout, path: Path) -> Setting | None:
-    """The last setting that makes ``path`` or the table around it by a dotted key: TOML forbids a header for such."""
+    """The last setting that defines ``path`` or the table around it by a dotted key: TOML forbids a header then."""
     for length in range(len(path), 0, -1):
         outer = path[:length]
-        inside = [each for key, each in layout.by_path.items() if key[:length] == outer]
-        dotted = [each for each in inside if len(each.table.path) < length]
+        inside = [setting for key, setting in layout.by_path.items() if key[:length] == outer]
+        dotted = [setting for setting in inside if len(setting.table.path) < length]
         if dotted:
             return dotted[-1]
         if layout.below(outer):
@@ -224,17 +224,17 @@ def _dotted_neighbour(layout: Layout, path: Path) -> Setting | None:
 
 
 def _new_table(layout: Layout, path: Path, fresh: dict[str, Edit]) -> Splice:
-    """Behind the last table of the closest ancestor that exists, so that no other table is split."""
+    """Insert behind the last table of the closest existing ancestor, so that no other table is split."""
     text = layout.text
     previous = _last_relative(layout, path)
     at = end_of_table(layout, previous)
     end = line_end_style(text, at)
-    blanks = _header_indent(layout, path)
+    margin = _header_indent(layout, path)
     quote = quote_of(text[previous.start : previous.end])
     gap = end if at > 0 and _has_blank_lines_between(layout, previous) else ""
     step = _setting_step(layout, previous)
-    lines = _settings(fresh, blanks + step, (), " = ", quote, end)
-    return Splice(at, at, f"{gap}{blanks}[{key_text(path, quote)}]{end}{lines}", _TABLES_LAST)
+    lines = _settings(fresh, margin + step, (), " = ", quote, end)
+    return Splice(at, at, f"{gap}{margin}[{key_text(path, quote)}]{end}{lines}", _TABLES_LAST)
 
 
 def _last_relative(layout: Layout, path: Path) -> Table:
@@ -243,12 +243,12 @@ def _last_relative(layout: Layout, path: Path) -> Table:
 
 
 def end_of_table(layout: Layout, table: Table) -> int:
-    """Behind the last setting, and behind all comments that follow it but those that touch the next header."""
+    """Index behind the last setting and the comments that follow it, except comments right above the next header."""
     text = layout.text
     at = layout.content_end(table)
     if at == 0:
         return _end_of_text(text)
-    following = next((each.start for each in layout.tables if each.start >= at and each is not table), len(text))
+    following = next((other.start for other in layout.tables if other.start >= at and other is not table), len(text))
     if following < len(text):
         following = _commented_start(text, following)
     between = text[at : max(at, following)]
@@ -256,7 +256,7 @@ def end_of_table(layout: Layout, table: Table) -> int:
 
 
 def _header_indent(layout: Layout, path: Path) -> str:
-    """That of a sibling, else one step a level more than the closest ancestor with a header."""
+    """The indentation of a sibling, else that of the closest ancestor with a header plus one step for each level."""
     text = layout.text
     for table in layout.tables[1:]:
         if table.path[:-1] == path[:-1] and len(table.path) == len(path):
@@ -273,7 +273,7 @@ def _ancestor(layout: Layout, path: Path) -> Table | None:
 
 
 def _table_step(layout: Layout) -> str:
-    """By what the first nested table is indented more than the one around it."""
+    """The additional indentation of the first nested table, for each level."""
     for table in layout.tables[1:]:
         ancestor = _ancestor(layout, table.path)
         if ancestor is not None:
@@ -283,9 +283,9 @@ def _table_step(layout: Layout) -> str:
 
 
 def _setting_step(layout: Layout, near: Table) -> str:
-    """By what the settings of a table are indented more than its header: as in the last table before, else the next."""
-    headed = [each for each in layout.settings if each.table.path]
-    before = [each for each in headed if each.start < near.end] or headed[:1]
+    """The additional indentation of settings below their header: as in the last table before, else in the next one."""
+    headed = [setting for setting in layout.settings if setting.table.path]
+    before = [setting for setting in headed if setting.start < near.end] or headed[:1]
     if not before:
         return ""
     text, neighbour = layout.text, before[-1]
@@ -293,12 +293,12 @@ def _setting_step(layout: Layout, near: Table) -> str:
 
 
 def _has_blank_lines_between(layout: Layout, near: Table) -> bool:
-    """Whether a blank line stands before headers that follow a setting, nested ones first.
+    """Whether the file has a blank line before headers that follow a setting, nested ones first.
 
-    A header that follows a header tells nothing: containerd 2 leaves no blank line there and one everywhere else.
+    A header right behind a header is ignored: containerd 2 writes no blank line there and one everywhere else.
     """
     text = layout.text
-    for table in (near, *sorted(layout.tables, key=lambda each: -len(each.path))):
+    for table in (near, *sorted(layout.tables, key=lambda other: -len(other.path))):
         start = _commented_start(text, table.start)
         before = text[line_start(text, start - 1) : start].strip() if start > 0 else "["
         if not before.startswith("["):
@@ -307,7 +307,7 @@ def _has_blank_lines_between(layout: Layout, near: Table) -> bool:
 
 
 def _commented_start(text: str, start: int) -> int:
-    """Start of the comment lines that touch the line at ``start``, or of that line."""
+    """Start of the comment lines right above the line at ``start``, or of that line."""
     while start > 0 and text[line_start(text, start - 1) : start].lstrip().startswith("#"):
         start = line_start(text, start - 1)
     return start

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Changes and removes settings of a TOML text line by line, in the table they belong to; every other line stays."""
+"""Change and remove settings of a TOML text line by line, in the table that they belong to; other lines stay."""
 
 from __future__ import annotations
 
@@ -29,35 +29,35 @@ from .toml_value import array_splices, inline_table, key_at, quote_of, value_tex
 
 
 def emptied_table(layout: Layout, path: Path) -> EmptiedMapping:
-    """The fate of the table at ``path``.
+    """What to do with the table at ``path`` once it is empty.
 
-    Braces behind a key, a header without settings of its own, and comments are not written by us: who wrote them,
-    wanted the table.
+    The collection never writes braces behind a key, a header without settings, or comments: a table that has them is
+    the user's and stays.
     """
     if path in layout.by_path:
-        return EmptiedMapping.STAYS
+        return EmptiedMapping.KEEP
     table = layout.headers.get(path)
     if table is None:
-        return EmptiedMapping.GOES
-    return EmptiedMapping.STAYS if _has_comments(layout, table) or not layout.content(table) else EmptiedMapping.GOES
+        return EmptiedMapping.DELETE
+    return EmptiedMapping.KEEP if _has_comments(layout, table) or not layout.content(table) else EmptiedMapping.DELETE
 
 
 def emptied_late_table(layout: Layout, path: Path, todo: PendingEdits) -> Table | None:
-    """The table at ``path`` if it loses all its settings and its header stands behind those of its sub-tables.
+    """The table at ``path`` if it loses all its settings and its header is behind those of its sub-tables.
 
-    So one is written for a table that only they implied, and so it can go again.
+    Such a header is written for a table that only its sub-tables implied, so it can be deleted again.
     """
     table = layout.headers.get(path)
-    if table is None or all(each.start >= table.start for each in layout.below(path)):
+    if table is None or all(relative.start >= table.start for relative in layout.below(path)):
         return None
-    content = {each.path for each in layout.content(table)}
-    gone = {(*path, key) for key, want in todo.items() if want is REMOVE}
-    whole = len(gone) == len(todo) and content == gone
-    return table if whole and not _has_comments(layout, table) else None
+    content = {setting.path for setting in layout.content(table)}
+    removed = {(*path, key) for key, value in todo.items() if value is REMOVE}
+    is_emptied = len(removed) == len(todo) and content == removed
+    return table if is_emptied and not _has_comments(layout, table) else None
 
 
 def removal_splices(layout: Layout, path: Path) -> Iterator[Splice]:
-    """The setting or the table at ``path`` gone, with all tables below it."""
+    """Delete the setting or the table at ``path``, with all tables below it."""
     for setting in settings_below(layout, path):
         yield Splice(setting.start, setting.end, "")
     for table in layout.below(path):
@@ -65,12 +65,12 @@ def removal_splices(layout: Layout, path: Path) -> Iterator[Splice]:
 
 
 def table_removal(layout: Layout, table: Table) -> Splice:
-    """A header and its settings gone, and the blank line before them."""
+    """Delete a header, its settings, and the blank line before them."""
     return Splice(_blank_line_before(layout.text, table.start), layout.content_end(table), "")
 
 
 def settings_below(layout: Layout, path: Path) -> list[Setting]:
-    """The setting at ``path``, or those that make it a table by dotted keys; not those of a [table] there."""
+    """The setting at ``path``, or those that make it a table by dotted keys; not those below a [table] header."""
     return [
         setting
         for key, setting in layout.by_path.items()
@@ -79,7 +79,7 @@ def settings_below(layout: Layout, path: Path) -> list[Setting]:
 
 
 def _has_comments(layout: Layout, table: Table) -> bool:
-    """Whether comments belong to a table as such, and not to one of its settings or to the next table."""
+    """Whether comments belong to the table itself, and not to one of its settings or to the next table."""
     text = layout.text
     brackets = text.index("[", table.start) + (2 if table.array else 1)
     name = brackets + len(text[brackets:]) - len(text[brackets:].lstrip(" \t"))
@@ -92,19 +92,19 @@ def _has_comments(layout: Layout, table: Table) -> bool:
 
 
 def _blank_line_before(text: str, start: int) -> int:
-    """Start of the blank line before the line at ``start``; ``start`` itself when there is none."""
+    """Start of the blank line before the line at ``start``; ``start`` itself if there is none."""
     previous = text.rfind(NEWLINE, 0, start - 1) + 1 if start > 0 else start
     return start if text[previous:start].strip() else previous
 
 
 def edit_toml(text: str, changes: Changes) -> str:
-    """The text with the wishes of ``changes`` (by paths of keys) fulfilled.
+    """The text with ``changes`` (by paths of keys) applied.
 
     A new setting follows the last one of its table; a new table follows the last one of its closest ancestor, with
-    a blank line before it where the file has such.
-    REMOVE takes a setting out, and the table that it was the last setting of, with the blank line before it; braces,
-    a table with comments in it and a header that only sub-tables follow stay.
-    ParseError, UnsupportedEdit or EditError leave no text; values that are right already leave it as it is.
+    a blank line before it if the file has blank lines before headers.
+    REMOVE deletes a setting, and its table if that becomes empty, with the blank line before it; braces, a table with
+    comments in it and a header that only sub-tables follow stay.
+    Raises ParseError, UnsupportedEdit or EditError. Returns the same text if all values are as desired.
     """
     before = read_toml(text)
     todo = missing_edits(before, to_tree(changes))
@@ -124,19 +124,19 @@ def _table(layout: Layout, path: Path, todo: PendingEdits) -> Iterator[Splice]:
         return
     fresh: dict[str, Edit] = {}
     below_here: list[Splice] = []
-    for key, want in todo.items():
+    for key, edit in todo.items():
         below = (*path, key)
         setting = layout.by_path.get(below)
-        if isinstance(want, Removal):
+        if isinstance(edit, Removal):
             below_here += removal_splices(layout, below)
-        elif isinstance(want, dict):
-            below_here += _inside(layout, below, setting, want)
+        elif isinstance(edit, dict):
+            below_here += _inside(layout, below, setting, edit)
         elif setting is not None:
-            below_here += _replacement(layout, setting, want)
+            below_here += _replacement(layout, setting, edit)
         else:
             _refuse_table(layout, below)
-            fresh[key] = want
-    # Where both are new, a table stands before its sub-tables.
+            fresh[key] = edit
+    # If both are new, a table comes before its sub-tables.
     if fresh:
         yield insertion_splice(layout, path, fresh)
     yield from below_here
@@ -156,14 +156,14 @@ def _inside(layout: Layout, path: Path, setting: Setting | None, todo: PendingEd
         raise _unsupported(text, setting.key_start, path, "is not a table", "Correct or delete this key")
 
 
-def _replacement(layout: Layout, setting: Setting, want: Edit) -> Iterator[Splice]:
+def _replacement(layout: Layout, setting: Setting, edit: Edit) -> Iterator[Splice]:
     text, start, end = layout.text, setting.value_start, setting.value_end
     if text[start] == "{":
         raise _unsupported(text, setting.key_start, setting.path, "holds a table", "Correct or delete this key")
-    if isinstance(want, (AppendItem, ItemRemoval)):
-        yield from array_splices(text, start, end, setting.path[-1], want)
+    if isinstance(edit, (AppendItem, ItemRemoval)):
+        yield from array_splices(text, start, end, setting.path[-1], edit)
     else:
-        yield Splice(start, end, value_text(want, quote_of(text[start:end])))
+        yield Splice(start, end, value_text(edit, quote_of(text[start:end])))
 
 
 def _refuse_table(layout: Layout, path: Path) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""TOML keys and values: where one ends, how it is written, and edits inside of arrays and inline tables."""
+"""TOML keys and values: find their end, write them, and edit arrays and inline tables."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _STRINGS = (
 )
 _STRING = re.compile("|".join(_STRINGS), re.DOTALL)
 _NESTING = re.compile("|".join((*_STRINGS, r"#[^\n]*", r"[\[\]{}]")), re.DOTALL)
-# A date may be parted from its time by one space.
+# One space may separate a date from its time.
 _BARE = re.compile(r"\d{4}-\d\d-\d\d \d\d:[^\s,#\]}]*|[^\s,#\]}]+")
 _KEY_PART = re.compile(r"""[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""", re.ASCII)
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+\Z", re.ASCII)
 _DOT = re.compile(r"[ \t]*\.[ \t]*")
-# What a literal string can hold, and a reader of any age takes there.
+# Characters that a literal string can contain for every version of TOML.
 _LITERAL = re.compile("[^'\x00-\x1f\x7f-\x9f\ud800-\udfff]*\\Z")
 _UNPRINTABLE = re.compile("[\x7f-\x9f]")
 
@@ -77,12 +77,12 @@ def _unquoted(part: str) -> str:
 
 
 def key_text(parts: tuple[str, ...], quote: str = '"') -> str:
-    """A dotted key; parts that need quotes get ``quote`` where they can."""
+    """A dotted key; parts that need quotes get ``quote`` if possible."""
     return ".".join(part if _BARE_KEY.match(part) else string_text(part, quote) for part in parts)
 
 
 def string_text(value: str, quote: str = '"') -> str:
-    """A string; literal (in single quotes) if ``quote`` says so and its characters allow."""
+    """A string; literal if ``quote`` is the single quote and the characters of the string allow it."""
     if quote == "'" and _LITERAL.match(value):
         return f"'{value}'"
     return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
@@ -105,30 +105,30 @@ def value_text(value: PendingEdits | Edit | Item, quote: str = '"') -> str:
 
 
 def quote_of(source: str, default: str = '"') -> str:
-    """The quote that a piece of TOML uses first."""
-    found: Any = re.search("[\"']", source)
-    return found[0] if found else default
+    """The first quote in a piece of TOML."""
+    quote: Any = re.search("[\"']", source)
+    return quote[0] if quote else default
 
 
 _BETWEEN_ITEMS = re.compile(r"(?:[ \t\r\n,]|#[^\n]*)*")
 
 
-def array_splices(text: str, start: int, end: int, key: str, want: AppendItem | ItemRemoval) -> Iterator[Splice]:
-    """The change of the array at text[start:end]; UnsupportedEdit when it is none."""
+def array_splices(text: str, start: int, end: int, key: str, edit: AppendItem | ItemRemoval) -> Iterator[Splice]:
+    """Edit the array at text[start:end]; UnsupportedEdit if the value is not an array."""
     line = line_number(text, start)
     if text[start] != "[":
         raise UnsupportedEdit(f"{key} is not a list", line, "Correct or delete this key")
     array = Array(text, start, end, tuple(_array_items(text, start + 1)))
-    if isinstance(want, AppendItem):
-        yield from append_to_array(array, value_text(want.item, quote_of(text[start:end])))
-    elif len(want.places) != 1:
+    if isinstance(edit, AppendItem):
+        yield from append_to_array(array, value_text(edit.item, quote_of(text[start:end])))
+    elif len(edit.places) != 1:
         raise UnsupportedEdit(f"{key} holds an item twice", line, "Keep one of the two")
     else:
-        yield from remove_from_array(array, want.places[0])
+        yield from remove_from_array(array, edit.places[0])
 
 
 def _array_items(text: str, at: int) -> Iterator[tuple[int, int]]:
-    """Where each item stands; ``at`` is behind the opening bracket."""
+    """The range of each item; ``at`` is behind the opening bracket."""
     while True:
         between = _BETWEEN_ITEMS.match(text, at)
         start = between.end() if between else at
@@ -151,10 +151,10 @@ class _Item:
 
 
 def inline_table(text: str, start: int, end: int, todo: PendingEdits) -> str:
-    """The new source of the inline table at text[start:end]; one that is emptied keeps its braces."""
+    """The new source of the inline table at text[start:end]; an emptied table keeps its braces."""
     line = line_number(text, start)
     if NEWLINE in text[start:end]:
-        raise UnsupportedEdit("an inline table goes on for several lines", line, "Write it as a [table]")
+        raise UnsupportedEdit("an inline table extends over several lines", line, "Write it as a [table]")
     items = list(_inline_entries(text, start))
     opening = text[start + 1 : items[0].start if items else end - 1]
     result = ""
@@ -165,7 +165,7 @@ def inline_table(text: str, start: int, end: int, todo: PendingEdits) -> str:
             result += before + _changed_entry(text, item, todo)
         reached = item.end
     known = {item.key[0] for item in items}
-    fresh = ", ".join(f"{key_text((key,))} = {value_text(want)}" for key, want in todo.items() if key not in known)
+    fresh = ", ".join(f"{key_text((key,))} = {value_text(edit)}" for key, edit in todo.items() if key not in known)
     if not result:
         return "{" + opening + fresh + (opening if fresh else "") + "}"
     return "{" + result + (f", {fresh}" if fresh else "") + text[reached:end]
@@ -189,19 +189,19 @@ def _behind(pattern: re.Pattern[str], text: str, start: int) -> int:
 def _changed_entry(text: str, item: _Item, todo: PendingEdits) -> str:
     if item.key[0] not in todo:
         return text[item.start : item.end]
-    want = todo[item.key[0]]
+    edit = todo[item.key[0]]
     line = line_number(text, item.start)
     if len(item.key) > 1:
         raise UnsupportedEdit(f"{item.key[0]} is a dotted key in an inline table", line, "Write it as a [table]")
     nested = text[item.value] == "{"
-    if isinstance(want, dict) != nested:
-        kind = "a table" if nested else "no table"
+    if isinstance(edit, dict) != nested:
+        kind = "a table" if nested else "not a table"
         raise UnsupportedEdit(f"{item.key[0]} is {kind} here", line, "Correct or delete this key")
-    if isinstance(want, dict):
-        value = inline_table(text, item.value, item.end, want)
-    elif isinstance(want, (AppendItem, ItemRemoval)):
-        changed = apply_splices(text, array_splices(text, item.value, item.end, item.key[0], want))
+    if isinstance(edit, dict):
+        value = inline_table(text, item.value, item.end, edit)
+    elif isinstance(edit, (AppendItem, ItemRemoval)):
+        changed = apply_splices(text, array_splices(text, item.value, item.end, item.key[0], edit))
         value = changed[item.value : item.end + len(changed) - len(text)]
     else:
-        value = value_text(want, quote_of(text[item.value : item.end]))
+        value = value_text(edit, quote_of(text[item.value : item.end]))
     return text[item.start : item.value] + value

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Items of nested YAML lists: a mapping in a list gets keys, an item comes in or moves; all other lines stay."""
+"""Edit items of nested YAML lists: set keys of a mapping in a list, insert or move an item; all other lines stay."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .yaml_splice import is_marked, mapping_splices
 from .yaml_syntax import Kind, Node, Style, end_of_block, parse_nodes
 
 ItemPath: TypeAlias = "tuple[str | int, ...]"
-"""Where a value stands: keys of mappings and places in lists."""
+"""The path of a value: keys of mappings and indexes of lists."""
 
 _DASH = re.compile(r"( *)-[ \t]+")
 _COMMENT = re.compile(r"( *)#")
 
 
 def set_in_item(text: str, at: ItemPath, changes: Changes) -> str:
-    """``edit_yaml`` on the mapping at ``at`` alone; values that are right already leave the text as it is."""
+    """``edit_yaml`` on the mapping at ``at`` alone; the same text if all values are as desired."""
     opened = _Opened.of(text)
     part = value_at(opened.document, at)
     todo = missing_edits(part, to_tree(changes))
@@ -35,10 +35,10 @@ def set_in_item(text: str, at: ItemPath, changes: Changes) -> str:
 
 
 def insert_item(text: str, at: ItemPath, place: int, item: Item) -> str:
-    """The list at ``at`` with a new item at this place; EditError where it is not one item a line with a dash."""
+    """Insert an item at index ``place`` of the list at ``at``; EditError unless each item has a line with a dash."""
     opened = _Opened.of(text)
     node = opened.block_list(at)
-    ranges = [_lines(opened.body, each) for each in node.items]
+    ranges = [_lines(opened.body, existing) for existing in node.items]
     indent = _dash_column(opened.body, node.items[0])
     position = ranges[place][0] if place < len(ranges) else ranges[-1][1]
     lines = opened.style.dashes([item], indent, line_end_style(opened.body, position))
@@ -48,15 +48,15 @@ def insert_item(text: str, at: ItemPath, place: int, item: Item) -> str:
 
 
 def move_item(text: str, origin: ItemPath, target: ItemPath) -> str:
-    """The item at ``origin`` and its comments, before the one at ``target``, in the same list or another."""
+    """Move the item at ``origin`` and its comments before the one at ``target``, in the same list or another."""
     opened = _Opened.of(text)
     (*source_list, source), (*target_list, place) = origin, target
-    there, here = opened.block_list(tuple(source_list)), opened.block_list(tuple(target_list))
-    moved, before = there.items[int(source)], here.items[int(place)]
+    source_node, target_node = opened.block_list(tuple(source_list)), opened.block_list(tuple(target_list))
+    moved, before = source_node.items[int(source)], target_node.items[int(place)]
     begin, end = _lines(opened.body, moved)
-    if len(there.items) == 1 or _dash_column(opened.body, moved) != _dash_column(opened.body, before):
+    if len(source_node.items) == 1 or _dash_column(opened.body, moved) != _dash_column(opened.body, before):
         raise UnsupportedEdit(
-            "an item that has to move is the only one of its list, or is indented otherwise than its new neighbours",
+            "an item that has to move is the only one of its list, or its new neighbours have another indentation",
             line_number(opened.body, moved.start),
             "Move it by hand",
         )
@@ -71,27 +71,27 @@ def move_item(text: str, origin: ItemPath, target: ItemPath) -> str:
 
 
 def value_at(document: Any, at: ItemPath) -> Any:
-    """What stands there; EditError where the way leads through something else."""
+    """The value at a path; EditError if the document has no such path."""
     for step in at:
         try:
             document = document[step]
         except (KeyError, IndexError, TypeError):
-            raise EditError(f"there is no {render_path(at)} in it") from None
+            raise EditError(f"it has no {render_path(at)}") from None
     return document
 
 
 def replace_value(document: Any, at: ItemPath, value: Any) -> Any:
-    """A new document with another value there."""
+    """A copy of the document with another value at a path."""
     if not at:
         return value
-    step, rest = at[0], at[1:]
+    step, below = at[0], at[1:]
     copy: Any = list(document) if isinstance(document, list) else dict(document)
-    copy[step] = replace_value(document[step], rest, value)
+    copy[step] = replace_value(document[step], below, value)
     return copy
 
 
 def render_path(at: ItemPath) -> str:
-    """As messages name it: tiers[0].plugins."""
+    """A path in the form that messages use: tiers[0].plugins."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in at).lstrip(".")
 
 
@@ -103,7 +103,7 @@ def _without(document: Any, at: ItemPath) -> Any:
 
 @dataclass(frozen=True)
 class _Opened:
-    """A text that is about to be edited."""
+    """A text that is being edited."""
 
     envelope: Envelope
     body: str
@@ -117,7 +117,7 @@ class _Opened:
         envelope, body = Envelope.of(text)
         root = parse_nodes(body)
         if root is None or root.kind is not Kind.MAPPING:
-            raise EditError("there is no document in it")
+            raise EditError("it contains no document")
         return cls(envelope, body, root, Style.of(body, root), document)
 
     def closed(self, splices: Iterator[Splice] | list[Splice], expected: dict[str, Any]) -> str:
@@ -136,17 +136,17 @@ class _Opened:
     def _below(self, node: Node, step: str | int) -> Node:
         if isinstance(step, int):
             return node.items[step]
-        found = [entry.node for entry in node.entries if entry.key == step]
-        if not found:
+        values = [entry.node for entry in node.entries if entry.key == step]
+        if not values:
             raise EditError(f"{step} comes from a YAML merge key", line_number(self.body, node.start), "Write it out")
-        return found[-1]
+        return values[-1]
 
     def block_list(self, at: ItemPath) -> Node:
         node = self.node(at)
         if node.kind is not Kind.SEQUENCE or node.flow or not node.items:
             line = line_number(self.body, node.start)
             raise UnsupportedEdit(
-                f"{render_path(at)} is no list with a line for each item", line, "Write '- item' lines"
+                f"{render_path(at)} is not a list with a line for each item", line, "Write '- item' lines"
             )
         return node
 
@@ -160,7 +160,7 @@ def _dash_column(text: str, item: Node) -> int:
 
 
 def _lines(text: str, item: Node) -> tuple[int, int]:
-    """[begin, end) of an item's lines, with the comments right above it at its dash, and deeper ones below it."""
+    """[begin, end) of an item's lines, with the comments right above its dash, and deeper ones below the item."""
     column = _dash_column(text, item)
     begin = line_start(text, item.start)
     while begin:

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Changes values of a YAML text line by line; comments, order, quotes and line ends of all other lines stay.
+"""Change values of a YAML text line by line; comments, order, quotes and line ends of all other lines stay.
 
-What no splice touches is refused, each shape with its line and what to do about it.
+Forms that a splice cannot change are refused, each with its line and a remedy.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def is_null(node: Node) -> bool:
 
 
 def is_marked(text: str, node: Node) -> bool:
-    """Whether an anchor, alias or tag makes the value more than what is written."""
+    """Whether the value has an anchor, alias or tag."""
     return node.alias or text.startswith(_MARKS, node.start)
 
 
@@ -62,12 +62,12 @@ def refuse_root(text: str, root: Node) -> None:
         raise UnsupportedEdit(
             "the document is an explicit null, or has an anchor or tag",
             line_number(text, root.start),
-            "Leave the mapping of keys alone in the document",
+            "Let the document be a plain mapping of keys",
         )
 
 
 def refuse_mapping(text: str, node: Node) -> None:
-    """UnsupportedEdit for a mapping whose content comes from, or goes, elsewhere."""
+    """UnsupportedEdit for a mapping with merge keys or aliases, or in braces over several lines."""
     for entry in node.entries:
         if entry.key == MERGE:
             line = line_number(text, entry.key_start)
@@ -76,34 +76,34 @@ def refuse_mapping(text: str, node: Node) -> None:
         return
     if NEWLINE in text[node.start : node.end]:
         raise UnsupportedEdit(
-            "a mapping in braces goes on for several lines (is the file JSON?)",
+            "a mapping in braces extends over several lines (is the file JSON?)",
             line_number(text, node.start),
             "Write it on one line, or one key a line without braces",
         )
     if any(entry.node.alias for entry in node.entries):
-        raise UnsupportedEdit("a YAML alias stands in these braces", line_number(text, node.start), "Write it out")
+        raise UnsupportedEdit("these braces contain a YAML alias", line_number(text, node.start), "Write it out")
 
 
-def refuse_entry(text: str, entry: Entry, want: PendingEdits | Edit) -> None:
-    """UnsupportedEdit when the value is marked, or is no mapping where one is needed, or the other way round."""
+def refuse_entry(text: str, entry: Entry, edit: PendingEdits | Edit) -> None:
+    """UnsupportedEdit if the value is marked, or has another kind (mapping, list, scalar) than the edit needs."""
     node = entry.node
     line = line_number(text, entry.key_start)
     if is_marked(text, node):
         raise UnsupportedEdit(f"{entry.key} holds a YAML anchor, alias or tag", line, "Write its value out plainly")
-    if isinstance(want, dict):
+    if isinstance(edit, dict):
         if node.kind is not Kind.MAPPING and not is_null(node):
             raise UnsupportedEdit(f"{entry.key} is not a mapping", line, "Correct or delete this key")
-    elif isinstance(want, (AppendItem, ItemRemoval)):
+    elif isinstance(edit, (AppendItem, ItemRemoval)):
         if node.kind is not Kind.SEQUENCE:
             raise UnsupportedEdit(f"{entry.key} is not a list", line, "Correct or delete this key")
-        if isinstance(want, ItemRemoval):
-            _refuse_item(text, entry, want)
-    elif not isinstance(want, Removal) and node.kind is Kind.MAPPING:
+        if isinstance(edit, ItemRemoval):
+            _refuse_item(text, entry, edit)
+    elif not isinstance(edit, Removal) and node.kind is Kind.MAPPING:
         raise UnsupportedEdit(f"{entry.key} holds a mapping, not a plain value", line, "Delete or correct this key")
 
 
 def colon_end(text: str, entry: Entry) -> int:
-    """Index behind the colon of a key; UnsupportedEdit unless both stand in one line that the key begins."""
+    """Index behind the colon of a key; UnsupportedEdit unless the key begins its line and the colon is on it."""
     colon = COLON.match(text, entry.key_end)
     if text[line_start(text, entry.key_start) : entry.key_start].strip() or colon is None:
         line = line_number(text, entry.key_start)
@@ -111,47 +111,47 @@ def colon_end(text: str, entry: Entry) -> int:
     return colon.end()
 
 
-def _refuse_item(text: str, entry: Entry, want: ItemRemoval) -> None:
+def _refuse_item(text: str, entry: Entry, edit: ItemRemoval) -> None:
     line = line_number(text, entry.key_start)
-    if len(want.places) != 1:
+    if len(edit.places) != 1:
         raise UnsupportedEdit(f"{entry.key} holds an item twice", line, "Keep one of the two")
-    item = entry.node.items[want.places[0]]
+    item = entry.node.items[edit.places[0]]
     if is_marked(text, item) or item.start == item.end:
         line = line_number(text, item.start)
-        raise UnsupportedEdit(f"an item of {entry.key} is not written plainly", line, "Write it out, or take it out")
+        raise UnsupportedEdit(f"an item of {entry.key} is not written plainly", line, "Write it out, or remove it")
 
 
 def emptied_mapping(text: str, root: Node | None, path: Path) -> EmptiedMapping:
-    """The fate of the mapping at ``path``.
+    """What to do with the mapping at ``path`` once it is empty.
 
-    Braces on a line of their own are not written by us, nor are comments: who wrote them, wanted the key.
+    The collection never writes braces for a value, or comments: a mapping that has them is the user's and stays.
     """
     outer, entry = root, None
     for key in path:
         if entry is not None:
             outer = entry.node
-        entry = next((each for each in outer.entries if each.key == key), None) if outer else None
+        entry = next((candidate for candidate in outer.entries if candidate.key == key), None) if outer else None
     if entry is None or outer is None or entry.node.kind is not Kind.MAPPING:
-        return EmptiedMapping.GOES
+        return EmptiedMapping.DELETE
     if entry.node.flow:
-        return EmptiedMapping.GOES if outer.flow else EmptiedMapping.STAYS
-    return EmptiedMapping.NULL if _has_comments(text, entry) else EmptiedMapping.GOES
+        return EmptiedMapping.DELETE if outer.flow else EmptiedMapping.KEEP
+    return EmptiedMapping.NULL if _has_comments(text, entry) else EmptiedMapping.DELETE
 
 
 def removal_splices(text: str, entry: Entry, how: Removal) -> Iterator[Splice]:
-    """The lines of a key gone, or with EMPTIED those of the keys in its mapping."""
-    for gone in entry.node.entries if how is EMPTIED else (entry,):
-        colon_end(text, gone)
-        yield Splice(line_start(text, gone.key_start), line_end(text, gone.node.end), "")
+    """Delete the lines of a key, or with EMPTIED those of the keys in its mapping."""
+    for removed in entry.node.entries if how is EMPTIED else (entry,):
+        colon_end(text, removed)
+        yield Splice(line_start(text, removed.key_start), line_end(text, removed.node.end), "")
 
 
 def _has_comments(text: str, entry: Entry) -> bool:
-    """Whether comments belong to a block mapping as such, and not to one of its keys."""
+    """Whether comments belong to the block mapping itself, and not to one of its keys."""
     reached = entry.key_end
-    for each in entry.node.entries:
-        if "#" in text[reached : each.key_start]:
+    for key_entry in entry.node.entries:
+        if "#" in text[reached : key_entry.key_start]:
             return True
-        reached = line_end(text, each.node.end)
+        reached = line_end(text, key_entry.node.end)
     indent = entry.key_start - line_start(text, entry.key_start)
     return end_of_block(text, entry.node, indent) > reached
 
@@ -159,23 +159,23 @@ def _has_comments(text: str, entry: Entry) -> bool:
 _DASH = re.compile(r"[ \t]*-[ \t]+")
 
 
-def bracket_list_splices(text: str, node: Node, want: AppendItem | ItemRemoval) -> Iterator[Splice]:
-    """The change of a list in brackets."""
+def bracket_list_splices(text: str, node: Node, edit: AppendItem | ItemRemoval) -> Iterator[Splice]:
+    """Edit a list in brackets."""
     array = Array(text, node.start, node.end, tuple((item.start, item.end) for item in node.items))
-    if isinstance(want, AppendItem):
-        yield from append_to_array(array, value_text(want.item))
+    if isinstance(edit, AppendItem):
+        yield from append_to_array(array, value_text(edit.item))
     else:
-        yield from remove_from_array(array, want.places[0])
+        yield from remove_from_array(array, edit.places[0])
 
 
-def block_list_splices(style: Style, node: Node, colon: int, want: AppendItem | ItemRemoval) -> Iterator[Splice]:
-    """The change of a block list; one that is emptied becomes `[]`."""
+def block_list_splices(style: Style, node: Node, colon: int, edit: AppendItem | ItemRemoval) -> Iterator[Splice]:
+    """Edit a block list; an emptied list becomes `[]`."""
     text = style.text
-    if isinstance(want, AppendItem):
+    if isinstance(edit, AppendItem):
         at = line_end(text, node.end)
-        yield Splice(at, at, style.dashes([want.item], column(text, node), line_end_style(text, at)))
+        yield Splice(at, at, style.dashes([edit.item], column(text, node), line_end_style(text, at)))
         return
-    item = node.items[want.places[0]]
+    item = node.items[edit.places[0]]
     begin = line_start(text, item.start)
     dash = _DASH.match(text, begin)
     if dash is None or dash.end() != item.start:
@@ -187,21 +187,21 @@ def block_list_splices(style: Style, node: Node, colon: int, want: AppendItem | 
 
 
 def flow_mapping(text: str, node: Node, todo: PendingEdits) -> str:
-    """The new source of a flow mapping; one that is emptied keeps its braces."""
+    """The new source of a flow mapping; an emptied one keeps its braces."""
     refuse_mapping(text, node)
     opening = text[node.start + 1 : node.entries[0].key_start if node.entries else node.end - 1]
     result = ""
     reached = node.start + 1
     for entry in node.entries:
-        want = todo.get(entry.key)
-        if isinstance(want, Removal):
-            refuse_entry(text, entry, want)
+        edit = todo.get(entry.key)
+        if isinstance(edit, Removal):
+            refuse_entry(text, entry, edit)
         else:
             before = text[reached : entry.key_start] if result else opening
-            result += before + (_source(text, entry) if want is None else _changed_entry(text, entry, want))
+            result += before + (_source(text, entry) if edit is None else _changed_entry(text, entry, edit))
         reached = entry.node.end
     known = {entry.key for entry in node.entries}
-    fresh = ", ".join(f"{key_text(key)}: {value_text(want)}" for key, want in todo.items() if key not in known)
+    fresh = ", ".join(f"{key_text(key)}: {value_text(edit)}" for key, edit in todo.items() if key not in known)
     if result:
         return "{" + result + (", " if fresh else "") + fresh + text[reached : node.end]
     return "{" + opening + fresh + (opening if fresh else "") + "}"
@@ -211,21 +211,21 @@ def _source(text: str, entry: Entry) -> str:
     return text[entry.key_start : entry.node.end]
 
 
-def _changed_entry(text: str, entry: Entry, want: PendingEdits | Edit) -> str:
-    refuse_entry(text, entry, want)
+def _changed_entry(text: str, entry: Entry, edit: PendingEdits | Edit) -> str:
+    refuse_entry(text, entry, edit)
     key = text[entry.key_start : entry.key_end]
     node = entry.node
-    if isinstance(want, (AppendItem, ItemRemoval)):
-        return _with_list(text, entry, want)
-    if not isinstance(want, dict):
-        return f"{key}: {value_text(want, text[node.start : node.end])}"
+    if isinstance(edit, (AppendItem, ItemRemoval)):
+        return _with_list(text, entry, edit)
+    if not isinstance(edit, dict):
+        return f"{key}: {value_text(edit, text[node.start : node.end])}"
     if node.kind is Kind.MAPPING:
-        return text[entry.key_start : node.start] + flow_mapping(text, node, want)
-    return f"{key}: {value_text(want)}"
+        return text[entry.key_start : node.start] + flow_mapping(text, node, edit)
+    return f"{key}: {value_text(edit)}"
 
 
-def _with_list(text: str, entry: Entry, want: AppendItem | ItemRemoval) -> str:
-    after = apply_splices(text, bracket_list_splices(text, entry.node, want))
+def _with_list(text: str, entry: Entry, edit: AppendItem | ItemRemoval) -> str:
+    after = apply_splices(text, bracket_list_splices(text, entry.node, edit))
     return after[entry.key_start : entry.node.end + len(after) - len(text)]
 
 
@@ -237,13 +237,13 @@ def _unchanged(text: str) -> str:
 
 
 def edit_yaml(text: str, changes: Changes, finish: Callable[[str], str] = _unchanged) -> str:
-    """The text with the wishes of ``changes`` (by paths of keys) fulfilled, then changed by ``finish`` in form alone.
+    """The text with ``changes`` (by paths of keys) applied; then ``finish`` may change its form, not its values.
 
-    A new key follows the last key of its mapping, and the comments that are indented deeper than it; comments and
+    A new key follows the last key of its mapping and the comments that are indented deeper than it; comments and
     blank lines at the end of the document stay at the end. In a text without keys it follows the last comment.
-    A new mapping is indented as the file's first nested one, by two where there is none.
-    REMOVE takes a key out, and the mapping that it was the last key of; braces and a mapping with comments in it stay.
-    ParseError, UnsupportedEdit or EditError leave no text; values that are right already leave it as it is.
+    A new mapping is indented like the file's first nested one, or by two spaces.
+    REMOVE deletes a key, and its mapping if that becomes empty; braces and a mapping with comments in it stay.
+    Raises ParseError, UnsupportedEdit or EditError. Returns the same text if all values are as desired.
     """
     before = read_yaml(text)
     todo = missing_edits(before, to_tree(changes))
@@ -275,7 +275,7 @@ def _end_of_comments(text: str) -> int:
 
 
 def mapping_splices(style: Style, node: Node, todo: PendingEdits) -> Iterator[Splice]:
-    """What ``todo`` changes in one mapping, wherever it stands in the text."""
+    """The splices for ``todo`` in one mapping of the text."""
     text = style.text
     if node.flow:
         yield Splice(node.start, node.end, flow_mapping(text, node, todo))
@@ -285,57 +285,57 @@ def mapping_splices(style: Style, node: Node, todo: PendingEdits) -> Iterator[Sp
         if entry.key in todo:
             yield from _entry(style, entry, todo[entry.key])
     known = {entry.key for entry in node.entries}
-    fresh = {key: want for key, want in todo.items() if key not in known}
+    fresh = {key: edit for key, edit in todo.items() if key not in known}
     if fresh:
         at = end_of_block(text, node, column(text, node))
         yield Splice(at, at, style.lines(fresh, column(text, node), line_end_style(text, at)))
 
 
-def _entry(style: Style, entry: Entry, want: PendingEdits | Edit) -> Iterator[Splice]:
+def _entry(style: Style, entry: Entry, edit: PendingEdits | Edit) -> Iterator[Splice]:
     text = style.text
-    refuse_entry(text, entry, want)
+    refuse_entry(text, entry, edit)
     colon = colon_end(text, entry)
-    if isinstance(want, Removal):
-        yield from removal_splices(text, entry, want)
-    elif isinstance(want, (AppendItem, ItemRemoval)):
+    if isinstance(edit, Removal):
+        yield from removal_splices(text, entry, edit)
+    elif isinstance(edit, (AppendItem, ItemRemoval)):
         node = entry.node
-        yield from bracket_list_splices(text, node, want) if node.flow else block_list_splices(style, node, colon, want)
-    elif not isinstance(want, dict):
-        yield from _replacement(style, entry.node, colon, want)
+        yield from bracket_list_splices(text, node, edit) if node.flow else block_list_splices(style, node, colon, edit)
+    elif not isinstance(edit, dict):
+        yield from _replacement(style, entry.node, colon, edit)
     elif entry.node.kind is Kind.MAPPING:
-        yield from mapping_splices(style, entry.node, want)
+        yield from mapping_splices(style, entry.node, edit)
     else:
-        yield from _new_mapping(style, entry, colon, want)
+        yield from _new_mapping(style, entry, colon, edit)
 
 
-def _replacement(style: Style, node: Node, colon: int, want: Edit) -> Iterator[Splice]:
+def _replacement(style: Style, node: Node, colon: int, edit: Edit) -> Iterator[Splice]:
     text = style.text
     if node.kind is Kind.SEQUENCE and not node.flow:
         begin, end = line_start(text, node.start), line_end(text, node.end)
-        if isinstance(want, list) and want:
-            yield Splice(begin, end, style.dashes(want, column(text, node), line_end_style(text, begin)))
+        if isinstance(edit, list) and edit:
+            yield Splice(begin, end, style.dashes(edit, column(text, node), line_end_style(text, begin)))
         else:
-            yield Splice(colon, colon, " " + value_text(want))
+            yield Splice(colon, colon, " " + value_text(edit))
             yield Splice(begin, end, "")
     elif node.start == node.end:
-        yield Splice(colon, colon, " " + value_text(want))
+        yield Splice(colon, colon, " " + value_text(edit))
     else:
         old = text[node.start : node.end].rstrip()
-        kept = _header_comment(old) if node.style in ("|", ">") else ""
-        yield Splice(node.start, node.start + len(old), value_text(want, old) + kept)
+        comment = _header_comment(old) if node.style in ("|", ">") else ""
+        yield Splice(node.start, node.start + len(old), value_text(edit, old) + comment)
 
 
 def _header_comment(block_scalar: str) -> str:
-    """The comment behind `|` or `>`, with the blanks before it."""
+    """The comment behind `|` or `>`, with the whitespace before it."""
     header = block_scalar.split(NEWLINE, 1)[0].rstrip()
     before, mark, _comment = header.partition("#")
     return header[len(before.rstrip()) :] if mark else ""
 
 
-def _new_mapping(style: Style, entry: Entry, colon: int, want: PendingEdits) -> Iterator[Splice]:
-    """Keys under a key that has no value yet, or `null`."""
+def _new_mapping(style: Style, entry: Entry, colon: int, edits: PendingEdits) -> Iterator[Splice]:
+    """Write keys below a key that has no value, or `null`."""
     text = style.text
     yield Splice(colon, entry.node.end, "")
     at = line_end(text, entry.key_end)
     indent = entry.key_start - line_start(text, entry.key_start) + style.mapping
-    yield Splice(at, at, style.lines(want, indent, line_end_style(text, at)))
+    yield Splice(at, at, style.lines(edits, indent, line_end_style(text, at)))

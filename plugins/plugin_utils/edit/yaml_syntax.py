@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where each key and value of a YAML text stands, and how new ones are written.
+"""The positions of keys and values of a YAML text, and the text of new ones.
 
-Places are the marks of libyaml's events. An edit does not rely on them: its result is read again as a whole.
-Scalars are written so that every parser, of YAML 1.1 and 1.2, reads the same value.
+Positions are the marks of libyaml's events. An edit does not rely on them: its whole result is parsed again.
+Scalars are written so that all parsers, of YAML 1.1 and 1.2, read the same value.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Kind(Enum):
 class Node:
     """A value; text[start:end] is its source without what follows it (line break, blank lines, comments).
 
-    ``alias``: the value is written `*name`, and the node only says where that stands.
+    ``alias``: the value is written `*name`, and the node has only its position.
     """
 
     kind: Kind
@@ -62,7 +62,7 @@ class Entry:
 
 
 def parse_nodes(text: str) -> Node | None:
-    """The root node of a text that ``read_yaml`` takes and whose last line is ended; None when there is no document."""
+    """The root node of a text that ``read_yaml`` accepts and that ends with a line end; None without a document."""
     events = Events(text)
     root = events.root()
     return None if root is None else _node(text, events, root)
@@ -75,7 +75,7 @@ def column(text: str, node: Node) -> int:
 
 
 def end_of_block(text: str, node: Node, indent: int) -> int:
-    """Index behind the lines of a node and behind the comments that follow it, if they stand deeper than ``indent``."""
+    """Index behind the lines of a node and the comments below them that are indented deeper than ``indent``."""
     at = line_end(text, node.end)
     comment = _COMMENT.match(text, at)
     while comment and len(comment[1]) > indent:
@@ -85,7 +85,7 @@ def end_of_block(text: str, node: Node, indent: int) -> int:
 
 
 def block_mappings(node: Node) -> Iterator[Node]:
-    """The block mappings that can be reached by keys, outermost first."""
+    """The block mappings that a path of keys can name, outermost first."""
     if node.kind is Kind.MAPPING and not node.flow:
         yield node
         for entry in node.entries:
@@ -113,8 +113,8 @@ def _scalar_end(text: str, start: int, end: int, style: str | None) -> int:
     source = text[start:end]
     header = source.split("\n", 1)[0]
     # With "+" the blank lines at the end are content.
-    kept = source.removesuffix("\n").removesuffix("\r") if "+" in header.split("#")[0] else source.rstrip()
-    return start + len(kept)
+    content = source.removesuffix("\n").removesuffix("\r") if "+" in header.split("#")[0] else source.rstrip()
+    return start + len(content)
 
 
 def _entries(text: str, events: Events) -> Iterator[Entry]:
@@ -122,14 +122,14 @@ def _entries(text: str, events: Events) -> Iterator[Entry]:
         key_end = key.end_mark.index
         node = _node(text, events, events.following())
         if node.start == node.end:
-            # The mark of an absent value may be that of what follows it.
+            # The mark of an absent value may be that of the next token.
             colon = COLON.match(text, key_end)
             at = colon.end() if colon else key_end
             node = Node(Kind.SCALAR, at, at)
         yield Entry(str(key.value), key.start_mark.index, key_end, node)
 
 
-# Narrower than YAML allows: what is not surely a string to each of YAML 1.1, 1.2, libyaml and go-yaml is quoted.
+# Narrower than YAML allows: a word is quoted unless YAML 1.1, YAML 1.2, libyaml and go-yaml all read it as a string.
 _PLAIN_WORD = re.compile(r"[A-Za-z/][A-Za-z0-9_./%@+-]*\Z", re.ASCII)
 _PLAIN_QUANTITY = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:m|k|[KMGTPE]i|[MGTP]|s|ms|us|ns|h|%)\Z", re.ASCII)
 _NOT_PLAIN = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity"))
@@ -140,8 +140,8 @@ _SINGLE_QUOTABLE = re.compile("[^\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udf
 def scalar_text(value: Scalar, like: str = "") -> str:
     """One line of YAML for a value, valid in block and flow context; ``like`` is the old text, whose quotes are kept.
 
-    A string that is safe without quotes gets none, whatever it had: agents look for `cgroupDriver: systemd`
-    as text (volcano pkg/agent/utils/cgroup/cgroup.go).
+    A string that is safe without quotes gets none, even if it had some: agents look for the text
+    `cgroupDriver: systemd` (volcano pkg/agent/utils/cgroup/cgroup.go).
     """
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -157,12 +157,12 @@ def scalar_text(value: Scalar, like: str = "") -> str:
 
 
 def quote(value: str) -> str:
-    """A string in double quotes, as YAML and JSON both read it."""
+    """A string in double quotes that YAML and JSON read alike."""
     return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
 def value_text(value: PendingEdits | Edit | Item, like: str = "") -> str:
-    """``scalar_text``, or a list in brackets, or a mapping in braces; one line in any case."""
+    """One line of YAML: ``scalar_text``, a list in brackets, or a mapping in braces."""
     if isinstance(value, (str, bool, int, float)):
         return scalar_text(value, like)
     if isinstance(value, Mapping):
@@ -173,7 +173,7 @@ def value_text(value: PendingEdits | Edit | Item, like: str = "") -> str:
 
 
 def key_text(key: str) -> str:
-    """A key as it is written before its colon."""
+    """The text of a key before its colon."""
     return scalar_text(key)
 
 
@@ -189,13 +189,13 @@ def _float_text(value: float) -> str:
     if value in (float("inf"), float("-inf")):
         return ".inf" if value > 0 else "-.inf"
     mantissa, exponent, power = repr(value).partition("e")
-    # YAML 1.1 takes 1e+16 for a string: its floats need a point.
+    # YAML 1.1 reads 1e+16 as a string: its floats need a point.
     return f"{mantissa}.0e{power}" if exponent and "." not in mantissa else mantissa + exponent + power
 
 
 @dataclass(frozen=True)
 class Style:
-    """The text, and the columns by which it indents a nested mapping and the dashes of a list."""
+    """The text, and by how many columns it indents a nested mapping and the dashes of a list."""
 
     text: str
     mapping: int
@@ -203,7 +203,7 @@ class Style:
 
     @classmethod
     def of(cls, text: str, root: Node | None) -> Style:
-        """As the first nested mapping and the first list; two columns and none where there are none."""
+        """The indentation of the first nested mapping, or two columns, and of the first list, or none."""
         steps: dict[Kind, int] = {}
         for outer in block_mappings(root) if root else ():
             for node in (entry.node for entry in outer.entries if not entry.node.flow):
@@ -212,19 +212,19 @@ class Style:
 
     def lines(self, todo: PendingEdits | Mapping[str, Item], indent: int, end: str) -> str:
         """The keys of ``todo`` as a new block."""
-        return "".join(self._key_lines(key, want, indent, end) for key, want in todo.items())
+        return "".join(self._key_lines(key, value, indent, end) for key, value in todo.items())
 
     def dashes(self, items: Sequence[Item], indent: int, end: str) -> str:
         """A block list."""
         return "".join(self._item_lines(item, indent, end) for item in items)
 
-    def _key_lines(self, key: str, want: PendingEdits | Edit | Item, indent: int, end: str) -> str:
+    def _key_lines(self, key: str, value: PendingEdits | Edit | Item, indent: int, end: str) -> str:
         head = f"{' ' * indent}{key_text(key)}:"
-        if isinstance(want, Mapping) and want:
-            return head + end + self.lines(want, indent + self.mapping, end)
-        if isinstance(want, list) and want:
-            return head + end + self.dashes(want, indent + self.dash, end)
-        return f"{head} {value_text(want)}{end}"
+        if isinstance(value, Mapping) and value:
+            return head + end + self.lines(value, indent + self.mapping, end)
+        if isinstance(value, list) and value:
+            return head + end + self.dashes(value, indent + self.dash, end)
+        return f"{head} {value_text(value)}{end}"
 
     def _item_lines(self, item: Item, indent: int, end: str) -> str:
         if isinstance(item, Mapping) and item:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a plan consists of. One plan gives ``changed``, the diff, the preflight and the transaction."""
+"""The parts of a plan. ``changed``, the diff, the preflight and the transaction all derive from one plan."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Impact(str, Enum):
-    """What a change takes to come into force."""
+    """What a change requires to take effect."""
 
     RESTART_KUBELET = "restart kubelet"
     RESTART_RUNTIME = "restart runtime"
@@ -20,7 +20,7 @@ class Impact(str, Enum):
 
 @dataclass(frozen=True)
 class Change:
-    """A setting that differs. ``path`` and ``keys`` say where it is written; without them only a restart is missing."""
+    """A setting that differs. It is written to ``keys`` in ``path``; without a path only a restart is missing."""
 
     target: str
     setting: str
@@ -42,7 +42,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a node is not touched, and what to do about it."""
+    """Why a node is not changed, and what to do about it."""
 
     code: str
     message: str
@@ -67,7 +67,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Unsupported:
-    """Something asked for that this node cannot have, left out because the user said so."""
+    """A requested setting that this node does not support and that the user allowed to skip."""
 
     setting: str
     reason: str
@@ -75,10 +75,10 @@ class Unsupported:
 
 @dataclass(frozen=True)
 class OwnerInstructions:
-    """What the owner of some files has to be told: inventory variables, or texts by the name of their place."""
+    """Settings for the owner of generated files: inventory variables, or texts by the name of their location."""
 
     owner: str
-    files_made_anew: tuple[str, ...]
+    regenerated_files: tuple[str, ...]
     note: str
     variables: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
@@ -86,7 +86,7 @@ class OwnerInstructions:
 
 @dataclass(frozen=True)
 class Plan:
-    """``strategy`` and ``paths`` say where kubelet's settings are kept; ``owners`` what the owners of files must set.
+    """``strategy`` and ``paths`` locate kubelet's settings; ``owners`` has the settings for owners of generated files.
 
     ``permission``: why ``changes`` must not be applied yet, and which option allows them.
     """
@@ -102,12 +102,12 @@ class Plan:
 
     @property
     def obstacles(self) -> tuple[Refusal, ...]:
-        """All that keeps the changes from being applied."""
+        """Everything that prevents the changes from being applied."""
         return (*self.refusals, *((self.permission,) if self.permission else ()))
 
     @property
     def needs(self) -> frozenset[Impact]:
-        """All that the changes need together."""
+        """What all changes together require."""
         needs: frozenset[Impact] = frozenset().union(*(change.needs for change in self.changes))
-        # Sandboxes are stopped under a stopped kubelet only: a running one makes them anew at once.
+        # Sandboxes are stopped only while kubelet is stopped: a running kubelet re-creates them immediately.
         return needs | {Impact.RESTART_KUBELET} if Impact.DRAIN in needs else needs

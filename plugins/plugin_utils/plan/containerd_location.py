@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a setting of containerd is written: by its release, its schema, and the file that wins after imports.
+"""Where a setting of containerd is written: by its release, its schema, and the effective file after imports.
 
-docs/containerd.md has the table of releases with the reason of each row. A file that k3s or RKE2 renders at each start
-is never written. Where it imports a directory (k3s#13680), that takes a drop-in of ours; else the template does, in
-which no table may be declared that the base has already (k3s-io/docs#566). Source: k3s pkg/agent/containerd/config.go,
-writeContainerdConfig, and pkg/agent/templates/templates.go.
+docs/containerd.md has the table of releases with the reason for each row. A file that k3s or RKE2 renders at each start
+is never written. If it imports a directory (k3s#13680), settings go to the collection's drop-in there; else they go to
+the template, which must not declare a table that the base template declares (k3s-io/docs#566). Source: k3s
+pkg/agent/containerd/config.go, writeContainerdConfig, and pkg/agent/templates/templates.go.
 """
 
 from __future__ import annotations
@@ -41,34 +41,34 @@ Table = Callable[[Schema], tuple[str, ...]]
 
 @dataclass(frozen=True)
 class ContainerdLocation:
-    """A file, and the schema that its keys are written in."""
+    """A file, and the schema of the keys that are written to it."""
 
     path: str
     schema: Schema
 
 
 def files_of(runtime: RuntimeFacts) -> dict[str, ConfigFile]:
-    """Every file that was looked at, by path; the main one among them."""
-    return {runtime.config.path: runtime.config, **{each.path: each for each in runtime.captured}}
+    """Every captured file by path, including the main file."""
+    return {runtime.config.path: runtime.config, **{config.path: config for config in runtime.captured}}
 
 
-def strategy(runtime: RuntimeFacts, wanted: str) -> str:
-    """``main-file`` or ``drop-in``: what was wanted, else what suits the release.
+def strategy(runtime: RuntimeFacts, requested: str) -> str:
+    """``main-file`` or ``drop-in``: the requested strategy, else the one that suits the release.
 
-    A drop-in needs the deep merge of 2.0 (containerd PR 9982), and a dump that can be believed for its proof. A main
-    file that is missing or empty holds nothing that could be spared, and imports nothing.
+    A drop-in needs the deep merge of 2.0 (containerd PR 9982), and a correct dump that proves the result. A missing or
+    empty main file has no settings to protect, and no imports.
     """
-    if wanted != AUTO:
-        return wanted
+    if requested != AUTO:
+        return requested
     layers = runtime.merged
     merges = parse_release(runtime.version) is not None and layers.merge is not Merge.REPLACING
-    believed = not dump_is_wrong(runtime.version, layers.version)
-    return DROP_IN if merges and believed and runtime.config.values else MAIN_FILE
+    values_correct = not dump_is_wrong(runtime.version, layers.version)
+    return DROP_IN if merges and values_correct and runtime.config.values else MAIN_FILE
 
 
-def containerd_location(runtime: RuntimeFacts, wanted: str, table: Table) -> ContainerdLocation:
-    """Where the settings of the plugin whose ``table`` this is are written."""
-    if strategy(runtime, wanted) == DROP_IN:
+def containerd_location(runtime: RuntimeFacts, requested: str, table: Table) -> ContainerdLocation:
+    """Where the settings of the plugin with this ``table`` are written."""
+    if strategy(runtime, requested) == DROP_IN:
         return ContainerdLocation(OWN_DROP_IN, _schema_or_default(_schema_of_drop_in(runtime)))
     main, layers = runtime.config, runtime.merged
     if not main.values:
@@ -78,14 +78,14 @@ def containerd_location(runtime: RuntimeFacts, wanted: str, table: Table) -> Con
             main.path, SCHEMAS[2] if _is_migrated(layers) else _schema_or_default(runtime.config_version)
         )
     schema = _schema_or_default(layers.version)
-    holding = [each.path for each in layers.files if value_at(each.values, table(schema)[:2]) is not None]
+    holding = [config.path for config in layers.files if value_at(config.values, table(schema)[:2]) is not None]
     return ContainerdLocation(holding[-1] if holding else main.path, schema)
 
 
 def _is_migrated(layers: Layers) -> bool:
     """Whether the main file of schema 3 has its handlers in the table of schema 2, and 2.3 or later migrates them.
 
-    One handler in the table of schema 3 would be all that is left of them (migrateConfig in plugins/cri/runtime).
+    A single handler in the table of schema 3 would replace all of them (migrateConfig in plugins/cri/runtime).
     """
     values = layers.files[0].values
     tables = [value_at(values, SCHEMAS[schema].runtimes) for schema in (2, 3)]
@@ -93,35 +93,35 @@ def _is_migrated(layers: Layers) -> bool:
 
 
 def _schema_or_default(version: int | None) -> Schema:
-    """The schema of a version; any other is refused before something is written in it."""
+    """The schema of a version; schema 2 for an unknown version, which is refused before anything is written."""
     return SCHEMAS.get(version or 0, SCHEMAS[2])
 
 
 def _schema_of_drop_in(runtime: RuntimeFacts) -> int | None:
-    """Its own once it is there, else the main file's, else the one that counts: so no version in force changes."""
+    """The version of an existing drop-in, else of the main file, else the effective one, which must not change."""
     own = files_of(runtime).get(OWN_DROP_IN)
     if own is not None and own.values:
         return version_in(own.values)
     if "version" in runtime.config.values:
         return runtime.config_version
     layers = runtime.merged
-    named = [each.values["version"] for each in layers.files if isinstance(each.values.get("version"), int)]
+    named = [config.values["version"] for config in layers.files if isinstance(config.values.get("version"), int)]
     return min(named, default=layers.version or schema_of_new_file(runtime.version))
 
 
 def imports_of(values: Mapping[str, Any]) -> list[str]:
     """The ``imports`` of a file."""
-    found = values.get("imports")
-    return [str(each) for each in found] if isinstance(found, list) else []
+    imports = values.get("imports")
+    return [str(pattern) for pattern in imports] if isinstance(imports, list) else []
 
 
 def _is_imported(runtime: RuntimeFacts) -> bool:
     files = {**files_of(runtime), OWN_DROP_IN: ConfigFile(OWN_DROP_IN, "regular")}
-    return OWN_DROP_IN in {each.path for each in merge_order(runtime.config, files, runtime.version)[0]}
+    return OWN_DROP_IN in {config.path for config in merge_order(runtime.config, files, runtime.version)[0]}
 
 
 def preparations(runtime: RuntimeFacts, paths: Iterable[str]) -> Iterator[Change]:
-    """What the files at ``paths`` need before a setting in them counts: a version each, and the import of ours."""
+    """What the files at ``paths`` need to be effective: each a version, and the own drop-in an import."""
     needs, main = frozenset({Impact.RESTART_RUNTIME}), runtime.config
     missing_import = OWN_DROP_IN in paths and not _is_imported(runtime)
     touched = dict.fromkeys([*([main.path] if missing_import else []), *paths])
@@ -130,28 +130,35 @@ def preparations(runtime: RuntimeFacts, paths: Iterable[str]) -> Iterator[Change
         if known is not None and known.values:
             continue
         version = _schema_of_drop_in(runtime) if path == OWN_DROP_IN else schema_of_new_file(runtime.version)
-        reason = "a file without it is schema 1, or what the release takes it for"
+        reason = "a file without it has schema 1, or the default of the release"
         yield Change("containerd", "version", None, version, reason, needs, path, ("version",))
     if missing_import:
         before = main.values.get("imports")
         after = [*imports_of(main.values), OWN_DROP_IN]
         yield Change(
-            "containerd", "imports", before, after, f"{OWN_DROP_IN} counts only then", needs, main.path, ("imports",)
+            "containerd",
+            "imports",
+            before,
+            after,
+            f"{OWN_DROP_IN} is not read without it",
+            needs,
+            main.path,
+            ("imports",),
         )
 
 
 TEMPLATE_TARGET = "containerd template"
-"""Of changes whose file is a template: they come to count in what is rendered of it."""
+"""The target of changes whose file is a template: they take effect in the rendered file."""
 OWN_DROP_IN_NAME = "zz-volcano-colocation.toml"
 BASE_SINCE = (1, 7, 6)
-"""k3s#7991 came with v1.24.17, v1.25.13, v1.26.8, v1.27.5 and v1.28.1. Their own version is not asked; the releases
-after these brought containerd 1.7.6 (k3s v1.25.14 and v1.27.6, release notes): no k3s without the base has that."""
+"""k3s#7991 came with v1.24.17, v1.25.13, v1.26.8, v1.27.5 and v1.28.1. The version of k3s is not read; the releases
+after these have containerd 1.7.6 (k3s v1.25.14 and v1.27.6, release notes), and no k3s without the base has it."""
 DRIVER_KEY = "SystemdCgroup"
 
 
 @dataclass(frozen=True)
 class Rendering:
-    """``path`` is made anew of ``template``; ``drop_in`` is ours in the folder that it imports, None without one."""
+    """``path`` is rendered from ``template``; ``drop_in`` is the own file in the directory that it imports, if any."""
 
     path: str
     template: str
@@ -167,85 +174,86 @@ class Rendering:
 
 
 def find_rendering(facts: NodeFacts) -> Rendering | None:
-    """How containerd's main file comes about on this node; None where it is a file like any other."""
+    """How containerd's main file is rendered on this node; None if it is not rendered."""
     path = facts.runtime.config.path
     template = facts.layout.regenerated.get(path)
     if template is None:
         return None
     pattern = f"{template.removesuffix('.tmpl')}.d/*.toml"
-    # Up to 1.7 a plugin's table in a drop-in would take the place of the rendered one as a whole (containerd#5837).
+    # Up to 1.7 a plugin's table in a drop-in would replace the whole rendered one (containerd#5837).
     deep = facts.runtime.merged.merge is not Merge.REPLACING
-    imported = deep and pattern in [posixpath.normpath(each) for each in facts.runtime.imports]
+    imported = deep and pattern in [posixpath.normpath(path) for path in facts.runtime.imports]
     return Rendering(path, template, posixpath.dirname(pattern) + "/" + OWN_DROP_IN_NAME if imported else None)
 
 
-def template_of(facts: NodeFacts, found: Rendering) -> ConfigFile | None:
-    """The template that is there."""
-    return next((each for each in facts.layout.template_files if each.path == found.template), None)
+def template_of(facts: NodeFacts, rendering: Rendering) -> ConfigFile | None:
+    """The existing template."""
+    return next((config for config in facts.layout.template_files if config.path == rendering.template), None)
 
 
 def own_paths(facts: NodeFacts) -> frozenset[str]:
-    """Files outside of /etc/containerd that are written here."""
-    found = find_rendering(facts)
-    return frozenset((found.place, found.template)) if found else frozenset()
+    """Files outside of /etc/containerd that this collection writes."""
+    rendering = find_rendering(facts)
+    return frozenset((rendering.place, rendering.template)) if rendering else frozenset()
 
 
-def place_changes(facts: NodeFacts, found: Iterable[Change]) -> tuple[Change, ...]:
-    """The changes, each in the file where it lasts; what has no such place keeps the rendered file and is refused."""
-    how = find_rendering(facts)
-    if how is None:
-        return tuple(found)
-    result = [_place_change(facts, how, change) for change in found]
-    return (*_version(facts, how, result), *result)
+def place_changes(facts: NodeFacts, changes: Iterable[Change]) -> tuple[Change, ...]:
+    """Each change in the file where it persists; a change without one keeps the rendered file and is refused."""
+    rendering = find_rendering(facts)
+    if rendering is None:
+        return tuple(changes)
+    result = [_place_change(facts, rendering, change) for change in changes]
+    return (*_version(facts, rendering, result), *result)
 
 
-def _place_change(facts: NodeFacts, how: Rendering, change: Change) -> Change:
-    if change.path != how.path or location_obstacle(facts, change):
+def _place_change(facts: NodeFacts, rendering: Rendering, change: Change) -> Change:
+    if change.path != rendering.path or location_obstacle(facts, change):
         return change
-    if how.drop_in:
-        return replace(change, path=how.drop_in)
-    if value_at(_tables(facts, how), change.keys) == change.after:
+    if rendering.drop_in:
+        return replace(change, path=rendering.drop_in)
+    if value_at(_tables(facts, rendering), change.keys) == change.after:
         reason = (
-            f"{how.template} says {change.setting}: {change.after}, and {facts.layout.name} has not rendered it since"
+            f"{rendering.template} has {change.setting}: {change.after},"
+            f" but {facts.layout.name} has not rendered it since"
         )
         return replace(change, reason=reason, path=None, target=TEMPLATE_TARGET)
-    return replace(change, path=how.template, target=TEMPLATE_TARGET)
+    return replace(change, path=rendering.template, target=TEMPLATE_TARGET)
 
 
-def _version(facts: NodeFacts, how: Rendering, changes: list[Change]) -> Iterator[Change]:
-    """A drop-in names the version of the rendered file: so the version in force stays what it is."""
-    if how.drop_in is None:
+def _version(facts: NodeFacts, rendering: Rendering, changes: list[Change]) -> Iterator[Change]:
+    """The version of a new drop-in: that of the rendered file, so the effective version does not change."""
+    if rendering.drop_in is None:
         return
-    known = files_of(facts.runtime).get(how.drop_in)
-    if how.drop_in in {each.path for each in changes} and not (known and known.values):
-        reason = "a file without it is schema 1, or what the release takes it for"
+    known = files_of(facts.runtime).get(rendering.drop_in)
+    if rendering.drop_in in {change.path for change in changes} and not (known and known.values):
+        reason = "a file without it has schema 1, or the default of the release"
         version, needs = facts.runtime.config_version, frozenset({Impact.RESTART_RUNTIME})
-        yield Change("containerd", "version", None, version, reason, needs, how.drop_in, ("version",))
+        yield Change("containerd", "version", None, version, reason, needs, rendering.drop_in, ("version",))
 
 
-def _tables(facts: NodeFacts, how: Rendering) -> Mapping[str, Any]:
-    """What the plain tables at the end of the template say."""
-    template = template_of(facts, how)
+def _tables(facts: NodeFacts, rendering: Rendering) -> Mapping[str, Any]:
+    """The values of the plain tables at the end of the template."""
+    template = template_of(facts, rendering)
     return read_toml(split_template(template.text)[1]) if template and template.text is not None else {}
 
 
 def location_obstacle(facts: NodeFacts, change: Change) -> str | None:
-    """Why a setting of the rendered file cannot be written where it would last; None where it can."""
-    how = find_rendering(facts)
-    if how is None or change.path != how.path:
+    """Why a setting of the rendered file cannot be written to a file where it persists; None if it can."""
+    rendering = find_rendering(facts)
+    if rendering is None or change.path != rendering.path:
         return None
     if change.keys[0] != "plugins":
-        return f"{change.setting} is no setting of a table of its own"
-    if is_another_driver(facts, how, change):
-        return f"{facts.layout.name} decides on the driver itself"
-    return None if how.drop_in else _template_obstacle(facts, how, change)
+        return f"{change.setting} is not in a plugin's table"
+    if is_another_driver(facts, rendering, change):
+        return f"{facts.layout.name} chooses the driver itself"
+    return None if rendering.drop_in else _template_obstacle(facts, rendering, change)
 
 
-def is_another_driver(facts: NodeFacts, how: Rendering, change: Change) -> bool:
-    """Whether this is not the driver that k3s or RKE2 gives kubelet and, by its base template, the handler runc."""
+def is_another_driver(facts: NodeFacts, rendering: Rendering, change: Change) -> bool:
+    """Whether the driver differs from the one that k3s or RKE2 sets for kubelet and, in its base template, for runc."""
     if change.keys[-1] != DRIVER_KEY:
         return False
-    template = template_of(facts, how)
+    template = template_of(facts, rendering)
     if template is not None and not extends_base(template.text or ""):
         return True
     own = declared_handlers(value_at(facts.runtime.config.values, _cri(facts)) or {})
@@ -256,41 +264,41 @@ def _cri(facts: NodeFacts) -> tuple[str, ...]:
     return SCHEMAS.get(facts.runtime.config_version or 0, SCHEMAS[2]).cri_table
 
 
-def _template_obstacle(facts: NodeFacts, how: Rendering, change: Change) -> str | None:
-    template = template_of(facts, how)
-    if template is None and how.template in facts.layout.templates:
-        return f"{how.template} was not looked at"
+def _template_obstacle(facts: NodeFacts, rendering: Rendering, change: Change) -> str | None:
+    template = template_of(facts, rendering)
+    if template is None and rendering.template in facts.layout.templates:
+        return f"{rendering.template} was not read"
     if template is None:
         if not _knows_base(facts.runtime.version):
-            return f"whether this {facts.layout.name} knows the base template is not known (k3s#7991)"
+            return f"whether this {facts.layout.name} has the base template is unknown (k3s#7991)"
         before = BASE
     elif template.kind != "regular" or template.text is None:
-        return f"{how.template} is {'a symbolic link' if template.kind == 'symlink' else 'not readable'}"
+        return f"{rendering.template} is {'a symbolic link' if template.kind == 'symlink' else 'not readable'}"
     else:
         before = template.text
     try:
         tables = read_toml(split_template(before)[1])
     except EditError as error:
-        return f"{how.template}: {error.message}"
+        return f"{rendering.template}: {error.message}"
     if value_at(tables, change.keys) == change.after:
         return None
     if template is not None and template.changed_after_start:
-        return f"{how.template} changed after {facts.layout.name} rendered it last"
+        return f"{rendering.template} changed after {facts.layout.name} last rendered it"
     if predict_rendering(facts.runtime.config.text or "", before, before) is None:
-        return f"{how.path} is not what {how.template} renders to"
-    return _declared_obstacle(facts, how, change, tables)
+        return f"{rendering.path} is not what {rendering.template} renders to"
+    return _declared_obstacle(facts, rendering, change, tables)
 
 
-def _declared_obstacle(facts: NodeFacts, how: Rendering, change: Change, tables: Mapping[str, Any]) -> str | None:
-    """A table is written once: in the plain part of the template, or in what comes before it."""
+def _declared_obstacle(facts: NodeFacts, rendering: Rendering, change: Change, tables: Mapping[str, Any]) -> str | None:
+    """A table may occur once: in the plain part of the template, or in the part before it."""
     is_nri = change.keys[1] == NRI_ID
-    # A handler is the table of its name; every other plugin's table is its own.
+    # A handler is the table with its name; NRI is the table of its plugin.
     table = change.keys[:2] if is_nri else change.keys[: len(_cri(facts)) + 3]
     if value_at(tables, table) is not None or (is_nri and value_at(facts.runtime.config.values, table) is None):
         return None
-    return f"the table of {table[-1]} stands before the tables that can be added to, and TOML takes no table twice"
+    return f"the table of {table[-1]} is before the tables that can be edited, and TOML allows a table only once"
 
 
 def _knows_base(version: str | None) -> bool:
-    found = re.match(r"v?(\d+)\.(\d+)\.(\d+).*-k3s", version or "")
-    return found is not None and tuple(map(int, found.groups())) >= BASE_SINCE
+    match = re.match(r"v?(\d+)\.(\d+)\.(\d+).*-k3s", version or "")
+    return match is not None and tuple(map(int, match.groups())) >= BASE_SINCE

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What differs between a CRI-O and the profile, written into one drop-in of our own, and how CRI-O validates that."""
+"""The changes of CRI-O for a profile, all in the collection's own drop-in, and their validation by CRI-O."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .change_set import Change, Impact, Unsupported
 
 TARGET = "cri-o"
 DROP_IN = "99-volcano-colocation.conf"
-"""CRI-O applies its drop-ins by name, the last one wins (crio.conf.d(5)): behind 10-crio.conf, 99-nvidia.conf, …"""
+"""CRI-O reads its drop-ins by name, the last one wins (crio.conf.d(5)): after 10-crio.conf, 99-nvidia.conf, …"""
 HEADER = "# Kept by the Ansible collection volcano.colocation. A file that sorts behind this one wins over it.\n"
 
 RESTART = frozenset({Impact.RESTART_RUNTIME})
@@ -49,25 +49,25 @@ CONNECTIONS = (*NRI, "nri_disable_connections")
 
 @dataclass(frozen=True)
 class CrioSetting:
-    """A setting that the profile asks for. ``default`` is None where it depends on a version that is not known."""
+    """A setting that the profile sets. ``default`` is None if it depends on an unknown version."""
 
     keys: tuple[str, ...]
     flag: str
-    wanted: Any
+    desired: Any
     default: Any
     needs: frozenset[Impact]
 
 
 @dataclass(frozen=True)
 class EffectiveValue:
-    """What the files come to, and which of them says so; None is the default's."""
+    """The effective value of the files, and the file that sets it; None for the default."""
 
     value: Any
     path: str | None
 
 
 def desired_settings(facts: NodeFacts, profile: Profile) -> Iterator[CrioSetting]:
-    """All settings of CRI-O that the profile is about, whether they differ or not."""
+    """All settings of CRI-O that the profile sets, whether they differ or not."""
     driver, runtime = profile.cgroup_driver, facts.runtime
     if driver:
         yield CrioSetting(MANAGER, MANAGER_FLAG, driver.value, Driver.SYSTEMD.value, DISRUPTIVE)
@@ -85,15 +85,15 @@ def desired_settings(facts: NodeFacts, profile: Profile) -> Iterator[CrioSetting
         yield CrioSetting((*NRI, key), flag, value, default, RESTART)
 
 
-def _monitor(facts: RuntimeFacts, found: DriverFacts, driver: Driver) -> str | None:
-    """What ``conmon_cgroup`` has to become; None when what the files say, or do not say, suits the driver.
+def _monitor(facts: RuntimeFacts, driver_facts: DriverFacts, driver: Driver) -> str | None:
+    """The value that ``conmon_cgroup`` needs; None if the files, or the defaults, already suit the driver.
 
-    It is deprecated, but a handler's ``monitor_cgroup`` in a drop-in would take the place of the handler's whole table.
+    It is deprecated, but a handler's ``monitor_cgroup`` in a drop-in would replace the handler's whole table.
     """
-    said = list(crio_runtime.monitor_settings(facts.layers))
-    silent = not said and found.live is not driver
-    if all(crio_runtime.monitor_suits(word.value, driver.value, facts.version) for word in said) and not (
-        silent
+    words = list(crio_runtime.monitor_settings(facts.layers))
+    undecided = not words and driver_facts.live is not driver
+    if all(crio_runtime.monitor_suits(word.value, driver.value, facts.version) for word in words) and not (
+        undecided
         and not crio_runtime.default_monitor_suits(facts.layers, driver.value, facts.version, facts.default_handler)
     ):
         return None
@@ -102,42 +102,42 @@ def _monitor(facts: RuntimeFacts, found: DriverFacts, driver: Driver) -> str | N
 
 def effective_value(facts: RuntimeFacts, setting: CrioSetting) -> EffectiveValue:
     """The value that CRI-O reads from its files, or its default."""
-    said = setting_values(facts.layers, setting.keys)
-    return EffectiveValue(*said[0]) if said else EffectiveValue(setting.default, None)
+    entries = setting_values(facts.layers, setting.keys)
+    return EffectiveValue(*entries[0]) if entries else EffectiveValue(setting.default, None)
 
 
 def command_line_value(facts: RuntimeFacts, setting: CrioSetting) -> bool | str | None:
-    """What CRI-O is started with, which goes over every file; None when it is not spoken of."""
-    if isinstance(setting.wanted, bool):
+    """The value on CRI-O's command line, which overrides every file; None if it is not set."""
+    if isinstance(setting.desired, bool):
         return boolean_flag(facts.command_line, setting.flag)
     return command_line_option(facts.command_line, setting.flag)
 
 
-def is_same(found: Any, wanted: Any) -> bool:
-    return type(found) is type(wanted) and bool(found == wanted)
+def is_same(current: Any, desired: Any) -> bool:
+    return type(current) is type(desired) and bool(current == desired)
 
 
 def to_printed(value: object) -> str:
-    """A value as CRI-O's command line and its printed configuration have it, without quotes."""
+    """A value in the form of CRI-O's command line and printed configuration, without quotes."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def drop_in(facts: RuntimeFacts) -> str:
-    """The path of our drop-in."""
+    """The path of the collection's drop-in."""
     return f"{facts.crio.folder if facts.crio else ''}/{DROP_IN}"
 
 
 def _edits(facts: NodeFacts, profile: Profile) -> Iterator[Change]:
     runtime = facts.runtime
     for setting in desired_settings(facts, profile):
-        found = effective_value(runtime, setting).value
-        # A flag with another word is refused; with the wanted one, no file has a say.
-        if command_line_value(runtime, setting) is None and not is_same(found, setting.wanted):
+        current = effective_value(runtime, setting).value
+        # A flag with another value is refused; a flag with the desired value overrides the files.
+        if command_line_value(runtime, setting) is None and not is_same(current, setting.desired):
             yield Change(
                 TARGET,
                 setting.keys[-1],
-                found,
-                setting.wanted,
+                current,
+                setting.desired,
                 "differs from the profile",
                 setting.needs,
                 drop_in(runtime),
@@ -150,52 +150,52 @@ def _process(before: str, after: str, reason: str, needs: frozenset[Impact]) -> 
 
 
 def _restarts(facts: NodeFacts, profile: Profile, edited: set[tuple[str, ...]]) -> Iterator[Change]:
-    """What the files say already and the running CRI-O does not do."""
+    """Restarts for settings that the files have and the running CRI-O has not."""
     driver, running = profile.cgroup_driver, facts.driver.live
     if driver and MANAGER not in edited and running not in (driver, None):
         reason = f"CRI-O runs with {running.value}, its files say {driver.value}"
         yield _process(running.value, driver.value, reason, DISRUPTIVE)
-    wanted, nri = profile.nri.enabled, facts.runtime.nri
-    if facts.runtime.running and wanted is nri.configured and wanted is not nri.running:
+    desired, nri = profile.nri.enabled, facts.runtime.nri
+    if facts.runtime.running and desired is nri.configured and desired is not nri.running:
         state = {True: "on", False: "off"}
-        reason = f"NRI is {state[wanted]} in the files and {state[nri.running]} in the running CRI-O"
-        yield _process(state[nri.running], state[wanted], reason, RESTART)
+        reason = f"NRI is {state[desired]} in the files and {state[nri.running]} in the running CRI-O"
+        yield _process(state[nri.running], state[desired], reason, RESTART)
 
 
 def _changed_since_start(facts: NodeFacts, profile: Profile) -> Iterator[Change]:
-    """Before RuntimeConfig (1.28) nothing tells the driver in force, and NRI's paths and timeouts are never told."""
-    changed = [each.path for each in facts.runtime.layers if each.changed_after_start]
-    untold = profile.cgroup_driver is not None and facts.driver.live is None
-    silent = profile.nri.enabled is not None and profile.nri.settings
-    if facts.runtime.running and changed and (untold or silent):
+    """CRI-O reports its driver only since 1.28 (RuntimeConfig), and never reports NRI's paths and timeouts."""
+    changed = [config.path for config in facts.runtime.layers if config.changed_after_start]
+    driver_unknown = profile.cgroup_driver is not None and facts.driver.live is None
+    sets_nri = profile.nri.enabled is not None and profile.nri.settings
+    if facts.runtime.running and changed and (driver_unknown or sets_nri):
         reason = f"{', '.join(changed)} changed after CRI-O started; what runs may differ"
-        yield _process("older than its files", "restarted", reason, DISRUPTIVE if untold else RESTART)
+        yield _process("older than its files", "restarted", reason, DISRUPTIVE if driver_unknown else RESTART)
 
 
 def crio_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
-    """Edits of our drop-in, or the restart that an earlier edit still lacks."""
+    """Edits of the drop-in, or the restart that an earlier edit still requires."""
     edits = tuple(_edits(facts, profile))
-    found = (*edits, *_restarts(facts, profile, {each.keys for each in edits}))
-    return found or tuple(_changed_since_start(facts, profile))
+    changes = (*edits, *_restarts(facts, profile, {change.keys for change in edits}))
+    return changes or tuple(_changed_since_start(facts, profile))
 
 
 def crio_nri_unsupported(facts: RuntimeFacts, profile: Profile) -> Unsupported | None:
-    """NRI asked of a CRI-O that has none."""
+    """The requested NRI if this CRI-O does not support it."""
     if not profile.nri.enabled or facts.nri.supported is not False:
         return None
     return Unsupported("nri", f"CRI-O {facts.version} has no NRI; it came with 1.26")
 
 
 def connections_refused_by(facts: RuntimeFacts) -> str | None:
-    """The file that keeps plugins of their own process away from NRI; None when none does."""
-    said = setting_values(facts.layers, CONNECTIONS)
-    return said[0][1] if said and said[0][0] is True else None
+    """The file that disables connections of external NRI plugins; None if no file does."""
+    entries = setting_values(facts.layers, CONNECTIONS)
+    return entries[0][1] if entries and entries[0][0] is True else None
 
 
 def crio_validation(facts: RuntimeFacts, changes: Iterable[Change]) -> dict[str, Any]:
-    """CRI-O reads our drop-in alone, over its defaults (cri-o internal/criocli/config.go; nothing is executed).
+    """CRI-O reads the drop-in alone, over its defaults (cri-o internal/criocli/config.go; nothing is executed).
 
-    Other files are left out: they may need each other, and who wins among them has been decided from their texts.
+    Other files are omitted: they may depend on each other, and their precedence is already evaluated from their texts.
     """
     path = drop_in(facts)
     visible = [change for change in changes if change.path == path and _is_printed(facts, change)]
@@ -208,7 +208,7 @@ def crio_validation(facts: RuntimeFacts, changes: Iterable[Change]) -> dict[str,
 
 
 def _is_printed(facts: RuntimeFacts, change: Change) -> bool:
-    """A value that is CRI-O's default is printed as a comment (pkg/config/template.go), a timeout in Go's spelling."""
+    """Not a default, which CRI-O prints as a comment (pkg/config/template.go), nor a timeout, printed in Go's form."""
     key = change.keys[-1]
     known = parse_release(facts.version)
     defaults: dict[str, Any] = {name: default for name, _flag, default in NRI_KEYS.values()}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a plan is made from: a node, a profile, the fields that it sets, and the node as the profile would leave it."""
+"""The inputs of a plan: a node, a profile, the fields that it sets, and the node after the profile is applied."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _value_below(settings: Mapping[str, Setting], key: str) -> Any:
 
 
 def settings_after(settings: Mapping[str, Setting], profile: Profile) -> dict[str, Setting]:
-    """The settings in force with the profile's on top. What should be a table and is none stays as it is."""
+    """The effective settings with the profile's values on top. A value that should be a table but is not one stays."""
     after = dict(settings)
     for setting, keys, value in desired_fields(profile):
         below = _value_below(after, setting.key)
@@ -41,7 +41,7 @@ def settings_after(settings: Mapping[str, Setting], profile: Profile) -> dict[st
 
 
 def resolve_profile(facts: NodeFacts, profile: Profile) -> Profile:
-    """The profile with reserved_memory computed for this node; unchanged where that cannot be done."""
+    """The profile with reserved_memory computed for this node; unchanged if it cannot be computed."""
     if profile.reserved_memory != AUTO:
         return profile
     try:
@@ -52,21 +52,21 @@ def resolve_profile(facts: NodeFacts, profile: Profile) -> Profile:
 
 
 def _claims(profile: Profile) -> tuple[Claim, ...]:
-    said: dict[str, list[str]] = {}
+    entries: dict[str, list[str]] = {}
     for setting, keys, value in desired_fields(profile):
-        said.setdefault(setting.key, []).append(
+        entries.setdefault(setting.key, []).append(
             render_value(value) if len(keys) == 1 else f"{keys[1]}={render_value(value)}"
         )
-    return tuple(Claim(key, ", ".join(values), SOURCE) for key, values in said.items())
+    return tuple(Claim(key, ", ".join(values), SOURCE) for key, values in entries.items())
 
 
 def drivers_after(facts: NodeFacts, profile: Profile) -> DriverFacts:
-    """The cgroup drivers once both sides have the profile's; without one, as found."""
+    """The cgroup drivers after both sides get the profile's; unchanged if the profile sets none."""
     return facts.driver.with_both(profile.cgroup_driver)
 
 
 def node_after(facts: NodeFacts, profile: Profile) -> NodeFacts:
-    """The facts of the node once kubelet has the profile's values; whatever else is true stays so."""
+    """The facts of the node with the profile's values for kubelet; all other facts stay."""
     profile = resolve_profile(facts, profile)
     settings = settings_after(facts.kubelet.settings, profile)
     if profile.reserved_memory == AUTO:
@@ -83,7 +83,7 @@ def node_after(facts: NodeFacts, profile: Profile) -> NodeFacts:
 
 @dataclass(frozen=True)
 class PlanInputs:
-    """Each value is computed once, when first asked for. ``profile`` is the node's own: resolve_profile."""
+    """Each value is computed once, on first use. ``profile`` is resolved for the node (``resolve_profile``)."""
 
     facts: NodeFacts
     profile: Profile
@@ -98,25 +98,25 @@ class PlanInputs:
 
     @cached_property
     def driver_after(self) -> DriverFacts:
-        """The cgroup drivers once both sides have the profile's."""
+        """The cgroup drivers after both sides get the profile's."""
         return drivers_after(self.facts, self.profile)
 
     @cached_property
     def desired(self) -> tuple[Desired, ...]:
-        """What the profile sets of kubelet; nothing where kubelet is none of its business."""
+        """The fields of kubelet that the profile sets; empty if it sets none."""
         return tuple(desired_fields(self.profile))
 
     @cached_property
     def kubelet_location(self) -> ConfigLocation | Refusal:
-        """Where kubelet's settings are written, or why nowhere."""
+        """Where kubelet's settings are written, or why they cannot be written."""
         return choose_location(self.facts, Strategy(self.profile.kubelet_strategy))
 
     @cached_property
     def kubelet_layers(self) -> tuple[Layer, ...]:
-        """kubelet's files, the weakest first."""
+        """kubelet's files, the one with the lowest precedence first."""
         return config_layers(self.kubelet)
 
     @cached_property
     def kubelet_document(self) -> Mapping[str, Any]:
-        """What kubelet makes of its files; flags are another matter."""
+        """The document that kubelet merges from its files, without its flags."""
         return merge_layers(self.kubelet_layers, minor(self.kubelet.version))

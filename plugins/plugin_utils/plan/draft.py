@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the plan of a node would result in, before anything has judged whether it may be applied."""
+"""The draft of a node's plan: all differences, before rules decide whether they may be applied."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .desired_state import PlanInputs, node_after
 
 
 def _misplaced_pods(facts: NodeFacts, driver: Driver) -> int:
-    other = facts.pods.cgroupfs_paths if driver is Driver.SYSTEMD else facts.pods.systemd_paths
-    return other + len(facts.pods.misplaced_paths)
+    count = facts.pods.cgroupfs_paths if driver is Driver.SYSTEMD else facts.pods.systemd_paths
+    return count + len(facts.pods.misplaced_paths)
 
 
 def pod_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
-    """Containers keep the cgroup they were made in until they are made again."""
+    """Containers stay in the cgroup they were created in until they are re-created."""
     driver = profile.cgroup_driver
     if driver is None or not _misplaced_pods(facts, driver):
         return ()
@@ -37,17 +37,17 @@ def pod_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
 
 @dataclass(frozen=True)
 class Planner:
-    """``changes`` of a runtime, and what of NRI it cannot have."""
+    """Plans the changes of a runtime, and reports NRI if the runtime does not support it."""
 
     changes: Callable[[NodeFacts, Profile], tuple[Change, ...]]
-    nri_skip: Callable[[RuntimeFacts, Profile], Unsupported | None]
+    nri_unsupported: Callable[[RuntimeFacts, Profile], Unsupported | None]
 
 
 PLANNERS: Mapping[str, Planner] = {
     "containerd": Planner(containerd_changes.containerd_changes, containerd_changes.containerd_nri_unsupported),
     "cri-o": Planner(crio_changes, crio_nri_unsupported),
 }
-"""By the name that the CRI gives itself. Nodes with another runtime are refused before anything is planned."""
+"""By the runtime name that the CRI reports. Nodes with another runtime are refused before planning."""
 
 
 def planner(facts: RuntimeFacts) -> Planner | None:
@@ -56,25 +56,25 @@ def planner(facts: RuntimeFacts) -> Planner | None:
 
 def runtime_changes(facts: NodeFacts, profile: Profile) -> tuple[Change, ...]:
     """What differs between the node's runtime and the profile."""
-    found = planner(facts.runtime)
-    return found.changes(facts, profile) if found else ()
+    runtime_planner = planner(facts.runtime)
+    return runtime_planner.changes(facts, profile) if runtime_planner else ()
 
 
 def nri_unsupported(facts: NodeFacts, profile: Profile) -> Unsupported | None:
-    """NRI asked of a runtime that has none."""
-    found = planner(facts.runtime)
-    return found.nri_skip(facts.runtime, profile) if found else None
+    """The requested NRI if the runtime does not support it."""
+    runtime_planner = planner(facts.runtime)
+    return runtime_planner.nri_unsupported(facts.runtime, profile) if runtime_planner else None
 
 
 def unsupported_settings(facts: NodeFacts, profile: Profile) -> tuple[Unsupported, ...]:
-    """What is left out because the profile says so."""
-    skip = nri_unsupported(facts, profile)
-    return (skip,) if skip and profile.nri.unsupported == "skip" else ()
+    """Unsupported settings that the profile allows to skip."""
+    unsupported = nri_unsupported(facts, profile)
+    return (unsupported,) if unsupported and profile.nri.unsupported == "skip" else ()
 
 
 @dataclass(frozen=True)
 class PlanDraft(PlanInputs):
-    """The rules of refusal judge this, and never plan themselves. Each value is computed once, when first asked for."""
+    """The input of the refusal rules, which never plan themselves. Each value is computed once, on first use."""
 
     @cached_property
     def kubelet_changes(self) -> tuple[Change, ...]:
@@ -90,16 +90,16 @@ class PlanDraft(PlanInputs):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """All that differs, in the order in which it is shown."""
+        """All differences, in the order of the report."""
         moved = pod_changes(self.facts, self.profile)
         return self.kubelet_changes + self.patch_changes + self.runtime_changes + moved
 
     @cached_property
     def containerd_after(self) -> Layers:
-        """What containerd would read once the plan is carried out."""
+        """What containerd would read after the plan is applied."""
         return layers_after(self.runtime, self.runtime_changes)
 
     @cached_property
     def node_after(self) -> NodeFacts:
-        """The facts of the node once kubelet has the profile's values."""
+        """The facts of the node with the profile's values for kubelet."""
         return node_after(self.facts, self.profile)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The file texts a plan leads to: one splice a file, from which the diff and the transaction both come."""
+"""The file texts after a plan: one edit for each file, used for both the diff and the transaction."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ..edit.toml_splice import edit_toml
 from . import containerd_location, crio_changes, kubeadm_patch
 from .change_set import Change
 
-# Ansible loads an action once and forks a worker for each task and node: what is loaded here, no worker loads again.
+# Ansible loads an action once and forks a worker for each task and node: workers do not load these libraries again.
 preload("yaml", "tomli")
 
 NEW_TEXTS: Mapping[str, str] = {
-    # Its schema comes as a change of its own: it depends on the release.
+    # The version is a separate change: it depends on the release.
     "containerd": "# Made by volcano.colocation. Keep settings of your own in another file.\n",
     containerd_location.TEMPLATE_TARGET: BASE,
-    # Each drop-in has to name its version and kind: cmd/kubelet/app/server.go, mergeKubeletConfigurations.
+    # Each drop-in needs apiVersion and kind: cmd/kubelet/app/server.go, mergeKubeletConfigurations.
     "kubelet": "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n",
     "cri-o": crio_changes.HEADER,
     kubeadm_patch.TARGET: kubeadm_patch.HEADER,
@@ -35,9 +35,9 @@ NEW_TEXTS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class FileEdit:
-    """A file's text before and after; ``before`` is None when there is no such file.
+    """A file's text before and after; ``before`` is None if the file does not exist.
 
-    ``section``: what of the node it belongs to, for whoever wants to put just that back.
+    ``section``: the part of the node that the file belongs to, so that restore can select it.
     """
 
     path: str
@@ -53,9 +53,9 @@ class FileEdit:
         return hashlib.sha256(self.before.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-Splice = Callable[[str, Mapping[tuple[str, ...], Any]], str]
+Editor = Callable[[str, Mapping[tuple[str, ...], Any]], str]
 
-LANGUAGES: Mapping[str, Splice] = {
+EDITORS: Mapping[str, Editor] = {
     "kubelet": edit_kubelet,
     "kubelet flag": remove_flags,
     kubeadm_patch.TARGET: edit_kubelet,
@@ -63,12 +63,12 @@ LANGUAGES: Mapping[str, Splice] = {
     containerd_location.TEMPLATE_TARGET: edit_template,
     "cri-o": edit_toml,
 }
-"""By a change's target: how its file is edited."""
+"""The editor of a file, by the target of the change."""
 RUNTIMES = ("containerd", containerd_location.TEMPLATE_TARGET, "cri-o")
 
 
 def captured_files(snapshot: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
-    """Evidence of every file that a plan may change, by path; what is not in it is not there."""
+    """Evidence of every file that a plan may change, by path; other files do not exist on the node."""
     runtime = snapshot["runtime"]
     patches = (snapshot["kubelet"].get("kubeadm_patches") or {}).get("files", {})
     return {
@@ -81,23 +81,23 @@ def captured_files(snapshot: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any
 
 
 def new_text(target: str) -> str:
-    """What a file that is not there yet begins with."""
+    """The initial text of a new file."""
     return NEW_TEXTS.get(target, "")
 
 
 def _desired_value(change: Change) -> Any:
-    """Of a list of containerd's with one item more or less only that item is wanted: the others stay as written."""
+    """If a list of containerd gains or loses one item, edit only that item: the others stay as written."""
     before, after = change.before, change.after
     if change.target != "containerd" or not isinstance(before, list) or not isinstance(after, list):
         return after
     if after[:-1] == before:
         return AppendItem(after[-1])
-    gone = {each for each in before if each not in after}
-    return RemoveItem(gone.pop()) if len(gone) == 1 else after
+    removed = {item for item in before if item not in after}
+    return RemoveItem(removed.pop()) if len(removed) == 1 else after
 
 
 def _require_readable(text: str) -> None:
-    """The next run has to be able to read what this one writes."""
+    """UnsupportedEdit if the next run could not read the text because it is too large."""
     size = len(text.encode("utf-8", "surrogateescape"))
     if size > CONFIG_LIMIT:
         raise UnsupportedEdit(
@@ -107,17 +107,17 @@ def _require_readable(text: str) -> None:
 
 
 def file_edits(snapshot: Mapping[str, Any], changes: Iterable[Change]) -> tuple[FileEdit, ...]:
-    """One FileEdit a file, in the order of the changes; UneditableFile when a text cannot be changed safely."""
-    wanted: dict[tuple[str, str], dict[tuple[str, ...], Any]] = {}
+    """One FileEdit for each file, in the order of the changes; UneditableFile if a text cannot be changed safely."""
+    desired: dict[tuple[str, str], dict[tuple[str, ...], Any]] = {}
     for change in changes:
         if change.path is not None:
-            wanted.setdefault((change.path, change.target), {})[change.keys] = _desired_value(change)
+            desired.setdefault((change.path, change.target), {})[change.keys] = _desired_value(change)
     files = captured_files(snapshot)
     edits = []
-    for (path, target), values in wanted.items():
+    for (path, target), values in desired.items():
         before = files.get(path, {}).get("text")
         try:
-            after = LANGUAGES[target](new_text(target) if before is None else before, values)
+            after = EDITORS[target](new_text(target) if before is None else before, values)
             _require_readable(after)
         except EditError as error:
             raise UneditableFile(path, error) from error

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the first boot of an image does with the files that it then has; nothing of it is tried while it is prepared."""
+"""What the first boot of an image does with its files; preparing the image does not test it."""
 
 from __future__ import annotations
 
@@ -36,29 +36,29 @@ from .kubelet_location import ConfigLocation
 
 REPORTED_FIELDS = (CGROUP_DRIVER, CPU_MANAGER_POLICY, TOPOLOGY_MANAGER_POLICY, MEMORY_MANAGER_POLICY)
 STATIC_POLICIES = {CPU_MANAGER_POLICY: "static", MEMORY_MANAGER_POLICY: "Static"}
-"""The policies under which a checkpoint holds what the machine has."""
+"""The policies whose checkpoints contain resources of the machine."""
 RESERVED = (("system-reserved", SYSTEM_RESERVED_CGROUP), ("kube-reserved", KUBE_RESERVED_CGROUP))
 
 
 @dataclass(frozen=True)
 class FirstBoot:
-    """``lines`` in the order of the boot; ``warnings`` are those of them that keep kubelet from starting."""
+    """``lines`` in the order of the boot; ``warnings`` are the lines that keep kubelet from starting."""
 
     lines: tuple[str, ...]
     warnings: tuple[str, ...] = ()
 
 
 def kubelet_first_boot(draft: PlanDraft, changes: Sequence[Change]) -> FirstBoot:
-    """The boot of an image whose kubelet gets this profile; kubelet's changes are in its profile already."""
-    facts, place = draft.facts, draft.kubelet_location
+    """The first boot of an image with this profile for kubelet; the profile already covers ``changes``."""
+    facts, location = draft.facts, draft.kubelet_location
     after = settings_after(facts.kubelet.settings, draft.profile)
-    where = ", ".join(place.paths) if isinstance(place, ConfigLocation) else facts.kubelet.config.path
+    files = ", ".join(location.paths) if isinstance(location, ConfigLocation) else facts.kubelet.config.path
     refused = tuple(line for line in _start_failures(facts, after) if line)
-    lines = (*_slices(after), f"{_kubelets_unit(facts)} starts kubelet with {_reported_values(after)} ({where})")
+    lines = (*_slices(after), f"{_kubelet_unit(facts)} starts kubelet with {_reported_values(after)} ({files})")
     return FirstBoot((*lines, *refused, *_checkpoints(facts, after)), refused)
 
 
-def _kubelets_unit(facts: NodeFacts) -> str:
+def _kubelet_unit(facts: NodeFacts) -> str:
     return facts.layout.name if facts.layout.name in RANCHER else "kubelet.service"
 
 
@@ -67,20 +67,20 @@ def _text(after: Mapping[str, Setting], field: KubeletField) -> str | None:
 
 
 def _reported_values(after: Mapping[str, Setting]) -> str:
-    found = {field.key: _text(after, field) for field in REPORTED_FIELDS}
-    return ", ".join(f"{key} {word}" for key, word in found.items() if word) or "its defaults"
+    values = {field.key: _text(after, field) for field in REPORTED_FIELDS}
+    return ", ".join(f"{key} {word}" for key, word in values.items() if word) or "its defaults"
 
 
 def _slices(after: Mapping[str, Setting]) -> Iterator[str]:
-    """kubelet looks for the cgroups before it starts, and never makes them: validateNodeAllocatable."""
+    """kubelet requires these cgroups at its start and never creates them: validateNodeAllocatable."""
     enforced = after[ENFORCE_NODE_ALLOCATABLE.key].value if ENFORCE_NODE_ALLOCATABLE.key in after else None
     words = (
-        {str(each).removesuffix("-compressible") for each in enforced or ()} if isinstance(enforced, list) else set()
+        {str(word).removesuffix("-compressible") for word in enforced or ()} if isinstance(enforced, list) else set()
     )
     for word, field in RESERVED:
         named = _text(after, field)
         if named and word in words:
-            yield f"{named} ({field.key}) has to be there before kubelet starts; systemd_slice makes it in the image"
+            yield f"{named} ({field.key}) must exist before kubelet starts; create it in the image with systemd_slice"
 
 
 def _managers(facts: NodeFacts) -> tuple[tuple[KubeletField, Checkpoint | None], ...]:
@@ -91,7 +91,7 @@ def _managers(facts: NodeFacts) -> tuple[tuple[KubeletField, Checkpoint | None],
 
 
 def _start_failures(facts: NodeFacts, after: Mapping[str, Setting]) -> Iterator[str]:
-    """pkg/kubelet/cm/{cpumanager,memorymanager}/state: another policy than the configured one is an error."""
+    """kubelet does not start with a checkpoint of another policy: pkg/kubelet/cm/{cpumanager,memorymanager}/state."""
     for field, checkpoint in _managers(facts):
         policy = _text(after, field)
         if checkpoint is None or not checkpoint.exists:
@@ -123,9 +123,9 @@ def _checkpoints(facts: NodeFacts, after: Mapping[str, Setting]) -> Iterator[str
 def containerd_first_boot(draft: PlanDraft, changes: Sequence[Change]) -> FirstBoot:
     after = draft.containerd_after
     tables: dict[str, Any] = {DEFAULT_HANDLER: {}, **declared_handlers(after.cri)}
-    known = [each.name for each in draft.runtime.handlers] or [DEFAULT_HANDLER]
+    known = [handler.name for handler in draft.runtime.handlers] or [DEFAULT_HANDLER]
     words = [f"{name} {_driver(systemd_cgroup_option(tables.get(name)))}" for name in known]
-    files = ", ".join(each.path for each in after.files)
+    files = ", ".join(config.path for config in after.files)
     lines = [f"containerd.service starts containerd with the cgroup driver {', '.join(words)} ({files})"]
     disabled = nri_values(after).get("disable")
     if isinstance(disabled, bool):
@@ -140,8 +140,8 @@ def _driver(word: Any) -> str:
 
 
 def crio_first_boot(draft: PlanDraft, changes: Sequence[Change]) -> FirstBoot:
-    wanted = {".".join(each.keys): each.wanted for each in crio_settings(draft.facts, draft.profile)}
-    written = next((each.path for each in changes if each.target == CRIO and each.path), None)
-    where = f" ({written})" if written else ""
-    said = ", ".join(f"{name} {value}" for name, value in wanted.items()) or "its files as they are"
-    return FirstBoot((f"crio.service starts CRI-O with {said}{where}",))
+    desired = {".".join(setting.keys): setting.desired for setting in crio_settings(draft.facts, draft.profile)}
+    written = next((change.path for change in changes if change.target == CRIO and change.path), None)
+    origin = f" ({written})" if written else ""
+    listed = ", ".join(f"{name} {value}" for name, value in desired.items()) or "its files as they are"
+    return FirstBoot((f"crio.service starts CRI-O with {listed}{origin}",))

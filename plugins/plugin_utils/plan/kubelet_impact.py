@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a change of each of kubelet's fields requires: a restart, a drained node, a checkpoint moved aside.
 
-Both checkpoints hold what their manager was started with: pkg/kubelet/cm/cpumanager/policy_static.go and
+Both checkpoints contain the options that their manager started with: pkg/kubelet/cm/cpumanager/policy_static.go and
 pkg/kubelet/cm/memorymanager/policy_static.go, validateState.
 """
 
@@ -34,13 +34,13 @@ def may_have_impact(key: str, impact: FieldImpact) -> bool:
 
 
 def memory_policy(facts: KubeletFacts) -> str | None:
-    """The memory manager's policy in force."""
+    """The memory manager's effective policy."""
     setting = facts.settings.get(MEMORY_MANAGER_POLICY.key)
     return str(setting.value) if setting else None
 
 
 def change_impact(keys: Keys, facts: KubeletFacts, profile: Profile) -> frozenset[Impact]:
-    """What a changed value at ``keys`` takes."""
+    """The impact of a changed value at ``keys``."""
     disruptive = {FieldImpact.DRAIN}
     if "static" in (facts.cpu_manager_policy, profile.cpu_manager_policy):
         disruptive.add(FieldImpact.DRAIN_UNDER_STATIC_CPU)
@@ -50,17 +50,17 @@ def change_impact(keys: Keys, facts: KubeletFacts, profile: Profile) -> frozense
 
 
 def policy_after(facts: NodeFacts, plan: Plan, profile: Profile) -> str | None:
-    """The CPU manager's policy once the plan is carried out; None where the profile says nothing."""
+    """The CPU manager's policy after the plan is applied; None if the profile does not set it."""
     return facts.kubelet.cpu_manager_policy if plan.pending else profile.cpu_manager_policy
 
 
 def memory_policy_after(kubelet: KubeletFacts, plan: Plan, profile: Profile) -> str | None:
-    """The memory manager's policy once the plan is carried out; None where the profile says nothing."""
+    """The memory manager's policy after the plan is applied; None if the profile does not set it."""
     return memory_policy(kubelet) if plan.pending else profile.memory_manager_policy
 
 
 def _has_impact(plan: Plan, impact: FieldImpact) -> bool:
-    """Whether a change of the plan has an impact; of a flag that is removed it is not known which entries change."""
+    """Whether a change of the plan has an impact; a removed flag may have it, as its changed entries are unknown."""
     flags = any(change.target == "kubelet flag" and may_have_impact(change.keys[0], impact) for change in plan.changes)
     return flags or any(impact_of(change.keys) is impact for change in plan.changes)
 
@@ -93,7 +93,7 @@ def _moves_memory(kubelet: KubeletFacts, plan: Plan, profile: Profile) -> bool:
 
 
 def moved_checkpoints(facts: NodeFacts, plan: Plan, profile: Profile) -> list[str]:
-    """Paths of the checkpoints that were made for another policy, another reserved set, other CPUs or other memory."""
+    """Paths of the checkpoints that belong to another policy, reserved set, other CPUs or other memory."""
     if Impact.RESTART_KUBELET not in plan.needs:
         return []
     kubelet = facts.kubelet

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the tool that owns a node has to be told, so that its next run writes what the profile says."""
+"""Instructions for the tool that owns a node, so that its next run writes the values of the profile."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PATCHES_SINCE, ONE_CONFIGMAP_SINCE = (1, 25), (1, 24)
 """kubeadm: --patches with the target kubeletconfiguration (kubernetes#110405); a ConfigMap for all versions."""
 
 OPENFUYAO = {"cpuManagerPolicy": "static", "kubeReserved.cpu": "0.5", "systemReserved.cpu": "0.5"}
-"""What openFuyao's volcano-config-service always writes, by the README of openFuyao/volcano-config-service."""
+"""What openFuyao's volcano-config-service always writes: README of openFuyao/volcano-config-service."""
 
 KUBESPRAY = {
     "cgroupDriver": "kubelet_cgroup_driver",
@@ -34,7 +34,7 @@ KUBESPRAY = {
     "systemReservedCgroup": "system_reserved_cgroups",
     "kubeReservedCgroup": "kube_reserved_cgroups",
 }
-"""kubespray roles/kubernetes/node/templates/kubelet-config.v1beta1.yaml.j2. What has no variable goes to
+"""kubespray roles/kubernetes/node/templates/kubelet-config.v1beta1.yaml.j2. Fields without a variable go to
 kubelet_config_extra_args, which the template appends."""
 KUBESPRAY_RESERVED = {"kubeReserved": "kube", "systemReserved": "system"}
 KUBESPRAY_TABLES = {"cpuManagerPolicyOptions": "kubelet_cpu_manager_policy_options", "evictionHard": "eviction_hard"}
@@ -42,12 +42,12 @@ KUBESPRAY_LISTS = {"enforceNodeAllocatable": "kubelet_enforce_node_allocatable"}
 
 
 def desired_values(desired: Iterable[Desired]) -> Mapping[tuple[str, ...], Any]:
-    """What the profile sets, by path of keys."""
+    """The values of the profile, by path of keys."""
     return {keys: value for _field, keys, value in desired}
 
 
 def config_text(desired: Iterable[Desired]) -> str:
-    """A KubeletConfiguration with what the profile sets and nothing else."""
+    """A KubeletConfiguration with only the values of the profile."""
     return edit_kubelet(new_text("kubelet"), desired_values(desired))
 
 
@@ -64,9 +64,9 @@ def _kubeadm(inputs: PlanInputs) -> OwnerInstructions:
         "kubeadm",
         (KUBEADM_FLAGS,) if patched else (inputs.kubelet.config.path, KUBEADM_FLAGS),
         files=files,
-        note="kubeadm upgrade makes these files anew from the ConfigMap, the patches of its --patches folder and"
-        " nodeRegistration.kubeletExtraArgs. Name that folder in kubeadm_patches (colocation_kubeadm_patches) to have"
-        " the patch written, give colocation_kubeconfig to have the ConfigMap looked at, or merge the fields yourself.",
+        note="kubeadm upgrade regenerates these files from the ConfigMap, the patches of its --patches directory and"
+        " nodeRegistration.kubeletExtraArgs. Set kubeadm_patches (colocation_kubeadm_patches) to that directory to have"
+        " the patch written, set colocation_kubeconfig to have the ConfigMap checked, or merge the fields yourself.",
     )
 
 
@@ -79,22 +79,22 @@ def _kubespray(inputs: PlanInputs) -> OwnerInstructions:
         variables["kubelet_config_extra_args"] = extra
     driver = inputs.profile.cgroup_driver
     if driver and inputs.runtime.name == "containerd":
-        # roles/kubernetes/node/tasks/facts.yml: kubelet's own variable is another one (kubespray#8122)
+        # roles/kubernetes/node/tasks/facts.yml: kubelet's driver has another variable (kubespray#8122)
         variables["containerd_use_systemd_cgroup"] = driver.value == "systemd"
     return OwnerInstructions(
         "kubespray",
         (inputs.kubelet.config.path, KUBESPRAY_FLAGS),
         variables=variables,
-        note="kubespray templates these files anew at each run. kube_reserved and system_reserved make it set"
-        " kubeReservedCgroup and systemReservedCgroup too; nodes of the control plane take kube_master_cpu_reserved and"
-        " its like instead.",
+        note="kubespray templates these files again at each run. With kube_reserved and system_reserved it also sets"
+        " kubeReservedCgroup and systemReservedCgroup; control plane nodes use kube_master_cpu_reserved and similar"
+        " variables instead.",
     )
 
 
 def _add_kubespray_variable(
     keys: tuple[str, ...], value: Any, variables: dict[str, Any], extra: dict[str, Any]
 ) -> None:
-    """Put one value where the template takes it from."""
+    """Add one value to the variable that the template reads."""
     key, inner = keys[0], keys[1] if len(keys) > 1 else None
     if key in KUBESPRAY:
         variables[KUBESPRAY[key]] = value
@@ -115,48 +115,48 @@ def _add_kubespray_variable(
 
 
 def _openfuyao(inputs: PlanInputs) -> OwnerInstructions:
-    wanted = {".".join(keys): (field, value) for field, keys, value in inputs.desired}
+    desired = {".".join(keys): (field, value) for field, keys, value in inputs.desired}
     advice = [
-        f"The profile has {name}: {value}, which it undoes: have the profile say {OPENFUYAO[name]}"
-        for name, (field, value) in wanted.items()
+        f"It would overwrite {name}: {value} of the profile: set {OPENFUYAO[name]} in the profile"
+        for name, (field, value) in desired.items()
         if name in OPENFUYAO and not field.means(OPENFUYAO[name], value)
     ]
-    if "topologyManagerPolicy" in wanted:
-        advice.append(f"Choose {wanted['topologyManagerPolicy'][1]} there as the topology manager's policy")
+    if "topologyManagerPolicy" in desired:
+        advice.append(f"Choose {desired['topologyManagerPolicy'][1]} there as the topology manager's policy")
     return OwnerInstructions(
         "volcano-config-service",
         (inputs.kubelet.config.path,),
-        note="openFuyao's volcano-config-service writes kubelet's main file itself when one of its NUMA policies is"
-        " switched: cpuManagerPolicy: static, half a CPU each of kubeReserved and systemReserved, and the topology"
-        " manager's policy that was chosen, which is the one setting that its README names."
-        f"{''.join(f' {each}.' for each in advice)} Or keep it off this node.",
+        note="openFuyao's volcano-config-service writes kubelet's main file when one of its NUMA policies is switched:"
+        " cpuManagerPolicy: static, half a CPU each of kubeReserved and systemReserved, and the chosen topology"
+        " manager policy, the only setting that its README names."
+        f"{''.join(f' {sentence}.' for sentence in advice)} Or keep it off this node.",
     )
 
 
 def owner_instructions(inputs: PlanInputs) -> tuple[OwnerInstructions, ...]:
-    """What to tell each owner of the node's kubelet configuration; none where nothing is set or nobody owns it."""
+    """Instructions for each owner of the node's kubelet configuration; empty if nothing is set or nothing owns it."""
     if not inputs.desired:
         return ()
     known: Mapping[str, Callable[[PlanInputs], OwnerInstructions]] = {"kubeadm": _kubeadm, "kubespray": _kubespray}
     layout = inputs.facts.layout.name
-    found = [known[layout](inputs)] if layout in known else []
+    instructions = [known[layout](inputs)] if layout in known else []
     if "volcano-config-service" in inputs.facts.writers.seen:
-        found.append(_openfuyao(inputs))
-    return tuple(found)
+        instructions.append(_openfuyao(inputs))
+    return tuple(instructions)
 
 
-def overwritten_files(handout: OwnerInstructions, changes: tuple[Change, ...]) -> tuple[str, ...]:
-    """The files among the changes that their owner makes anew."""
+def overwritten_files(instructions: OwnerInstructions, changes: tuple[Change, ...]) -> tuple[str, ...]:
+    """The changed files that their owner regenerates."""
     written = dict.fromkeys(change.path for change in changes if change.target.startswith("kubelet"))
-    return tuple(path for path in written if path in handout.files_made_anew)
+    return tuple(path for path in written if path in instructions.regenerated_files)
 
 
 def kubelet_arguments(desired: Iterable[Desired]) -> str:
-    """The same settings as k3s and RKE2 take them before 1.32, for people who set them there."""
+    """The settings as kubelet arguments, which k3s and RKE2 before 1.32 use."""
     by_field: dict[KubeletField, list[str]] = {}
     for field, keys, value in desired:
-        said = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-        by_field.setdefault(field, []).append(f"{keys[1]}={said}" if len(keys) > 1 else said)
+        word = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+        by_field.setdefault(field, []).append(f"{keys[1]}={word}" if len(keys) > 1 else word)
     return ", ".join(_arguments(by_field))
 
 

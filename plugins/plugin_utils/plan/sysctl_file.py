@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The file of sysctl.d that keeps the kernel's switches for the Volcano agent on, as one edit of a transaction."""
+"""The sysctl.d file that enables the Volcano agent's sysctls at boot, as one edit of a transaction."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from .transaction_document import SCHEMA, new_id
 
 HEADER = "# Written by the role agent of volcano.colocation.\n"
 SECTION = "sysctl"
-"""Of the ledger, for whoever puts just that back."""
+"""The section of the ledger, so that restore can select it."""
 _NAME = re.compile(r"[a-z0-9_]+(?:\.[A-Za-z0-9_-]+)+")
 
 
 @dataclass(frozen=True)
 class SysctlEdit:
-    """The file before and after; None where there is none."""
+    """The text of the file before and after; None if it does not exist."""
 
     before: str | None
     after: str | None
 
 
-def plan_sysctls(captured: Mapping[str, Any], switches: Sequence[str]) -> SysctlEdit | None:
-    """What has to change so that these switches are 1 at each boot; None for nothing. ProfileError for a wrong name."""
-    for name in switches:
+def plan_sysctls(captured: Mapping[str, Any], sysctls: Sequence[str]) -> SysctlEdit | None:
+    """The edit that sets these sysctls to 1 at each boot; None if nothing changes. ProfileError for a wrong name."""
+    for name in sysctls:
         if not _NAME.fullmatch(name):
             raise ProfileError("sysctls", f"{name!r} is not the name of a sysctl such as vm.memcg_qos_enable")
     before = None if captured["kind"] == "missing" else captured.get("text")
-    after = HEADER + "".join(f"{name} = 1\n" for name in switches) if switches else None
+    after = HEADER + "".join(f"{name} = 1\n" for name in sysctls) if sysctls else None
     return None if before == after else SysctlEdit(before, after)
 
 
-def sysctl_refusals(captured: Mapping[str, Any], switches: Sequence[str]) -> tuple[Refusal, ...]:
-    """A link, a directory, or what cannot be read is left as it is."""
+def sysctl_refusals(captured: Mapping[str, Any], sysctls: Sequence[str]) -> tuple[Refusal, ...]:
+    """Refuse a link, a directory, or a file that cannot be read."""
     if captured["kind"] == "missing" or (captured["kind"] == "regular" and "text" in captured):
         return ()
     reason = captured.get("error", f"is a {captured['kind']}, not a regular file")
-    return (Refusal("sysctl-file-unusable", reason, "Move it away; the file is made again.", file=SYSCTLS_FILE),)
+    return (Refusal("sysctl-file-unusable", reason, "Move it away; the next run creates the file.", file=SYSCTLS_FILE),)
 
 
 def sysctl_document(edit: SysctlEdit) -> dict[str, Any]:

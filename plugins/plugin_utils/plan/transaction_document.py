@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The transaction document: a plan as the node's engine reads it, with the Node that the health gate asks for."""
+"""The transaction document: a plan in the form that the node's engine reads, with the Node for the health gate."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ HOSTNAME_OVERRIDE = "--hostname-override"
 
 
 def api_node_ref(facts: NodeFacts) -> dict[str, str] | None:
-    """The Node's name and the path of kubelet's kubeconfig; None without a cluster, or where either is not known.
+    """The Node's name and the path of kubelet's kubeconfig; None without a cluster, or if either is unknown.
 
-    k8s.io/component-helpers node/util/hostname.go: the name is in lower case, without blanks around it.
+    k8s.io/component-helpers node/util/hostname.go: the name is in lower case, without surrounding whitespace.
     """
     start = facts.kubelet.start
     flags = start.running or start.following or ()
@@ -44,14 +44,14 @@ def api_node_ref(facts: NodeFacts) -> dict[str, str] | None:
     try:
         return {"name": name, "kubeconfig": require_absolute(posixpath.normpath(kubeconfig), KUBECONFIG)}
     except ColocationError:
-        # kubelet takes it from the folder in which it was started.
+        # A relative path depends on the directory in which kubelet was started.
         return None
 
 
 def _k3s_kubeconfig(facts: NodeFacts) -> str | None:
-    """Where k3s puts that of the kubelet in it: pkg/agent/config/config.go. Another --data-dir is not seen here."""
-    folder = RANCHER.get(facts.layout.kubelet_inside or "")
-    return f"{folder}/kubelet.kubeconfig" if folder else None
+    """The kubeconfig of the kubelet inside k3s: pkg/agent/config/config.go. A custom --data-dir is not supported."""
+    directory = RANCHER.get(facts.layout.kubelet_inside or "")
+    return f"{directory}/kubelet.kubeconfig" if directory else None
 
 
 SCHEMA = 1
@@ -60,17 +60,17 @@ PodTreeRoot = tuple[Driver | None, str]
 
 
 def new_id() -> str:
-    """A name for one transaction, sortable by time: two of one second, too."""
+    """A name for one transaction, sortable by time with microseconds."""
     return f"{datetime.now(timezone.utc):%Y%m%dT%H%M%S%f}-{secrets.token_hex(4)}"
 
 
 def service_action(plan: Plan, need: Impact) -> str:
-    """What becomes of a service."""
+    """The action for a service."""
     return "restart" if need in plan.needs else "leave"
 
 
 def services(facts: NodeFacts, plan: Plan) -> dict[str, dict[str, str]]:
-    """Units and what becomes of them. Where one unit is both, whatever restarts the runtime restarts kubelet."""
+    """The units and their actions. If one unit runs both, restarting the runtime restarts kubelet too."""
     kubelet, runtime = kubelet_unit(facts), runtime_unit(facts)
     with_runtime = kubelet == runtime and Impact.RESTART_RUNTIME in plan.needs
     return {
@@ -96,7 +96,7 @@ def _files(edits: tuple[FileEdit, ...]) -> list[dict[str, Any]]:
 
 
 def _validation(facts: NodeFacts, plan: Plan, edits: tuple[FileEdit, ...]) -> list[dict[str, Any]]:
-    """The runtime itself reads the new texts before anything stops, and must come to the values we wrote."""
+    """The runtime reads the new texts before anything stops, and must report the written values."""
     if facts.runtime.name == "cri-o":
         written = drop_in(facts.runtime) in {edit.path for edit in edits}
         return [crio_validation(facts.runtime, plan.changes)] if written else []
@@ -104,18 +104,18 @@ def _validation(facts: NodeFacts, plan: Plan, edits: tuple[FileEdit, ...]) -> li
 
 
 def _driver_after(facts: NodeFacts, plan: Plan, profile: Profile) -> DriverFacts:
-    """The drivers once the plan is carried out."""
+    """The drivers after the plan is applied."""
     return facts.driver if plan.pending else drivers_after(facts, profile)
 
 
 def pod_tree_root(facts: NodeFacts) -> PodTreeRoot:
-    """Where kubelet has its pods."""
+    """The root of kubelet's pod cgroups."""
     setting = facts.kubelet.settings.get(CGROUP_ROOT.key)
     return facts.driver.kubelet, str(setting.value) if setting else "/"
 
 
 def _tree_root_after(facts: NodeFacts, plan: Plan, profile: Profile) -> PodTreeRoot:
-    """Where kubelet has its pods once the plan is carried out."""
+    """The root of kubelet's pod cgroups after the plan is applied."""
     driver, root = pod_tree_root(facts)
     changed = {change.keys[0] for change in plan.changes if change.keys}
     if {CGROUP_DRIVER.key, CGROUP_ROOT.key} & changed:
@@ -124,18 +124,18 @@ def _tree_root_after(facts: NodeFacts, plan: Plan, profile: Profile) -> PodTreeR
 
 
 def pod_trees(before: PodTreeRoot, after: PodTreeRoot) -> list[str]:
-    """The trees of pods before and after, once if they are the same; none where one is unknown."""
+    """The pod cgroups before and after, one path if they are equal; empty if one is invalid."""
     try:
         return list(dict.fromkeys(KubeletTree(driver, root).pods() for driver, root in (before, after) if driver))
     except ColocationError:
-        # No kubelet starts with such a root, so there is no tree of it.
+        # kubelet does not start with this root, so it has no pod cgroups.
         return []
 
 
 def moved_trees(before: PodTreeRoot, after: PodTreeRoot) -> tuple[list[str], list[str]]:
-    """(stale, fresh) trees of pods; empty where nothing moves."""
-    found = pod_trees(before, after)
-    return (found[:1], found[1:]) if len(found) > 1 else ([], [])
+    """(stale, fresh) pod cgroups; both empty if they do not move."""
+    trees = pod_trees(before, after)
+    return (trees[:1], trees[1:]) if len(trees) > 1 else ([], [])
 
 
 def _gate(facts: NodeFacts, plan: Plan, profile: Profile, timeout: int) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def _gate(facts: NodeFacts, plan: Plan, profile: Profile, timeout: int) -> dict[
         "timeout": timeout,
         "kubelet_healthz": facts.kubelet.healthz_url,
         "cri_endpoint": facts.runtime.endpoint,
-        "runtime_handlers": {each.name: driver is Driver.SYSTEMD for each in facts.runtime.handlers if driver},
+        "runtime_handlers": {handler.name: driver is Driver.SYSTEMD for handler in facts.runtime.handlers if driver},
         "cpu_manager": {"path": path, "policy": policy} if policy else None,
         "memory_manager": _memory_manager(facts, plan, profile),
         "cgroup_driver": driver.value if driver else None,

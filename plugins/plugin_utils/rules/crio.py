@@ -64,7 +64,7 @@ def _refuse_overriding_flags(draft: PlanDraft) -> Iterator[Refusal]:
     """cri-o internal/criocli/criocli.go, mergeConfig: options of the command line go over every file."""
     for setting in desired_settings(draft.facts, draft.profile):
         said = command_line_value(draft.runtime, setting)
-        if said not in (None, setting.wanted):
+        if said not in (None, setting.desired):
             yield Refusal(
                 "flag-overrides-config",
                 f"CRI-O is started with {setting.flag}={to_printed(said)}, which beats {setting.keys[-1]} in any file",
@@ -78,7 +78,7 @@ def _refuse_overriding_drop_ins(draft: PlanDraft) -> Iterator[Refusal]:
     for setting in desired_settings(draft.facts, draft.profile):
         found = effective_value(draft.runtime, setting)
         parent, _slash, name = (found.path or "").rpartition("/")
-        outranked = parent == folder and name > DROP_IN and not is_same(found.value, setting.wanted)
+        outranked = parent == folder and name > DROP_IN and not is_same(found.value, setting.desired)
         if outranked and command_line_value(draft.runtime, setting) is None:
             yield Refusal(
                 "crio-drop-in-overridden",

@@ -20,7 +20,7 @@ from ..plan.containerd_location import (
     template_of,
 )
 from ..plan.draft import PlanDraft
-from ..plan.kubelet_location import SUPERVISORS, kubelet_unit, why_no_folder
+from ..plan.kubelet_location import SUPERVISORS, config_dir_obstacle, kubelet_unit
 from ..plan.owner_instructions import kubelet_arguments
 from ..releases.containerd_schema import NRI_ID
 from .config_files import unsafe_file
@@ -62,7 +62,7 @@ def _template_remedy(facts: NodeFacts, template: str) -> str:
 
 def refuse_kubelet_inside(draft: PlanDraft) -> Iterator[Refusal]:
     inside = draft.facts.layout.kubelet_inside
-    if inside and why_no_folder(draft.facts):
+    if inside and config_dir_obstacle(draft.facts):
         yield Refusal(
             "kubelet-inside-other-process",
             f"{inside} runs kubelet inside its own process and gives it flags, no file",

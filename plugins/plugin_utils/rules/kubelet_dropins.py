@@ -12,7 +12,7 @@ from ..facts.node_state import NodeFacts
 from ..plan.change_set import Refusal
 from ..plan.draft import PlanDraft
 from ..plan.kubelet_changes import is_as_desired
-from ..plan.kubelet_location import merge_layers, reads_folder, with_values
+from ..plan.kubelet_location import merge_layers, reads_config_dir, with_values
 from ..profile.validators import AUTO
 from ..releases.versions import minor
 from .config_files import describe_problem, unsafe_file
@@ -59,7 +59,7 @@ def refuse_dropin_directory(draft: PlanDraft) -> Iterator[Refusal]:
     start = draft.kubelet.start
     if not draft.desired:
         return
-    for dropin in draft.kubelet.dropins if reads_folder(draft.kubelet) else ():
+    for dropin in draft.kubelet.dropins if reads_config_dir(draft.kubelet) else ():
         yield from unsafe_file(dropin)
     then = next((flag.value for flag in reversed(start.following or ()) if flag.name == "--config-dir"), None)
     if start.following is not None and then != start.config_dir:
@@ -69,7 +69,7 @@ def refuse_dropin_directory(draft: PlanDraft) -> Iterator[Refusal]:
             f" {then or 'none'}",
             "Restart kubelet (systemctl daemon-reload, systemctl restart kubelet), then run again.",
         )
-    if start.unseen and reads_folder(draft.kubelet):
+    if start.unseen and reads_config_dir(draft.kubelet):
         yield Refusal(
             "dropins-not-read",
             f"not all drop-ins are known: {start.unseen}",

@@ -99,7 +99,7 @@ def test_the_slices_that_kubelet_looks_for_come_first(tmp_path: Path) -> None:
         "kube_reserved_cgroup": "/runtime.slice",
     }
     lines = both("kubelet_config", grow(tmp_path, {}), **options)["first_boot"]
-    assert lines[0].startswith("/runtime.slice (kubeReservedCgroup) has to be there before kubelet starts")
+    assert lines[0].startswith("/runtime.slice (kubeReservedCgroup) must exist before kubelet starts")
     assert lines[1].startswith("kubelet.service starts kubelet with cgroupDriver systemd")
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One malformed thing, the task that meets it, and what has to be said of it; whole trees as values."""
+"""One malformed input, the task that reads it, and the words of its message; whole trees as values."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Text = str | bytes | None
 
 
 def as_it_is(root: Path) -> None:
-    """Nothing but the files is malformed."""
+    """Only the files are malformed."""
     assert root.is_dir()
 
 
 @dataclass(frozen=True)
 class Case:
-    """``files`` come over those of a good image (None: not there), ``spoil`` does what no text can.
+    """``files`` replace those of a valid image (None: missing), ``spoil`` makes other changes to the image.
 
     ``says``: words of the message, written by hand: where it is, what is wrong, what to do.
-    ``kept``: folders of the image in which the refusal itself may be noted.
+    ``record_paths``: directories of the image in which the refusal itself may be recorded.
     """
 
     module: str
@@ -34,11 +34,11 @@ class Case:
     says: tuple[str, ...]
     files: Mapping[str, Text] = field(default_factory=dict)
     spoil: Callable[[Path], Any] = as_it_is
-    kept: tuple[str, ...] = ()
+    record_paths: tuple[str, ...] = ()
 
 
 def grow(root: Path, files: Mapping[str, Text]) -> Path:
-    """A good image with some files changed."""
+    """A valid image with some files changed."""
     for name, text in {**FILES, **files}.items():
         if text is None:
             continue
@@ -49,16 +49,16 @@ def grow(root: Path, files: Mapping[str, Text]) -> Path:
 
 
 def everything(root: Path) -> dict[str, tuple[Any, ...]]:
-    """Name, type, mode and owner of all that is below a folder; of files text and time, of links where they lead."""
-    found: dict[str, tuple[Any, ...]] = {}
-    for folder, folders, names in os.walk(root):
-        for name in (*folders, *names):
-            path = os.path.join(folder, name)
+    """Name, type, mode and owner of everything in a directory, with content and time of files and link targets."""
+    entries: dict[str, tuple[Any, ...]] = {}
+    for directory, directories, names in os.walk(root):
+        for name in (*directories, *names):
+            path = os.path.join(directory, name)
             status = os.lstat(path)
-            nature: tuple[Any, ...] = (oct(status.st_mode), status.st_uid, status.st_gid)
+            attributes: tuple[Any, ...] = (oct(status.st_mode), status.st_uid, status.st_gid)
             if stat.S_ISREG(status.st_mode):
-                nature += (status.st_mtime_ns, Path(path).read_bytes())
+                attributes += (status.st_mtime_ns, Path(path).read_bytes())
             elif stat.S_ISLNK(status.st_mode):
-                nature += (os.readlink(path),)
-            found[os.path.relpath(path, root)] = nature
-    return found
+                attributes += (os.readlink(path),)
+            entries[os.path.relpath(path, root)] = attributes
+    return entries

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet's checkpoints, as garbage: kubelet does not start with them, so that they go where the policy changes."""
+"""Damaged checkpoints of kubelet: kubelet does not start with them, so they are moved if the policy changes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""containerd's file: what is no TOML, what containerd does not decode, what cannot be edited, what it imports."""
+"""containerd's file: invalid TOML, values that containerd does not decode, texts that cannot be edited, imports."""
 
 from __future__ import annotations
 
@@ -17,33 +17,35 @@ CORRECT = "Correct the file; it is left as it is."
 CRI = 'plugins."io.containerd.grpc.v1.cri"'
 RUNC = f"{CRI}.containerd.runtimes.runc"
 PLUGIN = '"io.containerd.nri.v1.nri"'
-REST = RUNTIME_TEXT.partition("\n")[2]
+REMAINING = RUNTIME_TEXT.partition("\n")[2]
 
 
-def _at(line: int, said: str, text: Text) -> Case:
-    return Case("containerd_config", DRIVER, (f"Nothing was changed. {PATH}:{line}: {said}", CORRECT), {RUNTIME: text})
+def _at(line: int, message: str, text: Text) -> Case:
+    return Case(
+        "containerd_config", DRIVER, (f"Nothing was changed. {PATH}:{line}: {message}", CORRECT), {RUNTIME: text}
+    )
 
 
-def _adds(line: int, said: str, lines: str | bytes) -> Case:
-    """Lines behind the six of a good file."""
+def _adds(line: int, message: str, lines: str | bytes) -> Case:
+    """Lines after the six lines of a valid file."""
     added = lines if isinstance(lines, bytes) else lines.encode()
-    return _at(line, said, RUNTIME_TEXT.encode() + added)
+    return _at(line, message, RUNTIME_TEXT.encode() + added)
 
 
-def _schema(said: str, line: str) -> Case:
-    says = (f"Nothing was changed. {PATH}: its schema version is {said};", "Migrate the file yourself")
-    return Case("containerd_config", DRIVER, says, {RUNTIME: f"{line}\n{REST}"})
+def _schema(message: str, line: str) -> Case:
+    says = (f"Nothing was changed. {PATH}: its schema version is {message};", "Migrate the file yourself")
+    return Case("containerd_config", DRIVER, says, {RUNTIME: f"{line}\n{REMAINING}"})
 
 
-def _shape(line: int, said: str, text: str, options: Mapping[str, object] | None = None) -> Case:
-    """TOML that containerd would not decode, where the setting has to go."""
-    says = (f"Nothing was changed. {PATH}:{line}: ", said)
+def _shape(line: int, message: str, text: str, options: Mapping[str, object] | None = None) -> Case:
+    """TOML that containerd would not decode, in the table of the setting."""
+    says = (f"Nothing was changed. {PATH}:{line}: ", message)
     return Case("containerd_config", options or DRIVER, says, {RUNTIME: text})
 
 
-def _imports(said: str, imports: str, files: dict[str, Text] | None = None) -> Case:
-    says = (f"Nothing was changed. {PATH}: ", said)
-    return Case("containerd_config", DRIVER, says, {RUNTIME: f"version = 2\n{imports}\n{REST}", **(files or {})})
+def _imports(message: str, imports: str, files: dict[str, Text] | None = None) -> Case:
+    says = (f"Nothing was changed. {PATH}: ", message)
+    return Case("containerd_config", DRIVER, says, {RUNTIME: f"version = 2\n{imports}\n{REMAINING}", **(files or {})})
 
 
 def _link(root: Path) -> None:
@@ -51,7 +53,7 @@ def _link(root: Path) -> None:
     (root / RUNTIME).symlink_to("../real.toml")
 
 
-def _folder(root: Path) -> None:
+def _directory(root: Path) -> None:
     (root / RUNTIME).unlink()
     (root / RUNTIME).mkdir()
 
@@ -159,7 +161,7 @@ CASES = {
     "imports a text": _imports("imports is not a list of texts; containerd does not start with it", 'imports = "/x"'),
     "imports a number": _imports("imports is not a list of texts; containerd does not start with it", "imports = [5]"),
     "imports a name with NUL": _imports("which was not looked at. Import fewer", 'imports = ["/etc/x\\u0000.toml"]'),
-    "imports a folder": _imports(NOT_READ, 'imports = ["/etc/containerd"]'),
+    "imports a directory": _imports(NOT_READ, 'imports = ["/etc/containerd"]'),
     "imports what imports it": _imports(NOT_READ, IMPORTED, {X: 'version = 2\nimports = ["config.toml"]\n'}),
     "imports no TOML": _imports(NOT_READ, IMPORTED, {X: "a = [\n"}),
     "imports bytes": _imports(NOT_READ, IMPORTED, {X: bytes(range(256))}),
@@ -172,7 +174,7 @@ CASES = {
     "link in its place": Case(
         "containerd_config", DRIVER, (f"{PATH}: is a symbolic link", "replace the link by the file"), spoil=_link
     ),
-    "folder in its place": Case(
-        "containerd_config", DRIVER, (f"{PATH}: is a directory, not a regular file", CORRECT), spoil=_folder
+    "directory in its place": Case(
+        "containerd_config", DRIVER, (f"{PATH}: is a directory, not a regular file", CORRECT), spoil=_directory
     ),
 }

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet's own file: what is no YAML, what kubelet does not decode, what cannot be edited, what is no file."""
+"""kubelet's main file: invalid YAML, values that kubelet does not decode, texts that cannot be edited, not a file."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from ansible_collections.volcano.colocation.tests.unit.malformed.case import Cas
 DRIVER = {"cgroup_driver": "systemd"}
 PATH = f"/{KUBELET}"
 CORRECT = "Correct the file; it is left as it is."
-AS_JSON = "begins with {, so that kubelet reads it as JSON, and it is"
+AS_JSON = "begins with {, so kubelet reads it as JSON, but it is"
 NOT_YAML = "a character that YAML does not allow"
 
 
-def _at(line: int | None, said: str, text: Text) -> Case:
-    """A text that is wrong in a line of its, or as a whole."""
+def _at(line: int | None, message: str, text: Text) -> Case:
+    """A text that is wrong in one line, or as a whole."""
     place = PATH if line is None else f"{PATH}:{line}"
-    return Case("kubelet_config", DRIVER, (f"Nothing was changed. {place}: {said}", CORRECT), {KUBELET: text})
+    return Case("kubelet_config", DRIVER, (f"Nothing was changed. {place}: {message}", CORRECT), {KUBELET: text})
 
 
-def _adds(line: int, said: str, lines: str) -> Case:
-    """Lines behind the eight of a good file."""
-    return _at(line, said, KUBELET_TEXT + lines)
+def _adds(line: int, message: str, lines: str) -> Case:
+    """Lines after the eight lines of a valid file."""
+    return _at(line, message, KUBELET_TEXT + lines)
 
 
 def _twice(line: int, key: str, text: Text) -> Case:
-    """kubelet takes the last one; what else is wrong with the file is named too."""
+    """kubelet uses the last one; other errors of the file are named too."""
     return Case("kubelet_config", DRIVER, (f"{PATH}:{line}: duplicate key '{key}'", CORRECT), {KUBELET: text})
 
 
@@ -37,31 +37,31 @@ def _bytes(added: bytes) -> Case:
     return _at(9, NOT_YAML, KUBELET_TEXT.encode() + b"a: " + added + b"\n")
 
 
-def _field(line: str, said: str, place: str = "") -> Case:
-    """A field that nobody asked to change, of a type that kubelet does not decode."""
+def _field(line: str, message: str, place: str = "") -> Case:
+    """A field that the task does not change, of a type that kubelet does not decode."""
     name = place or line.partition(":")[0]
-    says = (f"{PATH}:9: kubelet does not start with this file: {name} is not {said}", "take it out")
+    says = (f"{PATH}:9: kubelet does not start with this file: {name} is not {message}", "take it out")
     return Case("kubelet_config", DRIVER, says, {KUBELET: f"{KUBELET_TEXT}{line}\n"})
 
 
-def _kept(said: str, line: str) -> Case:
+def _kubelet_would_not_start(message: str, line: str) -> Case:
     """A value with which kubelet would not start."""
-    says = (f"Nothing was changed. {PATH}", said, f"({PATH})")
+    says = (f"Nothing was changed. {PATH}", message, f"({PATH})")
     return Case("kubelet_config", DRIVER, says, {KUBELET: f"{KUBELET_TEXT}{line}\n"})
 
 
-def _driver(line: int, said: str, text: str) -> Case:
-    """The driver's own line, in a shape that no splice can change."""
+def _driver(line: int, message: str, text: str) -> Case:
+    """The line of the driver, in a form that a splice cannot change."""
     changed = KUBELET_TEXT.replace("cgroupDriver: cgroupfs # the old one", text)
-    return Case("kubelet_config", DRIVER, (f"Nothing was changed. {PATH}:{line}: ", said), {KUBELET: changed})
+    return Case("kubelet_config", DRIVER, (f"Nothing was changed. {PATH}:{line}: ", message), {KUBELET: changed})
 
 
-def _head(said: str, text: str) -> Case:
-    says = (f"Nothing was changed. {PATH}: kubelet does not start with this file: {said}", "Begin it with the lines")
+def _head(message: str, text: str) -> Case:
+    says = (f"Nothing was changed. {PATH}: kubelet does not start with this file: {message}", "Begin it with the lines")
     return Case("kubelet_config", DRIVER, says, {KUBELET: text})
 
 
-def _folder(root: Path) -> None:
+def _directory(root: Path) -> None:
     (root / KUBELET).unlink()
     (root / KUBELET).mkdir()
 
@@ -98,7 +98,7 @@ CASES = {
     "text behind the end": _adds(10, "did not find expected <document start>", "...\nfoo\n"),
     "a list": _at(1, "the document is not a mapping", "- a\n- b\n"),
     "one word": _at(1, "the document is not a mapping", "hello\n"),
-    "no blank behind the colon": _at(1, "the document is not a mapping", "cgroupDriver:cgroupfs\n"),
+    "no space behind the colon": _at(1, "the document is not a mapping", "cgroupDriver:cgroupfs\n"),
     "key twice": _adds(9, "duplicate key 'cgroupDriver'", "cgroupDriver: systemd\n"),
     "inner key twice": _twice(11, "cpu", KUBELET_TEXT + "systemReserved:\n  cpu: 1\n  cpu: 2\n"),
     "alias of nothing": _adds(9, "undefined alias *x", "a: *x\n"),
@@ -180,22 +180,38 @@ CASES = {
     "root is a list": _field("cgroupRoot: [a]", "a text"),
     "static pods are a list": _field("staticPodPath: [a]", "a text"),
     "scope is a mapping": _field("topologyManagerScope: {a: b}", "a text"),
-    "unknown policy": _kept("kubelet knows no cpuManagerPolicy dynamic", "cpuManagerPolicy: dynamic"),
-    "policy in small letters": _kept("kubelet knows no memoryManagerPolicy static", "memoryManagerPolicy: static"),
-    "reservation is a text": _kept("systemReserved is not a table of resources", "systemReserved: cpu=1"),
-    "reservation is a list": _kept("kubeReserved is not a table of resources", "kubeReserved: [cpu]"),
-    "reservation is a number": _kept("systemReserved.cpu is not written as a text", "systemReserved: {cpu: -1}"),
-    "amount is a word": _kept("'lots' is not a Kubernetes quantity", "systemReserved: {cpu: lots}"),
-    "amount is beyond 64 bits": _kept("is more than a number of 64 bits", "systemReserved: {cpu: 1e400}"),
-    "amount has a wrong unit": _kept("'1GB' is not a Kubernetes quantity", "systemReserved: {memory: 1GB}"),
-    "exponent is absurd": _kept("'1E999999999' is not a Kubernetes quantity", "kubeReserved: {memory: 1E999999999}"),
-    "CPUs run backwards": _kept("5-1 runs backwards", "reservedSystemCPUs: 5-1"),
-    "CPUs without end": _kept("there is no CPU 999999999999", "reservedSystemCPUs: 0-999999999999"),
-    "CPUs half": _kept("'0-' is not a CPU list", "reservedSystemCPUs: 0-"),
-    "memory is a word": _kept("reservedMemory is not a list", "reservedMemory: all"),
-    "memory without limits": _kept("has an entry without limits", "reservedMemory: [{numaNode: 0}]"),
-    "folder in its place": Case(
-        "kubelet_config", DRIVER, (f"{PATH}: is a directory, not a regular file", CORRECT), spoil=_folder
+    "unknown policy": _kubelet_would_not_start(
+        "kubelet knows no cpuManagerPolicy dynamic", "cpuManagerPolicy: dynamic"
+    ),
+    "policy in small letters": _kubelet_would_not_start(
+        "kubelet knows no memoryManagerPolicy static", "memoryManagerPolicy: static"
+    ),
+    "reservation is a text": _kubelet_would_not_start(
+        "systemReserved is not a table of resources", "systemReserved: cpu=1"
+    ),
+    "reservation is a list": _kubelet_would_not_start(
+        "kubeReserved is not a table of resources", "kubeReserved: [cpu]"
+    ),
+    "reservation is a number": _kubelet_would_not_start(
+        "systemReserved.cpu is not written as a text", "systemReserved: {cpu: -1}"
+    ),
+    "amount is a word": _kubelet_would_not_start("'lots' is not a Kubernetes quantity", "systemReserved: {cpu: lots}"),
+    "amount is beyond 64 bits": _kubelet_would_not_start(
+        "is more than a number of 64 bits", "systemReserved: {cpu: 1e400}"
+    ),
+    "amount has a wrong unit": _kubelet_would_not_start(
+        "'1GB' is not a Kubernetes quantity", "systemReserved: {memory: 1GB}"
+    ),
+    "exponent is absurd": _kubelet_would_not_start(
+        "'1E999999999' is not a Kubernetes quantity", "kubeReserved: {memory: 1E999999999}"
+    ),
+    "CPUs run backwards": _kubelet_would_not_start("5-1 runs backwards", "reservedSystemCPUs: 5-1"),
+    "CPUs without end": _kubelet_would_not_start("there is no CPU 999999999999", "reservedSystemCPUs: 0-999999999999"),
+    "CPUs half": _kubelet_would_not_start("'0-' is not a CPU list", "reservedSystemCPUs: 0-"),
+    "memory is a word": _kubelet_would_not_start("reservedMemory is not a list", "reservedMemory: all"),
+    "memory without limits": _kubelet_would_not_start("has an entry without limits", "reservedMemory: [{numaNode: 0}]"),
+    "directory in its place": Case(
+        "kubelet_config", DRIVER, (f"{PATH}: is a directory, not a regular file", CORRECT), spoil=_directory
     ),
     "pipe in its place": Case("kubelet_config", DRIVER, (f"{PATH}: ", "not a regular file", CORRECT), spoil=_pipe),
     "link to nothing": Case(

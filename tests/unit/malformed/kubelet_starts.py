@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What kubelet is started with: its unit, environment files and drop-in folder, as kubeadm lays them down."""
+"""kubelet's unit, environment files and drop-in directory, as kubeadm creates them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ ExecStart=/usr/bin/kubelet $KUBELET_CONFIG_ARGS $KUBELET_KUBEADM_ARGS
 """
 STARTED: dict[str, Text] = {UNIT: "[Service]\nExecStart=/usr/bin/kubelet\n", DROP_IN: START}
 DRIVER = {"cgroup_driver": "systemd"}
-BY_HAND = "Take the flag out of this file by hand"
+BY_HAND = "Remove the flag from this file by hand"
 
 
-def _variables(said: str, text: str | bytes) -> Case:
-    """An environment file with a flag in it that beats the driver's line."""
+def _variables(message: str, text: str | bytes) -> Case:
+    """An environment file with a flag that overrides the driver of the file."""
     return Case(
-        "kubelet_config", DRIVER, (f"Nothing was changed. /{FLAGS}:1: {said}", BY_HAND), {**STARTED, FLAGS: text}
+        "kubelet_config", DRIVER, (f"Nothing was changed. /{FLAGS}:1: {message}", BY_HAND), {**STARTED, FLAGS: text}
     )
 
 
@@ -36,8 +36,8 @@ def _dropin(says: tuple[str, ...], text: str | bytes, name: str = "10.conf") -> 
     return _unit(says, CONFIG, f"{CONFIG} --config-dir=/etc/kubelet.d", {f"etc/kubelet.d/{name}": text})
 
 
-def _reserved(said: str, flag: str) -> Case:
-    says = ("/var/lib/kubelet/config.yaml: kubelet cannot read a reservation", said, f"/{FLAGS}, --system-reserved")
+def _reserved(message: str, flag: str) -> Case:
+    says = ("/var/lib/kubelet/config.yaml: kubelet cannot read a reservation", message, f"/{FLAGS}, --system-reserved")
     return Case("kubelet_config", DRIVER, says, {**STARTED, FLAGS: f'KUBELET_KUBEADM_ARGS="{flag}"\n'})
 
 
@@ -50,13 +50,13 @@ CASES = {
         "its quotes are not paired", 'KUBELET_KUBEADM_ARGS="--cgroup-driver=cgroupfs --x=\'y"\n'
     ),
     "goes on at the end": _variables(
-        "the last line goes on, and none follows", 'KUBELET_KUBEADM_ARGS="--cgroup-driver=cgroupfs" \\'
+        "the last line is continued, but no line follows", 'KUBELET_KUBEADM_ARGS="--cgroup-driver=cgroupfs" \\'
     ),
     "comment among continued lines": _variables(
-        "a comment stands among continued lines", "KUBELET_KUBEADM_ARGS=--cgroup-driver=cgroupfs \\\n# x\n --a=b\n"
+        "a comment is among continued lines", "KUBELET_KUBEADM_ARGS=--cgroup-driver=cgroupfs \\\n# x\n --a=b\n"
     ),
     "flag without a value": _variables("--cgroup-driver has no value here", 'KUBELET_KUBEADM_ARGS="--cgroup-driver"\n'),
-    "NUL byte": _variables("a NUL byte stands in it", 'KUBELET_KUBEADM_ARGS="--cgroup-driver=cgroupfs\0"\n'),
+    "NUL byte": _variables("it contains a NUL byte", 'KUBELET_KUBEADM_ARGS="--cgroup-driver=cgroupfs\0"\n'),
     "reservation without an amount": _reserved("systemReserved.cpu: ''", "--system-reserved=cpu"),
     "reservation of a word": _reserved("systemReserved.cpu: 'lots'", "--system-reserved=cpu=lots"),
     "flag in the unit": _unit(

@@ -9,16 +9,16 @@ from typing import Any
 from ansible_collections.volcano.colocation.tests.unit.malformed.case import Case
 
 
-def _kubelet(said: str, **options: Any) -> Case:
-    return Case("kubelet_config", options, (said,))
+def _kubelet(message: str, **options: Any) -> Case:
+    return Case("kubelet_config", options, (message,))
 
 
-def _nri(said: str, **options: Any) -> Case:
-    return Case("containerd_config", {"nri": options}, (said,))
+def _nri(message: str, **options: Any) -> Case:
+    return Case("containerd_config", {"nri": options}, (message,))
 
 
-def _memory(said: str, *entries: Any) -> Case:
-    return _kubelet(said, reserved_memory=list(entries))
+def _memory(message: str, *entries: Any) -> Case:
+    return _kubelet(message, reserved_memory=list(entries))
 
 
 LIMITS = {"memory": "1Gi"}
@@ -85,7 +85,7 @@ CASES = {
     "reserved memory twice": _memory("has memory twice", *[{"numaNode": 0, "limits": LIMITS}] * 2),
     "reserved memory that cannot be computed": _kubelet("reservedMemory cannot be computed", reserved_memory="auto"),
     "factor 0": _kubelet("memory_throttling_factor: 0.0 is not more than 0", memory_throttling_factor=0),
-    "factor that is no number": _kubelet("nan is not more than 0 and at most 1", memory_throttling_factor="nan"),
+    "factor that is not a number": _kubelet("nan is not more than 0 and at most 1", memory_throttling_factor="nan"),
     "switch of a word": _kubelet("fail_cgroup_v1", fail_cgroup_v1="maybe"),
     "pids of a word": _kubelet("pod_pids_limit", pod_pids_limit="many"),
     "pids below -1": _kubelet("pod_pids_limit: -2 is not a number of processes", pod_pids_limit=-2),
@@ -95,7 +95,7 @@ CASES = {
     "gate of no name": _kubelet("feature_gates.A B: ", feature_gates={"A B": True}),
     "gate of a word": _kubelet("feature_gates.A: 'maybe' is neither true nor false", feature_gates={"A": "maybe"}),
     "drop-ins that kubelet does not read": _kubelet(
-        "(kubelet_strategy): drop-ins were asked for", kubelet_strategy="drop-in", cgroup_driver="systemd"
+        "(kubelet_strategy): drop-ins were requested", kubelet_strategy="drop-in", cgroup_driver="systemd"
     ),
     "unknown recovery": _kubelet("recover must be one of: undo, finish, stop", recover="never"),
     "misspelt option": _kubelet("Unsupported parameters for (kubelet_config)", cgroup_driverr="systemd"),
@@ -105,7 +105,7 @@ CASES = {
     "NRI's unknown option": _nri("Unsupported parameters for (containerd_config) module: nri.bogus", bogus=1),
     "NRI's socket is relative": _nri(f"nri.socket_path: 'run/x' {PATH}", socket_path="run/x"),
     "NRI's socket in two lines": _nri("nri.socket_path: '/a\\nb' has characters", socket_path="/a\nb"),
-    "NRI's folder is relative": _nri(f"nri.plugin_path: '../x' {PATH}", plugin_path="../x"),
+    "NRI's directory is relative": _nri(f"nri.plugin_path: '../x' {PATH}", plugin_path="../x"),
     "NRI's time is a word": _nri(f"nri.plugin_registration_timeout: 'soon' {TIME}", plugin_registration_timeout="soon"),
     "NRI's time is negative": _nri(f"nri.plugin_request_timeout: '-5s' {TIME}", plugin_request_timeout="-5s"),
     "drop-in of an unknown containerd": Case(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the collection keeps on a node, damaged: its state folder, a journal, the ledger and the texts that it names."""
+"""Damaged records of the collection on a node: its state directory, a journal, the ledger and its backups."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ Spoil = Callable[[Path], Any]
 
 
 def _provisioned(root: Path) -> None:
-    """The file was changed by a real transaction."""
+    """A real transaction changes the file."""
     result = run("kubelet_config", {"root": str(root), "cgroup_driver": "systemd"})
     assert result["changed"], result
 
 
 def _journal(root: Path) -> Path:
-    (found,) = (root / STATE / "transactions").glob("*/journal.json")
-    return found
+    (document,) = (root / STATE / "transactions").glob("*/journal.json")
+    return document
 
 
 @contextmanager
 def _document(path: Path) -> Iterator[Any]:
-    """Read, to be changed, and written back."""
-    found = json.loads(path.read_text())
-    yield found
-    path.write_text(json.dumps(found))
+    """Read a document, let the caller change it, and write it again."""
+    document = json.loads(path.read_text())
+    yield document
+    path.write_text(json.dumps(document))
 
 
 def _behind(spoil: Spoil) -> Spoil:
@@ -48,29 +48,29 @@ def _behind(spoil: Spoil) -> Spoil:
     return spoiled
 
 
-def _ledger(said: str, spoil: Spoil) -> Case:
-    return Case("node_restore", {}, (f"/{LEDGER}: {said}", "ledger"), spoil=_behind(spoil))
+def _ledger(message: str, spoil: Spoil) -> Case:
+    return Case("node_restore", {}, (f"/{LEDGER}: {message}", "ledger"), spoil=_behind(spoil))
 
 
 def _in_ledger(where: str, change: Callable[[Any], Any]) -> Case:
     def spoil(root: Path) -> None:
-        with _document(root / LEDGER) as found:
-            change(found)
+        with _document(root / LEDGER) as document:
+            change(document)
 
     return _ledger(f"it is damaged ({where}). The originals are in", spoil)
 
 
 def _of_target(where: str, change: Callable[[Any], Any]) -> Case:
-    return _in_ledger(f"targets.{PATH}{where}", lambda found: change(found["targets"][PATH]))
+    return _in_ledger(f"targets.{PATH}{where}", lambda document: change(document["targets"][PATH]))
 
 
 def _in_journal(where: str, **changes: Any) -> Case:
-    """An open transaction, whose undoing rests on what stands there."""
+    """An open transaction, whose rollback depends on this journal."""
 
     def spoil(root: Path) -> None:
-        with _document(_journal(root)) as found:
-            found.update(state="applying")
-            found.update(changes)
+        with _document(_journal(root)) as document:
+            document.update(state="applying")
+            document.update(changes)
 
     says = (f"/journal.json: it is damaged ({where})", "Compare the files it names with its backups by hand")
     return Case("kubelet_config", {"pod_pids_limit": 5}, says, spoil=_behind(spoil))
@@ -81,19 +81,19 @@ BEFORE = {"kubelet_runs": False, "runtime_runs": False, "kubelet_healthy": False
 
 def _of_file(where: str, **changes: Any) -> Case:
     def spoil(root: Path) -> None:
-        with _document(_journal(root)) as found:
-            found.update(state="applying")
-            found["files"][0].update(changes)
+        with _document(_journal(root)) as document:
+            document.update(state="applying")
+            document["files"][0].update(changes)
 
     says = (f"/journal.json: it is damaged (files[0].{where})", "Compare the files")
     return Case("node_restore", {}, says, spoil=_behind(spoil))
 
 
-def _whole_journal(module: str, text: str | bytes, said: str = "it is damaged. Compare the files") -> Case:
+def _whole_journal(module: str, text: str | bytes, message: str = "it is damaged. Compare the files") -> Case:
     def spoil(root: Path) -> None:
         _journal(root).write_bytes(text if isinstance(text, bytes) else text.encode())
 
-    return Case(module, {}, ("/journal.json: ", said), spoil=_behind(spoil))
+    return Case(module, {}, ("/journal.json: ", message), spoil=_behind(spoil))
 
 
 def _write(path: str, text: str | bytes) -> Spoil:
@@ -109,17 +109,17 @@ def _ledger_linked(root: Path) -> None:
     (root / LEDGER).symlink_to(root / "ledger.json")
 
 
-def _ledger_folder(root: Path) -> None:
+def _ledger_directory(root: Path) -> None:
     (root / LEDGER).unlink()
     (root / LEDGER).mkdir()
 
 
 def _originals(spoil: Callable[[Path], Any]) -> Spoil:
-    def each(root: Path) -> None:
+    def spoil_each(root: Path) -> None:
         for path in (root / STATE / "originals").iterdir():
             spoil(path)
 
-    return _behind(each)
+    return _behind(spoil_each)
 
 
 def _original_linked(path: Path) -> None:
@@ -165,8 +165,8 @@ CASES = {
         (f"/{LEDGER}: cannot read it", "Put the file itself in the place of the link"),
         spoil=_behind(_ledger_linked),
     ),
-    "ledger is a folder": Case(
-        "node_restore", {}, (f"/{LEDGER}: cannot read it: Is a directory",), spoil=_behind(_ledger_folder)
+    "ledger is a directory": Case(
+        "node_restore", {}, (f"/{LEDGER}: cannot read it: Is a directory",), spoil=_behind(_ledger_directory)
     ),
     "ledger cut off before another change": Case(
         "kubelet_config",
@@ -180,17 +180,20 @@ CASES = {
         (f"Nothing was changed. /{LEDGER}: it has schema 2, and this version reads 1. Use the version",),
         spoil=_behind(_write(LEDGER, '{"schema": 2}')),
     ),
-    "no targets": _in_ledger("targets", lambda found: found.pop("targets")),
-    "targets are a list": _in_ledger("targets", lambda found: found.update(targets=[])),
-    "folders are a text": _in_ledger("folders", lambda found: found.update(folders="/etc")),
-    "folder is relative": _in_ledger("folders[0]", lambda found: found.update(folders=["etc"])),
-    "folder through ..": _in_ledger("folders[0]", lambda found: found.update(folders=["/etc/../home"])),
+    "no targets": _in_ledger("targets", lambda document: document.pop("targets")),
+    "targets are a list": _in_ledger("targets", lambda document: document.update(targets=[])),
+    "directories are a text": _in_ledger("folders", lambda document: document.update(folders="/etc")),
+    "directory is relative": _in_ledger("folders[0]", lambda document: document.update(folders=["etc"])),
+    "directory through ..": _in_ledger("folders[0]", lambda document: document.update(folders=["/etc/../home"])),
     "target of another path": _in_ledger(
-        "targets./etc/shadow", lambda found: found["targets"].update({"/etc/shadow": found["targets"].pop(PATH)})
+        "targets./etc/shadow",
+        lambda document: document["targets"].update({"/etc/shadow": document["targets"].pop(PATH)}),
     ),
     "original of another path": _of_target("", _saved(lambda saved: saved.update(path="/etc/shadow"))),
     "original through ..": _of_target(".original.path", _saved(lambda saved: saved.update(path="/etc/../x"))),
-    "text out of the folder": _of_target(".original.backup", _saved(lambda saved: saved.update(backup="../../x"))),
+    "text outside of the directory": _of_target(
+        ".original.backup", _saved(lambda saved: saved.update(backup="../../x"))
+    ),
     "text anywhere": _of_target(".original.backup", _saved(lambda saved: saved.update(backup="/etc/shadow"))),
     "text of a number": _of_target(".original.backup", _saved(lambda saved: saved.update(backup=5))),
     "hash of a word": _of_target(".original.sha256", _saved(lambda saved: saved.update(sha256="x"))),
@@ -233,16 +236,16 @@ CASES = {
     "nothing before": _in_journal("before", before=None),
     "node before of a text": _in_journal("before.node", before={**BEFORE, "node": "ready"}),
     "node before without a reason": _in_journal("before.node.reason", before={**BEFORE, "node": {"ready": True}}),
-    "backup out of the folder": _of_file("backup", backup="../../x"),
+    "backup outside of the directory": _of_file("backup", backup="../../x"),
     "file through ..": _of_file("path", path="/etc/../x"),
     "file with the mode of a text": _of_file("mode", mode="0644"),
-    "state folder leads out": Case(
+    "state directory leads out": Case(
         "kubelet_config",
         {"pod_pids_limit": 5},
         (f"/{STATE}: it is a symbolic link", "Put a folder in the place of the link"),
         spoil=_state_linked,
     ),
-    "state folder is a link": Case(
+    "state directory is a link": Case(
         "node_restore",
         {},
         (f"/{STATE}: it is a symbolic link", "Put a folder in the place of the link"),

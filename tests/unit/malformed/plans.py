@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans sent to node_transaction: what is no document, what leads elsewhere, what the node does not look like.
+"""Plans sent to node_transaction: invalid documents, paths that lead elsewhere, plans that do not match the node.
 
-That each field of a document is checked is told by tests/unit/module_utils/state/test_plan_document.py.
+tests/unit/module_utils/state/test_plan_document.py tests the checks of each field of a document.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ HASH = hashlib.sha256(KUBELET_TEXT.encode()).hexdigest()
 
 
 def _edit(path: str = f"/{KUBELET}", **changes: Any) -> str:
-    edit = {"path": path, "before_sha256": HASH, "after": "ours\n", **changes}
+    edit = {"path": path, "before_sha256": HASH, "after": "managed\n", **changes}
     return json.dumps({"schema": 1, "id": "t-1", "files": [edit]})
 
 
-def _not_read(said: str, plan: str) -> Case:
-    return Case("node_transaction", {"plan": plan}, ("the plan is not valid", said, SAME_VERSION))
+def _not_read(message: str, plan: str) -> Case:
+    return Case("node_transaction", {"plan": plan}, ("the plan is not valid", message, SAME_VERSION))
 
 
 CASES = {
@@ -58,7 +58,7 @@ CASES = {
 }
 
 
-# What the node itself does not look like is told by an answer instead of a failure, and noted below the state folder.
+# A plan that does not match the node is refused in the result, not by a failure, and recorded in the state directory.
 
 
 def _link(root: Path) -> None:
@@ -71,13 +71,15 @@ def _led_out(root: Path) -> None:
     (root / KUBELET).parent.symlink_to(root.parent / "outside")
 
 
-def _refused(said: str, plan: str, **more: Any) -> Case:
-    return Case("node_transaction", {"plan": plan}, (said,), kept=(f"image/{STATE}", "image/var/lib"), **more)
+def _refused(message: str, plan: str, **more: Any) -> Case:
+    return Case(
+        "node_transaction", {"plan": plan}, (message,), record_paths=(f"image/{STATE}", "image/var/lib"), **more
+    )
 
 
 ANSWERED = {
     "link": _refused(f"/{KUBELET}: it is a symbolic link to /real.yaml", _edit(), spoil=_link),
-    "folder that leads out": _refused("it is not there any more", _edit(), spoil=_led_out),
+    "directory that leads out": _refused("it is not there any more", _edit(), spoil=_led_out),
     "another text": _refused("was changed by someone else since it was read", _edit(before_sha256="0" * 64)),
     "file that is there": _refused("was made by someone else", _edit(before_sha256=None)),
     "file that is gone": _refused("is not there any more", _edit("/etc/none")),

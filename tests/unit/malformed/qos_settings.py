@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""cgroup_qos: its options, the record that it keeps on the node, and the node's files that its values rest on."""
+"""cgroup_qos: its options, its record on the node, and the node's files that its values depend on."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ ONLINE, MEMINFO = "/sys/devices/system/cpu/online", "/proc/meminfo"
 CHECKPOINT = "/var/lib/kubelet/cpu_manager_state"
 SLICE = {"slice": "system.slice"}
 PIDS = {**SLICE, "settings": {"pids_max": 10}}
-GONE = object()
+ABSENT = object()
 TASKS, BYTES = "It takes a tasks from 1", "It takes bytes, from 4096"
 MOVE = "Move it away: what was set stays as it is until the next boot"
 
 
 @dataclass(frozen=True)
 class QosCase:
-    """``files`` come over those of a node with cgroup v2 and the systemd driver."""
+    """``files`` replace those of a node with cgroup v2 and the systemd driver."""
 
     options: Mapping[str, Any]
     says: tuple[str, ...]
     files: Mapping[str, str | bytes]
 
 
-def _option(said: str, **options: Any) -> QosCase:
-    return QosCase({**PIDS, **options}, (said,), {})
+def _option(message: str, **options: Any) -> QosCase:
+    return QosCase({**PIDS, **options}, (message,), {})
 
 
-def _target(said: str, **target: Any) -> QosCase:
-    return QosCase({"settings": {"pids_max": 10}, **target}, (said,), {})
+def _target(message: str, **target: Any) -> QosCase:
+    return QosCase({"settings": {"pids_max": 10}, **target}, (message,), {})
 
 
-def _setting(knob: str, value: Any, said: str, *more: str) -> QosCase:
-    return QosCase({**SLICE, "settings": {knob: value}}, (said, *more), {})
+def _setting(knob: str, value: Any, message: str, *more: str) -> QosCase:
+    return QosCase({**SLICE, "settings": {knob: value}}, (message, *more), {})
 
 
-def _record(text: str | bytes, said: str = "it is damaged. " + MOVE) -> QosCase:
-    return QosCase(PIDS, (f"{RECORD}: {said}",), {RECORD: text})
+def _record(text: str | bytes, message: str = "it is damaged. " + MOVE) -> QosCase:
+    return QosCase(PIDS, (f"{RECORD}: {message}",), {RECORD: text})
 
 
 ENTRY: Mapping[str, Any] = {
@@ -57,7 +57,7 @@ ENTRY: Mapping[str, Any] = {
     "boot": "first-boot",
     "pod": "",
 }
-"""As the module writes it."""
+"""The record as the module writes it."""
 
 
 def document(entry: Mapping[str, Any]) -> str:
@@ -65,22 +65,22 @@ def document(entry: Mapping[str, Any]) -> str:
 
 
 def _entry(key: str, value: Any, where: str = "") -> QosCase:
-    entry = {name: each for name, each in {**ENTRY, key: value}.items() if each is not GONE}
+    entry = {name: field for name, field in {**ENTRY, key: value}.items() if field is not ABSENT}
     return _record(document(entry), f"it is damaged (settings[0].{where or key}). {MOVE}")
 
 
-def _node(path: str, text: str, said: str, **options: Any) -> QosCase:
-    return QosCase(options, (f"{path}: {said}",), {path: text})
+def _node(path: str, text: str, message: str, **options: Any) -> QosCase:
+    return QosCase(options, (f"{path}: {message}",), {path: text})
 
 
 def _pinned(text: str | bytes) -> QosCase:
-    """What cannot be read is taken for the worst: that pods are pinned."""
+    """If a file cannot be read, the module assumes that pods are pinned."""
     options = {"qos_class": "besteffort", "settings": {"cpuset_cpus": "0-1"}}
     return QosCase(options, ("cpuset_cpus: under the static CPU manager",), {CHECKPOINT: text})
 
 
-def _percent(said: str, knob: str = "cpu_quota", **limits: Any) -> QosCase:
-    return QosCase({**SLICE, "settings": {knob: "50%"}, **limits}, (said,), {})
+def _percent(message: str, knob: str = "cpu_quota", **limits: Any) -> QosCase:
+    return QosCase({**SLICE, "settings": {knob: "50%"}, **limits}, (message,), {})
 
 
 KERNELS = "it is not what the kernel writes"
@@ -98,7 +98,7 @@ CASES = {
     "number is a fraction": _setting("pids_max", 1.5, "is no whole number", TASKS),
     "number in two lines": _setting("pids_max", "1\n2", "is no whole number", TASKS),
     "weight 0": _setting("cpu_weight", 0, "cpu_weight: 0 is out of range. It takes a weight from 1 to 10000"),
-    "weight is no number": _setting("cpu_weight", "nan", "'nan' is no whole number"),
+    "weight is not a number": _setting("cpu_weight", "nan", "'nan' is no whole number"),
     "quota is a word": _setting("cpu_quota", "lots", "cpu_quota: 'lots' is not a Kubernetes quantity", "CPUs, at most"),
     "quota below 0": _setting("cpu_quota", "-5%", "cpu_quota: '-5%'", "CPUs, at most"),
     "burst of a year": _setting("cpu_burst", "1 year", "cpu_burst: '1 year' is no time such as"),
@@ -133,7 +133,7 @@ CASES = {
     "unknown class": _target("value of qos_class must be one of", qos_class="bogus"),
     "two targets": _option("mutually exclusive: qos_class|slice", qos_class="burstable"),
     "no target": _target("one of the following is required: qos_class, slice"),
-    "settings that are to go": _option("settings are given with state: absent", state="absent"),
+    "settings with state absent": _option("settings are given with state: absent", state="absent"),
     "pods of no class": _option("level: pods is given without qos_class", level="pods"),
     "version of a word": _option("kubelet_version: 'new' is no version. Write it like 1.31", kubelet_version="new"),
     "root that is not there": _option("/none: is no cgroup tree", cgroup_root="/none"),
@@ -143,7 +143,7 @@ CASES = {
     "CPUs are a word": _percent("'cpus' is of type str", cpus="x"),
     "no CPUs": _percent("cpus: 0.0 is no number of CPUs. Write it like 64 or 2.5", cpus=0),
     "CPUs below 0": _percent("cpus: -1.0 is no number of CPUs", cpus=-1),
-    "CPUs that are no number": _percent("cpus: nan is no number of CPUs", cpus="nan"),
+    "CPUs that are not a number": _percent("cpus: nan is no number of CPUs", cpus="nan"),
     "CPUs without bound": _percent("cpus: inf is no number of CPUs", cpus="inf"),
     "memory is a word": _percent("memory: 'x' is no amount of memory. Write it like 64Gi", "memory_max", memory="x"),
     "memory below 0": _percent("memory: '-1' is no amount of memory", "memory_max", memory="-1"),
@@ -159,7 +159,7 @@ CASES = {
     "recorded setting is a text": _record('{"schema": 1, "settings": ["x"]}', "it is damaged (settings[0])"),
     "recorded cgroup is a number": _entry("cgroup", 5),
     "recorded cgroup is a list": _entry("cgroup", ["a"]),
-    "recorded cgroup is missing": _entry("cgroup", GONE),
+    "recorded cgroup is missing": _entry("cgroup", ABSENT),
     "recorded cgroup through ..": _entry("cgroup", "../etc"),
     "recorded cgroup anywhere": _entry("cgroup", "/etc"),
     "recorded cgroup with NUL": _entry("cgroup", "a\0"),
@@ -176,7 +176,7 @@ CASES = {
     "recorded texts are a number": _entry("texts", 5),
     "recorded texts are a list": _entry("texts", ["ab"]),
     "recorded text is a number": _entry("texts", {"cpu.weight": 5}),
-    "recorded text of another folder": _entry("texts", {"../../x": "1"}),
+    "recorded text of another directory": _entry("texts", {"../../x": "1"}),
     "recorded properties are a number": _entry("stored", 5),
     "recorded property is a number": _entry("stored", [5], "stored[0]"),
     "recorded property without a value": _entry("stored", [{"name": "x", "signature": "t"}], "stored[0].value"),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arguments of systemd_slice, and what lies where its files have to go."""
+"""Arguments of systemd_slice, and other files at the paths that it writes."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from typing import Any
 
 from ansible_collections.volcano.colocation.tests.unit.malformed.case import Case, Text, as_it_is
 
-FOLDER = "etc/systemd/system"
-FILE = f"{FOLDER}/a.slice"
-LINK = f"{FOLDER}/slices.target.wants/a.slice"
+DIRECTORY = "etc/systemd/system"
+FILE = f"{DIRECTORY}/a.slice"
+LINK = f"{DIRECTORY}/slices.target.wants/a.slice"
 
 
-def _name(name: Any, said: str) -> Case:
-    return Case("systemd_slice", {"name": name}, ("is not the name of a slice", said))
+def _name(name: Any, message: str) -> Case:
+    return Case("systemd_slice", {"name": name}, ("is not the name of a slice", message))
 
 
-def _property(said: str, **properties: Any) -> Case:
+def _property(message: str, **properties: Any) -> Case:
     name = next(iter(properties))
     options = {"name": "a.slice", "properties": properties}
-    return Case("systemd_slice", options, (f"{name}: ", "is not what systemd takes", said))
+    return Case("systemd_slice", options, (f"{name}: ", "is not what systemd takes", message))
 
 
-def _option(said: str, **options: Any) -> Case:
-    return Case("systemd_slice", {"name": "a.slice", **options}, (said,))
+def _option(message: str, **options: Any) -> Case:
+    return Case("systemd_slice", {"name": "a.slice", **options}, (message,))
 
 
 def _place(
-    said: str, remedy: str, files: dict[str, Text] | None = None, spoil: Callable[[Path], Any] = as_it_is
+    message: str, remedy: str, files: dict[str, Text] | None = None, spoil: Callable[[Path], Any] = as_it_is
 ) -> Case:
     options = {"name": "a.slice", "properties": {"CPUWeight": 5}}
-    return Case("systemd_slice", options, (said, remedy), files or {}, spoil)
+    return Case("systemd_slice", options, (message, remedy), files or {}, spoil)
 
 
 def _linked(root: Path) -> None:
-    (root / FOLDER).mkdir(parents=True)
+    (root / DIRECTORY).mkdir(parents=True)
     (root / FILE).symlink_to("/dev/null")
 
 
@@ -48,7 +48,7 @@ def _wanted_otherwise(root: Path) -> None:
 
 
 def _piped(root: Path) -> None:
-    (root / FOLDER).mkdir(parents=True)
+    (root / DIRECTORY).mkdir(parents=True)
     os.mkfifo(root / FILE)
 
 
@@ -65,7 +65,7 @@ CASES = {
     "name without an ending": _name("x", "write x.slice"),
     "no name": _name("", "It does not end with .slice"),
     "path for a name": _name("../x.slice", "It is a path"),
-    "name with a blank": _name("a b.slice", "write a\\x20b.slice"),
+    "name with a space": _name("a b.slice", "write a\\x20b.slice"),
     "level without a name": _name("a--b.slice", "It has a level without a name"),
     "name that is too long": _name("x" * 300 + ".slice", "It "),
     "name with NUL": _name("a\0b.slice", "It has '\\x00'"),
@@ -97,12 +97,12 @@ CASES = {
     "description in two lines": _option("does not fit in a line of a unit file", description="a\nExecStart=/x"),
     "unknown state": _option("state must be one of: present, absent", state="gone"),
     "root that is not there": _option("root: '/none/such' is no folder", root="/none/such"),
-    "somebody else's file": _place(f"/{FILE}: this file is not ours", "Remove the file", {FILE: "[Slice]\n"}),
+    "file of another program": _place(f"/{FILE}: this file is not ours", "Remove the file", {FILE: "[Slice]\n"}),
     "bytes for a file": _place(f"/{FILE}: this file is not ours", "Remove the file", {FILE: bytes(range(256))}),
-    "folder for a file": _place(f"/{FILE}: it is not a regular file", "Name the file", {f"{FILE}/x": "y"}),
+    "directory instead of a file": _place(f"/{FILE}: it is not a regular file", "Name the file", {f"{FILE}/x": "y"}),
     "link for a file": _place(f"/{FILE}: it is a symbolic link", "put a regular file", spoil=_linked),
     "pipe for a file": _place(f"/{FILE}: it is not a regular file", "Name the file", spoil=_piped),
     "file for the link": _place(f"/{LINK}: something else than a link is there", "Remove it", {LINK: "x"}),
     "another link": _place(f"/{LINK}: it is a link to /x", "Remove it", spoil=_wanted_otherwise),
-    "folder that leads out": _place("does not lead to a folder", "put a folder in the place", spoil=_led_out),
+    "directory that leads out": _place("does not lead to a folder", "put a folder in the place", spoil=_led_out),
 }

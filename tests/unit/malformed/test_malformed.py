@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Malformed input, each in an image of its own: a message with place and remedy, and a tree that stays as it was.
+"""Malformed input, each in a separate image: a message with place and remedy, and an unchanged tree.
 
-The tables are in the files beside this one, by what is malformed. The action plugins and the modules are the real ones.
+The tables are in the other files of this directory, by the malformed input. Real action plugins and modules run.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TABLES: Mapping[str, Mapping[str, Case]] = {
     "option": options.CASES,
     "slice": slices.CASES,
     "plan": plans.CASES,
-    "ours": our_documents.CASES,
+    "records": our_documents.CASES,
 }
 CASES = {f"{table}: {name}": case for table, cases in TABLES.items() for name, case in cases.items()}
 NEEDED = 150
@@ -46,7 +46,7 @@ def test_there_are_enough_of_them() -> None:
 
 
 def tree(root: Path, case: Case) -> dict[str, tuple[object, ...]]:
-    return {name: value for name, value in everything(root).items() if not name.startswith(case.kept)}
+    return {name: value for name, value in everything(root).items() if not name.startswith(case.record_paths)}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -55,10 +55,10 @@ def test_it_is_refused_and_the_tree_stays(name: str, tmp_path: Path) -> None:
     root = grow(tmp_path / "image", case.files)
     case.spoil(root)
     before = tree(tmp_path, case)
-    # Nothing in it is malformed in check mode alone, and what is refused for real is refused there.
+    # Check mode and real runs refuse the same input.
     for check in (True, False):
         result = run(case.module, {"root": str(root), **case.options}, check=check)
-        # A plan is not even read in check mode.
+        # Check mode does not read the plan.
         assert result.get("failed") or (check and result.get("skipped")), result
         assert tree(tmp_path, case) == before
     assert result.get("changed", False) is False
@@ -70,8 +70,8 @@ def test_it_is_refused_and_the_tree_stays(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", [checkpoints.CPU, checkpoints.MEMORY])
 @pytest.mark.parametrize("name", checkpoints.TEXTS)
-def test_a_checkpoint_that_is_none_is_looked_at_and_stays(name: str, path: str, tmp_path: Path) -> None:
-    """It is kubelet's: node_facts reads it, a change of the policy has it moved aside, nobody else touches it."""
+def test_an_invalid_checkpoint_is_read_and_stays(name: str, path: str, tmp_path: Path) -> None:
+    """Only kubelet writes it: node_facts reads it, and a change of the policy moves it aside."""
     root = grow(tmp_path / "image", {path: checkpoints.TEXTS[name]})
     before = everything(tmp_path)
     looked = run("node_facts", {"root": str(root)})
@@ -86,13 +86,17 @@ def test_a_checkpoint_that_is_none_is_looked_at_and_stays(name: str, path: str, 
 
 
 @pytest.mark.parametrize("name", plans.ANSWERED)
-def test_what_the_node_does_not_look_like_is_answered(name: str, tmp_path: Path) -> None:
+def test_a_plan_that_does_not_match_the_node_is_refused_in_the_result(name: str, tmp_path: Path) -> None:
     case = plans.ANSWERED[name]
     root = grow(tmp_path / "image", case.files)
     case.spoil(root)
     before = tree(tmp_path, case)
     result = run(case.module, {"root": str(root), **case.options})
-    answer = result["transaction"]
-    assert (result["changed"], answer["state"], answer["error"]["node"]) == (False, "refused", "nothing was changed")
-    assert case.says[0] in answer["error"]["message"]
+    transaction = result["transaction"]
+    assert (result["changed"], transaction["state"], transaction["error"]["node"]) == (
+        False,
+        "refused",
+        "nothing was changed",
+    )
+    assert case.says[0] in transaction["error"]["message"]
     assert tree(tmp_path, case) == before

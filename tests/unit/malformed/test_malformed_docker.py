@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docker's daemon.json, malformed: it is never written, and what is wrong with it is said with its line."""
+"""docker's malformed daemon.json: it is never written, and the error is reported with its line."""
 
 from __future__ import annotations
 
@@ -34,10 +34,12 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_it_is_refused_with_its_line(name: str, tmp_path: Path) -> None:
-    text, line, said = CASES[name]
+    text, line, message = CASES[name]
     node = merged(described("docker-cri-dockerd").host, {"files": {DAEMON: text}})
     plan = make_plan(interpret(snapshot_of(node, tmp_path)), profile_of(cgroup_driver="systemd"), allow_disruption=True)
     place = DAEMON if line is None else f"{DAEMON}:{line}"
-    told = [str(each) for each in plan.refusals]
-    assert [each for each in told if each.startswith(f"{place}: {said}") and "Correct the file" in each], told
+    refusals = [str(refusal) for refusal in plan.refusals]
+    assert [line for line in refusals if line.startswith(f"{place}: {message}") and "Correct the file" in line], (
+        refusals
+    )
     assert plan.changes == ()

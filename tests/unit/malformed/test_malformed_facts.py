@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""node_facts without options tells of each file that a plan would be refused for, with its path and the line."""
+"""node_facts without options reports each file that would make a plan be refused, with its path and line."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ TABLES = {
 }
 ALL = {f"{table}: {name}": case for table, cases in TABLES.items() for name, case in cases.items()}
 ONLY_TO_BE_EDITED = {"kubelet: driver with an anchor", "kubelet: driver with a tag", "kubelet: bare carriage returns"}
-"""kubelet reads them; only a change of just that line is refused."""
+"""kubelet reads them; only a change of that line is refused."""
 AGAINST_THE_PROFILE = {
     name
     for name, case in ALL.items()
-    if name.startswith("start: ") and re.search(r"Take (?:the flag|cgroupDriver) out", " ".join(case.says))
+    if name.startswith("start: ") and re.search(r"(?:Take|Remove) (?:the flag|cgroupDriver)", " ".join(case.says))
 }
-"""A flag or a later file beats what the profile wants; without a profile nothing contradicts it."""
+"""A flag or a later file overrides the profile; without a profile, nothing conflicts with it."""
 CASES: dict[str, Case] = {
     name: case for name, case in ALL.items() if name not in ONLY_TO_BE_EDITED | AGAINST_THE_PROFILE
 }
@@ -41,7 +41,7 @@ PLACE = re.compile(r"(/(?:var|etc)/[^ :]+|var/lib/kubelet/config\.yaml)(?::(\d+)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_a_plan_is_refused_for_is_told_without_options(name: str, tmp_path: Path) -> None:
+def test_reasons_of_refusals_are_reported_without_options(name: str, tmp_path: Path) -> None:
     case = CASES[name]
     root = grow(tmp_path / "image", case.files)
     case.spoil(root)
@@ -49,9 +49,9 @@ def test_what_a_plan_is_refused_for_is_told_without_options(name: str, tmp_path:
     result = run("node_facts", {"root": str(root)})
     assert everything(tmp_path) == before
     assert not result.get("failed"), result
-    found = result["ansible_facts"]["colocation"]["findings"]
+    findings = result["ansible_facts"]["colocation"]["findings"]
     place = PLACE.search(" ".join(case.says))
     assert place, case.says
-    told = [line for each in found for line in (each["summary"], *each["evidence"])]
-    wanted = f"{place[1]}:{place[2]}: " if place[2] else place[1]
-    assert any(wanted in line for line in told), json.dumps(found, indent=1)
+    lines = [line for finding in findings for line in (finding["summary"], *finding["evidence"])]
+    expected = f"{place[1]}:{place[2]}: " if place[2] else place[1]
+    assert any(expected in line for line in lines), json.dumps(findings, indent=1)

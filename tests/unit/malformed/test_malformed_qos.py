@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Malformed input of cgroup_qos: a message with place and remedy, and a tree that stays as it was."""
+"""Malformed input of cgroup_qos: a message with place and remedy, and an unchanged tree."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ansible_collections.volcano.colocation.tests.support.tasks.in_process impor
 from ansible_collections.volcano.colocation.tests.unit.malformed.case import everything
 from ansible_collections.volcano.colocation.tests.unit.malformed.qos_settings import CASES, ENTRY, RECORD, document
 
-OURS = "var/lib/volcano-colocation"
-LOCK = (OURS, f"{OURS}/qos.lock")
-"""The folder and the lock are made before anything is looked at."""
+STATE_DIRECTORY = "var/lib/volcano-colocation"
+LOCK = (STATE_DIRECTORY, f"{STATE_DIRECTORY}/qos.lock")
+"""The module creates the directory and the lock before it reads anything."""
 
 
 @pytest.fixture
 def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
-    """The module has no root: it would look at the machine that the tests run on."""
+    """The module has no option root: without this it would read the host of the tests."""
     tree = Tree(tmp_path / "node", "v2", "systemd")
     monkeypatch.setattr(cgroup_qos, "Host", lambda: Host(str(tree.folder)))
     return tree
@@ -40,18 +40,18 @@ def spoil(node: Tree, files: dict[str, str | bytes]) -> None:
 def test_it_is_refused_and_the_tree_stays(name: str, node: Tree) -> None:
     case = CASES[name]
     spoil(node, dict(case.files))
-    before = {path: each for path, each in everything(node.folder).items() if path not in LOCK}
+    before = {path: attributes for path, attributes in everything(node.folder).items() if path not in LOCK}
     for check in (True, False):
         result = module("cgroup_qos", {"cgroup_root": ROOT, **case.options}, check=check)
         assert result.get("failed"), result
-        assert {path: each for path, each in everything(node.folder).items() if path not in LOCK} == before
+        assert {path: attributes for path, attributes in everything(node.folder).items() if path not in LOCK} == before
     for words in case.says:
         assert words in result["msg"]
     assert "Traceback" not in json.dumps(result)
     assert "Error:" not in result["msg"]
 
 
-def test_the_entry_that_is_spoilt_above_is_one_that_the_module_writes(node: Tree) -> None:
+def test_the_module_writes_the_entry_that_the_cases_damage(node: Tree) -> None:
     options = {"cgroup_root": ROOT, "slice": "system.slice"}
     assert module("cgroup_qos", {**options, "settings": {"cpu_weight": 200}})["changed"]
     assert json.loads(node.host.read(RECORD)) == json.loads(document(ENTRY))

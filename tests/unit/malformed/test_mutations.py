@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files found in the field with a line deleted, doubled or turned around, or cut off anywhere.
+"""Files of real nodes with a line deleted, doubled or reversed, or cut off anywhere.
 
-Either the right edit is made and nothing else, or it is refused and the tree stays; in check mode it always stays.
+Either exactly the desired edit is made, or it is refused and the tree stays; in check mode it always stays.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ansible_collections.volcano.colocation.tests.support.tasks.node_image impor
 from ansible_collections.volcano.colocation.tests.unit.malformed.case import everything, grow
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "config_files"
-OURS = "image/var/lib/volcano-colocation"
+STATE_DIRECTORY = "image/var/lib/volcano-colocation"
 Read = Callable[[str], Mapping[str, Any]]
 SUBJECTS: dict[str, tuple[str, str, Read]] = {
     **{path.name: ("kubelet_config", KUBELET, read_yaml) for path in FIXTURES.glob("kubelet-*")},
@@ -30,11 +30,11 @@ SUBJECTS: dict[str, tuple[str, str, Read]] = {
 }
 SETTINGS = ("cgroupDriver", "SystemdCgroup")
 ADDED = ("runtime_type", "version")
-"""What a handler needs that was not there, and a file that says nothing; lines that were there are compared besides."""
+"""Keys that are added for a handler without them, and for an empty file; existing lines are compared separately."""
 
 
 def mutated(text: bytes, kind: str, at: float) -> bytes:
-    """``at``: how far behind the beginning, from 0 to 1."""
+    """``at``: the position in the text, from 0 to 1."""
     if kind == "cut off":
         return text[: int(at * len(text))]
     lines = text.splitlines(keepends=True)
@@ -49,42 +49,42 @@ def mutated(text: bytes, kind: str, at: float) -> bytes:
     return b"".join([*lines[:number], turned[kind], *lines[number + 1 :]])
 
 
-def others(values: Any) -> Any:
-    """A document without the driver, and without tables in which nothing else stands."""
+def without_settings(values: Any) -> Any:
+    """A document without the driver, and without tables that contain only the driver."""
     if isinstance(values, Mapping):
-        inner = {key: others(value) for key, value in values.items() if key not in SETTINGS + ADDED}
+        inner = {key: without_settings(value) for key, value in values.items() if key not in SETTINGS + ADDED}
         return {key: value for key, value in inner.items() if value not in ({}, None)}
     return values
 
 
-def check_one(name: str, kind: str, at: float, folder: Path) -> None:
+def check_one(name: str, kind: str, at: float, directory: Path) -> None:
     module, path, read = SUBJECTS[name]
     text = mutated((FIXTURES / name).read_bytes(), kind, at)
-    root = grow(folder / "image", {path: text})
-    before = everything(folder)
+    root = grow(directory / "image", {path: text})
+    before = everything(directory)
     task = {"root": str(root), "cgroup_driver": "systemd"}
     predicted = run(module, task, check=True)
-    assert everything(folder) == before
+    assert everything(directory) == before
     result = run(module, task)
-    after = {each: value for each, value in everything(folder).items() if not each.startswith(OURS)}
+    after = {name: value for name, value in everything(directory).items() if not name.startswith(STATE_DIRECTORY)}
     assert (result.get("failed"), result.get("diff")) == (predicted.get("failed"), predicted.get("diff"))
     if result.get("failed") or not result["changed"]:
         assert after == before
         assert not result.get("failed") or f"/{path}" in result["msg"]
         return
     edited = (root / path).read_bytes()
-    assert others(read(edited.decode())) == others(read(text.decode()))
+    assert without_settings(read(edited.decode())) == without_settings(read(text.decode()))
     assert set(text.splitlines()) - set(edited.splitlines()) <= {
-        line for line in text.splitlines() if any(each.encode() in line for each in SETTINGS)
+        line for line in text.splitlines() if any(setting.encode() in line for setting in SETTINGS)
     }
-    assert {each: value for each, value in after.items() if each != f"image/{path}"} == {
-        each: value for each, value in before.items() if each != f"image/{path}"
+    assert {name: value for name, value in after.items() if name != f"image/{path}"} == {
+        name: value for name, value in before.items() if name != f"image/{path}"
     }
 
 
 @pytest.mark.parametrize("name", sorted(SUBJECTS))
 @settings(max_examples=25)
 @given(some.sampled_from(["cut off", "delete", "double", "turn", "flip"]), some.floats(0, 1))
-def test_it_is_edited_rightly_or_refused(name: str, kind: str, at: float) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        check_one(name, kind, at, Path(folder))
+def test_it_is_edited_correctly_or_refused(name: str, kind: str, at: float) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        check_one(name, kind, at, Path(directory))

@@ -60,7 +60,7 @@ def _loose(draw: Draw, value: Any) -> str:
 
 @st.composite
 def written(draw: Draw) -> Written:
-    """A document as json.dumps, jq or a person writes it."""
+    """A document in the layout of json.dumps, jq or a person."""
     values = draw(TREES)
     ascii_only = draw(st.booleans())
     text = draw(

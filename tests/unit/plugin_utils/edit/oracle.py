@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an edit must come to, computed without the code under test."""
+"""The expected result of an edit, computed without the code under test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.document_changes import REMOVE, Path
 
 Owned = tuple[str, Path]
-"""A line without its end, and the key it belongs to; a comment belongs to the mapping it stands in."""
+"""A line without its end, and the key that it belongs to; a comment belongs to the mapping around it."""
 
 
 @dataclass(frozen=True)
@@ -32,24 +32,24 @@ class Document:
 
 
 def changed(values: Mapping[str, Any], changes: Mapping[Path, Any]) -> tuple[dict[str, Any], set[Path]]:
-    """The values with all changes made, and the mappings that are gone because they were emptied."""
+    """The values after all changes, and the mappings that were deleted because they became empty."""
     result: dict[str, Any] = copy.deepcopy(dict(values))
-    for path, want in changes.items():
-        if want is not REMOVE:
-            _set(result, path, want)
+    for path, desired in changes.items():
+        if desired is not REMOVE:
+            _set(result, path, desired)
     pruned: set[Path] = set()
-    for path, want in changes.items():
-        if want is REMOVE:
+    for path, desired in changes.items():
+        if desired is REMOVE:
             pruned |= _remove(result, path)
     return result, pruned
 
 
-def _set(values: dict[str, Any], path: Path, want: Any) -> None:
+def _set(values: dict[str, Any], path: Path, desired: Any) -> None:
     for key in path[:-1]:
         if values.get(key) is None:
             values[key] = {}
         values = values[key]
-    values[path[-1]] = want
+    values[path[-1]] = desired
 
 
 def _remove(values: dict[str, Any], path: Path) -> set[Path]:
@@ -72,7 +72,7 @@ def _remove(values: dict[str, Any], path: Path) -> set[Path]:
 
 
 def settled(values: Mapping[str, Any], pruned: Iterable[Path]) -> Any:
-    """The values without the emptied mappings: whether such a one goes is a matter of how it was written."""
+    """The values without emptied mappings: whether these are deleted depends on how they were written."""
     result = copy.deepcopy(dict(values))
     for path in sorted(pruned, key=len, reverse=True):
         around: Any = result
@@ -86,46 +86,46 @@ def settled(values: Mapping[str, Any], pruned: Iterable[Path]) -> Any:
 def unrelated(lines: Sequence[Owned], changes: Mapping[Path, Any], pruned: set[Path]) -> list[str]:
     """The lines that no change may touch.
 
-    Not among them: those of a changed key, of what stands below it or holds it inline, and the blank line before the
-    header of a table that goes. The comments in a mapping that is emptied are among them.
+    Without the lines of a changed key, of keys below it, of an inline value around it, and the blank line before the
+    header of a deleted table. With the comments in an emptied mapping.
     """
-    kept: list[str] = []
+    remaining: list[str] = []
     for line, owner in lines:
         comment = line.lstrip().startswith("#")
         below = any(owner[: len(path)] == path for path in (*changes, *(() if comment else pruned)))
         inline = bool(owner) and not line.lstrip().startswith(("#", "["))
-        if below and line.lstrip().startswith("[") and kept and not kept[-1].strip():
-            kept.pop()
+        if below and line.lstrip().startswith("[") and remaining and not remaining[-1].strip():
+            remaining.pop()
         if not below and not (inline and any(path[: len(owner)] == owner for path in changes)):
-            kept.append(line)
-    return kept
+            remaining.append(line)
+    return remaining
 
 
-def in_order(kept: Iterable[str], text: str, end: str) -> bool:
-    """Whether every one of the lines is still there, byte for byte, in the same order."""
+def in_order(expected: Iterable[str], text: str, end: str) -> bool:
+    """Whether the text still has all these lines, byte for byte, in the same order."""
     remaining = iter(text.removeprefix("\ufeff").split(end))
-    return all(line in remaining for line in kept)
+    return all(line in remaining for line in expected)
 
 
 def leaves(values: Mapping[str, Any], above: Path = ()) -> list[Path]:
     """Paths of all values that are not mappings."""
-    found: list[Path] = []
+    result: list[Path] = []
     for key, value in values.items():
-        found += leaves(value, (*above, key)) if isinstance(value, dict) and value else [(*above, key)]
-    return found
+        result += leaves(value, (*above, key)) if isinstance(value, dict) and value else [(*above, key)]
+    return result
 
 
 def mappings(values: Mapping[str, Any], above: Path = ()) -> list[Path]:
-    """Paths of all mappings that hold something, the document itself first."""
-    found = [above]
+    """Paths of all mappings that are not empty, the document itself first."""
+    result = [above]
     for key, value in values.items():
         if isinstance(value, dict) and value:
-            found += mappings(value, (*above, key))
-    return found
+            result += mappings(value, (*above, key))
+    return result
 
 
-def possible(values: Any, changes: Mapping[Path, Any], path: Path, want: Any) -> bool:
-    """Whether a change neither overlaps another nor leads through, or replaces, a value of the wrong kind."""
+def possible(values: Any, changes: Mapping[Path, Any], path: Path, desired: Any) -> bool:
+    """Whether a change does not overlap another one, and does not lead through or replace a value of the wrong kind."""
     if any(path[: len(other)] == other or other[: len(path)] == path for other in changes):
         return False
     for key in path[:-1]:
@@ -135,11 +135,11 @@ def possible(values: Any, changes: Mapping[Path, Any], path: Path, want: Any) ->
         values = below or {}
     have = values.get(path[-1])
     tables = isinstance(have, dict) or (isinstance(have, list) and any(isinstance(item, dict) for item in have))
-    return want is REMOVE or not tables
+    return desired is REMOVE or not tables
 
 
 def comparable(values: Any) -> Any:
-    """For comparison: types count (1 is not true), NaN equals itself, the order of keys does not count."""
+    """A value for comparison: types differ (1 is not true), NaN equals itself, the order of keys is ignored."""
     if isinstance(values, dict):
         return {key: comparable(value) for key, value in values.items()}
     return [comparable(value) for value in values] if isinstance(values, list) else repr(values)

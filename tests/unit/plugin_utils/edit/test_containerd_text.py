@@ -23,7 +23,7 @@ BASE_TEXT = '\n# made by k3s\nversion = 3\n[plugins.a]\n  b = "{}"\n'
 
 
 def rendered(template: str) -> str:
-    """What text/template makes of a template whose one action is the base."""
+    """The rendering by text/template of a template whose only action is the base."""
     return template.replace(BASE.rstrip("\n"), BASE_TEXT)
 
 
@@ -32,7 +32,7 @@ def rendered(template: str) -> str:
     [
         (BASE, BASE, ""),
         (f"{BASE}[a]\nb = 1\n", BASE, "[a]\nb = 1\n"),
-        (f"{BASE}\n# of ours\n\n  [a]\nb = 1\n", f"{BASE}\n# of ours\n\n", "  [a]\nb = 1\n"),
+        (f"{BASE}\n# a comment\n\n  [a]\nb = 1\n", f"{BASE}\n# a comment\n\n", "  [a]\nb = 1\n"),
         ("[a]\nb = {{ .B }}\nc = 1\n[d]\ne = 2\n", "[a]\nb = {{ .B }}\nc = 1\n", "[d]\ne = 2\n"),
         ("[a]\nb = 1\n{{ if .C }}\n[c]\n{{ end }}", "[a]\nb = 1\n{{ if .C }}\n[c]\n{{ end }}", ""),
         ("{{/* a comment\n[with] a line */}}\n[a]\n", "{{/* a comment\n[with] a line */}}\n", "[a]\n"),
@@ -57,7 +57,7 @@ def test_a_setting_is_added_or_changed_behind_the_actions(text: str, after: str)
     assert edit_template(after, OFF) == after
 
 
-def test_what_stands_before_is_left_byte_for_byte() -> None:
+def test_the_text_before_stays_byte_for_byte() -> None:
     text = "{{ template \"base\" . }}\r\n\r\n[x]\r\n  y = 'z' # {z}\r\n"
     after = edit_template(text, OFF)
     assert after.startswith(text)
@@ -71,24 +71,24 @@ def test_what_stands_before_is_left_byte_for_byte() -> None:
         ("x = [\n{{ range .A }}\n{{ end }}\n[1],\n]\n", ParseError, "line"),
     ],
 )
-def test_a_shape_that_is_not_safe_is_refused(text: str, error: type[Exception], words: str) -> None:
+def test_an_unsafe_form_is_refused(text: str, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         edit_template(text, OFF)
 
 
 @pytest.mark.parametrize("tail", ["", "\n[x]\ny = 1\n", TABLE])
-def test_what_will_be_rendered_is_known_beforehand(tail: str) -> None:
+def test_the_rendering_is_predicted(tail: str) -> None:
     before = BASE + tail
     after = edit_template(before, {**OFF, ("x", "y"): 2})
     assert predict_rendering(rendered(before), before, after) == rendered(after)
     assert predict_rendering(rendered(after), after, before) == rendered(before)
 
 
-def test_without_a_template_the_base_is_what_is_rendered() -> None:
+def test_without_a_template_the_base_is_rendered() -> None:
     after = edit_template(BASE, OFF)
-    found = predict_rendering(BASE_TEXT, BASE, after)
-    assert found is not None
-    assert found.split() == rendered(after).split()
+    result = predict_rendering(BASE_TEXT, BASE, after)
+    assert result is not None
+    assert result.split() == rendered(after).split()
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_without_a_template_the_base_is_what_is_rendered() -> None:
         ("x = 1\n[a]\n", "x = {{ .X -}}\n[a]\n", "x = {{ .X -}}\n[a]\nb = 1\n"),
     ],
 )
-def test_what_will_be_rendered_cannot_be_told(text: str, before: str, after: str) -> None:
-    """An action differs; the rendered file is of another text; an action reaches behind its end."""
+def test_an_unknown_rendering_is_not_predicted(text: str, before: str, after: str) -> None:
+    """An action differs; the rendered file has another text; an action changes text behind its end."""
     assert predict_rendering(text, before, after) is None
 
 
@@ -108,5 +108,5 @@ def test_what_will_be_rendered_cannot_be_told(text: str, before: str, after: str
     ("text", "extends"),
     [(BASE, True), ('{{- template "base" . -}}', True), ('{{ template "other" . }}', False), ("version = 2\n", False)],
 )
-def test_whether_the_base_is_taken_over(text: str, extends: bool) -> None:
+def test_whether_the_base_is_included(text: str, extends: bool) -> None:
     assert extends_base(text) is extends

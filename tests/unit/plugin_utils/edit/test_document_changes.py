@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Wanted values against a document: what is missing, what must come out."""
+"""Desired values compared with a document: the missing edits, and the document after them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _itself(text: str) -> str:
 
 
 class Tagged(str):
-    """Like the strings that ansible-core 2.19 hands over."""
+    """Like the strings that ansible-core 2.19 passes."""
 
     __str__ = _itself
 
@@ -44,8 +44,8 @@ def test_values_become_builtins() -> None:
     assert below["b"].__class__ is str
 
 
-def test_a_plan_shows_a_wish_in_words() -> None:
-    assert [str(wish) for wish in (REMOVE, AppendItem("x"), RemoveItem("y"))] == ["absent", "with x", "without y"]
+def test_a_plan_shows_desired_values_in_words() -> None:
+    assert [str(desired) for desired in (REMOVE, AppendItem("x"), RemoveItem("y"))] == ["absent", "with x", "without y"]
 
 
 @pytest.mark.parametrize("value", [None, {"a": 1}, [None], [{1: "a"}], b"x", object(), EMPTIED, AppendItem(NOTHING)])
@@ -67,7 +67,7 @@ DOCUMENT = {"a": 1, "b": {"c": "x", "d": True}, "n": None, "e": {}, "l": ["p"]}
 
 
 @pytest.mark.parametrize(
-    ("changes", "left"),
+    ("changes", "remaining"),
     [
         ({("a",): 1, ("b", "c"): "x", ("l",): ["p"]}, {}),
         ({("a",): True}, {"a": True}),
@@ -87,29 +87,30 @@ DOCUMENT = {"a": 1, "b": {"c": "x", "d": True}, "n": None, "e": {}, "l": ["p"]}
         ({("n",): REMOVE}, {"n": REMOVE}),
     ],
 )
-def test_only_what_is_missing_is_left(changes: Any, left: Any) -> None:
-    assert missing_edits(DOCUMENT, to_tree(changes)) == left
+def test_only_missing_values_remain(changes: Any, remaining: Any) -> None:
+    assert missing_edits(DOCUMENT, to_tree(changes)) == remaining
 
 
 @pytest.mark.parametrize(
-    ("fates", "left"),
+    ("outcomes", "remaining"),
     [
         ({}, {"a": REMOVE}),
-        ({("a", "b"): EmptiedMapping.STAYS}, {"a": {"b": {"c": REMOVE}}}),
-        ({("a",): EmptiedMapping.STAYS}, {"a": {"b": REMOVE}}),
+        ({("a", "b"): EmptiedMapping.KEEP}, {"a": {"b": {"c": REMOVE}}}),
+        ({("a",): EmptiedMapping.KEEP}, {"a": {"b": REMOVE}}),
         ({("a",): EmptiedMapping.NULL}, {"a": EMPTIED}),
     ],
 )
-def test_a_chain_of_emptied_mappings_goes_as_far_as_it_may(fates: Any, left: Any) -> None:
+def test_a_chain_of_emptied_mappings_is_deleted_as_far_as_allowed(outcomes: Any, remaining: Any) -> None:
     todo: Any = {"a": {"b": {"c": REMOVE}}}
     assert (
-        prune_emptied({"a": {"b": {"c": 1}}, "d": 1}, todo, lambda path: fates.get(path, EmptiedMapping.GOES)) == left
+        prune_emptied({"a": {"b": {"c": 1}}, "d": 1}, todo, lambda path: outcomes.get(path, EmptiedMapping.DELETE))
+        == remaining
     )
 
 
-@pytest.mark.parametrize("left", [{"c": REMOVE}, {"c": REMOVE, "d": REMOVE, "e": 1}, {"c": 2, "d": REMOVE}])
-def test_a_mapping_with_a_key_left_is_not_emptied(left: Any) -> None:
-    assert prune_emptied(DOCUMENT, {"b": left}, lambda path: EmptiedMapping.GOES) == {"b": left}
+@pytest.mark.parametrize("remaining", [{"c": REMOVE}, {"c": REMOVE, "d": REMOVE, "e": 1}, {"c": 2, "d": REMOVE}])
+def test_a_mapping_with_a_remaining_key_is_not_emptied(remaining: Any) -> None:
+    assert prune_emptied(DOCUMENT, {"b": remaining}, lambda path: EmptiedMapping.DELETE) == {"b": remaining}
 
 
 def test_the_document_itself_stays_as_it_is() -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What becomes of a JSON text: each case shows the whole text before and after."""
+"""Edits of JSON texts: each case has the whole text before and after."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_a_json_text_is_edited_once_and_a_second_edit_changes_nothing(name: str)
 
 
 @pytest.mark.parametrize("text", ['{"a": {"b": "c"}}', "{ }", '{"a": {"b": "c", "x": 1.0}}'])
-def test_a_text_that_is_right_stays_the_same_object(text: str) -> None:
+def test_a_text_with_all_desired_values_stays_the_same_object(text: str) -> None:
     assert edit_json(text, {("a", "d"): REMOVE, ("e",): REMOVE}) is text
 
 
@@ -167,14 +167,19 @@ REFUSED: dict[str, tuple[str, dict[tuple[str, ...], Any], int, str]] = {
     "a path through a list": ('{"a": 1,\n"b": ["x"]}', {("b", "c"): 1}, 2, "b is not a mapping"),
     "a path through a text that reads null": ('{"b": "null"}', {("b", "c"): 1}, 1, "b is not a mapping"),
     "a scalar for an object": ('{"a": 1,\n"b": {"c": 1}}', {("b",): 1}, 2, "b holds a mapping"),
-    "an item for what is no list": ('{"b": "x"}', {("b",): AppendItem("y")}, 1, "b is not a list"),
-    "an item less of what is no list": ('{"b": {"c": 1}}', {("b",): RemoveItem("c")}, 1, "b is not a list"),
+    "an item for a value that is not a list": ('{"b": "x"}', {("b",): AppendItem("y")}, 1, "b is not a list"),
+    "an item removed from a value that is not a list": (
+        '{"b": {"c": 1}}',
+        {("b",): RemoveItem("c")},
+        1,
+        "b is not a list",
+    ),
     "an item that is there twice": ('{"b": ["x", "x"]}', {("b",): RemoveItem("x")}, 1, "holds an item twice"),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_done_safely_names_the_line(name: str) -> None:
+def test_an_unsafe_edit_is_refused_with_its_line(name: str) -> None:
     text, changes, line, message = REFUSED[name]
     with pytest.raises(UnsupportedEdit, match=message) as raised:
         edit_json(text, changes)
@@ -204,7 +209,7 @@ UNREADABLE: dict[str, tuple[str, int | None, str]] = {
 
 
 @pytest.mark.parametrize("name", UNREADABLE)
-def test_what_is_not_json_is_not_read(name: str) -> None:
+def test_a_text_that_is_not_json_is_not_read(name: str) -> None:
     text, line, message = UNREADABLE[name]
     with pytest.raises(ParseError, match=message) as raised:
         read_json(text)

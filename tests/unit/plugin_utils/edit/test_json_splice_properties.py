@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Any generated JSON document, any change: the change and nothing else, by Python's own parser."""
+"""Any generated JSON document and any change: only the change is made, checked with Python's own parser."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ def documents_and_changes(draw: Any) -> tuple[Written, dict[Path, Any]]:
     for _key in range(draw(st.integers(1, 4))):
         if existing and draw(st.booleans()):
             path = draw(st.sampled_from(existing))
-            want = draw(st.one_of(NEW_VALUES, st.just(REMOVE)))
+            desired = draw(st.one_of(NEW_VALUES, st.just(REMOVE)))
         else:
             path = (
                 *draw(st.sampled_from(mappings(document.values))),
                 *draw(st.lists(KEY_NAMES, min_size=1, max_size=2)),
             )
-            want = draw(NEW_VALUES)
-        if possible(document.values, changes, path, want):
-            changes[path] = want
+            desired = draw(NEW_VALUES)
+        if possible(document.values, changes, path, desired):
+            changes[path] = desired
     return document, changes
 
 
@@ -80,7 +80,7 @@ def test_a_changed_value_is_all_that_changes(document: Written, data: st.DataObj
         return
     path = data.draw(st.sampled_from(scalars))
     after = edit_json(document.text, {path: "@@@"})
-    begin, _found, end = after.partition('"@@@"')
+    begin, _value, end = after.partition('"@@@"')
     assert document.text.startswith(begin)
     assert document.text.endswith(end)
     assert len(document.text) > len(begin) + len(end)
@@ -88,7 +88,7 @@ def test_a_changed_value_is_all_that_changes(document: Written, data: st.DataObj
 
 @RELAXED
 @given(written(), st.data())
-def test_what_was_added_can_be_removed_and_the_text_is_what_it_was(document: Written, data: st.DataObject) -> None:
+def test_removing_an_added_member_restores_the_text(document: Written, data: st.DataObject) -> None:
     outer = data.draw(st.sampled_from(mappings(document.values)))
     path = (*outer, *data.draw(st.lists(KEY_NAMES.map("new {}".format), min_size=1, max_size=3)))
     after = edit_json(document.text, {path: data.draw(NEW_VALUES)})
@@ -98,6 +98,8 @@ def test_what_was_added_can_be_removed_and_the_text_is_what_it_was(document: Wri
     else:
         assert parsed(removed) == {}
     inserted = [
-        each for each in SequenceMatcher(None, document.text, after, autojunk=False).get_opcodes() if each[0] != "equal"
+        opcode
+        for opcode in SequenceMatcher(None, document.text, after, autojunk=False).get_opcodes()
+        if opcode[0] != "equal"
     ]
-    assert not document.values or {each[0] for each in inserted} == {"insert"}
+    assert not document.values or {opcode[0] for opcode in inserted} == {"insert"}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lines that agents look for are left plain where kubelet's file is written."""
+"""Lines that agents look for are written plain when kubelet's file is edited."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def test_flow_style_behind_a_comment_is_yaml_to_kubelet_too() -> None:
         ('{"a": 1}\n---\n{"b": 2}\n', 2),
     ],
 )
-def test_what_kubelet_takes_for_json_and_is_none_is_refused(text: str, line: int) -> None:
-    with pytest.raises(ParseError, match="so that kubelet reads it as JSON") as raised:
+def test_a_text_that_kubelet_reads_as_json_but_is_not_json_is_refused(text: str, line: int) -> None:
+    with pytest.raises(ParseError, match="so kubelet reads it as JSON") as raised:
         edit_kubelet(text, DRIVER)
     assert raised.value.line == line
     assert raised.value.remedy == FLOW_REMEDY

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an edit of a long file takes: how often its text is parsed, whatever its length and whatever is changed."""
+"""How often an edit parses a text: independent of its length and of the changes."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class Counting(ModuleType):
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    found: Counter[str] = Counter()
-    counting = Counting(found)
+    result: Counter[str] = Counter()
+    counting = Counting(result)
     monkeypatch.setattr(readers, "library", lambda _name: counting)
-    return found
+    return result
 
 
 def test_a_text_is_read_located_and_proven(counted: Counter[str]) -> None:
@@ -57,7 +57,7 @@ def test_a_text_is_read_located_and_proven(counted: Counter[str]) -> None:
     assert counted["events"] < 3 * (2 * (LONG.count("\n") + len(CHANGES)) + 20)
 
 
-def test_a_text_that_is_right_is_read_once(counted: Counter[str]) -> None:
+def test_a_text_with_all_desired_values_is_read_once(counted: Counter[str]) -> None:
     after = edit_kubelet(LONG, CHANGES)
     counted.clear()
     assert edit_kubelet(after, CHANGES) is after

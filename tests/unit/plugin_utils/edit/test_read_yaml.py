@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet's YAML as kubelet reads it, and errors that name the line."""
+"""YAML read as kubelet reads it, and errors that name the line."""
 
 from __future__ import annotations
 

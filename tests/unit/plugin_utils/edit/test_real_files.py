@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the main job changes, made in the files found in the field: every other line stays as it was."""
+"""The usual changes in files of real nodes: every other line stays."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def containerd_changes(name: str) -> dict[tuple[str, ...], Any]:
 
 
 def managed(name: str) -> dict[tuple[str, ...], Any]:
-    """All that the collection may want of a file: its handlers, lists and tables included."""
+    """Every change that the collection may make in a file, including handlers, lists and tables."""
     if name in KUBELET:
         return {**KUBELET_CHANGES, **MORE_KUBELET_CHANGES}
     if name in CRIO:
@@ -111,13 +111,13 @@ def managed(name: str) -> dict[tuple[str, ...], Any]:
     }
 
 
-def outcome(values: Any, want: Any) -> Any:
-    """What a list is with an item more or less; other wishes as they are."""
-    if isinstance(want, AppendItem):
-        return values if want.item in (values or []) else [*(values or []), want.item]
-    if isinstance(want, RemoveItem):
-        return [item for item in values or [] if item != want.item]
-    return want
+def outcome(values: Any, desired: Any) -> Any:
+    """The list with an item added or removed; other desired values unchanged."""
+    if isinstance(desired, AppendItem):
+        return values if desired.item in (values or []) else [*(values or []), desired.item]
+    if isinstance(desired, RemoveItem):
+        return [item for item in values or [] if item != desired.item]
+    return desired
 
 
 def lost_and_gained(before: str, after: str) -> tuple[list[str], list[str]]:
@@ -131,11 +131,11 @@ def test_a_kubelet_file_gets_the_changes_and_keeps_every_other_line(name: str, v
     before = VARIANTS[variant](fixture(name))
     after = edit_yaml(before, KUBELET_CHANGES)
     assert comparable(read_yaml(after)) == comparable(changed(read_yaml(before), KUBELET_CHANGES)[0])
-    lost, gained = lost_and_gained(before, after)
+    missing, gained = lost_and_gained(before, after)
     keys = ("cgroupDriver:", "cpuManagerPolicy:", "readOnlyPort:", "kubeReserved:", 'memory: "512Mi"')
     ended = "" if before.endswith("\n") else before.split("\n")[-1]
-    assert all(line.strip().startswith(keys) or line == ended for line in lost)
-    assert len(gained) - len(lost) <= len(KUBELET_CHANGES) + 2
+    assert all(line.strip().startswith(keys) or line == ended for line in missing)
+    assert len(gained) - len(missing) <= len(KUBELET_CHANGES) + 2
     assert edit_yaml(after, KUBELET_CHANGES) is after
 
 
@@ -153,27 +153,27 @@ def test_a_containerd_file_gets_the_changes_and_keeps_every_other_line(name: str
     changes = containerd_changes(name)
     after = edit_toml(before, changes)
     assert comparable(read_toml(after)) == comparable(changed(read_toml(before), changes)[0])
-    lost, _gained = lost_and_gained(before, after)
+    missing, _gained = lost_and_gained(before, after)
     keys = ("SystemdCgroup =", "disable =", "socket_path =", "plugin_request_timeout =")
     ended = "" if before.endswith("\n") else before.split("\n")[-1]
-    assert all(line.strip().startswith(keys) or line == ended for line in lost)
+    assert all(line.strip().startswith(keys) or line == ended for line in missing)
     assert edit_toml(after, changes) is after
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("name", KUBELET + CONTAINERD)
-def test_what_was_not_there_can_be_taken_out_again(name: str, variant: str) -> None:
+def test_new_settings_can_be_removed_again(name: str, variant: str) -> None:
     before = VARIANTS[variant](fixture(name))
-    edit, read, wanted = (
+    edit, read, desired = (
         (edit_yaml, read_yaml, KUBELET_CHANGES) if name in KUBELET else (edit_toml, read_toml, containerd_changes(name))
     )
-    new = {path: want for path, want in wanted.items() if _absent(read(before), path)}
+    new = {path: value for path, value in desired.items() if _absent(read(before), path)}
     assert new
     assert edit(edit(before, new), dict.fromkeys(new, REMOVE)) == before
 
 
 def _absent(values: Any, path: tuple[str, ...]) -> bool:
-    """Whether the key is new; below a key without a value nobody can tell afterwards."""
+    """Whether the key is new; unknown, so false, below a key without a value."""
     for key in path:
         if values is None:
             return False
@@ -189,25 +189,25 @@ def _absent(values: Any, path: tuple[str, ...]) -> bool:
 def test_any_of_the_managed_keys_come_and_go(name: str, data: st.DataObject) -> None:
     before = VARIANTS[data.draw(st.sampled_from(sorted(VARIANTS)))](fixture(name))
     edit, read = (edit_yaml, read_yaml) if name in KUBELET else (edit_toml, read_toml)
-    wanted = managed(name)
-    paths = data.draw(st.lists(st.sampled_from(sorted(wanted)), min_size=1, unique=True))
-    changes = {path: wanted[path] for path in paths}
+    desired = managed(name)
+    paths = data.draw(st.lists(st.sampled_from(sorted(desired)), min_size=1, unique=True))
+    changes = {path: desired[path] for path in paths}
     values = read(before)
     new = [path for path in paths if _absent(values, path) and changes[path] is not REMOVE]
 
     after = edit(before, changes)
 
-    plain = {path: outcome(_value(values, path), want) for path, want in changes.items()}
+    plain = {path: outcome(_value(values, path), desired) for path, desired in changes.items()}
     expected = changed(values, plain)[0]
     assert comparable(read(after)) == comparable(expected)
-    lost, _gained = lost_and_gained(before, after)
+    missing, _gained = lost_and_gained(before, after)
     ended = "" if before.endswith("\n") else before.split("\n")[-1]
     touched = {path[-1] for path in paths if path not in new} | {path[0] for path in paths if name in KUBELET}
-    assert all(line == ended or _is_about(line, touched) or _is_item(line) for line in lost)
+    assert all(line == ended or _is_about(line, touched) or _is_item(line) for line in missing)
     assert edit(after, changes) is after
     taken_out = edit(after, dict.fromkeys(new, REMOVE))
-    kept = {path: want for path, want in changes.items() if path not in new}
-    assert taken_out == edit(before, kept)
+    remaining = {path: desired for path, desired in changes.items() if path not in new}
+    assert taken_out == edit(before, remaining)
 
 
 def _value(values: Any, path: tuple[str, ...]) -> Any:

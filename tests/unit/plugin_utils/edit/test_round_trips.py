@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What was put into any generated document can be taken out again, and an item of a list can come and go."""
+"""Settings added to any generated document can be removed again, and so can items of lists."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ RELAXED = settings(
 
 @dataclass(frozen=True)
 class Language:
-    """How documents of a language are made, edited and read."""
+    """How documents of a language are generated, edited and read."""
 
     documents: st.SearchStrategy[Document]
     keys: st.SearchStrategy[str]
@@ -54,10 +54,10 @@ class Language:
 
 YAML = Language(yaml_documents.documents(), yaml_documents.KEYS, yaml_documents.ITEMS, edit_yaml, read_yaml)
 TOML = Language(toml_documents.documents(), toml_documents.KEYS, toml_documents.ITEMS, edit_toml, read_toml)
-EACH = pytest.mark.parametrize("language", [YAML, TOML], ids=["yaml", "toml"])
+BOTH_LANGUAGES = pytest.mark.parametrize("language", [YAML, TOML], ids=["yaml", "toml"])
 
 
-@EACH
+@BOTH_LANGUAGES
 @RELAXED
 @given(data=st.data())
 def test_removing_what_was_set_restores_the_text(language: Language, data: st.DataObject) -> None:
@@ -71,11 +71,11 @@ def test_removing_what_was_set_restores_the_text(language: Language, data: st.Da
     assert language.without_what_was_set(document.text, changes) == document.text
 
 
-@EACH
+@BOTH_LANGUAGES
 @RELAXED
 @given(data=st.data())
-def test_what_filled_an_empty_place_goes_and_nothing_else(language: Language, data: st.DataObject) -> None:
-    """Nobody can tell who wrote a table that had nothing in it: its own line may go with what was written into it."""
+def test_only_the_settings_of_an_empty_table_are_removed(language: Language, data: st.DataObject) -> None:
+    """The origin of an empty table is unknown: its header may be deleted together with the settings written into it."""
     document = data.draw(language.documents)
     home = data.draw(_sampled(_paths(document, lambda value: value in ({}, None))))
     change = {(*home, data.draw(language.keys)): data.draw(language.items.filter(lambda item: item != {}))}
@@ -85,14 +85,14 @@ def test_what_filled_an_empty_place_goes_and_nothing_else(language: Language, da
 
     around = [home[:length] for length in range(1, len(home) + 1)]
     assert settled(language.read(after), around) == settled(document.values, around)
-    kept = [line for line, owner in document.lines if line.strip() and home[: len(owner)] != owner]
-    assert in_order(kept, after, _line_end(document))
+    remaining = [line for line, owner in document.lines if line.strip() and home[: len(owner)] != owner]
+    assert in_order(remaining, after, _line_end(document))
 
 
-@EACH
+@BOTH_LANGUAGES
 @RELAXED
 @given(data=st.data())
-def test_an_item_comes_and_goes(language: Language, data: st.DataObject) -> None:
+def test_an_item_is_added_and_removed(language: Language, data: st.DataObject) -> None:
     document = data.draw(language.documents)
     path = data.draw(_sampled(_paths(document, _is_list)))
     values = _at(document.values, path)
@@ -106,26 +106,26 @@ def test_an_item_comes_and_goes(language: Language, data: st.DataObject) -> None
     assert language.edit(longer, {path: RemoveItem(item)}) == document.text
 
 
-@EACH
+@BOTH_LANGUAGES
 @RELAXED
 @given(data=st.data())
-def test_an_item_goes_and_the_others_stay(language: Language, data: st.DataObject) -> None:
+def test_an_item_is_removed_and_the_others_stay(language: Language, data: st.DataObject) -> None:
     document = data.draw(language.documents)
     path = data.draw(_sampled(_paths(document, lambda value: _is_list(value) and value)))
     values = _at(document.values, path)
     item = data.draw(st.sampled_from(values))
-    rest = [each for each in values if comparable(each) != comparable(item)]
-    assume(len(rest) == len(values) - 1)
+    remaining = [value for value in values if comparable(value) != comparable(item)]
+    assume(len(remaining) == len(values) - 1)
 
     shorter = language.edit(document.text, {path: RemoveItem(item)})
 
-    assert comparable(language.read(shorter)) == comparable(changed(document.values, {path: rest})[0])
+    assert comparable(language.read(shorter)) == comparable(changed(document.values, {path: remaining})[0])
     assert in_order(unrelated(document.lines, {path: item}, set()), shorter, _line_end(document))
     assert language.edit(shorter, {path: RemoveItem(item)}) is shorter
 
 
-def _paths(document: Document, wanted: Callable[[Any], Any]) -> list[Path]:
-    return [path for path in leaves(document.values) if wanted(_at(document.values, path))]
+def _paths(document: Document, desired: Callable[[Any], Any]) -> list[Path]:
+    return [path for path in leaves(document.values) if desired(_at(document.values, path))]
 
 
 def _sampled(paths: list[Path]) -> st.SearchStrategy[Path]:
@@ -140,7 +140,7 @@ def _at(values: Any, path: Path) -> Any:
 
 
 def _is_list(value: Any) -> bool:
-    """Also an empty one; not an array of tables, which is edited by hand."""
+    """Whether a value is a list, also an empty one; not an array of tables, which is edited by hand."""
     return isinstance(value, list) and not any(isinstance(item, dict) for item in value)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Splices refuse to collide, to touch other lines, and to give out a text that reads otherwise than wanted."""
+"""Splices that overlap, touch other lines, or result in other values than desired are refused."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def test_insertions_at_one_place_keep_their_rank() -> None:
     )
 
 
-def test_colliding_splices_are_refused() -> None:
-    with pytest.raises(EditError, match="same place") as raised:
+def test_overlapping_splices_are_refused() -> None:
+    with pytest.raises(EditError, match="overlap") as raised:
         apply_splices(TEXT, [Splice(0, 3, ""), Splice(2, 4, "")])
     assert raised.value.line == 2
 
 
 @pytest.mark.parametrize("splice", [Splice(0, 2, "x"), Splice(2, 2, "x")])
 def test_a_splice_that_spills_into_the_next_line_is_refused(splice: Splice) -> None:
-    with pytest.raises(EditError, match="no part in it"):
+    with pytest.raises(EditError, match="unrelated lines"):
         apply_splices(TEXT, [splice])
 
 
@@ -44,9 +44,9 @@ def test_an_envelope_fits_its_own_lines(text: str) -> None:
     assert envelope.around(body) == text
 
 
-def test_a_wrong_result_never_leaves() -> None:
+def test_a_wrong_result_is_never_returned() -> None:
     assert require_document("a: 1\n", {"a": 1}, read_yaml) == "a: 1\n"
-    with pytest.raises(EditError, match="a would not read as wanted"):
+    with pytest.raises(EditError, match="desired value of a"):
         require_document("a: 1\n", {"a": "1"}, read_yaml)
     with pytest.raises(EditError, match="would not parse: duplicate key"):
         require_document("a: 1\na: 1\n", {"a": 1}, read_yaml)

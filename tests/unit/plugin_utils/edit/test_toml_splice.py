@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What becomes of a TOML text: each case shows the whole text before and after."""
+"""Edits of TOML texts: each case has the whole text before and after."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.toml_value
 
 CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
     "a comment behind the value stays": ("a = false  # why\nb = 1\n", {("a",): True}, "a = true  # why\nb = 1\n"),
-    "a commented-out line is no setting": (
+    "a commented-out line is not a setting": (
         "# version = 2\n#version = 1\n[a]\n# x = 1\n",
         {("version",): 3, ("a", "x"): 2},
         "version = 3\n# version = 2\n#version = 1\n[a]\nx = 2\n# x = 1\n",
@@ -145,7 +145,7 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
         {("a", "x"): REMOVE},
         "[a.b]\ny = 1\n[a] # c\n",
     ),
-    "a hash in a header is no comment": ('[a]\n[ "b#c" ]\nx = 1\n', {("b#c", "x"): REMOVE}, "[a]\n"),
+    "a hash in a header is not a comment": ('[a]\n[ "b#c" ]\nx = 1\n', {("b#c", "x"): REMOVE}, "[a]\n"),
     "one item more": (
         'a = [\'x\'] # c\nb = []\nc = [ ]\nd = [1,2,]\ne = [ "x", "y" ]\n',
         {
@@ -276,13 +276,13 @@ def test_values_are_written_as_toml(value: Any, text: str) -> None:
     assert value_text(value) == text
 
 
-@pytest.mark.parametrize("wish", [REMOVE, AppendItem("x"), ItemRemoval((0,))])
-def test_a_wish_is_no_value(wish: Any) -> None:
+@pytest.mark.parametrize("desired", [REMOVE, AppendItem("x"), ItemRemoval((0,))])
+def test_an_edit_of_a_list_is_not_a_value(desired: Any) -> None:
     with pytest.raises(TypeError):
-        value_text(wish)
+        value_text(desired)
 
 
-def test_a_text_that_is_right_stays_the_same_object() -> None:
+def test_a_text_with_all_desired_values_stays_the_same_object() -> None:
     text = "version = 2 # c\n[a]\nb.c = 'x'\n"
     assert edit_toml(text, {("version",): 2, ("a", "b", "c"): "x", ("d", "e"): REMOVE, ("a", "b", "x"): REMOVE}) is text
 
@@ -295,7 +295,7 @@ REFUSED: dict[str, tuple[str, dict[tuple[str, ...], Any], int, str]] = {
     "a value for a dotted table": ("x = 1\na.b = 1\n", {("a",): 1}, 2, "a is a table"),
     "a value for an inline table": ("x = 1\na = {}\n", {("a",): 1}, 2, "a holds a table"),
     "a value for a table in an inline table": ("a = {b = {}}\n", {("a", "b"): 1}, 1, "b is a table"),
-    "a path through a value in an inline table": ("a = {b = 1}\n", {("a", "b", "c"): 1}, 1, "b is no table"),
+    "a path through a value in an inline table": ("a = {b = 1}\n", {("a", "b", "c"): 1}, 1, "b is not a table"),
     "a dotted key in an inline table": ("a = {b.c = 1}\n", {("a", "b", "d"): 1}, 1, "dotted key in an inline table"),
     "a dotted key in an inline table to be removed": (
         "a = {b.c = 1, d = 1}\n",
@@ -303,8 +303,13 @@ REFUSED: dict[str, tuple[str, dict[tuple[str, ...], Any], int, str]] = {
         1,
         "dotted key in an inline table",
     ),
-    "an item for what is no list": ("x = 1\na = 1\n", {("a",): AppendItem("b")}, 2, "a is not a list"),
-    "an item less of what is no list": ("a = {b = 1}\n", {("a", "b"): RemoveItem("c")}, 1, "b is not a list"),
+    "an item for a value that is not a list": ("x = 1\na = 1\n", {("a",): AppendItem("b")}, 2, "a is not a list"),
+    "an item removed from a value that is not a list": (
+        "a = {b = 1}\n",
+        {("a", "b"): RemoveItem("c")},
+        1,
+        "b is not a list",
+    ),
     "an item for an array of tables": ("x = 1\n[[a]]\nb = 1\n", {("a",): AppendItem("b")}, 2, "a is a table"),
     "an item that is there twice": ("a = ['x', 'x']\n", {("a",): RemoveItem("x")}, 1, "holds an item twice"),
     "an inline table over several lines": ("x = 1\na = {b = [\n1]}\n", {("a", "c"): 1}, 2, "several lines"),
@@ -312,7 +317,7 @@ REFUSED: dict[str, tuple[str, dict[tuple[str, ...], Any], int, str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_done_safely_names_the_line(name: str) -> None:
+def test_an_unsafe_edit_is_refused_with_its_line(name: str) -> None:
     text, changes, line, message = REFUSED[name]
     with pytest.raises(UnsupportedEdit, match=message) as raised:
         edit_toml(text, changes)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Any generated TOML document, any change: the change and nothing else."""
+"""Any generated TOML document and any change: only the change is made."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def documents_and_changes(draw: Any) -> tuple[Document, dict[Path, Any]]:
     for _table in range(draw(st.integers(1, 4))):
         if existing and draw(st.booleans()):
             path = draw(st.sampled_from(existing))
-            want = draw(st.one_of(NEW_VALUES, st.just(REMOVE)))
+            desired = draw(st.one_of(NEW_VALUES, st.just(REMOVE)))
         else:
             path = (*draw(st.sampled_from(mappings(document.values))), *draw(st.lists(WORDS, min_size=1, max_size=2)))
-            want = draw(NEW_VALUES)
-        if possible(document.values, changes, path, want):
-            changes[path] = want
+            desired = draw(NEW_VALUES)
+        if possible(document.values, changes, path, desired):
+            changes[path] = desired
     return document, changes
 
 

@@ -47,7 +47,7 @@ def test_a_mapping_in_braces_gets_one_too() -> None:
     assert after == TEXT.replace("{name: drf}", "{name: drf, ok: false}")
 
 
-def test_what_is_right_already_stays() -> None:
+def test_desired_values_stay() -> None:
     assert set_in_item(TEXT, (*LIST, 1), {("args", "a"): "x"}) is TEXT
 
 
@@ -79,20 +79,20 @@ def test_line_ends_and_a_missing_last_one_stay() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
-        ("tiers:\n- plugins: [{name: a}]\n", "no list with a line for each item"),
-        ("tiers:\n- plugins: []\n", "no list with a line for each item"),
+        ("tiers:\n- plugins: [{name: a}]\n", "not a list with a line for each item"),
+        ("tiers:\n- plugins: []\n", "not a list with a line for each item"),
         ("tiers:\n- plugins: &x\n  - name: a\n", "anchor, alias or tag"),
         ("tiers:\n- plugins:\n  -\n    name: a\n", "does not follow its own dash"),
-        ("tiers: 5\n", "there is no tiers[0].plugins in it"),
+        ("tiers: 5\n", "it has no tiers[0].plugins"),
         ("", "no document"),
     ],
 )
-def test_what_cannot_be_spliced_is_refused(text: str, told: str) -> None:
+def test_an_unsupported_list_is_refused(text: str, message: str) -> None:
     with pytest.raises(EditError) as error:
         insert_item(text, LIST, 0, {"name": "b"})
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 def test_an_item_is_not_moved_into_another_indentation() -> None:
@@ -110,15 +110,15 @@ names = st.text("abcdef", min_size=1, max_size=4)
 @given(st.lists(names, min_size=1, max_size=5), st.integers(0, 4), st.integers(0, 4), names)
 def test_any_insertion_and_move_reads_as_the_list_operation(items: list[str], one: int, two: int, new: str) -> None:
     one, two = one % len(items), two % len(items)
-    text = "top: 1\nlist:\n" + "".join(f"# {each}\n- name: {each} # c\n" for each in items)
+    text = "top: 1\nlist:\n" + "".join(f"# {name}\n- name: {name} # c\n" for name in items)
     read: Any = read_yaml(insert_item(text, ("list",), one, {"name": new}))["list"]
-    expected = [{"name": each} for each in items]
+    expected = [{"name": name} for name in items]
     expected.insert(one, {"name": new})
     assert read == expected
     if len(items) > 1 and one != two:
         moved = move_item(text, ("list", one), ("list", two))
         value = items[one]
-        left = items[:one] + items[one + 1 :]
-        left.insert(two - (one < two), value)
-        assert [each["name"] for each in read_yaml(moved)["list"]] == left
+        remaining = items[:one] + items[one + 1 :]
+        remaining.insert(two - (one < two), value)
+        assert [item["name"] for item in read_yaml(moved)["list"]] == remaining
         assert sorted(moved.splitlines()) == sorted(text.splitlines())

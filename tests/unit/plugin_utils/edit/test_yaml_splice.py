@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What becomes of a YAML text: each case shows the whole text before and after."""
+"""Edits of YAML texts: each case has the whole text before and after."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
         {("memory.available",): "5%", ("on",): 1, ("0",): 2},
         'a: 1\nmemory.available: 5%\n"on": 1\n"0": 2\n',
     ),
-    "a blank before the colon": ("a : 1\nb :\n", {("a",): 2, ("b",): 3}, "a : 2\nb : 3\n"),
+    "a space before the colon": ("a : 1\nb :\n", {("a",): 2, ("b",): 3}, "a : 2\nb : 3\n"),
     "the type of a value counts": (
         "a: 1\nb: true\nc: '5'\nd: 1\n",
         {("a",): "1", ("b",): "true", ("c",): 5, ("d",): 1.0},
@@ -241,7 +241,7 @@ def test_a_yaml_text_is_edited_once_and_a_second_edit_changes_nothing(name: str)
         ("", {}),
     ],
 )
-def test_a_text_that_is_right_stays_the_same_object(text: str, changes: Any) -> None:
+def test_a_text_with_all_desired_values_stays_the_same_object(text: str, changes: Any) -> None:
     assert edit_yaml(text, changes) is text
 
 
@@ -254,7 +254,7 @@ REFUSED: dict[str, tuple[str, dict[tuple[str, ...], Any], int, str]] = {
     "a merge key": ("a: &x {c: 1}\nd:\n  <<: *x\n  e: 1\n", {("d", "e"): 2}, 3, "merge key"),
     "a merge key that brings the value": ("a: &x {c: 1}\nd:\n  <<: *x\n  e: 1\n", {("d", "c"): REMOVE}, 3, "merge key"),
     "a merge key in braces": ("a: &x {c: 1}\nd: {<<: *x, e: 1}\n", {("d", "e"): 2}, 2, "merge key"),
-    "an alias in braces": ("a: &x {c: 1}\nd: {b: *x, e: 1}\n", {("d", "e"): 2}, 2, "alias stands in these braces"),
+    "an alias in braces": ("a: &x {c: 1}\nd: {b: *x, e: 1}\n", {("d", "e"): 2}, 2, "these braces contain a YAML alias"),
     "an anchor in braces": ("d: {b: &x 1, e: 1}\n", {("d", "b"): 2}, 1, "anchor, alias or tag"),
     "an anchor in braces to be removed": ("d: {b: &x 1, e: 1}\n", {("d", "b"): REMOVE}, 1, "anchor, alias or tag"),
     "braces over several lines": ("a: 1\nb: {c: 1,\n  d: 2}\n", {("b", "d"): 3}, 2, "several lines"),
@@ -264,8 +264,13 @@ REFUSED: dict[str, tuple[str, dict[tuple[str, ...], Any], int, str]] = {
     "a path through a list": ("a: 1\nb: [x]\n", {("b", "c"): 1}, 2, "b is not a mapping"),
     "a scalar for a mapping": ("a: 1\nb:\n  c: 1\n", {("b",): 1}, 2, "b holds a mapping"),
     "a scalar for an empty mapping": ("b: {c: {}}\n", {("b", "c"): 1}, 1, "c holds a mapping"),
-    "an item for what is no list": ("a: 1\nb: x\n", {("b",): AppendItem("y")}, 2, "b is not a list"),
-    "an item less of what is no list": ("a: 1\nb: {c: 1}\n", {("b",): RemoveItem("c")}, 2, "b is not a list"),
+    "an item for a value that is not a list": ("a: 1\nb: x\n", {("b",): AppendItem("y")}, 2, "b is not a list"),
+    "an item removed from a value that is not a list": (
+        "a: 1\nb: {c: 1}\n",
+        {("b",): RemoveItem("c")},
+        2,
+        "b is not a list",
+    ),
     "an item for a list with an anchor": ("a: &x [1]\n", {("a",): AppendItem("y")}, 1, "anchor, alias or tag"),
     "an item that is there twice": ("a:\n- x\n- y\n- x\n", {("a",): RemoveItem("x")}, 1, "holds an item twice"),
     "an item that is an alias": ("b: &x z\na:\n- *x\n", {("a",): RemoveItem("z")}, 3, "not written plainly"),
@@ -277,7 +282,7 @@ REFUSED: dict[str, tuple[str, dict[tuple[str, ...], Any], int, str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_done_safely_names_the_line(name: str) -> None:
+def test_an_unsafe_edit_is_refused_with_its_line(name: str) -> None:
     text, changes, line, message = REFUSED[name]
     with pytest.raises(UnsupportedEdit, match=message) as raised:
         edit_yaml(text, changes)
@@ -298,8 +303,8 @@ def test_a_text_that_does_not_parse_is_not_edited() -> None:
         ("a: 1\n...\n", {("a",): REMOVE}),
     ],
 )
-def test_an_edit_that_would_change_more_is_given_up(text: str, changes: Any) -> None:
-    with pytest.raises(EditError, match="the edit was given up"):
+def test_an_edit_that_would_change_more_is_abandoned(text: str, changes: Any) -> None:
+    with pytest.raises(EditError, match="the edit was abandoned"):
         edit_yaml(text, changes)
 
 

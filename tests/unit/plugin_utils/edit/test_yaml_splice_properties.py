@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Any generated YAML document, any change: the change and nothing else."""
+"""Any generated YAML document and any change: only the change is made."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NEW_VALUES = st.one_of(SIMPLE, st.lists(ITEMS, max_size=3))
 
 
 def yaml_1_2(text: str) -> Any:
-    """The reading of a parser of the other YAML version."""
+    """The values that a parser of the other YAML version reads."""
     return YAML(typ="safe", pure=True).load(text.removeprefix("\ufeff")) or {}
 
 
@@ -48,12 +48,12 @@ def documents_and_changes(draw: Any) -> tuple[Document, dict[Path, Any]]:
     for _key in range(draw(st.integers(1, 4))):
         if existing and draw(st.booleans()):
             path = draw(st.sampled_from(existing))
-            want = draw(st.one_of(NEW_VALUES, st.just(REMOVE)))
+            desired = draw(st.one_of(NEW_VALUES, st.just(REMOVE)))
         else:
             path = (*draw(st.sampled_from(mappings(document.values))), *draw(st.lists(WORDS, min_size=1, max_size=2)))
-            want = draw(NEW_VALUES)
-        if possible(document.values, changes, path, want):
-            changes[path] = want
+            desired = draw(NEW_VALUES)
+        if possible(document.values, changes, path, desired):
+            changes[path] = desired
     return document, changes
 
 

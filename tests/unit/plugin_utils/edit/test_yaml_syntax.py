@@ -16,7 +16,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.document_c
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.yaml_syntax import scalar_text, value_text
 
-# Everything but lone surrogates, which no YAML text can hold.
+# All characters except lone surrogates, which a YAML text cannot contain.
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 TRICKY = st.from_regex(r"[-+.0-9eExXoObB_:%~<=yYnN]{1,8}", fullmatch=True)
 
@@ -44,11 +44,11 @@ def test_a_safe_string_is_plain(plain: str) -> None:
 
 
 NUMBER_LIKE = "0 0-1 0,2 1e3 1E3 1e 12e03 0. .5 -1 +1 0x10 0o7 0b1 1:30 1_000 2026-01-02 127.0.0.1 .inf nan"
-OTHERS = 'yes No on y N TRUE null ~ = << a: [a] {a} *a &a !a %a @a `a | > \'a "a" é a,b'
+NOT_PLAIN = 'yes No on y N TRUE null ~ = << a: [a] {a} *a &a !a %a @a `a | > \'a "a" é a,b'
 SPACED = ("", "a: b", "a #b", " a", "a ", "- a", "a\nb", "a\tb", "\x7f")
 
 
-@pytest.mark.parametrize("string", [*NUMBER_LIKE.split(), *OTHERS.split(), *SPACED])
+@pytest.mark.parametrize("string", [*NUMBER_LIKE.split(), *NOT_PLAIN.split(), *SPACED])
 def test_any_other_string_is_quoted(string: str) -> None:
     assert scalar_text(string).startswith('"')
     assert scalar_text(string, "'old'")[0] in "'\""
@@ -82,7 +82,7 @@ def test_quotes_are_kept_where_they_are_needed() -> None:
     assert scalar_text("0-1", '"old"') == '"0-1"'
 
 
-def test_a_removal_is_no_value() -> None:
+def test_a_removal_is_not_a_value() -> None:
     with pytest.raises(TypeError):
         value_text(REMOVE)
 

@@ -101,7 +101,7 @@ def documents(draw: Draw) -> Document:
     """A YAML document; its last value is never a block scalar without its line end."""
     values = draw(TREES)
     head = draw(st.sampled_from(((), ("# head", ""), ("---",), ("# head", "--- # x"))))
-    # libyaml takes an end marker alone for an error.
+    # For libyaml a lone end marker is an error.
     marker = [("...",)] if head and head[-1].startswith("---") else []
     tail = draw(st.sampled_from([(), (), ("", ""), ("# end",), ("", "# end"), *marker]))
     lines: list[Owned] = [(line, ()) for line in head]

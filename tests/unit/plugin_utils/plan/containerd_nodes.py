@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes with a containerd of any release and any files, made of a captured one."""
+"""Nodes with any release and any files of containerd, derived from a captured node."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
 MAIN = RUNTIME_FILE
 CONF_D = "/etc/containerd/conf.d/"
 NVIDIA = CONF_D + "99-nvidia.toml"
-OURS = CONF_D + "zz-volcano-colocation.toml"
+OWN_DROP_IN = CONF_D + "zz-volcano-colocation.toml"
 HEADER = "# Made by volcano.colocation. Keep settings of your own in another file.\n"
 V1 = "plugins.cri"
 V2 = 'plugins."io.containerd.grpc.v1.cri"'
@@ -36,20 +36,20 @@ Files = Mapping[str, str | None]
 
 
 def handler(cri: str, name: str, driver: str | None, extra: str = "") -> str:
-    """A handler of runc type as people write it; ``driver`` None says nothing of it."""
+    """A handler of runc type as people write it; without a driver setting if ``driver`` is None."""
     word = "" if driver is None else f"SystemdCgroup = {driver}\n"
     table = f"{cri}.containerd.runtimes.{name}"
     return f'[{table}]\nruntime_type = "io.containerd.runc.v2"\n[{table}.options]\n{extra}{word}'
 
 
 def containerd(version: str | None, files: Files) -> Snapshot:
-    """A node on which that containerd runs; without a version nothing runs, as in an image."""
-    found = put(captured(ALIGNED), version, "runtime", "cri", "version")
-    found = put(found, None, "runtime", "cri", "config")
-    found = put(found, {}, "runtime", "nri_sockets")
+    """A node that runs this containerd; without a version nothing runs, as in an image."""
+    result = put(captured(ALIGNED), version, "runtime", "cri", "version")
+    result = put(result, None, "runtime", "cri", "config")
+    result = put(result, {}, "runtime", "nri_sockets")
     if version is None:
-        found = put(put(found, [], "runtime", "processes"), None, "runtime", "version")
-    return with_files(put(found, {MAIN: {"kind": "missing"}}, "runtime", "files"), files)
+        result = put(put(result, [], "runtime", "processes"), None, "runtime", "version")
+    return with_files(put(result, {MAIN: {"kind": "missing"}}, "runtime", "files"), files)
 
 
 def with_files(snapshot: Snapshot, files: Files) -> Snapshot:
@@ -73,5 +73,5 @@ def edits_of(snapshot: Snapshot, options: Mapping[str, Any]) -> tuple[FileEdit, 
 
 
 def edited(snapshot: Snapshot, options: Mapping[str, Any]) -> Snapshot:
-    """A copy with the edits of a plan carried out."""
+    """A copy with the edits of a plan applied."""
     return with_files(snapshot, {edit.path: edit.after for edit in edits_of(snapshot, options)})

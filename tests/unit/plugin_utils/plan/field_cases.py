@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Combinations of kubelet's fields: a version, the profile, the code it is refused with or None, and words of that.
+"""Combinations of kubelet's fields: a version, the profile, the code of the refusal or None, and words of its message.
 
 Expectations are those of kubernetes pkg/kubelet/apis/config/validation, pkg/kubelet/cm/cpumanager, topologymanager and
 memorymanager, pkg/features/kube_features.go, version by version.
@@ -25,7 +25,7 @@ def topology(policy: str, **options: str) -> Options:
 
 
 def memory(*limits: dict[str, Any], nodes: tuple[int, ...] = (0, 1), **more: Any) -> Options:
-    entries = [{"numaNode": number, "limits": each} for number, each in zip(nodes, limits, strict=False)]
+    entries = [{"numaNode": number, "limits": limit} for number, limit in zip(nodes, limits, strict=False)]
     return {"memory_manager_policy": "Static", "reserved_memory": entries, **more}
 
 
@@ -243,7 +243,7 @@ CASES: dict[str, tuple[str, Options, str | None, str]] = {
         "",
     ),
     "a locked gate that is on": ("1.34.9", {"feature_gates": {"KubeletCgroupDriverFromCRI": True}}, None, ""),
-    "a gate that nobody here knows": ("1.34.9", {"feature_gates": {"SomethingNew": True}}, None, ""),
+    "a gate that the collection does not know": ("1.34.9", {"feature_gates": {"SomethingNew": True}}, None, ""),
     # enforceNodeAllocatable: validation.go of 1.31, 1.32 and 1.36.
     "enforced without a cgroup": (
         "1.30.14",

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Node that the health gate asks for, on nodes of each layout."""
+"""The Node that the health gate reads, on nodes of each layout."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RANCHER = "/var/lib/rancher/{}/agent/kubelet.kubeconfig"
         ("kubespray", "node1", KUBELET_CONF),
         ("rke2-1.32-drop-ins", "node-1", RANCHER.format("rke2")),
         ("k3s-1.32-drop-ins", "host-7.example", RANCHER.format("k3s")),
-        # Stopped: as its unit would start it next.
+        # Stopped: with the flags that its unit would start it with.
         ("kubelet-stopped-after-policy-change", "host-7.example", KUBELET_CONF),
     ],
 )

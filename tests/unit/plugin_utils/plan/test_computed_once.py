@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A plan computes everything once, however many rules judge it."""
+"""A plan computes everything once, however many rules read it."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ COUNTED = (
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each of the functions was called, by its name."""
-    found: Counter[str] = Counter()
+    """The number of calls of each function, by its name."""
+    result: Counter[str] = Counter()
 
     def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any) -> Any:
-            found[name] += 1
+            result[name] += 1
             return function(*args)
 
         return call
 
     for module, name in COUNTED:
         monkeypatch.setattr(module, name, counted(name, getattr(module, name)))
-    return found
+    return result
 
 
 @pytest.mark.parametrize("name", [ALIGNED, DIFFERING])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What differs between a containerd and the profile: the driver of every handler, and NRI."""
+"""Changes of containerd for a profile: the driver of every handler, and NRI."""
 
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ def changes(snapshot: Snapshot, **options: Any) -> tuple[Change, ...]:
     return containerd_changes(facts_of(snapshot), profile_of(**options))
 
 
-def edits(found: tuple[Change, ...]) -> dict[tuple[str, ...], Any]:
-    return {change.keys: change.after for change in found if change.path == RUNTIME_FILE}
+def edits(result: tuple[Change, ...]) -> dict[tuple[str, ...], Any]:
+    return {change.keys: change.after for change in result if change.path == RUNTIME_FILE}
 
 
 def test_the_aligned_node_needs_nothing() -> None:
     assert containerd_changes(facts_of(captured(ALIGNED)), wanted()) == ()
 
 
-def test_nothing_wanted_is_nothing_to_do() -> None:
+def test_an_empty_profile_changes_nothing() -> None:
     assert changes(captured(DIFFERING)) == ()
 
 
 def test_an_undeclared_runc_is_declared_with_its_type() -> None:
-    found = changes(captured(DIFFERING), cgroup_driver="systemd")
-    assert [(change.keys, change.after, change.needs) for change in found] == [
+    result = changes(captured(DIFFERING), cgroup_driver="systemd")
+    assert [(change.keys, change.after, change.needs) for change in result] == [
         ((*RUNTIMES, "runc", "runtime_type"), "io.containerd.runc.v2", RESTART),
         ((*RUNTIMES, "runc", "options", "SystemdCgroup"), True, DISRUPTIVE),
     ]
@@ -75,30 +75,30 @@ def test_a_missing_file_is_begun_with_the_same_settings() -> None:
 
 
 def test_a_declared_handler_keeps_its_type() -> None:
-    found = changes(captured(ALIGNED), cgroup_driver="cgroupfs")
-    assert edits(found) == {(*RUNTIMES, "runc", "options", "SystemdCgroup"): False}
-    assert str(found[0]) == "containerd runc.options.SystemdCgroup: True -> False"
+    result = changes(captured(ALIGNED), cgroup_driver="cgroupfs")
+    assert edits(result) == {(*RUNTIMES, "runc", "options", "SystemdCgroup"): False}
+    assert str(result[0]) == "containerd runc.options.SystemdCgroup: True -> False"
 
 
 def test_every_handler_that_differs_is_changed_and_no_other() -> None:
     snapshot = running_handlers(runtime_text(captured(ALIGNED), f"version = 2\n{WITH_NVIDIA}"), runc=True, nvidia=False)
-    found = changes(snapshot, cgroup_driver="systemd")
-    assert edits(found) == {(*RUNTIMES, "nvidia", "options", "SystemdCgroup"): True}
+    result = changes(snapshot, cgroup_driver="systemd")
+    assert edits(result) == {(*RUNTIMES, "nvidia", "options", "SystemdCgroup"): True}
 
 
-def test_a_running_value_that_differs_lacks_only_a_restart() -> None:
+def test_a_running_value_that_differs_needs_only_a_restart() -> None:
     (change,) = changes(running_handlers(captured(ALIGNED), runc=False), cgroup_driver="systemd")
     assert (change.path, change.needs) == (None, DISRUPTIVE)
     assert str(change) == "containerd: handler runc runs with cgroupfs, its file says systemd"
 
 
-def test_a_running_value_that_is_unknown_is_no_change() -> None:
+def test_an_unknown_running_value_is_not_a_change() -> None:
     assert changes(put(captured(ALIGNED), None, "runtime", "cri", "config"), cgroup_driver="systemd") == ()
 
 
 def test_nri_is_switched_on() -> None:
-    found = changes(captured(DIFFERING), nri={"enabled": True})
-    assert [(change.keys, change.before, change.after, change.needs) for change in found] == [
+    result = changes(captured(DIFFERING), nri={"enabled": True})
+    assert [(change.keys, change.before, change.after, change.needs) for change in result] == [
         ((*NRI, "disable"), None, False, RESTART)
     ]
 
@@ -119,9 +119,9 @@ def test_nri_is_off_unless_its_key_is_false() -> None:
 
 def test_settings_of_nri_are_edited_and_need_a_restart() -> None:
     options = {"enabled": True, "socket_path": "/run/x.sock", "plugin_request_timeout": "3s"}
-    found = changes(captured(ALIGNED), nri=options)
-    assert edits(found) == {(*NRI, "socket_path"): "/run/x.sock", (*NRI, "plugin_request_timeout"): "3s"}
-    assert {change.needs for change in found} == {RESTART}
+    result = changes(captured(ALIGNED), nri=options)
+    assert edits(result) == {(*NRI, "socket_path"): "/run/x.sock", (*NRI, "plugin_request_timeout"): "3s"}
+    assert {change.needs for change in result} == {RESTART}
 
 
 def test_nri_left_as_found_leaves_its_settings_too() -> None:
@@ -140,7 +140,7 @@ def test_nri_off_in_the_file_and_on_in_the_process_lacks_a_restart() -> None:
     assert "NRI is off in the file and on in the running containerd" in str(change)
 
 
-def test_what_does_not_run_lacks_no_restart() -> None:
+def test_a_stopped_runtime_needs_no_restart() -> None:
     snapshot = put(put(captured(ALIGNED), {}, "runtime", "nri_sockets"), [], "runtime", "processes")
     assert changes(snapshot, nri={"enabled": True}) == ()
 
@@ -179,7 +179,7 @@ def test_nri_is_skipped_with_the_reason() -> None:
     assert containerd_nri_unsupported(runtime, profile_of()) is None
 
 
-def test_what_is_left_out_stands_in_the_result_of_containerd_config() -> None:
+def test_skipped_settings_are_in_the_result_of_containerd_config() -> None:
     facts = facts_of(old_containerd(captured(DIFFERING)))
     asked = {"enabled": True, "unsupported": "skip"}
     assert ActionModule.remarks(PlanDraft(facts, profile_of(nri=asked)))["unsupported"] == [

@@ -25,7 +25,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.contain
     MAIN,
     NRI,
     NVIDIA,
-    OURS,
+    OWN_DROP_IN,
     V1,
     V2,
     V3,
@@ -39,14 +39,14 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.contain
 )
 
 ALL = f'imports = ["{CONF_D}*.toml"]\n'
-IMPORT = f'imports = ["{OURS}"]\n'
+IMPORT = f'imports = ["{OWN_DROP_IN}"]\n'
 NRI_ON: Mapping[str, Any] = {"nri": {"enabled": True}}
 MORE = f'[{V2}]\nsandbox_image = "registry.example/pause:1"\n[{V2}.registry]\nconfig_path = "/etc/certs"\n'
 NEW_V3 = '[plugins."io.containerd.cri.v1.runtime".containerd.runtimes.runc'
 
 
-def ours(version: int, cri: str, name: str = "runc", *, typed: bool = False) -> str:
-    """Our drop-in with one handler's driver."""
+def own_drop_in(version: int, cri: str, name: str = "runc", *, typed: bool = False) -> str:
+    """The collection's drop-in with one handler's driver."""
     table = f"{cri}.containerd.runtimes.{name}"
     kind = f'[{table}]\nruntime_type = "io.containerd.runc.v2"\n\n' if typed else ""
     return f"{HEADER}version = {version}\n\n{kind}[{table}.options]\nSystemdCgroup = true\n"
@@ -57,7 +57,7 @@ Q3 = V3.replace("'", '"')
 
 @dataclass(frozen=True)
 class Row:
-    """``written``: the files that change, with the whole text they then have."""
+    """``written``: the changed files, with their whole new text."""
 
     version: str | None
     files: Files
@@ -66,7 +66,7 @@ class Row:
 
 
 LAYOUTS = {
-    # 1.x: an imported table replaces the main file's whole (config.go mergeConfig of 1.6 and 1.7), so no drop-in.
+    # 1.x: an imported table replaces that of the main file (config.go mergeConfig of 1.6 and 1.7), so no drop-in.
     "1.6, schema 1": Row(
         "1.6.20",
         {MAIN: handler(V1, "runc", "false") + handler(V1, "nvidia", None, 'BinaryName = "/usr/bin/nv"\n')},
@@ -98,7 +98,7 @@ LAYOUTS = {
         {MAIN: "version = 2\n" + ALL + handler(V2, "runc", "false"), CONF_D + "50.toml": f"[{NRI}]\ndisable = false\n"},
         {MAIN: "version = 2\n" + ALL + handler(V2, "runc", "true")},
     ),
-    "1.7, the copy of the NVIDIA toolkit counts, and is made anew from the main file": Row(
+    "1.7, the copy of the NVIDIA toolkit is effective, and is regenerated from the main file": Row(
         "1.7.24",
         {
             MAIN: "version = 2\n" + ALL + MORE + handler(V2, "runc", "false"),
@@ -128,9 +128,9 @@ LAYOUTS = {
     ),
     "1.6, docker's file": Row(
         "1.6.20",
-        {MAIN: '# by docker\ndisabled_plugins = ["cri"] # not ours\n'},
+        {MAIN: '# by docker\ndisabled_plugins = ["cri"] # not managed\n'},
         {
-            MAIN: "# by docker\ndisabled_plugins = [] # not ours\n\n"
+            MAIN: "# by docker\ndisabled_plugins = [] # not managed\n\n"
             f'[{V1}.containerd.runtimes.runc]\nruntime_type = "io.containerd.runc.v2"\n\n'
             f"[{V1}.containerd.runtimes.runc.options]\nSystemdCgroup = true\n"
         },
@@ -162,16 +162,16 @@ LAYOUTS = {
         },
         {
             MAIN: 'version = 3\ndisabled_plugins = [\n  "io.containerd.snapshotter.v1.zfs", # not yet\n]\n'
-            f'imports = [\n  "a*.toml", # of the site\n  "{OURS}",\n]\n' + handler(V3, "runc", "true"),
-            OURS: f'{HEADER}version = 3\n\n[{NRI}]\nsocket_path = "/x"\n',
+            f'imports = [\n  "a*.toml", # of the site\n  "{OWN_DROP_IN}",\n]\n' + handler(V3, "runc", "true"),
+            OWN_DROP_IN: f'{HEADER}version = 3\n\n[{NRI}]\nsocket_path = "/x"\n',
         },
         {"nri": {"enabled": True, "socket_path": "/x"}},
     ),
-    # 2.0 to 2.2: the last version named counts for all files, so the drop-in has the main file's.
+    # 2.0 to 2.2: the last version applies to all files, so the drop-in has the main file's.
     "2.0.6, schema 2": Row(
         "2.0.6",
         {MAIN: "version = 2\n" + MORE + handler(V2, "runc", "false")},
-        {MAIN: "version = 2\n" + IMPORT + MORE + handler(V2, "runc", "false"), OURS: ours(2, V2)},
+        {MAIN: "version = 2\n" + IMPORT + MORE + handler(V2, "runc", "false"), OWN_DROP_IN: own_drop_in(2, V2)},
     ),
     "2.0.5, schema 2, whose dump is wrong (containerd#11600)": Row(
         "2.0.5",
@@ -181,27 +181,27 @@ LAYOUTS = {
     "2.0.5, schema 3": Row(
         "2.0.5",
         {MAIN: "version = 3\n" + handler(V3, "runc", "false")},
-        {MAIN: "version = 3\n" + IMPORT + handler(V3, "runc", "false"), OURS: ours(3, Q3)},
+        {MAIN: "version = 3\n" + IMPORT + handler(V3, "runc", "false"), OWN_DROP_IN: own_drop_in(3, Q3)},
     ),
     "2.1, schema 3, nothing declared": Row(
         "2.1.9",
         {MAIN: "version = 3\n"},
-        {MAIN: "version = 3\n" + IMPORT, OURS: ours(3, Q3, typed=True)},
+        {MAIN: "version = 3\n" + IMPORT, OWN_DROP_IN: own_drop_in(3, Q3, typed=True)},
     ),
     "2.1, conf.d is imported": Row(
         "2.1.9",
         {MAIN: "version = 3\n" + ALL + handler(V3, "runc", "false")},
-        {OURS: ours(3, Q3)},
+        {OWN_DROP_IN: own_drop_in(3, Q3)},
     ),
     "2.1, other imports": Row(
         "2.1.9",
         {MAIN: 'version = 3\nimports = ["x.toml"]\n', "/etc/containerd/x.toml": handler(V3, "runc", "false")},
-        {MAIN: f'version = 3\nimports = ["x.toml", "{OURS}"]\n', OURS: ours(3, Q3)},
+        {MAIN: f'version = 3\nimports = ["x.toml", "{OWN_DROP_IN}"]\n', OWN_DROP_IN: own_drop_in(3, Q3)},
     ),
     "2.1, a file without a version, which counts as schema 3": Row(
         "2.1.9",
         {MAIN: 'disabled_plugins = ["cri"]\n'},
-        {MAIN: "disabled_plugins = []\n" + IMPORT, OURS: ours(3, Q3, typed=True)},
+        {MAIN: "disabled_plugins = []\n" + IMPORT, OWN_DROP_IN: own_drop_in(3, Q3, typed=True)},
     ),
     "2.1, a missing file": Row(
         "2.1.9",
@@ -211,13 +211,13 @@ LAYOUTS = {
             f"{NEW_V3}.options]\nSystemdCgroup = true\n"
         },
     ),
-    "2.2, the NVIDIA toolkit's drop-in is read before ours": Row(
+    "2.2, the NVIDIA toolkit's drop-in is read before the own one": Row(
         "2.2.1",
         {
             MAIN: "version = 2\n" + ALL + handler(V2, "runc", "true"),
             NVIDIA: "version = 2\n" + handler(V2, "runc", "true") + handler(V2, "nvidia", "false"),
         },
-        {OURS: ours(2, V2, "nvidia")},
+        {OWN_DROP_IN: own_drop_in(2, V2, "nvidia")},
     ),
     "2.2, a missing file, for which nothing is imported": Row(
         "2.2.1",
@@ -227,16 +227,16 @@ LAYOUTS = {
             f"{NEW_V3}.options]\nSystemdCgroup = true\n"
         },
     ),
-    # 2.3: each file is migrated by itself; 2.3.0 to 2.3.4 refuse a drop-in that is newer than the main file.
+    # 2.3: each file is migrated separately; 2.3.0 to 2.3.4 refuse a drop-in that is newer than the main file.
     "2.3, schema 2": Row(
         "2.3.1",
         {MAIN: "version = 2\n" + ALL + handler(V2, "runc", "false")},
-        {OURS: ours(2, V2)},
+        {OWN_DROP_IN: own_drop_in(2, V2)},
     ),
     "2.3, schema 4": Row(
         "2.3.1",
         {MAIN: "version = 4\n" + handler(V3, "runc", "false")},
-        {MAIN: "version = 4\n" + IMPORT + handler(V3, "runc", "false"), OURS: ours(4, Q3)},
+        {MAIN: "version = 4\n" + IMPORT + handler(V3, "runc", "false"), OWN_DROP_IN: own_drop_in(4, Q3)},
     ),
     "2.3, an empty file": Row(
         "2.3.1",
@@ -246,12 +246,12 @@ LAYOUTS = {
             f"{NEW_V3}.options]\nSystemdCgroup = true\n"
         },
     ),
-    "2.3, a drop-in of ours from before the main file was migrated": Row(
+    "2.3, an own drop-in from before the main file was migrated": Row(
         "2.3.5",
-        {MAIN: "version = 4\n" + ALL, OURS: f"version = 3\n[{V3}.containerd.runtimes.runc.options]\n"},
-        {OURS: f"version = 3\n[{V3}.containerd.runtimes.runc.options]\nSystemdCgroup = true\n"},
+        {MAIN: "version = 4\n" + ALL, OWN_DROP_IN: f"version = 3\n[{V3}.containerd.runtimes.runc.options]\n"},
+        {OWN_DROP_IN: f"version = 3\n[{V3}.containerd.runtimes.runc.options]\nSystemdCgroup = true\n"},
     ),
-    # Wishes
+    # Desired settings
     "2.1, the main file is wanted": Row(
         "2.1.9",
         {MAIN: "version = 3\n" + handler(V3, "runc", "false")},
@@ -261,7 +261,7 @@ LAYOUTS = {
     "2.1, a drop-in is wanted and there is no main file": Row(
         "2.1.9",
         {},
-        {MAIN: f"{HEADER}version = 3\n{IMPORT}", OURS: ours(3, Q3, typed=True)},
+        {MAIN: f"{HEADER}version = 3\n{IMPORT}", OWN_DROP_IN: own_drop_in(3, Q3, typed=True)},
         {**DRIVER, "containerd_strategy": "drop-in"},
     ),
     # NRI came with 1.7 and was off until 2.0 (pkg/nri/config.go of both).
@@ -283,7 +283,7 @@ LAYOUTS = {
     "2.1, NRI is on and its socket is another": Row(
         "2.1.9",
         {MAIN: "version = 3\n" + ALL},
-        {OURS: f'{HEADER}version = 3\n\n[{NRI}]\nsocket_path = "/run/x.sock"\n'},
+        {OWN_DROP_IN: f'{HEADER}version = 3\n\n[{NRI}]\nsocket_path = "/run/x.sock"\n'},
         {"nri": {"enabled": True, "socket_path": "/run/x.sock"}},
     ),
     "2.1, NRI among the disabled plugins": Row(
@@ -291,14 +291,14 @@ LAYOUTS = {
         {MAIN: 'version = 3\ndisabled_plugins = ["io.containerd.nri.v1.nri"]\n' + ALL},
         {
             MAIN: "version = 3\ndisabled_plugins = []\n" + ALL,
-            OURS: f"{HEADER}version = 3\n\n[{NRI}]\ndisable = false\n",
+            OWN_DROP_IN: f"{HEADER}version = 3\n\n[{NRI}]\ndisable = false\n",
         },
         NRI_ON,
     ),
     "2.3, NRI off": Row(
         "2.3.1",
         {MAIN: "version = 4\n" + ALL},
-        {OURS: f"{HEADER}version = 4\n\n[{NRI}]\ndisable = true\n"},
+        {OWN_DROP_IN: f"{HEADER}version = 4\n\n[{NRI}]\ndisable = true\n"},
         {"nri": {"enabled": False}},
     ),
 }
@@ -317,14 +317,14 @@ IMAGES = {
         },
     ),
 }
-"""An image tells no release: a lone file means the same to all that read its schema."""
+"""The release of an image is unknown: a single file means the same to all releases that read its schema."""
 ALIGNED_LAYOUTS = {
     "1.7, what counts is right, and the main file is not asked": Row(
         "1.7.24",
         {MAIN: "version = 2\n" + ALL + handler(V2, "runc", "false"), NVIDIA: handler(V2, "runc", "true")},
         {},
     ),
-    "2.1, by a drop-in of somebody else": Row(
+    "2.1, by a foreign drop-in": Row(
         "2.1.9",
         {MAIN: "version = 3\n" + ALL + handler(V3, "runc", "false"), NVIDIA: handler(V3, "runc", "true")},
         {},
@@ -345,8 +345,8 @@ ALIGNED_LAYOUTS = {
 @pytest.mark.parametrize("name", [*LAYOUTS, *ALIGNED_LAYOUTS])
 def test_what_is_written_and_where(name: str) -> None:
     row = {**LAYOUTS, **ALIGNED_LAYOUTS}[name]
-    found = {edit.path: edit.after for edit in edits_of(containerd(row.version, row.files), row.options)}
-    assert {path: text for path, text in found.items() if "containerd" in path} == row.written
+    result = {edit.path: edit.after for edit in edits_of(containerd(row.version, row.files), row.options)}
+    assert {path: text for path, text in result.items() if "containerd" in path} == row.written
 
 
 @pytest.mark.parametrize("name", IMAGES)
@@ -362,29 +362,29 @@ def test_what_is_written_to_an_image(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_what_was_written_counts_and_is_written_once(name: str) -> None:
+def test_written_settings_are_effective_and_written_once(name: str) -> None:
     row = LAYOUTS[name]
     node = edited(containerd(row.version, row.files), row.options)
     runtime = facts_of(node).runtime
     if row.options.get("cgroup_driver"):
-        assert {each.configured for each in runtime.handlers} == {Driver.SYSTEMD}
+        assert {handler.configured for handler in runtime.handlers} == {Driver.SYSTEMD}
     if "nri" in row.options:
         assert runtime.nri.configured is row.options["nri"]["enabled"]
-    left = plan_of(node, row.options)
-    assert (left.refusals, [change for change in left.changes if change.path]) == ((), [])
-    assert [each.code for each in runtime.defects] == []
+    second_plan = plan_of(node, row.options)
+    assert (second_plan.refusals, [change for change in second_plan.changes if change.path]) == ((), [])
+    assert [defect.code for defect in runtime.defects] == []
 
 
-def test_why_a_disabled_cri_is_put_right_although_nothing_answers() -> None:
+def test_a_disabled_cri_is_enabled_although_nothing_answers() -> None:
     node = containerd("1.7.24", {MAIN: 'disabled_plugins = ["cri"]\n'})
     node["runtime"]["cri"] = {"endpoint": node["runtime"]["cri"]["endpoint"], "error": "unknown service"}
     plan = plan_of(node, DRIVER)
     assert plan.refusals == ()
     assert str(plan.changes[0]) == "containerd disabled_plugins: ['cri'] -> []"
-    assert "switched off here" in plan.changes[0].reason
+    assert "this list disables them" in plan.changes[0].reason
 
 
 def test_a_containerd_that_does_not_answer_for_another_reason_is_refused() -> None:
     node = containerd("1.7.24", {MAIN: 'disabled_plugins = ["io.containerd.snapshotter.v1.zfs"]\n'})
     node["runtime"]["cri"] = {"endpoint": node["runtime"]["cri"]["endpoint"], "error": "refused"}
-    assert [each.code for each in plan_of(node, DRIVER).refusals] == ["containerd-not-answering"]
+    assert [refusal.code for refusal in plan_of(node, DRIVER).refusals] == ["containerd-not-answering"]

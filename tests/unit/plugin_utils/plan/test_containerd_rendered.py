@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""containerd of k3s and RKE2: settings go to a drop-in or the template, and count once it is rendered."""
+"""containerd of k3s and RKE2: settings go to a drop-in or the template, and take effect when it is rendered."""
 
 from __future__ import annotations
 
@@ -39,34 +39,34 @@ TEMPLATE_3 = f"{K3S}/config-v3.toml.tmpl"
 NRI_TABLE = '[plugins."io.containerd.nri.v1.nri"]\n'
 
 
-def without_pods(folder: Path, host: str, **changed: Any) -> Node:
-    node = Node(folder, host, live=NO_PODS)
+def without_pods(directory: Path, host: str, **changed: Any) -> Node:
+    node = Node(directory, host, live=NO_PODS)
     node.changed(**changed)
     return node
 
 
 def planned(node: Node, options: dict[str, Any]) -> tuple[NodeFacts, tuple[FileEdit, ...], list[str]]:
-    """The facts, the edits of the runtime's plan, and what it is refused for."""
-    snapshot, wanted = node.snapshot, profile(options)
+    """The facts, the edits of the runtime's plan, and its refusals."""
+    snapshot, desired_profile = node.snapshot, profile(options)
     facts = interpret(snapshot)
-    refused = [str(each) for each in refusals(PlanDraft(facts, wanted), RUNTIME_REFUSALS)]
-    return facts, () if refused else file_edits(snapshot, runtime_changes(facts, wanted)), refused
+    refused = [str(refusal) for refusal in refusals(PlanDraft(facts, desired_profile), RUNTIME_REFUSALS)]
+    return facts, () if refused else file_edits(snapshot, runtime_changes(facts, desired_profile)), refused
 
 
 def render(node: Node, path: str, template: str, base: str) -> None:
-    """What k3s makes of a template at its next start: text/template, for the one action that these have."""
+    """The rendering of a template by k3s at its next start: text/template, for the only action of these templates."""
     node.changed(files={path: template.replace(BASE.rstrip("\n"), base)})
 
 
 def base_of(node: Node, path: str, template: str | None) -> str:
-    """What the action of the template stands for on this host."""
+    """The text that the action of the template renders to on this host."""
     text = node.file(path)
     behind = (template or BASE)[len(BASE) - 1 :] if template else ""
     assert text.endswith(behind)
     return text[: len(text) - len(behind)]
 
 
-def test_a_drop_in_where_the_rendered_file_imports_its_folder(tmp_path: Path) -> None:
+def test_a_drop_in_where_the_rendered_file_imports_its_directory(tmp_path: Path) -> None:
     node = without_pods(tmp_path, "k3s-1.35-imports")
     _facts, (edit,), refused = planned(node, BOTH)
     assert refused == []
@@ -87,30 +87,30 @@ def test_a_drop_in_where_the_rendered_file_imports_its_folder(tmp_path: Path) ->
     assert facts.driver.runtime is not None
 
 
-def test_the_program_of_k3s_reads_the_files_as_they_will_be(tmp_path: Path) -> None:
+def test_the_program_of_k3s_reads_the_planned_files(tmp_path: Path) -> None:
     node = without_pods(tmp_path, "k3s-1.35-imports")
-    snapshot, wanted = node.snapshot, profile(OFF)
+    snapshot, desired_profile = node.snapshot, profile(OFF)
     facts = interpret(snapshot)
-    plan = Plan(changes=runtime_changes(facts, wanted))
-    document = transaction_document(facts, plan, wanted, file_edits(snapshot, plan.changes), 300)
+    plan = Plan(changes=runtime_changes(facts, desired_profile))
+    document = transaction_document(facts, plan, desired_profile, file_edits(snapshot, plan.changes), 300)
     unit = {"unit": "k3s.service", "action": "restart"}
     assert document["services"] == {"kubelet": unit, "runtime": unit}
     (asked,) = document["validate"]
     assert asked["argv"] == ["/var/lib/rancher/k3s/data/current/bin/containerd", "--config", "{file}", "config", "dump"]
     assert asked["file"] == f"{K3S}/config.toml"
-    main, *others = asked["candidates"]
-    assert [each["path"] for each in others] == [DROP_IN]
+    main, *other = asked["candidates"]
+    assert [file["path"] for file in other] == [DROP_IN]
     assert read_toml(main["text"])["imports"][-1].endswith("-zz-volcano-colocation.toml")
     assert asked["expect"] == [
         {"table": ["plugins", "io.containerd.nri.v1.nri"], "key": "disable", "value": "true"},
     ]
 
 
-def test_a_change_of_kubelet_alone_says_of_the_runtime_only_where_it_is(tmp_path: Path) -> None:
+def test_a_change_of_kubelet_alone_only_locates_the_runtime(tmp_path: Path) -> None:
     node = without_pods(tmp_path, "k3s-1.35-imports")
-    facts, wanted = node.facts, profile({"pod_pids_limit": 4096})
-    plan = make_plan(facts, wanted, allow_disruption=None)
-    assert [each.setting for each in plan.changes] == ["podPidsLimit"]
+    facts, desired_profile = node.facts, profile({"pod_pids_limit": 4096})
+    plan = make_plan(facts, desired_profile, allow_disruption=None)
+    assert [change.setting for change in plan.changes] == ["podPidsLimit"]
     assert services(facts, plan) == {
         "kubelet": {"unit": "k3s.service", "action": "restart"},
         "runtime": {"unit": "k3s.service", "action": "leave"},
@@ -125,19 +125,19 @@ def test_a_template_that_extends_the_base_where_there_is_none(tmp_path: Path) ->
     assert edit.after == f"{BASE}\n{NRI_TABLE}disable = true\n"
 
 
-def test_what_the_template_will_come_to_is_shown_to_containerd(tmp_path: Path) -> None:
+def test_containerd_validates_the_rendering_of_the_template(tmp_path: Path) -> None:
     node = without_pods(tmp_path, "k3s-1.32-drop-ins")
-    snapshot, wanted = node.snapshot, profile(OFF)
+    snapshot, desired_profile = node.snapshot, profile(OFF)
     facts = interpret(snapshot)
-    plan = make_plan(facts, wanted, allow_disruption=None)
+    plan = make_plan(facts, desired_profile, allow_disruption=None)
     assert plan.refusals == ()
     edits = file_edits(snapshot, plan.changes)
-    (asked,) = transaction_document(facts, plan, wanted, edits, 300)["validate"]
+    (asked,) = transaction_document(facts, plan, desired_profile, edits, 300)["validate"]
     (main,) = asked["candidates"]
     path = f"{K3S}/config.toml"
     render(node, path, edits[0].after, base_of(node, path, None))
-    shown = read_toml(main["text"])
-    assert {key: value for key, value in shown.items() if key != "imports"} == read_toml(node.file(path))
+    rendered = read_toml(main["text"])
+    assert {key: value for key, value in rendered.items() if key != "imports"} == read_toml(node.file(path))
 
 
 def test_a_rendered_template_leaves_nothing_to_do(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_rendered_template_leaves_nothing_to_do(tmp_path: Path) -> None:
     facts, edits, refused = planned(node, OFF)
     assert (edits, refused) == ((), [])
     assert runtime_changes(facts, profile(OFF)) == ()
-    # And back again, in the table that is there now.
+    # And back again, in the existing table.
     _facts, (edit,), refused = planned(node, ON)
     assert refused == []
     assert edit.after == f"{BASE}\n{NRI_TABLE}disable = false\n"
@@ -164,13 +164,13 @@ def test_a_template_that_waits_for_its_rendering_only_needs_the_restart(tmp_path
     (change,) = runtime_changes(facts, profile(OFF))
     assert change.path is None
     assert "config-v3.toml.tmpl says" in str(change)
-    assert {each.value for each in change.needs} == {"restart runtime"}
+    assert {impact.value for impact in change.needs} == {"restart runtime"}
     more = {"nri": {"enabled": False, "socket_path": "/run/other.sock"}}
-    _facts, _edits, (said,) = planned(node, more)
-    assert "changed after k3s rendered it last" in said
+    _facts, _edits, (message,) = planned(node, more)
+    assert "changed after k3s last rendered it" in message
 
 
-def test_tables_behind_a_template_of_somebody_else_are_edited(tmp_path: Path) -> None:
+def test_tables_behind_a_foreign_template_are_edited(tmp_path: Path) -> None:
     node = without_pods(tmp_path, "rke2-1.30-template")
     before = node.file(TEMPLATE_2)
     base = base_of(node, f"{RKE2}/config.toml", before)
@@ -183,8 +183,8 @@ def test_tables_behind_a_template_of_somebody_else_are_edited(tmp_path: Path) ->
     assert planned(node, {"cgroup_driver": "systemd", **ON})[1:] == ((), [])
 
 
-def test_putting_the_template_back_is_foreseen_in_what_is_rendered(tmp_path: Path) -> None:
-    """Else the gate would wait for the NRI socket of a file that is gone."""
+def test_restoring_the_template_is_predicted_in_the_rendering(tmp_path: Path) -> None:
+    """Otherwise the gate would wait for the NRI socket of a deleted file."""
     node = without_pods(tmp_path, "rke2-1.30-template")
     before = node.file(TEMPLATE_2)
     base = base_of(node, f"{RKE2}/config.toml", before)
@@ -203,8 +203,8 @@ def test_putting_the_template_back_is_foreseen_in_what_is_rendered(tmp_path: Pat
         ("k3s-1.32-drop-ins", {TEMPLATE_3: '{{- template "base" . -}}\n'}, OFF, "removes the line end behind it"),
         ("k3s-1.32-drop-ins", {TEMPLATE_3: f"{BASE}[a]\nb = 1\n"}, OFF, "is not what"),
         ("k3s-1.32-drop-ins", {TEMPLATE_3: f"{BASE}x = [\n  [1],\n]\n"}, OFF, "config-v3.toml.tmpl: "),
-        ("k3s-1.35-imports", {}, {"cgroup_driver": "cgroupfs"}, "k3s decides on the driver itself"),
-        ("rke2-1.30-template", {}, {"cgroup_driver": "cgroupfs"}, "rke2 decides on the driver itself"),
+        ("k3s-1.35-imports", {}, {"cgroup_driver": "cgroupfs"}, "k3s chooses the driver itself"),
+        ("rke2-1.30-template", {}, {"cgroup_driver": "cgroupfs"}, "rke2 chooses the driver itself"),
     ],
 )
 def test_refused(host: str, files: dict[str, str], options: dict[str, Any], words: str, tmp_path: Path) -> None:
@@ -214,15 +214,15 @@ def test_refused(host: str, files: dict[str, str], options: dict[str, Any], word
     assert words in refused[0]
 
 
-def test_a_handler_that_the_base_declares_has_no_place_without_an_import(tmp_path: Path) -> None:
+def test_a_handler_that_the_base_declares_is_refused_without_an_import(tmp_path: Path) -> None:
     path = f"{K3S}/config.toml"
     table = "[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.'nvidia'"
     more = f'\n{table}]\n  runtime_type = "io.containerd.runc.v2"\n{table}.options]\n  BinaryName = "/usr/bin/nv"\n'
     node = without_pods(tmp_path, "k3s-1.32-drop-ins")
     node.changed(files={path: node.file(path) + more})
-    _facts, _edits, (said,) = planned(node, {"cgroup_driver": "systemd"})
-    assert "the table of nvidia stands before the tables that can be added to, and TOML takes no table twice" in said
-    assert "Upgrade k3s to a release that imports a folder of drop-ins" in said
+    _facts, _edits, (message,) = planned(node, {"cgroup_driver": "systemd"})
+    assert "the table of nvidia is before the tables that can be edited, and TOML allows a table only once" in message
+    assert "Upgrade k3s to a release that imports a folder of drop-ins" in message
 
 
 def test_nri_that_actions_of_a_template_write_is_left_to_them(tmp_path: Path) -> None:
@@ -231,8 +231,8 @@ def test_nri_that_actions_of_a_template_write_is_left_to_them(tmp_path: Path) ->
     table = f"{NRI_TABLE}  disable = {{{{ .Off }}}}\n"
     text = node.file(path)
     node.changed(files={TEMPLATE_3: f"{BASE}{table}", path: f"{text}\n{NRI_TABLE}  disable = false\n"})
-    _facts, _edits, (said,) = planned(node, OFF)
-    assert "the table of io.containerd.nri.v1.nri stands before" in said
+    _facts, _edits, (message,) = planned(node, OFF)
+    assert "the table of io.containerd.nri.v1.nri is before" in message
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_the_base_template_is_known_by_the_containerd_that_came_with_it(
     assert ([edit.path for edit in edits], len(refused)) == (([TEMPLATE_2], 0) if known else ([], 1))
 
 
-def test_what_a_template_holds_of_registries_is_seen_by_nobody(tmp_path: Path) -> None:
+def test_registry_secrets_of_a_template_are_not_shown(tmp_path: Path) -> None:
     auth = '[plugins."io.containerd.grpc.v1.cri".registry.configs."r.example".auth]\n  password = "hunter2-Zm9v"\n'
     node = without_pods(tmp_path, "k3s-1.32-drop-ins", files={TEMPLATE_3: f"{BASE}{auth}"})
     snapshot = node.snapshot
@@ -257,7 +257,7 @@ def test_what_a_template_holds_of_registries_is_seen_by_nobody(tmp_path: Path) -
     assert "hunter2" not in repr(interpret(snapshot).layout)
 
 
-def test_a_link_in_the_place_of_the_template_is_left(tmp_path: Path) -> None:
+def test_a_link_instead_of_the_template_stays(tmp_path: Path) -> None:
     node = without_pods(tmp_path, "k3s-1.32-drop-ins", files={"/nix/store/template": BASE}, links={TEMPLATE_3: "/nix"})
     _facts, _edits, refused = planned(node, OFF)
     assert "is a symbolic link" in refused[0]
@@ -269,5 +269,5 @@ def test_with_pods_only_what_needs_none_of_them_stopped(tmp_path: Path) -> None:
     facts = interpret(snapshot)
     assert facts.pods.sandboxes
     assert make_plan(facts, profile(OFF), allow_disruption=None).refusals == ()
-    codes = [each.code for each in make_plan(facts, profile(BOTH), allow_disruption=True).refusals]
+    codes = [refusal.code for refusal in make_plan(facts, profile(BOTH), allow_disruption=True).refusals]
     assert codes == ["embedded-needs-empty-node"]

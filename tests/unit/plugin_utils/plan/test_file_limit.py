@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""No file is written that the next run would refuse for its size."""
+"""Files that the next run would refuse for their size are not written."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def edits(snapshot: Snapshot) -> dict[str, FileEdit]:
 
 
 def grown(snapshot: Snapshot, path: str, size: int) -> Snapshot:
-    """A copy whose file has a comment that brings it to this many bytes, one of its characters two bytes long."""
+    """A copy whose file has a comment that extends it to this size in bytes; one character has two bytes."""
     section: Callable[[Snapshot, str], Snapshot] = kubelet_text if path == KUBELET_FILE else runtime_text
     files = snapshot["kubelet" if path == KUBELET_FILE else "runtime"]["files"]
     comment = "# \u00e9"

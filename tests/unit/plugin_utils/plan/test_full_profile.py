@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A profile of every kubelet field, carried out on the text of real files: a second look finds nothing to change."""
+"""A profile of every kubelet field, applied to real files: a second plan is empty."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ WRITTEN: dict[str, Any] = {
     "readOnlyPort": 10255,
     "featureGates": {"MemoryQoS": True, "CPUManagerPolicyAlphaOptions": False},
 }
-# A node has CPUs or names of CPUs reserved; the names exclude the cgroups.
+# A profile reserves CPUs by amount or by a list; the list excludes the cgroups.
 APART = {"reserved_system_cpus"}
 
 
@@ -86,7 +86,7 @@ def node(name: str) -> Snapshot:
 
 
 def edited(snapshot: Snapshot, profile: Profile) -> Snapshot:
-    """The node once the plan for kubelet's file is carried out."""
+    """The node after the plan for kubelet's file is applied."""
     plan = make_plan(facts_of(snapshot), profile, allow_disruption=True)
     assert plan.refusals == ()
     for edit in file_edits(snapshot, plan.changes):
@@ -96,11 +96,11 @@ def edited(snapshot: Snapshot, profile: Profile) -> Snapshot:
 
 
 def text(snapshot: Snapshot) -> str:
-    found: str = snapshot["kubelet"]["files"][KUBELET_FILE]["text"]
-    return found
+    current: str = snapshot["kubelet"]["files"][KUBELET_FILE]["text"]
+    return current
 
 
-def test_the_profile_here_is_a_full_one() -> None:
+def test_this_profile_has_every_field() -> None:
     assert {field.option for field in FIELDS} - APART == set(FULL)
 
 
@@ -108,18 +108,18 @@ def test_the_profile_here_is_a_full_one() -> None:
 def test_every_field_is_written_as_kubelet_has_it_and_nothing_else_is_touched(name: str) -> None:
     before = text(node(name))
     after = text(edited(node(name), profile_of(**FULL)))
-    found = read_yaml(after)
-    assert {key: found[key] for key in WRITTEN} == WRITTEN
+    result = read_yaml(after)
+    assert {key: result[key] for key in WRITTEN} == WRITTEN
     unmanaged = {key: value for key, value in read_yaml(before).items() if key not in WRITTEN}
-    assert {key: value for key, value in found.items() if key not in WRITTEN} == unmanaged
+    assert {key: value for key, value in result.items() if key not in WRITTEN} == unmanaged
 
 
 @pytest.mark.parametrize("name", V2)
 def test_a_second_plan_has_nothing_to_write(name: str) -> None:
     once = edited(node(name), profile_of(**FULL))
-    left = make_plan(facts_of(once), profile_of(**FULL), allow_disruption=True)
-    assert left.refusals == ()
-    assert [change for change in left.changes if change.path == KUBELET_FILE] == []
+    second_plan = make_plan(facts_of(once), profile_of(**FULL), allow_disruption=True)
+    assert second_plan.refusals == ()
+    assert [change for change in second_plan.changes if change.path == KUBELET_FILE] == []
     assert text(edited(once, profile_of(**FULL))) == text(once)
 
 
@@ -137,16 +137,16 @@ def test_other_spellings_of_the_same_are_no_change() -> None:
         "cpu_manager_policy_options": {"full-pcpus-only": "1"},
         "memory_throttling_factor": 1.0,
     }
-    left = make_plan(facts_of(once), profile_of(**spelled), allow_disruption=True)
-    assert [str(change) for change in left.changes if change.path == KUBELET_FILE] == []
+    second_plan = make_plan(facts_of(once), profile_of(**spelled), allow_disruption=True)
+    assert [str(change) for change in second_plan.changes if change.path == KUBELET_FILE] == []
 
 
 def test_another_reservation_moves_the_computed_memory_along() -> None:
     once = edited(node(V2[0]), profile_of(**FULL))
     more = {**FULL, "kube_reserved": {"memory": "335Mi"}}
     changed = make_plan(facts_of(once), profile_of(**more), allow_disruption=True).changes
-    found = {change.keys: change.after for change in changes_of(changed)}
-    assert found == {
+    result = {change.keys: change.after for change in changes_of(changed)}
+    assert result == {
         ("reservedMemory",): [
             {"numaNode": 0, "limits": {"memory": "712Mi"}},
             {"numaNode": 1, "limits": {"memory": "711Mi"}},
@@ -170,8 +170,8 @@ def test_entries_that_the_profile_does_not_name_stay() -> None:
     }
 
 
-def test_what_is_left_pending_holds_no_half_of_an_equation() -> None:
-    """Without permission to disturb pods nothing is written that kubelet would not start with."""
+def test_dependent_settings_are_pending_together() -> None:
+    """Without permission to disrupt pods, no file is written that kubelet would not start with."""
     plan = make_plan(facts_of(node("trixie-v2-aligned")), profile_of(**FULL), allow_disruption=False)
     quiet = {change.keys[0] for change in plan.changes if change.keys}
     pending = {change.keys[0] for change in plan.pending if change.keys}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A profile of every field in each layout: what is in force afterwards is the profile, and nothing is left to write."""
+"""A profile of every field in each layout: afterwards the profile is effective, and a second plan is empty."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ NUMA = {
     "/sys/devices/system/node/node0/cpulist": "0\n",
     "/sys/devices/system/node/node1/cpulist": "1\n",
 }
-# RKE2 gives kubelet this port by a flag of its own, which is refused elsewhere.
-WANTED = {option: value for option, value in FULL.items() if option != "read_only_port"}
+# RKE2 sets this port with a separate flag, which is refused elsewhere.
+DESIRED = {option: value for option, value in FULL.items() if option != "read_only_port"}
 IN_FORCE: dict[str, Any] = {
     "cgroupRoot": "/pods",
     "cpuManagerPolicyOptions": {"full-pcpus-only": "true", "distribute-cpus-across-numa": "false"},
@@ -46,23 +46,23 @@ IN_FORCE: dict[str, Any] = {
 
 
 def written(node: Node, options: dict[str, Any]) -> list[tuple[str | None, str]]:
-    """(file, setting) of what a plan writes; the host has it from now on."""
+    """(file, setting) of all that a plan writes; the host then has the new files."""
     snapshot = node.snapshot
     facts = interpret(snapshot)
-    found = PlanDraft(facts, resolve_profile(facts, profile(options))).kubelet_changes
-    node.changed(files={edit.path: edit.after for edit in file_edits(snapshot, found)})
-    return [(change.path, change.setting) for change in found if change.path]
+    result = PlanDraft(facts, resolve_profile(facts, profile(options))).kubelet_changes
+    node.changed(files={edit.path: edit.after for edit in file_edits(snapshot, result)})
+    return [(change.path, change.setting) for change in result if change.path]
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_what_is_in_force_afterwards_is_the_profile(host: str, tmp_path: Path) -> None:
+def test_the_profile_is_effective_afterwards(host: str, tmp_path: Path) -> None:
     node = Node(tmp_path, host, files=NUMA)
-    assert written(node, WANTED)
+    assert written(node, DESIRED)
     settings = node.facts.kubelet.settings
     assert {key: settings[key].value for key in IN_FORCE} == IN_FORCE
     memory = settings["reservedMemory"].value
-    assert [each["numaNode"] for each in memory] == [0, 1]
-    assert written(node, WANTED) == []
+    assert [entry["numaNode"] for entry in memory] == [0, 1]
+    assert written(node, DESIRED) == []
 
 
 RESERVED = "--system-reserved=cpu=500m,memory=1Gi"
@@ -70,8 +70,8 @@ STATE = '{"policyName":"static","defaultCpuSet":"0-1","entries":{},"checksum":0}
 
 
 @pytest.mark.parametrize(("amount", "moved"), [("600m", True), ("500m", False)])
-def test_a_reservation_by_flag_counts_for_the_checkpoint(amount: str, moved: bool, tmp_path: Path) -> None:
-    """The file has the wanted amount already; what changes the reserved set is that the flag goes."""
+def test_a_reservation_by_flag_affects_the_checkpoint(amount: str, moved: bool, tmp_path: Path) -> None:
+    """The file has the desired amount already; removing the flag changes the reserved set."""
     environment = "/var/lib/kubelet/kubeadm-flags.env"
     node = Node(tmp_path, "kubeadm-overriding-flags")
     line = f'KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=unix:///run/containerd/containerd.sock {RESERVED}"\n'
@@ -87,16 +87,18 @@ def test_a_reservation_by_flag_counts_for_the_checkpoint(amount: str, moved: boo
             "/var/lib/kubelet/cpu_manager_state": STATE,
         }
     )
-    given = node.snapshot["kubelet"]["processes"][0]["argv"]
-    argv = [*(word for word in given if word not in ("--cpu-manager-policy", "none")), RESERVED]
+    running = node.snapshot["kubelet"]["processes"][0]["argv"]
+    argv = [*(word for word in running if word not in ("--cpu-manager-policy", "none")), RESERVED]
     facts = interpret_with(node, argv)
     options = {"system_reserved": {"cpu": amount, "memory": "1Gi"}}
-    found = PlanDraft(facts, profile(options)).kubelet_changes
-    flags = [change for change in found if change.target == "kubelet flag"]
+    result = PlanDraft(facts, profile(options)).kubelet_changes
+    flags = [change for change in result if change.target == "kubelet flag"]
     assert [change.path for change in flags] == [environment]
     assert (Impact.DRAIN in flags[0].needs) is moved
     if moved:
-        assert moved_checkpoints(facts, Plan(changes=found), profile(options)) == ["/var/lib/kubelet/cpu_manager_state"]
+        assert moved_checkpoints(facts, Plan(changes=result), profile(options)) == [
+            "/var/lib/kubelet/cpu_manager_state"
+        ]
 
 
 def interpret_with(node: Node, argv: list[str]) -> Any:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubeadm's patches folder: a patch of our own which is applied last, and what keeps it from having its way."""
+"""kubeadm's patch directory: a separate patch that is applied last, and what prevents it from taking effect."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.owner_inst
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import KUBEADM_REFUSALS, refusals
 from ansible_collections.volcano.colocation.tests.support.hosts.host_layouts import Node, profile
 
-FOLDER = "/etc/kubernetes/patches"
-OWN = f"{FOLDER}/kubeletconfigurationzz-volcano-colocation+merge.yaml"
-WANTED: Mapping[str, Any] = MappingProxyType(
+DIRECTORY = "/etc/kubernetes/patches"
+OWN = f"{DIRECTORY}/kubeletconfigurationzz-volcano-colocation+merge.yaml"
+DESIRED: Mapping[str, Any] = MappingProxyType(
     {
-        "kubeadm_patches": FOLDER,
+        "kubeadm_patches": DIRECTORY,
         "cgroup_driver": "systemd",
         "system_reserved": {"cpu": "500m"},
         "pod_pids_limit": -1,
@@ -39,14 +39,14 @@ systemReserved:
 V131: dict[str, Any] = {"kubelet": {"version": "Kubernetes v1.31.2"}}
 
 
-def kubeadm_node(folder: Path, files: dict[str, str] | None = None, **changed: Any) -> Node:
+def kubeadm_node(directory: Path, files: dict[str, str] | None = None, **changed: Any) -> Node:
     live = changed.pop("live", V131)
-    placed = {f"{FOLDER}/{name}": text for name, text in (files or {}).items()}
-    return Node(folder, "kubeadm", live=live, files=placed, kubeadm_patches=FOLDER, **changed)
+    placed = {f"{DIRECTORY}/{name}": text for name, text in (files or {}).items()}
+    return Node(directory, "kubeadm", live=live, files=placed, kubeadm_patches=DIRECTORY, **changed)
 
 
-def written(node: Node, options: Mapping[str, Any] = WANTED) -> dict[str, str]:
-    """The texts of patches that a plan leads to, which the node has from now on."""
+def written(node: Node, options: Mapping[str, Any] = DESIRED) -> dict[str, str]:
+    """The patches that a plan writes; the node then has them."""
     snapshot = node.snapshot
     changes = PlanDraft(node.facts, profile(options)).patch_changes
     texts = {edit.path: edit.after for edit in file_edits(snapshot, changes)}
@@ -54,32 +54,34 @@ def written(node: Node, options: Mapping[str, Any] = WANTED) -> dict[str, str]:
     return texts
 
 
-def plan(node: Node, options: Mapping[str, Any] = WANTED, *, allow_disruption: bool = True) -> Plan:
+def plan(node: Node, options: Mapping[str, Any] = DESIRED, *, allow_disruption: bool = True) -> Plan:
     return make_plan(node.facts, profile(options), allow_disruption=allow_disruption)
 
 
-def refused(node: Node, options: Mapping[str, Any] = WANTED) -> list[tuple[str, str | None]]:
-    return [(each.code, each.file) for each in refusals(PlanDraft(node.facts, profile(options)), KUBEADM_REFUSALS)]
+def refused(node: Node, options: Mapping[str, Any] = DESIRED) -> list[tuple[str, str | None]]:
+    return [
+        (refusal.code, refusal.file) for refusal in refusals(PlanDraft(node.facts, profile(options)), KUBEADM_REFUSALS)
+    ]
 
 
-def test_all_that_the_profile_sets_goes_to_a_file_of_our_own(tmp_path: Path) -> None:
-    """Also what the main file has already, or has by default: the cluster's configuration may say otherwise."""
+def test_all_settings_of_the_profile_are_in_a_separate_file(tmp_path: Path) -> None:
+    """Also values that the main file has already, or by default: the cluster's configuration may differ."""
     node = kubeadm_node(tmp_path)
     assert written(node) == {OWN: TEXT}
     assert written(node) == {}
 
 
-def test_one_more_setting_is_added_and_the_rest_stays(tmp_path: Path) -> None:
+def test_one_more_setting_is_added_and_other_lines_stay(tmp_path: Path) -> None:
     node = kubeadm_node(tmp_path)
     written(node)
-    assert written(node, {**WANTED, "system_reserved": {"cpu": "500m", "memory": "1Gi"}}) == {
+    assert written(node, {**DESIRED, "system_reserved": {"cpu": "500m", "memory": "1Gi"}}) == {
         OWN: TEXT + "  memory: 1Gi\n"
     }
 
 
 def test_the_patch_needs_no_restart_and_names_the_file(tmp_path: Path) -> None:
     (change,) = PlanDraft(
-        kubeadm_node(tmp_path).facts, profile({"kubeadm_patches": FOLDER, "pod_pids_limit": 99})
+        kubeadm_node(tmp_path).facts, profile({"kubeadm_patches": DIRECTORY, "pod_pids_limit": 99})
     ).patch_changes
     assert (change.path, change.setting, change.before, change.after) == (OWN, "podPidsLimit", None, 99)
     assert change.needs == frozenset()
@@ -94,8 +96,8 @@ def test_the_patch_needs_no_restart_and_names_the_file(tmp_path: Path) -> None:
         ("kubeletconfiguration0.json", '{"cgroupDriver":"systemd","systemReserved":{"cpu":"500m"},"podPidsLimit":-1}'),
     ],
 )
-def test_somebody_elses_patch_that_says_the_same_is_enough(name: str, text: str, tmp_path: Path) -> None:
-    # kubelet takes no number for a quantity: then only that field is left to be said
+def test_a_foreign_patch_with_the_same_values_is_enough(name: str, text: str, tmp_path: Path) -> None:
+    # kubelet rejects a number as a quantity: then only that field is written
     expected = {} if "0.5" not in text else {OWN: TEXT.splitlines(keepends=True)[0] + "systemReserved:\n  cpu: 500m\n"}
     assert written(kubeadm_node(tmp_path, {name: text})) == expected
 
@@ -111,12 +113,12 @@ def test_somebody_elses_patch_that_says_the_same_is_enough(name: str, text: str,
         ("aaa/kubeletconfiguration.yaml", "cgroupDriver: cgroupfs\n"),
     ],
 )
-def test_what_an_earlier_patch_says_ours_says_again(name: str, text: str, tmp_path: Path) -> None:
-    only = {"kubeadm_patches": FOLDER, "cgroup_driver": "systemd"}
+def test_the_own_patch_repeats_values_of_an_earlier_patch(name: str, text: str, tmp_path: Path) -> None:
+    only = {"kubeadm_patches": DIRECTORY, "cgroup_driver": "systemd"}
     node = kubeadm_node(tmp_path, {name: text})
     assert refused(node, only) == []
     assert yaml.safe_load(written(node, only)[OWN]) == {"cgroupDriver": "systemd"}
-    assert node.file(f"{FOLDER}/{name}") == text
+    assert node.file(f"{DIRECTORY}/{name}") == text
 
 
 @pytest.mark.parametrize(
@@ -128,11 +130,11 @@ def test_what_an_earlier_patch_says_ours_says_again(name: str, text: str, tmp_pa
         ("kubeletconfigurationzzz.json", '{"cgroupDriver": "cgroupfs", "systemReserved": {"memory": "1Gi"}}'),
     ],
 )
-def test_a_later_patch_that_says_otherwise_is_named(name: str, text: str, tmp_path: Path) -> None:
-    assert refused(kubeadm_node(tmp_path, {name: text})) == [("kubeadm-patch-overrides", f"{FOLDER}/{name}")]
+def test_a_later_patch_with_another_value_is_named(name: str, text: str, tmp_path: Path) -> None:
+    assert refused(kubeadm_node(tmp_path, {name: text})) == [("kubeadm-patch-overrides", f"{DIRECTORY}/{name}")]
 
 
-def test_a_later_patch_of_other_fields_or_the_same_value_is_nobodys_business(tmp_path: Path) -> None:
+def test_a_later_patch_of_other_fields_or_the_same_value_is_ignored(tmp_path: Path) -> None:
     text = "cgroupDriver: systemd\nmaxPods: 50\nsystemReserved: {memory: 1Gi}\n"
     assert refused(kubeadm_node(tmp_path, {"kubeletconfigurationzzz.yaml": text})) == []
 
@@ -146,7 +148,7 @@ def test_a_later_patch_of_other_fields_or_the_same_value_is_nobodys_business(tmp
     ],
 )
 def test_a_patch_that_does_not_parse_is_refused(name: str, text: str, tmp_path: Path) -> None:
-    assert refused(kubeadm_node(tmp_path, {name: text})) == [("kubeadm-patch-unreadable", f"{FOLDER}/{name}")]
+    assert refused(kubeadm_node(tmp_path, {name: text})) == [("kubeadm-patch-unreadable", f"{DIRECTORY}/{name}")]
 
 
 @pytest.mark.parametrize(
@@ -157,23 +159,23 @@ def test_a_patch_that_does_not_parse_is_refused(name: str, text: str, tmp_path: 
         ("kubeletconfiguration.yaml.bak", "cgroupDriver: [\n"),
     ],
 )
-def test_files_that_kubeadm_passes_over_are_passed_over(name: str, text: str, tmp_path: Path) -> None:
+def test_files_that_kubeadm_ignores_are_ignored(name: str, text: str, tmp_path: Path) -> None:
     node = kubeadm_node(tmp_path, {name: text})
     assert refused(node) == []
     assert written(node) == {OWN: TEXT}
 
 
-def test_a_link_is_no_folder_to_kubeadm(tmp_path: Path) -> None:
-    node = kubeadm_node(tmp_path, links={FOLDER: "/srv/patches"})
-    assert refused(node) == [("kubeadm-patches-not-a-directory", FOLDER)]
+def test_kubeadm_does_not_follow_a_link_to_a_directory(tmp_path: Path) -> None:
+    node = kubeadm_node(tmp_path, links={DIRECTORY: "/srv/patches"})
+    assert refused(node) == [("kubeadm-patches-not-a-directory", DIRECTORY)]
 
 
 def test_more_patches_than_are_read_are_refused(tmp_path: Path) -> None:
     files = {f"kubeletconfiguration{number:02}.yaml": "maxPods: 5\n" for number in range(65)}
-    assert refused(kubeadm_node(tmp_path, files)) == [("kubeadm-patches-not-read", FOLDER)]
+    assert refused(kubeadm_node(tmp_path, files)) == [("kubeadm-patches-not-read", DIRECTORY)]
 
 
-def test_without_a_folder_there_is_no_patch(tmp_path: Path) -> None:
+def test_without_a_directory_no_patch_is_written(tmp_path: Path) -> None:
     assert written(kubeadm_node(tmp_path), {"cgroup_driver": "systemd"}) == {}
 
 
@@ -184,24 +186,24 @@ def test_without_a_folder_there_is_no_patch(tmp_path: Path) -> None:
         (
             "kubeadm",
             {"live": {"kubelet": {"version": "Kubernetes v1.24.9"}}},
-            "kubeadm 1.24.9 passes over patches of kubelet's configuration, as all before 1.25 do",
+            "kubeadm 1.24.9 ignores patches of kubelet's configuration, as does every kubeadm before 1.25",
         ),
-        ("kubeadm-1.30-config-dir", {}, "its settings are in a drop-in, which kubeadm leaves as it is"),
+        ("kubeadm-1.30-config-dir", {}, "its settings are in a drop-in, which kubeadm does not change"),
     ],
 )
 def test_a_node_that_gets_none_says_why(name: str, changed: dict[str, Any], reason: str, tmp_path: Path) -> None:
-    found = plan(Node(tmp_path, name, kubeadm_patches=FOLDER, **changed))
-    assert [(each.setting, each.reason) for each in found.skipped] == [("kubeadm_patches", reason)]
-    assert not [each for each in found.changes if each.path == OWN]
+    result = plan(Node(tmp_path, name, kubeadm_patches=DIRECTORY, **changed))
+    assert [(setting.setting, setting.reason) for setting in result.skipped] == [("kubeadm_patches", reason)]
+    assert not [change for change in result.changes if change.path == OWN]
 
 
-def test_an_older_snapshot_does_not_tell(tmp_path: Path) -> None:
-    found = plan(Node(tmp_path, "kubeadm", live=V131))
-    assert [each.reason for each in found.skipped] == ["nobody looked into the folder when this snapshot was taken"]
+def test_an_older_snapshot_has_no_patches(tmp_path: Path) -> None:
+    result = plan(Node(tmp_path, "kubeadm", live=V131))
+    assert [setting.reason for setting in result.skipped] == ["the snapshot does not contain the patch directory"]
 
 
 def test_with_the_patch_kubeadm_overwrites_flags_only(tmp_path: Path) -> None:
-    with_patch = plan(kubeadm_node(tmp_path), {**WANTED, "pod_pids_limit": 99})
+    with_patch = plan(kubeadm_node(tmp_path), {**DESIRED, "pod_pids_limit": 99})
     without = plan(kubeadm_node(tmp_path), {"pod_pids_limit": 99})
     assert [overwritten_files(owner, with_patch.changes) for owner in with_patch.owners] == [()]
     assert [overwritten_files(owner, without.changes) for owner in without.owners] == [
@@ -209,11 +211,15 @@ def test_with_the_patch_kubeadm_overwrites_flags_only(tmp_path: Path) -> None:
     ]
 
 
-def test_what_kubelet_may_not_have_yet_is_not_left_for_kubeadm(tmp_path: Path) -> None:
-    options = {**WANTED, "cpu_manager_policy": "static"}
+def test_pending_changes_of_kubelet_are_not_written_to_the_patch(tmp_path: Path) -> None:
+    options = {**DESIRED, "cpu_manager_policy": "static"}
     pods = {"runtime": {"cri": {"sandboxes": [{"ready": True}]}}}
-    found = plan(kubeadm_node(tmp_path, live={**V131, **pods}), options, allow_disruption=False)
-    patched = [(each.setting, each in found.pending) for each in (*found.changes, *found.pending) if each.path == OWN]
+    result = plan(kubeadm_node(tmp_path, live={**V131, **pods}), options, allow_disruption=False)
+    patched = [
+        (change.setting, change in result.pending)
+        for change in (*result.changes, *result.pending)
+        if change.path == OWN
+    ]
     assert sorted(patched) == [
         ("cgroupDriver", False),
         ("cpuManagerPolicy", True),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What differs between a kubelet and the profile, and what each difference takes to come into force."""
+"""Changes of a kubelet for a profile, and what each change requires to take effect."""
 
 from __future__ import annotations
 
@@ -86,38 +86,38 @@ def test_another_quantity_is_a_change(amount: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "cpus", "count"), [('"0-1"', "0,1", 0), ('"0-1"', "0", 1), ("0", "0", 1), ("x", "0", 1)]
+    ("current", "cpus", "count"), [('"0-1"', "0,1", 0), ('"0-1"', "0", 1), ("0", "0", 1), ("x", "0", 1)]
 )
-def test_cpu_lists_are_compared_by_what_they_mean(found: str, cpus: str, count: int) -> None:
-    snapshot = kubelet_adds(captured(DIFFERING), f"reservedSystemCPUs: {found}\n")
+def test_cpu_lists_are_compared_by_what_they_mean(current: str, cpus: str, count: int) -> None:
+    snapshot = kubelet_adds(captured(DIFFERING), f"reservedSystemCPUs: {current}\n")
     assert len(changes(snapshot, reserved_system_cpus=cpus)) == count
 
 
-@pytest.mark.parametrize("found", ["1", "one"])
-def test_what_kubelet_would_not_take_for_a_quantity_is_written_anew(found: str) -> None:
-    snapshot = kubelet_adds(captured(DIFFERING), f"systemReserved:\n  cpu: {found}\n")
+@pytest.mark.parametrize("current", ["1", "one"])
+def test_a_value_that_kubelet_rejects_as_quantity_is_replaced(current: str) -> None:
+    snapshot = kubelet_adds(captured(DIFFERING), f"systemReserved:\n  cpu: {current}\n")
     assert [change.after for change in changes(snapshot, system_reserved={"cpu": 1})] == ["1"]
 
 
 def test_entries_that_are_not_named_stay() -> None:
-    found = changes(captured(ALIGNED), system_reserved={"memory": "1Gi"})
-    assert [change.keys for change in found] == [("systemReserved", "memory")]
+    result = changes(captured(ALIGNED), system_reserved={"memory": "1Gi"})
+    assert [change.keys for change in result] == [("systemReserved", "memory")]
 
 
-def test_a_reservation_that_is_no_mapping_is_replaced_by_nobody() -> None:
+def test_a_reservation_that_is_not_a_mapping_is_not_replaced() -> None:
     snapshot = kubelet_adds(captured(DIFFERING), "systemReserved: cpu=500m\n")
     assert [change.before for change in changes(snapshot, system_reserved={"cpu": "1"})] == [None]
 
 
 @pytest.mark.parametrize("options", [{"topology_manager_policy": "none"}, {"read_only_port": 0}])
-def test_a_default_that_is_in_force_is_not_written(options: dict[str, Any]) -> None:
+def test_an_effective_default_is_not_written(options: dict[str, Any]) -> None:
     assert changes(captured(DIFFERING), **options) == ()
 
 
 @pytest.mark.parametrize("number", ["1.34.9", "1.35.6"])
 @pytest.mark.parametrize("options", [{"fail_cgroup_v1": False}, {"memory_throttling_factor": 0.9}])
 def test_a_default_that_another_version_changes_is_written(options: dict[str, Any], number: str) -> None:
-    """An upgrade to 1.35 would turn failCgroupV1 round (KEP-5573)."""
+    """An upgrade to 1.35 would reverse the default of failCgroupV1 (KEP-5573)."""
     snapshot = version(captured(DIFFERING), number)
     assert [(change.before, change.needs) for change in changes(snapshot, **options)] == [(None, RESTART)]
 
@@ -139,14 +139,14 @@ def test_a_port_that_is_open_is_changed(port: int) -> None:
         ("cpuManagerPolicy: none\n", {"cpu_manager_policy": "none"}, "cpuManagerPolicy"),
     ],
 )
-def test_what_agents_parse_the_file_for_is_written_even_as_the_default(
+def test_fields_that_agents_parse_are_written_even_as_the_default(
     line: str, options: dict[str, Any], keys: str
 ) -> None:
-    found = changes(kubelet_edit(captured(DIFFERING), line, ""), **options)
-    assert [(change.keys, change.needs) for change in found] == [((keys,), RESTART)]
+    result = changes(kubelet_edit(captured(DIFFERING), line, ""), **options)
+    assert [(change.keys, change.needs) for change in result] == [((keys,), RESTART)]
 
 
-def test_nothing_wanted_is_nothing_to_do_however_old_kubelet_is() -> None:
+def test_an_empty_profile_changes_nothing_for_any_version() -> None:
     assert changes(newer_file(captured(ALIGNED))) == ()
 
 
@@ -157,8 +157,8 @@ def test_a_file_newer_than_kubelet_lacks_only_a_restart() -> None:
 
 
 def test_an_edit_brings_the_restart_along() -> None:
-    found = changes(newer_file(captured(ALIGNED)), topology_manager_policy="restricted")
-    assert [change.path for change in found] == [KUBELET_FILE]
+    result = changes(newer_file(captured(ALIGNED)), topology_manager_policy="restricted")
+    assert [change.path for change in result] == [KUBELET_FILE]
 
 
 @pytest.mark.parametrize(
@@ -171,18 +171,18 @@ def test_a_checkpoint_kubelet_would_not_start_with_needs_a_drained_node(state: s
     assert f"{CHECKPOINT} {words}" in str(change)
 
 
-def test_a_checkpoint_matters_only_where_a_policy_is_wanted() -> None:
+def test_a_checkpoint_matters_only_if_the_profile_sets_a_policy() -> None:
     assert changes(checkpoint(captured(ALIGNED), "{"), cgroup_driver="systemd") == ()
 
 
-def test_a_missing_checkpoint_is_as_good_as_the_right_one() -> None:
+def test_a_missing_checkpoint_needs_no_change() -> None:
     assert changes(missing(captured(ALIGNED), "kubelet", CHECKPOINT), cpu_manager_policy="static") == ()
 
 
-def test_an_old_process_and_an_old_checkpoint_are_two_things() -> None:
+def test_an_old_process_and_an_old_checkpoint_are_two_changes() -> None:
     snapshot = newer_file(checkpoint(captured(ALIGNED), '{"policyName":"none"}'))
-    found = changes(snapshot, cpu_manager_policy="static")
-    assert [(change.setting, change.needs) for change in found] == [("process", RESTART), ("checkpoint", DISRUPTIVE)]
+    result = changes(snapshot, cpu_manager_policy="static")
+    assert [(change.setting, change.needs) for change in result] == [("process", RESTART), ("checkpoint", DISRUPTIVE)]
 
 
 def test_a_stopped_kubelet_reads_its_file_when_it_starts() -> None:

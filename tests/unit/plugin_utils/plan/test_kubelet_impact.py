@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What each change of kubelet's fields takes: permission to stop pods, and which checkpoints have to go."""
+"""The impact of changes of kubelet's fields: permission to stop pods, and checkpoints that must be moved."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ OPTION = {"cpu_manager_policy_options": {"full-pcpus-only": True}}
 
 
 def node(static_cpu: bool, static_memory: bool) -> Snapshot:
-    """1.34 with these policies in its file, its checkpoints made under them."""
+    """kubelet 1.34 with these policies in its file, and checkpoints of these policies."""
     snapshot = version(captured(ALIGNED if static_cpu else DIFFERING), "1.34.9")
     snapshot = put(snapshot, {"0": "0-1"}, "cpus", "numa")
     snapshot = checkpoint(snapshot, STATIC_STATE if static_cpu else '{"policyName":"none"}')
@@ -58,7 +58,9 @@ def node(static_cpu: bool, static_memory: bool) -> Snapshot:
 
 def needs(snapshot: Snapshot, options: dict[str, Any]) -> list[set[Impact]]:
     facts = facts_of(snapshot)
-    return [set(each.needs) for each in PlanDraft(facts, resolve_profile(facts, profile_of(**options))).kubelet_changes]
+    return [
+        set(change.needs) for change in PlanDraft(facts, resolve_profile(facts, profile_of(**options))).kubelet_changes
+    ]
 
 
 ALWAYS_QUIET: list[dict[str, Any]] = [
@@ -98,7 +100,7 @@ BY_MEMORY_POLICY: list[dict[str, Any]] = [
 @pytest.mark.parametrize("static_memory", [False, True])
 @pytest.mark.parametrize("static_cpu", [False, True])
 @pytest.mark.parametrize("options", ALWAYS_QUIET)
-def test_a_change_that_disturbs_no_pod_needs_a_restart_only(
+def test_a_change_that_disrupts_no_pod_needs_only_a_restart(
     options: dict[str, Any], static_cpu: bool, static_memory: bool
 ) -> None:
     assert needs(node(static_cpu, static_memory), options) == [RESTART]
@@ -126,7 +128,7 @@ def test_a_policy_that_comes_with_what_it_holds() -> None:
     assert needs(node(False, False), becoming) == [DISRUPTIVE, DISRUPTIVE, DISRUPTIVE]
 
 
-def test_a_policy_that_is_only_made_explicit_disturbs_nobody() -> None:
+def test_a_policy_that_is_only_made_explicit_disrupts_no_pod() -> None:
     assert needs(node(False, False), {"memory_manager_policy": "None"}) == []
 
 
@@ -227,13 +229,13 @@ BY_SOCKET = 'featureGates: {CPUManagerPolicyAlphaOptions: true}\ncpuManagerPolic
         ),
     ],
 )
-def test_what_cannot_be_without_the_pending_is_pending_too(
+def test_changes_that_depend_on_pending_ones_are_pending_too(
     options: dict[str, Any], quiet: list[str], pending: list[str]
 ) -> None:
     snapshot = kubelet_adds(node(True, False), BY_SOCKET)
     plan = make_plan(facts_of(snapshot), profile_of(**options), allow_disruption=False)
-    assert [each.setting for each in plan.changes] == quiet
-    assert [each.setting for each in plan.pending] == pending
+    assert [change.setting for change in plan.changes] == quiet
+    assert [change.setting for change in plan.pending] == pending
 
 
 def test_entries_of_one_table_are_pending_one_by_one() -> None:
@@ -241,5 +243,5 @@ def test_entries_of_one_table_are_pending_one_by_one() -> None:
     plan = make_plan(
         facts_of(snapshot), profile_of(system_reserved={"cpu": "500m", "pid": "1000"}), allow_disruption=False
     )
-    assert [each.setting for each in plan.changes] == ["systemReserved.pid"]
-    assert [each.setting for each in plan.pending] == ["systemReserved.cpu"]
+    assert [change.setting for change in plan.changes] == ["systemReserved.pid"]
+    assert [change.setting for change in plan.pending] == ["systemReserved.cpu"]

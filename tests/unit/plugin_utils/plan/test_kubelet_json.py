@@ -73,14 +73,14 @@ def test_facts_are_those_of_the_same_file_in_yaml(name: str, layout: str) -> Non
 def test_a_plan_ends_with_json_that_has_the_values_of_the_yaml(layout: str) -> None:
     node = as_json(captured(DIFFERING), layout)
     after = edited(node, **PROFILE)[KUBELET_FILE]
-    found = json.loads(after.removeprefix("\ufeff"))
-    assert found == read_yaml(edited(captured(DIFFERING), **PROFILE)[KUBELET_FILE])
-    assert found["cpuManagerPolicy"] == "static"
-    assert found["systemReserved"]["cpu"] == "500m"
-    assert (found["podPidsLimit"], found["enforceNodeAllocatable"]) == (4096, ["pods"])
-    # Key order, spaces and line ends are those of the same program for the new values.
+    values = json.loads(after.removeprefix("\ufeff"))
+    assert values == read_yaml(edited(captured(DIFFERING), **PROFILE)[KUBELET_FILE])
+    assert values["cpuManagerPolicy"] == "static"
+    assert values["systemReserved"]["cpu"] == "500m"
+    assert (values["podPidsLimit"], values["enforceNodeAllocatable"]) == (4096, ["pods"])
+    # Key order, spaces and line ends are those that the same program writes for the new values.
     mark = after[: len(after) - len(after.removeprefix("\ufeff"))]
-    assert after == mark + LAYOUTS[layout](found).removeprefix("\ufeff")
+    assert after == mark + LAYOUTS[layout](values).removeprefix("\ufeff")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -91,7 +91,7 @@ def test_the_second_plan_writes_nothing(layout: str) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_check_mode_tells_what_a_run_does_and_the_next_run_does_nothing(layout: str, tmp_path: Path) -> None:
+def test_check_mode_predicts_a_run_and_the_next_run_does_nothing(layout: str, tmp_path: Path) -> None:
     text = LAYOUTS[layout](read_yaml(KUBELET_TEXT))
     root = grow(tmp_path, {})
     (root / KUBELET).write_bytes(text.encode())
@@ -114,14 +114,14 @@ def test_a_field_of_another_type_is_named_by_its_line() -> None:
     values = {**values_of(captured(DIFFERING)), "podPidsLimit": "many"}
     text = json.dumps(values, indent=1)
     plan = make_plan(interpret(kubelet_text(captured(DIFFERING), text)), profile_of(**WANTED), allow_disruption=True)
-    (refusal,) = [each for each in plan.refusals if each.code == "kubelet-field-type"]
+    (refusal,) = [refusal for refusal in plan.refusals if refusal.code == "kubelet-field-type"]
     assert refusal.line == text[: text.index("podPidsLimit")].count("\n") + 1
 
 
 def test_flow_style_is_refused_with_its_line_and_what_to_do() -> None:
     node = kubelet_text(captured(DIFFERING), "\n{apiVersion: kubelet.config.k8s.io/v1beta1, cgroupDriver: cgroupfs}\n")
     plan = make_plan(interpret(node), profile_of(**WANTED), allow_disruption=True)
-    (refusal,) = [each for each in plan.refusals if each.code == "config-unreadable"]
+    (refusal,) = [refusal for refusal in plan.refusals if refusal.code == "config-unreadable"]
     assert (refusal.file, refusal.line, plan.changes) == (KUBELET_FILE, 2, ())
     assert "kubelet reads it as JSON" in refusal.message
     assert "Write it as JSON" in refusal.remedy

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where kubelet's settings go on each layout, and that a second run finds nothing to write."""
+"""Where kubelet's settings are written on each layout, and that a second run writes nothing."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue
 from ansible_collections.volcano.colocation.tests.support.hosts.host_layouts import Node, profile
 
 MAIN = "/var/lib/kubelet/config.yaml"
-FOLDER = "/etc/kubernetes/kubelet.conf.d"
-OWN = f"{FOLDER}/90-volcano-colocation.conf"
+DIRECTORY = "/etc/kubernetes/kubelet.conf.d"
+OWN = f"{DIRECTORY}/90-volcano-colocation.conf"
 HEAD = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
-WANTED: dict[str, Any] = {
+DESIRED: dict[str, Any] = {
     "cgroup_driver": "systemd",
     "cpu_manager_policy": "static",
     "system_reserved": {"cpu": "500m"},
@@ -44,7 +44,7 @@ def strategy(node: Node, asked: str = "auto") -> tuple[str, str | None]:
 
 
 @pytest.mark.parametrize(
-    ("host", "asked", "found", "where"),
+    ("host", "asked", "expected", "where"),
     [
         ("kubeadm", "auto", "main-file", MAIN),
         ("kubeadm", "main-file", "main-file", MAIN),
@@ -74,9 +74,11 @@ def strategy(node: Node, asked: str = "auto") -> tuple[str, str | None]:
         ("rke2", "auto", "kubelet-config-missing", "without this file"),
     ],
 )
-def test_each_layout_has_its_strategy_and_place(host: str, asked: str, found: str, where: str, tmp_path: Path) -> None:
+def test_each_layout_has_its_strategy_and_place(
+    host: str, asked: str, expected: str, where: str, tmp_path: Path
+) -> None:
     code, place = strategy(Node(tmp_path, host), asked)
-    assert code == found
+    assert code == expected
     assert where in str(place)
 
 
@@ -85,12 +87,12 @@ def test_each_layout_has_its_strategy_and_place(host: str, asked: str, found: st
     [
         (
             {"files": {"/proc/812/environ": "PATH=/usr/bin\0"}},
-            "reads no --config-dir without KUBELET_CONFIG_DROPIN_DIR",
+            "ignores --config-dir without KUBELET_CONFIG_DROPIN_DIR",
         ),
-        ({"live": {"kubelet": {"version": None}}}, "version is not known"),
+        ({"live": {"kubelet": {"version": None}}}, "version is unknown"),
     ],
 )
-def test_the_folder_is_in_force_only_where_kubelet_surely_reads_it(
+def test_drop_ins_are_used_only_if_kubelet_certainly_reads_them(
     changed: dict[str, Any], words: str, tmp_path: Path
 ) -> None:
     node = Node(tmp_path, "kubelet-1.28-dropin-by-variable", **changed)
@@ -100,44 +102,44 @@ def test_the_folder_is_in_force_only_where_kubelet_surely_reads_it(
     assert words in str(message)
 
 
-def test_a_drop_in_has_what_is_not_in_force_and_the_main_file_what_agents_parse(tmp_path: Path) -> None:
+def test_the_drop_in_has_missing_values_and_the_main_file_those_that_agents_parse(tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm-1.30-config-dir")
     main = node.file(MAIN)
-    found = [(change.setting, change.before, change.path) for change in node.changes(WANTED)]
-    # The driver stands in the main file, the topology policy in the site's own drop-in: nothing is written twice.
-    assert found == [
+    changes = [(change.setting, change.before, change.path) for change in node.changes(DESIRED)]
+    # The main file has the driver, the site's own drop-in the topology policy: nothing is written twice.
+    assert changes == [
         ("cpuManagerPolicy", None, OWN),
         ("cpuManagerPolicy", None, MAIN),
         ("systemReserved.cpu", None, OWN),
     ]
-    assert node.edited(WANTED) == {
+    assert node.edited(DESIRED) == {
         OWN: HEAD + "cpuManagerPolicy: static\nsystemReserved:\n  cpu: 500m\n",
         MAIN: main + "cpuManagerPolicy: static\n",
     }
-    assert node.writes(WANTED) == []
+    assert node.writes(DESIRED) == []
     settings = node.facts.kubelet.settings
     assert settings["systemReserved"].value == {"cpu": "500m", "memory": "1Gi"}
-    assert settings["systemReserved"].source == f"{FOLDER}/10-site.conf and {OWN}"
+    assert settings["systemReserved"].source == f"{DIRECTORY}/10-site.conf and {OWN}"
 
 
-def test_our_drop_in_is_changed_in_its_place(tmp_path: Path) -> None:
+def test_an_existing_own_drop_in_is_edited(tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm-1.30-config-dir")
-    node.edited(WANTED)
+    node.edited(DESIRED)
     node.changed(files={OWN: node.file(OWN) + "# the site's remark\n"})
-    assert node.edited({**WANTED, "system_reserved": {"cpu": "1"}}) == {
+    assert node.edited({**DESIRED, "system_reserved": {"cpu": "1"}}) == {
         OWN: HEAD + 'cpuManagerPolicy: static\nsystemReserved:\n  cpu: "1"\n# the site\'s remark\n'
     }
-    assert node.writes({**WANTED, "system_reserved": {"cpu": "1"}}) == []
+    assert node.writes({**DESIRED, "system_reserved": {"cpu": "1"}}) == []
 
 
-def test_what_kubeadm_upgrade_makes_of_the_main_file_stays_beaten(tmp_path: Path) -> None:
-    """kubeadm writes config.yaml anew; the drop-in is still in force, and only the agents' line is missing."""
+def test_the_drop_in_still_overrides_a_main_file_of_kubeadm_upgrade(tmp_path: Path) -> None:
+    """kubeadm regenerates config.yaml; the drop-in is still effective, and only the agents' line is missing."""
     node = Node(tmp_path, "kubeadm-1.30-config-dir")
     upgraded = node.file(MAIN)
-    node.edited(WANTED)
+    node.edited(DESIRED)
     node.changed(files={MAIN: upgraded})
     assert node.facts.kubelet.cpu_manager_policy == "static"
-    assert [(change.path, change.needs) for change in node.changes(WANTED)] == [(MAIN, RESTART)]
+    assert [(change.path, change.needs) for change in node.changes(DESIRED)] == [(MAIN, RESTART)]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +158,7 @@ def test_beside_a_drop_in_the_agents_line_is_made_plain(line: str, after: str, t
     assert node.changes({"cgroup_driver": "systemd"}) == ()
 
 
-def test_a_main_file_that_is_right_is_not_touched_for_a_comment(tmp_path: Path) -> None:
+def test_a_correct_main_file_is_not_changed_for_a_comment(tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm", files={MAIN: HEAD + "cgroupDriver: systemd # x\n"})
     assert node.changes({"cgroup_driver": "systemd"}) == ()
     assert node.edited({"cgroup_driver": "systemd", "read_only_port": 10255}) == {
@@ -167,29 +169,29 @@ def test_a_main_file_that_is_right_is_not_touched_for_a_comment(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "options", "file"),
     [
-        ("95-later.conf", {}, f"{FOLDER}/95-later.conf"),
-        # filepath.WalkDir: the folder 95 comes after the file 90-...
-        ("95/a.conf", {}, f"{FOLDER}/95/a.conf"),
-        ("10-site.conf", {"kubelet_strategy": "main-file"}, f"{FOLDER}/10-site.conf"),
+        ("95-later.conf", {}, f"{DIRECTORY}/95-later.conf"),
+        # filepath.WalkDir: the directory 95 comes after the file 90-...
+        ("95/a.conf", {}, f"{DIRECTORY}/95/a.conf"),
+        ("10-site.conf", {"kubelet_strategy": "main-file"}, f"{DIRECTORY}/10-site.conf"),
     ],
 )
 def test_a_later_drop_in_that_sets_the_same_is_named(
     name: str, options: dict[str, Any], file: str, tmp_path: Path
 ) -> None:
     text = HEAD + "topologyManagerPolicy: restricted\n"
-    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{FOLDER}/{name}": text})
-    wanted = {"topology_manager_policy": "single-numa-node", **options}
-    assert node.refused(wanted) == [("dropin-overrides", file)]
-    # The same value, or another field, is nobody's quarrel.
-    assert node.refused({**wanted, "topology_manager_policy": "restricted"}) == []
-    assert node.refused({**wanted, "topology_manager_policy": None, "read_only_port": 10255}) == []
+    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{DIRECTORY}/{name}": text})
+    desired = {"topology_manager_policy": "single-numa-node", **options}
+    assert node.refused(desired) == [("dropin-overrides", file)]
+    # The same value, or another field, is not a conflict.
+    assert node.refused({**desired, "topology_manager_policy": "restricted"}) == []
+    assert node.refused({**desired, "topology_manager_policy": None, "read_only_port": 10255}) == []
 
 
-def test_an_earlier_drop_in_is_beaten_by_ours(tmp_path: Path) -> None:
+def test_the_own_drop_in_overrides_an_earlier_one(tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm-1.30-config-dir")
-    wanted = {"topology_manager_policy": "restricted"}
-    assert node.refused(wanted) == []
-    assert node.edited(wanted) == {OWN: HEAD + "topologyManagerPolicy: restricted\n"}
+    options = {"topology_manager_policy": "restricted"}
+    assert node.refused(options) == []
+    assert node.edited(options) == {OWN: HEAD + "topologyManagerPolicy: restricted\n"}
     assert node.facts.kubelet.settings["topologyManagerPolicy"].value == "restricted"
 
 
@@ -203,37 +205,37 @@ def test_before_1_29_an_empty_value_in_a_drop_in_overrides_nothing(port: int, co
 
 
 @pytest.mark.parametrize("version", ["Kubernetes v1.30.4", None])
-def test_drop_ins_beat_the_main_file_of_an_image_too(version: str | None, tmp_path: Path) -> None:
-    """Of an image no version is known, yet a kubelet that starts with --config-dir reads it."""
+def test_drop_ins_override_the_main_file_of_an_image_too(version: str | None, tmp_path: Path) -> None:
+    """The version of an image is unknown, but a kubelet that starts with --config-dir reads the directory."""
     text = HEAD + "topologyManagerPolicy: restricted\n"
-    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{FOLDER}/10-site.conf": text})
+    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{DIRECTORY}/10-site.conf": text})
     node.changed(live={"kubelet": {"version": version}})
-    wanted = {"topology_manager_policy": "single-numa-node", "kubelet_strategy": "main-file"}
-    assert node.refused(wanted) == [("dropin-overrides", f"{FOLDER}/10-site.conf")]
+    options = {"topology_manager_policy": "single-numa-node", "kubelet_strategy": "main-file"}
+    assert node.refused(options) == [("dropin-overrides", f"{DIRECTORY}/10-site.conf")]
 
 
 @pytest.mark.parametrize(("cpu", "codes"), [("500m", []), ("0", ["static-without-reservation"])])
-def test_a_reservation_in_a_drop_in_is_one(cpu: str, codes: list[str], tmp_path: Path) -> None:
+def test_a_reservation_in_a_drop_in_is_read(cpu: str, codes: list[str], tmp_path: Path) -> None:
     text = HEAD + f'systemReserved: {{cpu: "{cpu}"}}\n'
-    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{FOLDER}/10-site.conf": text})
-    found = refusals(PlanDraft(node.facts, profile({"cpu_manager_policy": "static"})), VALUE_REFUSALS)
-    assert [each.code for each in found] == codes
+    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{DIRECTORY}/10-site.conf": text})
+    result = refusals(PlanDraft(node.facts, profile({"cpu_manager_policy": "static"})), VALUE_REFUSALS)
+    assert [refusal.code for refusal in result] == codes
 
 
-def test_a_drop_in_that_kubelet_would_not_take_is_named(tmp_path: Path) -> None:
-    broken = f"{FOLDER}/10-site.conf"
+def test_a_drop_in_that_kubelet_would_reject_is_named(tmp_path: Path) -> None:
+    broken = f"{DIRECTORY}/10-site.conf"
     node = Node(tmp_path, "kubeadm-1.30-config-dir", files={broken: "topologyManagerPolicy: restricted\n"})
     assert node.refused({"read_only_port": 0}) == [("config-unreadable", broken)]
 
 
-def test_the_folder_of_the_next_start_has_to_be_todays(tmp_path: Path) -> None:
+def test_the_config_dir_of_the_next_start_must_be_the_current_one(tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm-1.30-config-dir", files={"/etc/default/kubelet": "KUBELET_EXTRA_ARGS=\n"})
     assert node.refused({"read_only_port": 0}) == [("config-dir-changes", None)]
 
 
 def test_a_profile_without_kubelet_is_not_refused_for_kubelets_layout(tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm-1.30-config-dir", files={"/etc/default/kubelet": "KUBELET_EXTRA_ARGS=\n"})
-    node.changed(files={f"{FOLDER}/10-site.conf": "[\n"})
+    node.changed(files={f"{DIRECTORY}/10-site.conf": "[\n"})
     assert node.refused({"kubelet_strategy": "drop-in"}) == []
     assert Node(tmp_path / "2", "kubeadm").refused({"kubelet_strategy": "drop-in"}) == []
     assert Node(tmp_path / "3", "kubeadm").refused({"kubelet_strategy": "drop-in", "read_only_port": 0}) == [
@@ -241,38 +243,38 @@ def test_a_profile_without_kubelet_is_not_refused_for_kubelets_layout(tmp_path: 
     ]
 
 
-def test_a_folder_that_is_not_known_whole_is_refused(tmp_path: Path) -> None:
-    many = {f"{FOLDER}/{number:03}.conf": HEAD for number in range(70)}
+def test_a_directory_that_is_not_completely_known_is_refused(tmp_path: Path) -> None:
+    many = {f"{DIRECTORY}/{number:03}.conf": HEAD for number in range(70)}
     node = Node(tmp_path, "kubeadm-1.30-config-dir", files=many)
-    assert node.refused({"read_only_port": 0}) == [("dropins-not-read", FOLDER)]
+    assert node.refused({"read_only_port": 0}) == [("dropins-not-read", DIRECTORY)]
 
 
-def test_a_folder_that_is_gone_is_not_in_force(tmp_path: Path) -> None:
-    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{FOLDER}/10-site.conf": None})
+def test_a_missing_directory_is_not_used(tmp_path: Path) -> None:
+    node = Node(tmp_path, "kubeadm-1.30-config-dir", files={f"{DIRECTORY}/10-site.conf": None})
     code, message = strategy(node, "drop-in")
     assert (code, message) == (
         "strategy-not-in-force",
-        f"drop-ins were asked for, and --config-dir {FOLDER} is no folder",
+        f"drop-ins were requested, but --config-dir {DIRECTORY} is not a directory",
     )
 
 
-def test_k3s_reads_our_drop_in_after_its_own(tmp_path: Path) -> None:
+def test_k3s_reads_the_collections_drop_in_after_its_own(tmp_path: Path) -> None:
     node = Node(tmp_path, "k3s-1.32-drop-ins")
     own = "/var/lib/rancher/k3s/agent/etc/kubelet.conf.d/90-volcano-colocation.conf"
-    wanted = {"cgroup_driver": "systemd", "topology_manager_policy": "restricted"}
-    assert node.refused(wanted) == []
-    assert node.edited(wanted) == {own: HEAD + "topologyManagerPolicy: restricted\n"}
-    assert node.changes(wanted) == ()
-    found = files_document((), Plan(), node.facts)
-    assert found["services"]["kubelet"]["unit"] == "k3s.service"
+    options = {"cgroup_driver": "systemd", "topology_manager_policy": "restricted"}
+    assert node.refused(options) == []
+    assert node.edited(options) == {own: HEAD + "topologyManagerPolicy: restricted\n"}
+    assert node.changes(options) == ()
+    result = files_document((), Plan(), node.facts)
+    assert result["services"]["kubelet"]["unit"] == "k3s.service"
 
 
 def test_pods_keep_k3s_from_a_change_that_needs_them_gone(tmp_path: Path) -> None:
     node = Node(tmp_path, "k3s-1.32-drop-ins")
-    wanted = {"cpu_manager_policy": "static", "system_reserved": {"cpu": "1"}}
-    assert node.refused(wanted) == [("embedded-needs-empty-node", None)]
+    options = {"cpu_manager_policy": "static", "system_reserved": {"cpu": "1"}}
+    assert node.refused(options) == [("embedded-needs-empty-node", None)]
     node.changed(live={"runtime": {"cri": {"sandboxes": []}}})
-    assert node.refused(wanted) == []
+    assert node.refused(options) == []
 
 
 @pytest.mark.parametrize(
@@ -287,10 +289,10 @@ def test_pods_keep_k3s_from_a_change_that_needs_them_gone(tmp_path: Path) -> Non
         ("config.yaml.d/9.yaml", 'kubelet-arg+:\n  - "max-pods=7"\n', []),
     ],
 )
-def test_arguments_of_k3s_beat_its_drop_ins(file: str, text: str, codes: list[str], tmp_path: Path) -> None:
+def test_arguments_of_k3s_override_its_drop_ins(file: str, text: str, codes: list[str], tmp_path: Path) -> None:
     node = Node(tmp_path, "k3s-1.32-drop-ins", files={f"/etc/rancher/k3s/{file}": text})
-    found = node.refused({"topology_manager_policy": "best-effort"})
-    assert [code for code, _file in found] == codes
+    result = node.refused({"topology_manager_policy": "best-effort"})
+    assert [code for code, _file in result] == codes
 
 
 def test_the_last_file_of_k3s_replaces_arguments_without_a_plus(tmp_path: Path) -> None:
@@ -312,7 +314,7 @@ def test_k3s_gives_its_kubelet_the_port_as_a_flag(tmp_path: Path) -> None:
 def test_an_older_one_is_refused_with_what_its_owner_can_set(host: str, code: str, tmp_path: Path) -> None:
     units = {"k3s.service": {"ActiveState": "active"}, "rke2-agent.service": {"ActiveState": "active"}}
     node = Node(tmp_path, host, live={"services": {"units": units}})
-    (refusal,) = refusals(PlanDraft(node.facts, profile(WANTED)), LOCATION_REFUSALS)
+    (refusal,) = refusals(PlanDraft(node.facts, profile(DESIRED)), LOCATION_REFUSALS)
     assert refusal.code == code
     assert "1.32" in str(refusal)
     assert "kubelet-arg: cgroup-driver=systemd, cpu-manager-policy=static, topology-manager-policy=best-effort," in str(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the owner of a node is told, and when it is warned of."""
+"""Instructions for the owner of a node, and the warnings about it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_type
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.verdict import PROVISION, profile_findings
 from ansible_collections.volcano.colocation.tests.support.hosts.host_layouts import Node, profile
 
-WANTED: dict[str, Any] = {
+DESIRED: dict[str, Any] = {
     "cgroup_driver": "systemd",
     "cpu_manager_policy": "static",
     "system_reserved": {"cpu": "500m", "ephemeral-storage": "1Gi"},
@@ -42,18 +42,18 @@ systemReserved:
 """
 
 
-def told(node: Node, options: dict[str, Any]) -> dict[str, Any]:
+def instructions_for(node: Node, options: dict[str, Any]) -> dict[str, Any]:
     return render_instructions(owner_instructions(PlanDraft(node.facts, profile(options))))
 
 
 def warned(node: Node, options: dict[str, Any]) -> list[Finding]:
     plan = make_plan(node.facts, profile(options), allow_disruption=True)
-    return [each for each in profile_findings(plan, PROVISION) if each.code == "owner-will-overwrite"]
+    return [finding for finding in profile_findings(plan, PROVISION) if finding.code == "owner-will-overwrite"]
 
 
-def test_the_owner_is_given_the_variables_of_kubespray(tmp_path: Path) -> None:
+def test_kubespray_gets_its_variables(tmp_path: Path) -> None:
     """roles/kubernetes/node: templates/kubelet-config.v1beta1.yaml.j2, and tasks/facts.yml for containerd's."""
-    assert told(Node(tmp_path, "kubespray"), WANTED)["kubespray"]["variables"] == {
+    assert instructions_for(Node(tmp_path, "kubespray"), DESIRED)["kubespray"]["variables"] == {
         "kubelet_cgroup_driver": "systemd",
         "containerd_use_systemd_cgroup": True,
         "kubelet_cpu_manager_policy": "static",
@@ -65,9 +65,11 @@ def test_the_owner_is_given_the_variables_of_kubespray(tmp_path: Path) -> None:
     }
 
 
-def test_what_kubespray_has_no_variable_for_goes_to_its_extra_arguments(tmp_path: Path) -> None:
-    found = told(Node(tmp_path, "kubespray"), {"reserved_system_cpus": "0", "kube_reserved": {"pid": "1000"}})
-    assert found["kubespray"]["variables"] == {
+def test_fields_without_a_variable_of_kubespray_go_to_its_extra_arguments(tmp_path: Path) -> None:
+    result = instructions_for(
+        Node(tmp_path, "kubespray"), {"reserved_system_cpus": "0", "kube_reserved": {"pid": "1000"}}
+    )
+    assert result["kubespray"]["variables"] == {
         "kubelet_config_extra_args": {"reservedSystemCPUs": "0"},
         "kube_reserved": True,
         "kube_pid_reserved": "1000",
@@ -82,20 +84,20 @@ def test_what_kubespray_has_no_variable_for_goes_to_its_extra_arguments(tmp_path
         ("1.23.9", {"ConfigMap kube-system/kubelet-config-1.23, key kubelet"}),
     ],
 )
-def test_the_owner_is_given_the_texts_for_kubeadm_of_the_version(version: str, names: set[str], tmp_path: Path) -> None:
+def test_kubeadm_gets_the_texts_for_its_version(version: str, names: set[str], tmp_path: Path) -> None:
     node = Node(tmp_path, "kubeadm", live={"kubelet": {"version": f"Kubernetes v{version}"}})
-    files = told(node, WANTED)["kubeadm"]["files"]
+    files = instructions_for(node, DESIRED)["kubeadm"]["files"]
     assert set(files) == names
     assert set(files.values()) == {TEXT}
     assert yaml.safe_load(TEXT)["systemReserved"] == {"cpu": "500m", "ephemeral-storage": "1Gi"}
 
 
-def test_nothing_wanted_is_nothing_to_tell(tmp_path: Path) -> None:
-    assert told(Node(tmp_path, "kubespray"), {}) == {}
+def test_an_empty_profile_has_no_instructions(tmp_path: Path) -> None:
+    assert instructions_for(Node(tmp_path, "kubespray"), {}) == {}
 
 
-def test_a_node_without_owner_has_nobody_to_tell(tmp_path: Path) -> None:
-    assert told(Node(tmp_path, "kubelet-1.28-dropin-by-variable"), WANTED) == {}
+def test_a_node_without_owner_has_no_instructions(tmp_path: Path) -> None:
+    assert instructions_for(Node(tmp_path, "kubelet-1.28-dropin-by-variable"), DESIRED) == {}
 
 
 def beside_openfuyao(tmp_path: Path) -> Node:
@@ -103,51 +105,51 @@ def beside_openfuyao(tmp_path: Path) -> Node:
     return Node(tmp_path, "kubeadm", live={"services": {"units": {unit["Id"]: unit}}})
 
 
-def test_openfuyaos_service_is_told_of_with_what_it_would_undo(tmp_path: Path) -> None:
+def test_openfuyaos_service_is_reported_with_the_values_it_would_overwrite(tmp_path: Path) -> None:
     node = beside_openfuyao(tmp_path)
-    wanted = {
+    options = {
         "cpu_manager_policy": "none",
         "topology_manager_policy": "restricted",
         "system_reserved": {"cpu": "1"},
         "kube_reserved": {"cpu": "500m"},
     }
-    note = told(node, wanted)["volcano-config-service"]["note"]
-    assert "The profile has cpuManagerPolicy: none, which it undoes: have the profile say static." in note
-    assert "The profile has systemReserved.cpu: 1, which it undoes: have the profile say 0.5." in note
+    note = instructions_for(node, options)["volcano-config-service"]["note"]
+    assert "It would overwrite cpuManagerPolicy: none of the profile: set static in the profile." in note
+    assert "It would overwrite systemReserved.cpu: 1 of the profile: set 0.5 in the profile." in note
     assert "Choose restricted there as the topology manager's policy." in note
     assert "kubeReserved.cpu:" not in note
 
 
-def test_openfuyaos_service_is_named_with_no_variable_it_does_not_have(tmp_path: Path) -> None:
+def test_openfuyaos_service_gets_no_variables(tmp_path: Path) -> None:
     node = beside_openfuyao(tmp_path)
-    found = told(node, WANTED)
-    assert list(found) == ["kubeadm", "volcano-config-service"]
-    assert (found["volcano-config-service"]["variables"], found["volcano-config-service"]["files"]) == ({}, {})
-    assert [each.summary.split()[0] for each in warned(node, {"read_only_port": 1})] == [
+    result = instructions_for(node, DESIRED)
+    assert list(result) == ["kubeadm", "volcano-config-service"]
+    assert (result["volcano-config-service"]["variables"], result["volcano-config-service"]["files"]) == ({}, {})
+    assert [finding.summary.split()[0] for finding in warned(node, {"read_only_port": 1})] == [
         "kubeadm",
         "volcano-config-service",
     ]
 
 
-def test_a_change_of_the_owners_file_is_warned_of_with_the_variables(tmp_path: Path) -> None:
+def test_a_change_of_the_owners_file_causes_a_warning_with_the_variables(tmp_path: Path) -> None:
     (finding,) = warned(Node(tmp_path, "kubespray"), {"topology_manager_policy": "restricted"})
     assert (finding.severity, finding.effect) == (Severity.WARNING, Effect.NONE)
     assert finding.evidence == ("/etc/kubernetes/kubelet-config.yaml",)
     assert 'kubelet_topology_manager_policy: "restricted"' in finding.remedy
 
 
-def test_a_drop_in_of_ours_is_no_ones_file_but_kubeadms_flags_are(tmp_path: Path) -> None:
+def test_the_own_drop_in_has_no_owner_but_kubeadms_flags_have(tmp_path: Path) -> None:
     assert warned(Node(tmp_path / "1", "kubeadm-1.30-config-dir"), {"topology_manager_policy": "restricted"}) == []
     (finding,) = warned(Node(tmp_path / "2", "kubeadm-overriding-flags"), {"cgroup_driver": "systemd"})
     assert finding.evidence == ("/var/lib/kubelet/kubeadm-flags.env",)
 
 
-def test_an_aligned_node_is_not_warned_of(tmp_path: Path) -> None:
+def test_an_aligned_node_causes_no_warning(tmp_path: Path) -> None:
     assert warned(Node(tmp_path, "kubespray"), {"cgroup_driver": "systemd"}) == []
 
 
-def test_the_arguments_that_an_older_k3s_takes(tmp_path: Path) -> None:
-    assert kubelet_arguments(desired_fields(profile(WANTED))) == (
+def test_the_arguments_of_an_older_k3s(tmp_path: Path) -> None:
+    assert kubelet_arguments(desired_fields(profile(DESIRED))) == (
         "cgroup-driver=systemd, cpu-manager-policy=static, topology-manager-policy=restricted, read-only-port=0,"
         " system-reserved=cpu=500m,ephemeral-storage=1Gi"
     )

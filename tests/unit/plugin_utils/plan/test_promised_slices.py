@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans that are made before the slices of reservations are."""
+"""Plans that are made before the slices of reservations exist."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ ENFORCED: dict[str, Any] = {
 
 
 def codes(snapshot: Snapshot, options: dict[str, Any]) -> tuple[list[str], list[str], tuple[str, ...]]:
-    """(refused as the node is, refused once the slices are made, slices to be made)."""
-    facts, wanted = facts_of(snapshot), profile_of(**options)
-    found = assume_slices(facts, wanted)
+    """(codes of refusals now, codes after the slices exist, the slices to create)."""
+    facts, desired_profile = facts_of(snapshot), profile_of(**options)
+    assumed = assume_slices(facts, desired_profile)
     return (
-        [each.code for each in refusals(PlanDraft(facts, wanted), (refuse_startup,))],
-        [each.code for each in refusals(PlanDraft(found.facts, wanted), (refuse_startup,))],
-        found.slices,
+        [refusal.code for refusal in refusals(PlanDraft(facts, desired_profile), (refuse_startup,))],
+        [refusal.code for refusal in refusals(PlanDraft(assumed.facts, desired_profile), (refuse_startup,))],
+        assumed.slices,
     )
 
 
@@ -48,23 +48,23 @@ def without(path: str) -> Snapshot:
     return with_slice(node("1.30.14"), [], path=path)
 
 
-def test_a_slice_that_will_be_made_is_no_reason_against_the_plan() -> None:
+def test_a_slice_that_will_be_created_does_not_refuse_the_plan() -> None:
     missing = ["reserved-cgroup-missing"]
     assert codes(without("runtime.slice"), ENFORCED) == (missing, [], ("runtime.slice",))
 
 
 @pytest.mark.parametrize("controllers", ["cpu memory pids", ""])
-def test_one_that_lacks_a_controller_is_made_whole(controllers: str) -> None:
+def test_a_slice_that_lacks_a_controller_is_completed(controllers: str) -> None:
     snapshot = with_slice(node("1.30.14"), [ROOT], controllers, "runtime.slice")
     assert codes(snapshot, ENFORCED)[1:] == ([], ("runtime.slice",))
 
 
-def test_one_that_is_there_is_not_promised() -> None:
+def test_an_existing_slice_is_not_assumed() -> None:
     snapshot = with_slice(node("1.30.14"), [ROOT], EVERYTHING, "runtime.slice")
     assert codes(snapshot, ENFORCED) == ([], [], ())
 
 
-def test_what_is_no_slice_under_the_driver_to_come_is_refused_all_the_same() -> None:
+def test_a_name_that_is_not_a_slice_under_the_new_driver_is_still_refused() -> None:
     options = {**ENFORCED, "cgroup_driver": "cgroupfs", "kube_reserved_cgroup": "/kubelet"}
     snapshot = put(with_slice(node("1.30.14"), []), {"kubelet": [], "kubelet.slice": []}, "cgroups", "reserved")
     assert codes(snapshot, options) == (["reserved-cgroup-missing"], ["reserved-cgroup-missing"], ())
@@ -72,7 +72,7 @@ def test_what_is_no_slice_under_the_driver_to_come_is_refused_all_the_same() -> 
     assert codes(snapshot, systemd)[1:] == ([], ("kubelet.slice",))
 
 
-def test_another_reason_against_the_plan_stays() -> None:
+def test_another_refusal_stays() -> None:
     options = {**ENFORCED, "enforce_node_allocatable": ["pods", "kube-reserved", "kube-reserved-compressible"]}
     _now, then, slices = codes(without("runtime.slice"), options)
     assert slices == ("runtime.slice",)
@@ -80,11 +80,11 @@ def test_another_reason_against_the_plan_stays() -> None:
     assert "reserved-cgroup-missing" not in then
 
 
-def test_a_slice_that_kubelet_names_already_and_that_is_gone_is_healed() -> None:
+def test_a_missing_slice_that_kubelet_names_already_is_created() -> None:
     snapshot = kubelet_adds(
         without("runtime.slice"), "enforceNodeAllocatable: [pods, kube-reserved]\nkubeReservedCgroup: /runtime.slice\n"
     )
     facts = facts_of(snapshot)
-    found = assume_slices(facts, profile_of(**ENFORCED))
-    assert "reserved-cgroup-missing" in {each.code for each in findings(facts)}
-    assert "reserved-cgroup-missing" not in {each.code for each in findings(found.facts)}
+    assumed = assume_slices(facts, profile_of(**ENFORCED))
+    assert "reserved-cgroup-missing" in {finding.code for finding in findings(facts)}
+    assert "reserved-cgroup-missing" not in {finding.code for finding in findings(assumed.facts)}

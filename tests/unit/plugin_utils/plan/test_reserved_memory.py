@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""reservedMemory computed: the sum is exact whatever the number of NUMA nodes."""
+"""Computed reservedMemory: the sum is exact for any number of NUMA nodes."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ MI = 1 << 20
     ],
 )
 def test_shares(total: int, nodes: list[int], amounts: list[str]) -> None:
-    found = equal_shares(total, nodes)
-    assert [each["limits"] for each in found] == [{"memory": amount} for amount in amounts]
-    assert [each["numaNode"] for each in found] == nodes[: len(amounts)]
+    result = equal_shares(total, nodes)
+    assert [entry["limits"] for entry in result] == [{"memory": amount} for amount in amounts]
+    assert [entry["numaNode"] for entry in result] == nodes[: len(amounts)]
     assert sum(parse_quantity(amount) for amount in amounts) == total
 
 
@@ -52,8 +52,8 @@ def one(amount: str, node: int = 0) -> tuple[dict[str, Any], ...]:
     return ({"numaNode": node, "limits": {"memory": amount}},)
 
 
-def test_what_kubelet_keeps_back_is_the_files_and_the_profiles() -> None:
-    """evictionHard 64Mi is the file's."""
+def test_reservations_are_those_of_the_file_and_the_profile() -> None:
+    """The file has evictionHard 64Mi."""
     assert computed({"0": "0-1"}) == one("64Mi")
     assert computed({"0": "0-1"}, system_reserved={"memory": "1Gi"}) == one("1088Mi")
     in_file = ("cpu: 500m", "cpu: 500m\n  memory: 100Mi")
@@ -61,7 +61,7 @@ def test_what_kubelet_keeps_back_is_the_files_and_the_profiles() -> None:
     assert computed({"0": "0-1"}, in_file, system_reserved={"memory": "36Mi"}) == one("100Mi")
 
 
-def test_the_default_of_eviction_counts() -> None:
+def test_the_default_of_eviction_is_included() -> None:
     text = captured(ALIGNED)["kubelet"]["files"]["/var/lib/kubelet/config.yaml"]["text"]
     start = text[text.index("evictionHard:") : text.index("failSwapOn")]
     assert computed({"0": "0-1"}, (start, ""), kube_reserved={"memory": "1Gi"}) == one("1124Mi")
@@ -72,12 +72,12 @@ def test_nodes_without_cpus_get_nothing() -> None:
 
 
 def test_the_order_of_nodes_is_that_of_their_numbers() -> None:
-    found = computed({"10": "3", "9": "2", "1": "1"})
-    assert [each["numaNode"] for each in found] == [1, 9, 10]
-    assert [each["limits"]["memory"] for each in found] == ["22Mi", "21Mi", "21Mi"]
+    result = computed({"10": "3", "9": "2", "1": "1"})
+    assert [entry["numaNode"] for entry in result] == [1, 9, 10]
+    assert [entry["limits"]["memory"] for entry in result] == ["22Mi", "21Mi", "21Mi"]
 
 
-def test_a_list_of_ones_own_is_taken_as_it_is() -> None:
+def test_an_explicit_list_is_used_unchanged() -> None:
     own = [{"numaNode": 0, "limits": {"memory": "1Gi"}}]
     facts = facts_of(kubelet_adds(captured(ALIGNED), "memoryManagerPolicy: None\n"))
     assert resolve_profile(facts, profile_of(reserved_memory=own)).reserved_memory == tuple(own)

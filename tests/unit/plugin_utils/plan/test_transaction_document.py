@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The transaction document, and that the node's own parser takes it."""
+"""The transaction document, and that the node's own parser accepts it."""
 
 from __future__ import annotations
 
@@ -47,115 +47,115 @@ def planned(snapshot: Snapshot, allow: bool | None, options: dict[str, Any]) -> 
     facts, profile = interpret(snapshot), parse_profile(options)
     plan = make_plan(facts, profile, allow_disruption=allow)
     assert plan.refusals == ()
-    found = transaction_document(facts, plan, profile, file_edits(snapshot, plan.changes), TIMEOUT)
-    node_side.parse_plan(json.dumps(found))
-    return found
+    result = transaction_document(facts, plan, profile, file_edits(snapshot, plan.changes), TIMEOUT)
+    node_side.parse_plan(json.dumps(result))
+    return result
 
 
 def document(snapshot: Snapshot, **options: Any) -> dict[str, Any]:
     return planned(snapshot, True, options)
 
 
-def actions(found: dict[str, Any]) -> dict[str, str]:
-    return {side: service["action"] for side, service in found["services"].items()}
+def actions(result: dict[str, Any]) -> dict[str, str]:
+    return {side: service["action"] for side, service in result["services"].items()}
 
 
 def test_the_document_for_the_captured_mismatch_is_the_expected_one() -> None:
-    found = document(captured(DIFFERING), **WANTED)
-    assert found["controller"]
-    assert {**found, "id": "ID", "controller": "CONTROLLER"} == golden("documents", DIFFERING)
+    result = document(captured(DIFFERING), **WANTED)
+    assert result["controller"]
+    assert {**result, "id": "ID", "controller": "CONTROLLER"} == golden("documents", DIFFERING)
 
 
 @pytest.mark.parametrize(("port", "url"), [("10348", "http://127.0.0.1:10348/healthz"), ("0", None)])
-def test_kubelet_is_asked_for_its_health_where_it_answers(port: str, url: str | None) -> None:
-    found = document(kubelet_edit(captured(DIFFERING), "healthzPort: 10248", f"healthzPort: {port}"), **WANTED)
-    assert found["gate"]["kubelet_healthz"] == url
+def test_the_health_of_kubelet_is_read_at_its_port(port: str, url: str | None) -> None:
+    result = document(kubelet_edit(captured(DIFFERING), "healthzPort: 10248", f"healthzPort: {port}"), **WANTED)
+    assert result["gate"]["kubelet_healthz"] == url
 
 
 def test_ids_are_unique_in_the_order_of_time_and_name_a_unit() -> None:
-    found = [new_id() for _each in range(50)]
-    assert len(set(found)) == 50
-    assert [each.split("-")[0] for each in found] == sorted(each.split("-")[0] for each in found)
-    assert all(each.replace("-", "").isalnum() for each in found)
+    names = [new_id() for _number in range(50)]
+    assert len(set(names)) == 50
+    assert [name.split("-")[0] for name in names] == sorted(name.split("-")[0] for name in names)
+    assert all(name.replace("-", "").isalnum() for name in names)
 
 
 def test_a_switch_from_cgroupfs_replaces_the_tree_and_asks_the_gate_for_systemd() -> None:
     node = kubelet_edit(captured(DIFFERING), "cgroupDriver: systemd", "cgroupDriver: cgroupfs")
-    found = document(node, **WANTED)
-    assert (found["stale_cgroups"], found["fresh_cgroups"]) == (["kubepods"], ["kubepods.slice"])
-    assert found["gate"]["cgroup_driver"] == "systemd"
-    assert found["gate"]["runtime_handlers"] == {"runc": True}
+    result = document(node, **WANTED)
+    assert (result["stale_cgroups"], result["fresh_cgroups"]) == (["kubepods"], ["kubepods.slice"])
+    assert result["gate"]["cgroup_driver"] == "systemd"
+    assert result["gate"]["runtime_handlers"] == {"runc": True}
 
 
 def test_a_switch_to_cgroupfs_replaces_the_tree_and_stops_the_sandboxes() -> None:
-    found = document(captured(ALIGNED), **{**WANTED, "cgroup_driver": "cgroupfs"})
-    assert (found["stale_cgroups"], found["fresh_cgroups"]) == (["kubepods.slice"], ["kubepods"])
-    assert found["gate"]["runtime_handlers"] == {"runc": False}
-    assert found["sandboxes"]["action"] == "stop"
+    result = document(captured(ALIGNED), **{**WANTED, "cgroup_driver": "cgroupfs"})
+    assert (result["stale_cgroups"], result["fresh_cgroups"]) == (["kubepods.slice"], ["kubepods"])
+    assert result["gate"]["runtime_handlers"] == {"runc": False}
+    assert result["sandboxes"]["action"] == "stop"
 
 
 def test_no_tree_is_stale_when_kubelet_keeps_its_driver() -> None:
-    found = document(captured(DIFFERING), **WANTED)
-    assert (found["stale_cgroups"], found["fresh_cgroups"]) == ([], [])
+    result = document(captured(DIFFERING), **WANTED)
+    assert (result["stale_cgroups"], result["fresh_cgroups"]) == ([], [])
 
 
 def test_no_tree_is_stale_when_the_driver_was_only_made_explicit() -> None:
     node = kubelet_edit(
         captured(DIFFERING), "cgroupDriver: systemd  # has to be the driver of the container runtime\n", ""
     )
-    found = document(node, cgroup_driver="cgroupfs")
-    assert found["files"][0]["path"] == KUBELET_FILE
-    assert (found["stale_cgroups"], found["fresh_cgroups"]) == ([], [])
+    result = document(node, cgroup_driver="cgroupfs")
+    assert result["files"][0]["path"] == KUBELET_FILE
+    assert (result["stale_cgroups"], result["fresh_cgroups"]) == ([], [])
 
 
-def test_pods_stay_where_nothing_disturbs_them() -> None:
-    found = document(captured(ALIGNED), **{**WANTED, "read_only_port": 10255})
-    assert actions(found) == {"kubelet": "restart", "runtime": "leave"}
-    assert found["sandboxes"]["action"] == "leave"
-    assert found["checkpoints"] == []
-    assert found["validate"] == []
+def test_pods_stay_if_nothing_disrupts_them() -> None:
+    result = document(captured(ALIGNED), **{**WANTED, "read_only_port": 10255})
+    assert actions(result) == {"kubelet": "restart", "runtime": "leave"}
+    assert result["sandboxes"]["action"] == "leave"
+    assert result["checkpoints"] == []
+    assert result["validate"] == []
 
 
 def test_a_drained_node_has_no_sandbox_to_stop() -> None:
     assert document(without_pods(captured(DIFFERING)), **WANTED)["sandboxes"]["action"] == "leave"
 
 
-def test_what_containerd_must_read_from_its_new_text() -> None:
+def test_the_values_that_containerd_must_read_from_its_new_text() -> None:
     (validation,) = document(captured(DIFFERING), **WANTED)["validate"]
     assert validation["file"] == RUNTIME_FILE
     assert "{file}" in validation["argv"]
-    assert {(each["key"], each["value"]) for each in validation["expect"]} == {
+    assert {(expectation["key"], expectation["value"]) for expectation in validation["expect"]} == {
         ("runtime_type", "io.containerd.runc.v2"),
         ("SystemdCgroup", "true"),
         ("disable", "false"),
     }
 
 
-def test_what_is_pending_is_not_gated() -> None:
-    found = planned(captured(DIFFERING), False, WANTED)
-    assert found["gate"]["cgroup_driver"] is None
-    assert found["gate"]["runtime_handlers"] == {}
-    assert found["gate"]["cpu_manager"]["policy"] == "none"
-    assert found["checkpoints"] == []
-    assert found["sandboxes"]["action"] == "leave"
+def test_pending_changes_are_not_in_the_gate() -> None:
+    result = planned(captured(DIFFERING), False, WANTED)
+    assert result["gate"]["cgroup_driver"] is None
+    assert result["gate"]["runtime_handlers"] == {}
+    assert result["gate"]["cpu_manager"]["policy"] == "none"
+    assert result["checkpoints"] == []
+    assert result["sandboxes"]["action"] == "leave"
 
 
-def test_a_driver_both_sides_have_already_is_gated_without_being_asked_for() -> None:
-    found = document(captured(ALIGNED), topology_manager_policy="restricted")
-    assert found["gate"]["cgroup_driver"] == "systemd"
-    assert found["gate"]["cpu_manager"] is None
-    assert found["gate"]["nri_socket"] is None
+def test_the_gate_checks_a_common_driver_without_a_profile() -> None:
+    result = document(captured(ALIGNED), topology_manager_policy="restricted")
+    assert result["gate"]["cgroup_driver"] == "systemd"
+    assert result["gate"]["cpu_manager"] is None
+    assert result["gate"]["nri_socket"] is None
 
 
-def test_a_handler_that_only_lacks_a_restart_edits_no_file() -> None:
-    found = document(running_handlers(captured(ALIGNED), runc=False), **WANTED)
-    assert found["files"] == []
-    assert actions(found) == {"kubelet": "restart", "runtime": "restart"}
+def test_a_handler_that_only_needs_a_restart_edits_no_file() -> None:
+    result = document(running_handlers(captured(ALIGNED), runc=False), **WANTED)
+    assert result["files"] == []
+    assert actions(result) == {"kubelet": "restart", "runtime": "restart"}
 
 
 def test_kubelet_stays_when_only_containerd_restarts_and_no_pod_is_stopped() -> None:
-    found = document(without_pods(running_handlers(captured(ALIGNED), runc=False)), **WANTED)
-    assert actions(found) == {"kubelet": "leave", "runtime": "restart"}
+    result = document(without_pods(running_handlers(captured(ALIGNED), runc=False)), **WANTED)
+    assert actions(result) == {"kubelet": "leave", "runtime": "restart"}
 
 
 @pytest.mark.parametrize(
@@ -168,14 +168,14 @@ def test_kubelet_stays_when_only_containerd_restarts_and_no_pod_is_stopped() -> 
     ],
 )
 def test_the_gate_asks_for_the_nri_socket_of_the_profile(nri: dict[str, Any], socket: str | None) -> None:
-    found = document(captured(DIFFERING), **{**WANTED, "nri": nri})
-    assert found["gate"]["nri_socket"] == socket
+    result = document(captured(DIFFERING), **{**WANTED, "nri": nri})
+    assert result["gate"]["nri_socket"] == socket
 
 
-def test_a_containerd_without_nri_is_not_gated_for_it() -> None:
+def test_the_gate_does_not_check_nri_of_a_containerd_without_it() -> None:
     node = old_containerd(captured(DIFFERING))
-    found = document(node, **{**WANTED, "nri": {"enabled": True, "unsupported": "skip"}})
-    assert found["gate"]["nri_socket"] is None
+    result = document(node, **{**WANTED, "nri": {"enabled": True, "unsupported": "skip"}})
+    assert result["gate"]["nri_socket"] is None
 
 
 MOVED: dict[str, tuple[str, dict[str, Any]]] = {
@@ -185,9 +185,9 @@ MOVED: dict[str, tuple[str, dict[str, Any]]] = {
     "another reserved set": ('{"policyName":"static","defaultCpuSet":"0-1"}', {"system_reserved": {"cpu": "600m"}}),
     "other CPUs online": ('{"policyName":"static","defaultCpuSet":"0-3"}', {"read_only_port": 1}),
 }
-KEPT: dict[str, tuple[str, dict[str, Any]]] = {
+UNCHANGED: dict[str, tuple[str, dict[str, Any]]] = {
     "same policy": ('{"policyName":"static","defaultCpuSet":"0-1"}', {**WANTED, "read_only_port": 1}),
-    "memory of none": ('{"policyName":"none"}', {"system_reserved": {"memory": "1Gi"}}),
+    "memory policy none": ('{"policyName":"none"}', {"system_reserved": {"memory": "1Gi"}}),
     "nothing to restart": ('{"policyName":"none"}', {"cgroup_driver": "systemd"}),
     "unreadable, no policy wanted": ("{", {"read_only_port": 1}),
 }
@@ -203,9 +203,9 @@ def test_the_checkpoint_is_moved_aside(case: str) -> None:
     assert moves(*MOVED[case])
 
 
-@pytest.mark.parametrize("case", KEPT)
-def test_the_checkpoint_is_left(case: str) -> None:
-    assert not moves(*KEPT[case])
+@pytest.mark.parametrize("case", UNCHANGED)
+def test_the_checkpoint_is_not_moved(case: str) -> None:
+    assert not moves(*UNCHANGED[case])
 
 
 def test_a_missing_checkpoint_is_not_moved() -> None:
@@ -217,16 +217,16 @@ def test_a_document_that_only_writes_files() -> None:
     snapshot = put(captured(DIFFERING), [], "runtime", "processes")
     facts, profile = interpret(snapshot), parse_profile(WANTED)
     plan = make_plan(interpret(captured(DIFFERING)), profile, allow_disruption=True)
-    found = files_document(file_edits(snapshot, plan.changes), plan, facts)
-    parsed = node_side.parse_plan(json.dumps(found))
+    result = files_document(file_edits(snapshot, plan.changes), plan, facts)
+    parsed = node_side.parse_plan(json.dumps(result))
     assert parsed.files_only
-    assert [each["path"] for each in found["files"]] == [KUBELET_FILE, RUNTIME_FILE]
-    assert actions(found) == {"kubelet": "leave", "runtime": "leave"}
-    assert (found["checkpoints"], found["gate"], found["sandboxes"]["action"]) == ([], None, "leave")
-    assert [each["file"] for each in found["validate"]] == [RUNTIME_FILE]
+    assert [file["path"] for file in result["files"]] == [KUBELET_FILE, RUNTIME_FILE]
+    assert actions(result) == {"kubelet": "leave", "runtime": "leave"}
+    assert (result["checkpoints"], result["gate"], result["sandboxes"]["action"]) == ([], None, "leave")
+    assert [validation["file"] for validation in result["validate"]] == [RUNTIME_FILE]
 
 
 def test_a_changed_switch_is_expected_as_the_dump_writes_it() -> None:
     node = runtime_edit(captured(ALIGNED), "disable = false", "disable = true")
     (validation,) = document(node, **WANTED)["validate"]
-    assert [each["value"] for each in validation["expect"]] == ["false"]
+    assert [expectation["value"] for expectation in validation["expect"]] == ["false"]

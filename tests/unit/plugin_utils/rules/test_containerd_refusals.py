@@ -18,7 +18,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.contain
     MAIN,
     NRI,
     NVIDIA,
-    OURS,
+    OWN_DROP_IN,
     V1,
     V2,
     V3,
@@ -80,9 +80,9 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
     "a drop-in of ours that lost its version": (
         "containerd-schema",
         "2.1.9",
-        {MAIN: "version = 3\n" + ALL, OURS: OFF3},
-        (f"{OURS}: ", "version is not named", "Delete"),
-        ("2.1.9", {MAIN: "version = 3\n" + ALL, OURS: "version = 3\n" + OFF3}),
+        {MAIN: "version = 3\n" + ALL, OWN_DROP_IN: OFF3},
+        (f"{OWN_DROP_IN}: ", "version is not named", "Delete"),
+        ("2.1.9", {MAIN: "version = 3\n" + ALL, OWN_DROP_IN: "version = 3\n" + OFF3}),
     ),
     "a release nobody knows": (
         "containerd-release-unknown",
@@ -168,9 +168,9 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
     "a drop-in of ours that the main file has left behind": (
         "containerd-would-not-start",
         "2.2.1",
-        {MAIN: "version = 3\n" + ALL, OURS: "version = 2\n"},
-        (f"{OURS}: ", "containerd-versions-mixed"),
-        ("2.2.1", {MAIN: "version = 3\n" + ALL, OURS: "version = 3\n"}),
+        {MAIN: "version = 3\n" + ALL, OWN_DROP_IN: "version = 2\n"},
+        (f"{OWN_DROP_IN}: ", "containerd-versions-mixed"),
+        ("2.2.1", {MAIN: "version = 3\n" + ALL, OWN_DROP_IN: "version = 3\n"}),
     ),
     "a plugin's name that schema 2 does not take": (
         "containerd-would-not-start",
@@ -279,9 +279,9 @@ def test_nothing_is_refused_where_nothing_is_wanted_of_containerd(name: str) -> 
 
 
 def test_a_linked_drop_in_is_not_followed() -> None:
-    node = put(containerd("2.1.9", {MAIN: "version = 3\n" + ALL}), {"kind": "symlink"}, "runtime", "files", OURS)
+    node = put(containerd("2.1.9", {MAIN: "version = 3\n" + ALL}), {"kind": "symlink"}, "runtime", "files", OWN_DROP_IN)
     found = {each.code: each.file for each in plan_of(node, DRIVER).refusals}
-    assert found == {"config-is-symlink": OURS}
+    assert found == {"config-is-symlink": OWN_DROP_IN}
 
 
 WEIRD = {
