@@ -50,30 +50,30 @@ class RuntimeConfig:
 
 def runtime_config(cri: Mapping[str, Any]) -> RuntimeConfig:
     """RuntimeConfig of the ``cri`` section of a snapshot."""
-    answer = cri.get("runtime_config")
-    if not isinstance(answer, Mapping):
+    response = cri.get("runtime_config")
+    if not isinstance(response, Mapping):
         return RuntimeConfig()
-    if answer.get("error"):
-        return RuntimeConfig(supported=False if answer["error"] == "unimplemented" else None)
-    return RuntimeConfig(answer.get("cgroup_driver") or None, supported=True)
+    if response.get("error"):
+        return RuntimeConfig(supported=False if response["error"] == "unimplemented" else None)
+    return RuntimeConfig(response.get("cgroup_driver") or None, supported=True)
 
 
 def decide_driver(
-    kubelet: KubeletFacts, runtime: RuntimeFacts, claims: Sequence[Claim], answer: RuntimeConfig
+    kubelet: KubeletFacts, runtime: RuntimeFacts, claims: Sequence[Claim], cri_config: RuntimeConfig
 ) -> DriverFacts:
     """The drivers of a node whose kubelet is a process of its own; ``claims``: the runtime's, the strongest first."""
-    at_restart = _at_restart(kubelet, answer)
-    now = _running(kubelet, at_restart)
-    written, live = _of_runtime(runtime, claims, answer)
+    at_restart = _decide_at_restart(kubelet, cri_config)
+    now = _running_decision(kubelet, at_restart)
+    configured, live = _runtime_drivers(runtime, claims, cri_config)
     return DriverFacts(
         kubelet=as_driver(now.word),
         source=now.source,
         authority=now.authority,
         in_configz=at_restart.word if at_restart.authority == "cri" and _configz_is_effective(kubelet) else None,
-        runtime=written,
+        runtime=configured,
         live=live,
-        cri=answer.driver,
-        cri_supported=answer.supported,
+        cri=cri_config.driver,
+        cri_supported=cri_config.supported,
     )
 
 
@@ -85,7 +85,7 @@ class Decision(NamedTuple):
     authority: str | None
 
 
-def _configured(kubelet: KubeletFacts) -> Decision:
+def _configured_decision(kubelet: KubeletFacts) -> Decision:
     """By kubelet's own files and flags."""
     setting = kubelet.settings.get(CGROUP_DRIVER.key)
     if setting is None:
@@ -107,15 +107,15 @@ def asks_cri(version: tuple[int, int] | None, gates: Any) -> bool:
     return version >= GATE_BETA_SINCE if chosen is None else str(chosen).lower() == "true"
 
 
-def _at_restart(kubelet: KubeletFacts, answer: RuntimeConfig) -> Decision:
+def _decide_at_restart(kubelet: KubeletFacts, cri_config: RuntimeConfig) -> Decision:
     """What kubelet would start with. Where it asks the CRI and we have no answer, who decides is left open."""
-    own = _configured(kubelet)
+    configured = _configured_decision(kubelet)
     gates = kubelet.settings.get(FEATURE_GATES.key)
     if not asks_cri(minor(kubelet.version), gates.value if gates else None):
-        return own
-    if answer.word:
-        return Decision(answer.word, CRI_SOURCE, "cri")
-    return own if answer.supported is False else own._replace(authority=None)
+        return configured
+    if cri_config.word:
+        return Decision(cri_config.word, CRI_SOURCE, "cri")
+    return configured if cri_config.supported is False else configured._replace(authority=None)
 
 
 def _configz_is_effective(kubelet: KubeletFacts) -> bool:
@@ -124,7 +124,7 @@ def _configz_is_effective(kubelet: KubeletFacts) -> bool:
     return version is not None and version >= CONFIGZ_EFFECTIVE_SINCE
 
 
-def _running(kubelet: KubeletFacts, at_restart: Decision) -> Decision:
+def _running_decision(kubelet: KubeletFacts, at_restart: Decision) -> Decision:
     """What kubelet runs with by its own word, where that is not what it would start with now."""
     word = (kubelet.configz or {}).get(CGROUP_DRIVER.key)
     if word in (None, "", at_restart.word):
@@ -134,19 +134,19 @@ def _running(kubelet: KubeletFacts, at_restart: Decision) -> Decision:
     return at_restart
 
 
-def _of_runtime(
-    runtime: RuntimeFacts, claims: Sequence[Claim], answer: RuntimeConfig
+def _runtime_drivers(
+    runtime: RuntimeFacts, claims: Sequence[Claim], cri_config: RuntimeConfig
 ) -> tuple[Driver | None, Driver | None]:
     """(by its files, in force)."""
     if runtime.name in (None, "containerd"):
-        written = _common([each.configured for each in runtime.handlers]) if runtime.installed else None
-        return written, _common([each.running for each in runtime.handlers])
+        configured = _common_driver([handler.configured for handler in runtime.handlers]) if runtime.installed else None
+        return configured, _common_driver([handler.running for handler in runtime.handlers])
     # CRI-O does not start with a file that it cannot read.
-    unreadable = runtime.crio is not None and any(each.problem for each in runtime.layers)
-    return as_driver(claims[0].value) if claims and not unreadable else None, answer.driver
+    unreadable = runtime.crio is not None and any(layer.problem for layer in runtime.layers)
+    return as_driver(claims[0].value) if claims and not unreadable else None, cri_config.driver
 
 
-def _common(drivers: Sequence[Driver | None]) -> Driver | None:
+def _common_driver(drivers: Sequence[Driver | None]) -> Driver | None:
     """The one driver all handlers have; None when they differ or one is unknown."""
     return drivers[0] if len(set(drivers)) == 1 else None
 
@@ -160,29 +160,33 @@ def k3s_claims(driver: DriverFacts) -> list[Claim]:
 
 
 def driver_inside_k3s(
-    driver: DriverFacts, kubelet: KubeletFacts, own: Sequence[Claim], given: Sequence[Claim]
+    driver: DriverFacts, kubelet: KubeletFacts, kubelet_claims: Sequence[Claim], layout_claims: Sequence[Claim]
 ) -> DriverFacts:
     """The drivers of a node with a kubelet in k3s; ``own``: the claims of the drop-ins and arguments that it reads.
 
     Before k3s 1.32 it reads none, and what k3s gives it is all that is known. The authority stays the one that a
     kubelet of its own would have.
     """
-    if own:
+    if kubelet_claims:
         setting = kubelet.settings[CGROUP_DRIVER.key]
         return replace(driver, kubelet=as_driver(setting.value), source=setting.source)
     unknown = replace(driver, kubelet=None, source=None, authority=None, in_configz=None)
-    return replace(unknown, kubelet=as_driver(given[0].value), source=given[0].source) if given else unknown
+    return (
+        replace(unknown, kubelet=as_driver(layout_claims[0].value), source=layout_claims[0].source)
+        if layout_claims
+        else unknown
+    )
 
 
-def answer_claims(answer: RuntimeConfig, runtime: RuntimeFacts, layout: LayoutFacts) -> Iterator[Claim]:
+def cri_claims(cri_config: RuntimeConfig, runtime: RuntimeFacts, layout: LayoutFacts) -> Iterator[Claim]:
     """What the CRI answers a kubelet of its own, and what CRI-O says there that it runs with."""
-    if answer.word and not layout.kubelet_inside:
-        yield Claim(CGROUP_DRIVER.key, answer.word, CRI_SOURCE)
-    if answer.driver and runtime.crio:
-        yield Claim("cgroup_manager", answer.driver.value, f"{CRI_SOURCE}, in force now")
+    if cri_config.word and not layout.kubelet_inside:
+        yield Claim(CGROUP_DRIVER.key, cri_config.word, CRI_SOURCE)
+    if cri_config.driver and runtime.crio:
+        yield Claim("cgroup_manager", cri_config.driver.value, f"{CRI_SOURCE}, in force now")
 
 
-def predict_answer(cri: Mapping[str, Any], driver: Driver | None) -> Mapping[str, Any]:
+def predict_runtime_config(cri: Mapping[str, Any], driver: Driver | None) -> Mapping[str, Any]:
     """The ``cri`` section of a runtime with this driver, which answers as far as it did before."""
     if driver is None or runtime_config(cri).word is None:
         return cri

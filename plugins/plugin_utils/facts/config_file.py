@@ -79,8 +79,8 @@ def read_kubelet_config(path: str, captured: Mapping[str, Any], process: Mapping
     notes: list[ParseError] = []
 
     def parse(text: str) -> dict[str, Any]:
-        values, found = decode_kubelet(text)
-        notes.extend(found)
+        values, errors = decode_kubelet(text)
+        notes.extend(errors)
         return values
 
     config = read_config(path, captured, process, parse)
@@ -89,9 +89,9 @@ def read_kubelet_config(path: str, captured: Mapping[str, Any], process: Mapping
 
 def value_at(values: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
     """The value at a path of keys; None where the path ends early."""
-    found: Any = values
+    value: Any = values
     for key in keys:
-        if not isinstance(found, Mapping) or key not in found:
+        if not isinstance(value, Mapping) or key not in value:
             return None
-        found = found[key]
-    return found
+        value = value[key]
+    return value

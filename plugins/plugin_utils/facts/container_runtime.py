@@ -25,41 +25,41 @@ DRIVER_OPTION = "native.cgroupdriver"
 def read_docker_json(text: str) -> dict[str, Any]:
     """The object of a JSON text; ParseError on anything else."""
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except ValueError as error:
         raise ParseError(f"not JSON: {error}", getattr(error, "lineno", None)) from None
     except RecursionError:
         raise ParseError("nested too deeply") from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise ParseError("not a JSON object")
-    return found
+    return document
 
 
 def exec_options(argv: Sequence[str]) -> list[str]:
     """Values of every ``--exec-opt``, in both forms."""
-    found = [word.partition("=")[2] for word in argv if word.startswith("--exec-opt=")]
-    return found + [value for name, value in pairwise(argv) if name == "--exec-opt"]
+    values = [word.partition("=")[2] for word in argv if word.startswith("--exec-opt=")]
+    return values + [value for name, value in pairwise(argv) if name == "--exec-opt"]
 
 
 def _driver_in(options: object) -> str | None:
-    found = (
-        [str(each) for each in options if str(each).startswith(DRIVER_OPTION + "=")]
+    values = (
+        [str(option) for option in options if str(option).startswith(DRIVER_OPTION + "=")]
         if isinstance(options, list)
         else []
     )
-    return found[-1].partition("=")[2] if found else None
+    return values[-1].partition("=")[2] if values else None
 
 
 def _check_exec_opts(config: ConfigFile) -> ConfigFile:
     """With other exec-opts than texts dockerd does not start: moby daemon/config/config.go, ExecOptions []string."""
     options = config.values.get("exec-opts", [])
     if options is None or (
-        isinstance(options, list) and all(each is None or isinstance(each, str) for each in options)
+        isinstance(options, list) and all(option is None or isinstance(option, str) for option in options)
     ):
         return config
-    before, named, _rest = (config.text or "").partition('"exec-opts"')
+    before, key, _remaining = (config.text or "").partition('"exec-opts"')
     message = "exec-opts is not a list of texts; dockerd does not start with it"
-    return replace(config, values={}, problem=Problem(config.path, message, before.count("\n") + 1 if named else None))
+    return replace(config, values={}, problem=Problem(config.path, message, before.count("\n") + 1 if key else None))
 
 
 def interpret_other(name: str, evidence: Mapping[str, Any]) -> tuple[RuntimeFacts, list[Claim]]:
@@ -95,10 +95,10 @@ def interpret_other(name: str, evidence: Mapping[str, Any]) -> tuple[RuntimeFact
 
 
 def _docker_claims(config: ConfigFile, argv: Sequence[str]) -> list[Claim]:
-    flag = _driver_in(exec_options(argv))
-    claims = [Claim(DRIVER_OPTION, flag, "dockerd's command line, --exec-opt")] if flag else []
-    written = _driver_in(config.values.get("exec-opts"))
-    return claims + ([Claim(DRIVER_OPTION, written, config.path)] if written else [])
+    by_flag = _driver_in(exec_options(argv))
+    claims = [Claim(DRIVER_OPTION, by_flag, "dockerd's command line, --exec-opt")] if by_flag else []
+    by_file = _driver_in(config.values.get("exec-opts"))
+    return claims + ([Claim(DRIVER_OPTION, by_file, config.path)] if by_file else [])
 
 
 def _defects(config: ConfigFile, claims: list[Claim]) -> tuple[Defect, ...]:

@@ -41,30 +41,30 @@ _NEVER = "(?!)"
 
 def compile_go_pattern(pattern: str) -> re.Pattern[str] | None:
     """A regular expression for a whole path; None for a pattern that Go refuses (ErrBadPattern)."""
-    found, place = [], 0
-    while place < len(pattern):
-        char = pattern[place]
+    parts, position = [], 0
+    while position < len(pattern):
+        char = pattern[position]
         if char == "[":
-            read = _set(pattern, place)
-            if read is None:
+            group = _parse_set(pattern, position)
+            if group is None:
                 return None
-            text, place = read
-            found.append(text)
+            text, position = group
+            parts.append(text)
             continue
         if char == "\\":
-            place += 1
-            if place == len(pattern):
+            position += 1
+            if position == len(pattern):
                 return None
-            found.append(re.escape(pattern[place]))
+            parts.append(re.escape(pattern[position]))
         else:
-            found.append({"*": "[^/]*", "?": "[^/]"}.get(char, re.escape(char)))
-        place += 1
-    return re.compile("".join(found), re.DOTALL)
+            parts.append({"*": "[^/]*", "?": "[^/]"}.get(char, re.escape(char)))
+        position += 1
+    return re.compile("".join(parts), re.DOTALL)
 
 
-def _set(pattern: str, place: int) -> tuple[str, int] | None:
+def _parse_set(pattern: str, start: int) -> tuple[str, int] | None:
     """The set at ``place`` as that of a regular expression, and where it ends."""
-    whole = _SET.match(pattern, place)
+    whole = _SET.match(pattern, start)
     if whole is None:
         return None
     ranges, position, text = whole["ranges"], 0, ""
@@ -97,14 +97,14 @@ class Layers:
     """Files in merge order, the main one first, and what containerd makes of them.
 
     ``values`` has its CRI tables where containerd's release looks for them; ``missing`` are imports that
-    name no file, ``unseen`` those that the snapshot does not hold; ``program`` is the version of containerd.
+    name no file, ``unrecorded`` those that the snapshot does not hold; ``program`` is the version of containerd.
     """
 
     files: tuple[ConfigFile, ...]
     values: Mapping[str, Any] = field(default_factory=dict)
     version: int | None = None
     missing: tuple[str, ...] = ()
-    unseen: tuple[str, ...] = ()
+    unrecorded: tuple[str, ...] = ()
     merge: Merge = Merge.REPLACING
     program: str | None = None
 
@@ -155,8 +155,8 @@ def cri_table(values: Mapping[str, Any], version: int | None, layers: Layers) ->
 
 
 def _table(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = values.get(key)
-    return found if isinstance(found, Mapping) else {}
+    table = values.get(key)
+    return table if isinstance(table, Mapping) else {}
 
 
 def merge_of(version: str | None, schema: int | None) -> Merge:
@@ -169,72 +169,74 @@ def merge_of(version: str | None, schema: int | None) -> Merge:
 
 def read_layers(main: ConfigFile, files: Mapping[str, ConfigFile], version: str | None) -> Layers:
     """Main file and imports of a containerd of ``version``; ``files`` are all captured ones by path."""
-    main, files = _as_read(main, files, version)
+    main, files = _with_own_names(main, files, version)
     merge = merge_of(version, schema_of(main))
     if main.kind == "missing":
         # Nothing is imported then. The defaults of 2.2 name conf.d (containerd PR 12323), but only LoadConfig resolves
         # imports, those of files it read, and cmd/containerd/command/main.go does not call it for a missing file.
         return Layers((main,), merge=merge, program=version)
-    found, lacking = merge_order(main, files, version)
+    configs, absent = merge_order(main, files, version)
     if merge is Merge.REPLACING:
         nothing: dict[str, Any] = {}
-        merged = reduce(_merge_replacing, (each.values for each in found), nothing)
+        merged = reduce(_merge_replacing, (config.values for config in configs), nothing)
     else:
         newest = newest_schema(version) or max(SCHEMAS)
-        renamed = (_with_full_names(each.values) for each in found)
-        prepared = (_migrated_file(each.values, newest) for each in found) if merge is Merge.PER_FILE else renamed
+        renamed = (_with_full_names(config.values) for config in configs)
+        prepared = (_migrated_file(config.values, newest) for config in configs) if merge is Merge.PER_FILE else renamed
         # The defaults come first: a file without version takes over what they have, not schema 1.
         merged = reduce(_merge_deep, prepared, {"version": newest})
     result = version_in(merged)
     if merge is Merge.REPLACING and result is not None and not checks_schema(version):
         result = min(result, 2)
-    missing = tuple(path for path in lacking if path in files)
-    unseen = tuple(path for path in lacking if path not in files)
-    return Layers(tuple(found), merged, result, missing, unseen, merge, version)
+    missing = tuple(path for path in absent if path in files)
+    unrecorded = tuple(path for path in absent if path not in files)
+    return Layers(tuple(configs), merged, result, missing, unrecorded, merge, version)
 
 
-def _as_read(
+def _with_own_names(
     main: ConfigFile, files: Mapping[str, ConfigFile], version: str | None
 ) -> tuple[ConfigFile, dict[str, ConfigFile]]:
     """The files with the fields of their top level under their own names."""
     case = letter_case(version)
-    read = {path: replace(each, values=top_level(each.values, case)) for path, each in files.items()}
-    return replace(main, values=top_level(main.values, case)), read
+    configs = {path: replace(config, values=top_level(config.values, case)) for path, config in files.items()}
+    return replace(main, values=top_level(main.values, case)), configs
 
 
 def merge_order(
     main: ConfigFile, files: Mapping[str, ConfigFile], version: str | None
 ) -> tuple[list[ConfigFile], list[str]]:
     """Breadth first, each file once: an import of a file already read is passed over."""
-    found: list[ConfigFile] = []
-    lacking, pending = [], [main.path]
+    configs: list[ConfigFile] = []
+    absent, pending = [], [main.path]
     while pending:
         path = pending.pop(0)
-        if path in {each.path for each in found}:
+        if path in {config.path for config in configs}:
             continue
         config = main if path == main.path else files.get(path)
         if config is None or config.kind == "missing":
-            lacking.append(path)
+            absent.append(path)
             continue
-        found.append(config)
+        configs.append(config)
         pending += imported_paths(config, files, version)
-    return found, lacking
+    return configs, absent
 
 
 def imported_paths(config: ConfigFile, files: Mapping[str, ConfigFile], version: str | None) -> Iterator[str]:
     """Paths that a file imports: globs against what was captured, other names as they are."""
-    folder = posixpath.dirname(config.path)
+    directory = posixpath.dirname(config.path)
     # Up to 1.6 a relative glob is taken from where containerd runs.
-    glob_folder = "/" if (parse_release(version) or (1, 7)) < (1, 7) else folder
-    named = config.values.get("imports", [])
-    for pattern in named if isinstance(named, list) else []:
-        path = posixpath.normpath(posixpath.join(glob_folder if "*" in str(pattern) else folder, str(pattern)))
+    glob_directory = "/" if (parse_release(version) or (1, 7)) < (1, 7) else directory
+    patterns = config.values.get("imports", [])
+    for pattern in patterns if isinstance(patterns, list) else []:
+        path = posixpath.normpath(posixpath.join(glob_directory if "*" in str(pattern) else directory, str(pattern)))
         if "*" not in path:
             yield path
             continue
-        wanted = compile_go_pattern(path)
+        regex = compile_go_pattern(path)
         yield from (
-            each for each in sorted(files) if files[each].kind != "missing" and wanted and wanted.fullmatch(each)
+            candidate
+            for candidate in sorted(files)
+            if files[candidate].kind != "missing" and regex and regex.fullmatch(candidate)
         )
 
 
@@ -243,8 +245,8 @@ def _with_full_names(values: Mapping[str, Any]) -> Mapping[str, Any]:
     if version_in(values) not in (0, 1):
         return values
     plugins = values.get("plugins")
-    named = with_full_names(plugins) if isinstance(plugins, Mapping) else {}
-    return {**{key: each for key, each in values.items() if key != "version"}, "plugins": named}
+    full_names = with_full_names(plugins) if isinstance(plugins, Mapping) else {}
+    return {**{key: value for key, value in values.items() if key != "version"}, "plugins": full_names}
 
 
 def _migrated_file(values: Mapping[str, Any], newest: int) -> Mapping[str, Any]:
@@ -272,7 +274,7 @@ def _merge_top(into: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, 
         elif isinstance(value, Mapping) and isinstance(before, Mapping):
             merged[key] = _merge_top(before, value)
         elif isinstance(value, list) and isinstance(before, list):
-            merged[key] = [*before, *(each for each in value if each not in before)]
+            merged[key] = [*before, *(item for item in value if item not in before)]
         elif before is None or not _is_zero(value):
             merged[key] = value
     return merged
@@ -280,14 +282,14 @@ def _merge_top(into: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, 
 
 def _merge_replacing(into: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Up to 1.7 a plugin's table is replaced whole (containerd#5837)."""
-    rest = {key: value for key, value in values.items() if key != "plugins"}
-    return {**_merge_top(into, rest), "plugins": {**_table(into, "plugins"), **_table(values, "plugins")}}
+    other_fields = {key: value for key, value in values.items() if key != "plugins"}
+    return {**_merge_top(into, other_fields), "plugins": {**_table(into, "plugins"), **_table(values, "plugins")}}
 
 
 def _merge_deep(into: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """From 2.0 on plugins' tables are merged deeply (containerd PR 9982)."""
-    rest = {key: value for key, value in values.items() if key != "plugins"}
-    return {**_merge_top(into, rest), "plugins": _deep(_table(into, "plugins"), _table(values, "plugins"))}
+    other_fields = {key: value for key, value in values.items() if key != "plugins"}
+    return {**_merge_top(into, other_fields), "plugins": _deep(_table(into, "plugins"), _table(values, "plugins"))}
 
 
 def _deep(into: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -301,8 +303,8 @@ def _deep(into: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
 
 def declared_handlers(cri: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Handlers' tables by name."""
-    found = value_at(cri, ("containerd", "runtimes"))
-    tables = found.items() if isinstance(found, Mapping) else ()
+    runtimes = value_at(cri, ("containerd", "runtimes"))
+    tables = runtimes.items() if isinstance(runtimes, Mapping) else ()
     return {name: table for name, table in tables if isinstance(table, Mapping)}
 
 
@@ -311,7 +313,7 @@ def deprecated_handlers(layers: Layers) -> dict[str, Mapping[str, Any]]:
     if layers.merge is not Merge.REPLACING:
         return {}
     tables = {name: value_at(layers.cri, ("containerd", key)) for name, key in DEPRECATED.items()}
-    return {name: each for name, each in tables.items() if isinstance(each, Mapping) and each.get("runtime_type")}
+    return {name: table for name, table in tables.items() if isinstance(table, Mapping) and table.get("runtime_type")}
 
 
 def handler_tables(layers: Layers) -> dict[str, Mapping[str, Any]]:
@@ -339,12 +341,12 @@ def systemd_cgroup_option(table: Mapping[str, Any] | None) -> Any:
 
 def source_of(layers: Layers, handler: str) -> str | None:
     """The file whose word on the handler's driver counts; None when no file declares the handler."""
-    in_force = systemd_cgroup_option(declared_handlers(layers.cri).get(handler))
+    effective = systemd_cgroup_option(declared_handlers(layers.cri).get(handler))
     declaring = None
     for config in reversed(layers.files):
         own = own_table(layers, config)
         table = declared_handlers(own).get(handler) or value_at(own, ("containerd", DEPRECATED.get(handler, "")))
-        if in_force is not None and systemd_cgroup_option(table) == in_force:
+        if effective is not None and systemd_cgroup_option(table) == effective:
             return config.path
         declaring = declaring or (config.path if table is not None else None)
         if layers.merge is Merge.REPLACING and own:
@@ -352,17 +354,17 @@ def source_of(layers: Layers, handler: str) -> str | None:
     return declaring
 
 
-def schema_in_force(layers: Layers, config: ConfigFile) -> int | None:
+def effective_schema(layers: Layers, config: ConfigFile) -> int | None:
     """The schema that decides how a file is read: its own from 2.3 on, before that the one of all files together."""
     return version_in(config.values) if layers.merge is Merge.PER_FILE else layers.version
 
 
 def cri_names(layers: Layers, config: ConfigFile) -> tuple[str, ...]:
     """Names under which a file's CRI tables are read."""
-    counting = schema_in_force(layers, config) or 0
+    schema = effective_schema(layers, config) or 0
     if layers.merge is Merge.REPLACING:
-        return {1: (CRI_V1,), 2: (CRI_V2,)}.get(counting, (CRI_V3,))
-    if counting >= layers.newest:
+        return {1: (CRI_V1,), 2: (CRI_V2,)}.get(schema, (CRI_V3,))
+    if schema >= layers.newest:
         return (CRI_V3,)
     return (CRI_V1, CRI_V2, CRI_V3) if version_in(config.values) == 1 else (CRI_V2, CRI_V3)
 

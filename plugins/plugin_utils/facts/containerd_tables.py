@@ -72,7 +72,7 @@ def cri_values(values: ConfigTable, case: LetterCase) -> ConfigTable:
     if isinstance(handlers, Mapping):
         containerd = {
             **containerd,
-            "runtimes": {name: _handler_values(name, each, case) for name, each in handlers.items()},
+            "runtimes": {name: _handler_values(name, table, case) for name, table in handlers.items()},
         }
     for name, key in DEPRECATED.items():
         if key in containerd:
@@ -112,26 +112,26 @@ def _by_own_names(values: ConfigTable, fields: Iterable[str], case: LetterCase, 
             continue
         named = {name: value for name, value in named.items() if name not in spelled}
         if key in values:
-            counting = spelled if case is LetterCase.ANY else [key]
-            named[field] = _join_tables([values[each] for each in counting if each in values])
+            effective = spelled if case is LetterCase.ANY else [key]
+            named[field] = _join_tables([values[spelling] for spelling in effective if spelling in values])
     return named
 
 
 def _join_tables(tables: list[Any]) -> Any:
     """Tables under several spellings of a field add up, the later over the earlier; of other values the last counts."""
     joined = tables[-1]
-    if not all(isinstance(each, Mapping) for each in tables):
+    if not all(isinstance(table, Mapping) for table in tables):
         return joined
-    for each in reversed(tables[:-1]):
-        joined = _over(each, joined)
+    for table in reversed(tables[:-1]):
+        joined = _overlay(table, joined)
     return joined
 
 
-def _over(below: ConfigTable, above: ConfigTable) -> dict[str, Any]:
+def _overlay(below: ConfigTable, above: ConfigTable) -> dict[str, Any]:
     merged = dict(below)
     for key, value in above.items():
         under = merged.get(key)
-        merged[key] = _over(under, value) if isinstance(value, Mapping) and isinstance(under, Mapping) else value
+        merged[key] = _overlay(under, value) if isinstance(value, Mapping) and isinstance(under, Mapping) else value
     return merged
 
 
@@ -194,20 +194,20 @@ def with_full_names(plugins: PluginTables) -> dict[str, Any]:
     return {migrated_name(name): table for name, table in plugins.items()}
 
 
-def migrate_plugins(plugins: PluginTables, lost: frozenset[str] = frozenset()) -> dict[str, Any]:
+def migrate_plugins(plugins: PluginTables, dropped_keys: frozenset[str] = frozenset()) -> dict[str, Any]:
     """Plugins' tables of an older schema in the newest, without the ``lost`` settings of the CRI plugin."""
-    found = {name: table for name, table in plugins.items() if name not in RENAMED_PLUGINS}
-    found.update({RENAMED_PLUGINS[name]: table for name, table in plugins.items() if name in RENAMED_PLUGINS})
-    tasks = found.get(TASKS)
+    migrated = {name: table for name, table in plugins.items() if name not in RENAMED_PLUGINS}
+    migrated.update({RENAMED_PLUGINS[name]: table for name, table in plugins.items() if name in RENAMED_PLUGINS})
+    tasks = migrated.get(TASKS)
     if isinstance(tasks, Mapping):
-        found[TASKS] = {key: value for key, value in tasks.items() if key != "sched_core"}
-        found[SHIMS] = {"env": ["SCHED_CORE=1"]} if tasks.get("sched_core") is True else {}
-    older = found.get(CRI_V2)
+        migrated[TASKS] = {key: value for key, value in tasks.items() if key != "sched_core"}
+        migrated[SHIMS] = {"env": ["SCHED_CORE=1"]} if tasks.get("sched_core") is True else {}
+    older = migrated.get(CRI_V2)
     if isinstance(older, Mapping):
-        found[CRI_V2] = {key: older[key] for key in OF_SERVICE if key in older}
-        found[CRI_V3] = _runtime(older, _table(found, CRI_V3), _NOT_OF_RUNTIME | lost)
-        found[IMAGES_V3] = _images(older, _table(found, IMAGES_V3))
-    return found
+        migrated[CRI_V2] = {key: older[key] for key in OF_SERVICE if key in older}
+        migrated[CRI_V3] = _migrate_runtime(older, _table(migrated, CRI_V3), _NOT_OF_RUNTIME | dropped_keys)
+        migrated[IMAGES_V3] = _migrate_images(older, _table(migrated, IMAGES_V3))
+    return migrated
 
 
 def migration_failures(plugins: PluginTables, off: Collection[str]) -> Iterator[tuple[Path, str]]:
@@ -215,77 +215,80 @@ def migration_failures(plugins: PluginTables, off: Collection[str]) -> Iterator[
     if TASKS in plugins and not isinstance(plugins[TASKS], Mapping) and SHIMS not in off:
         yield (TASKS,), TABLE
     if CRI_V2 in plugins:
-        yield from _failures_of_images(plugins) if IMAGES_V3 not in off else ()
-        yield from _failures_of_runtime(plugins) if CRI_V3 not in off else ()
+        yield from _find_image_failures(plugins) if IMAGES_V3 not in off else ()
+        yield from _find_runtime_failures(plugins) if CRI_V3 not in off else ()
 
 
-def _failures_of_images(plugins: PluginTables) -> Iterator[tuple[Path, str]]:
+def _find_image_failures(plugins: PluginTables) -> Iterator[tuple[Path, str]]:
     for path in ((IMAGES_V3, "pinned_images"), (CRI_V2, "containerd", "runtimes")):
-        found: Any = plugins
+        value: Any = plugins
         for depth, key in enumerate(path):
-            if key not in found:
+            if key not in value:
                 break
-            found = found[key]
-            if not isinstance(found, Mapping):
+            value = value[key]
+            if not isinstance(value, Mapping):
                 yield path[: depth + 1], TABLE
                 break
         else:
-            yield from _no_tables(found, path) if path[0] == CRI_V2 else ()
+            yield from _find_non_tables(value, path) if path[0] == CRI_V2 else ()
 
 
-def _failures_of_runtime(plugins: PluginTables) -> Iterator[tuple[Path, str]]:
+def _find_runtime_failures(plugins: PluginTables) -> Iterator[tuple[Path, str]]:
     older, newest = plugins[CRI_V2], _table(plugins, CRI_V3)
     if not isinstance(older, Mapping):
         return
     if not isinstance(_table(older, "cni").get("bin_dir", ""), str):
         yield (CRI_V2, "cni", "bin_dir"), TEXT
     path = (CRI_V3, "containerd", "runtimes")
-    found = _table(newest, "containerd").get("runtimes", {})
+    handlers = _table(newest, "containerd").get("runtimes", {})
     if isinstance(older.get("containerd"), Mapping):
-        yield from _no_tables(found, path) if isinstance(found, Mapping) else ((path, TABLE),)
+        yield from _find_non_tables(handlers, path) if isinstance(handlers, Mapping) else ((path, TABLE),)
 
 
-def _no_tables(tables: PluginTables, path: Path) -> Iterator[tuple[Path, str]]:
+def _find_non_tables(tables: PluginTables, path: Path) -> Iterator[tuple[Path, str]]:
     yield from (((*path, name), TABLE) for name, table in tables.items() if not isinstance(table, Mapping))
 
 
-def _runtime(older: PluginTables, newest: PluginTables, lost: frozenset[str]) -> dict[str, Any]:
+def _migrate_runtime(older: PluginTables, newest: PluginTables, dropped_keys: frozenset[str]) -> dict[str, Any]:
     """Copy what the new table lacks, key by key, two levels deep; a table replaces a value that is not a table."""
-    found = {**{key: value for key, value in older.items() if key not in lost}, **newest}
+    merged = {**{key: value for key, value in older.items() if key not in dropped_keys}, **newest}
     if isinstance(older.get("cni"), Mapping):
-        found["cni"] = _network(older["cni"], _table(newest, "cni"))
+        merged["cni"] = _migrate_cni(older["cni"], _table(newest, "cni"))
     if isinstance(older.get("containerd"), Mapping):
-        handlers = {key: value for key, value in older["containerd"].items() if key not in OF_SNAPSHOTS}
-        found["containerd"] = {**handlers, **_table(newest, "containerd")}
-        if isinstance(found["containerd"].get("runtimes"), Mapping):
-            named = found["containerd"]["runtimes"]
-            found["containerd"]["runtimes"] = {name: _migrated_handler(table) for name, table in named.items()}
-    return found
+        settings = {key: value for key, value in older["containerd"].items() if key not in OF_SNAPSHOTS}
+        merged["containerd"] = {**settings, **_table(newest, "containerd")}
+        if isinstance(merged["containerd"].get("runtimes"), Mapping):
+            handlers = merged["containerd"]["runtimes"]
+            merged["containerd"]["runtimes"] = {name: _migrate_handler(table) for name, table in handlers.items()}
+    return merged
 
 
-def _network(older: PluginTables, newest: PluginTables) -> dict[str, Any]:
-    found = {**{key: value for key, value in older.items() if key != "bin_dir"}, **newest}
-    return {**found, "bin_dirs": [older["bin_dir"]]} if "bin_dir" in older else found
+def _migrate_cni(older: PluginTables, newest: PluginTables) -> dict[str, Any]:
+    merged = {**{key: value for key, value in older.items() if key != "bin_dir"}, **newest}
+    return {**merged, "bin_dirs": [older["bin_dir"]]} if "bin_dir" in older else merged
 
 
-def _migrated_handler(table: Any) -> Any:
+def _migrate_handler(table: Any) -> Any:
     if not isinstance(table, Mapping) or "sandbox_mode" not in table or "sandboxer" in table:
         return table
     return {**{key: value for key, value in table.items() if key != "sandbox_mode"}, "sandboxer": table["sandbox_mode"]}
 
 
-def _images(older: PluginTables, newest: PluginTables) -> dict[str, Any]:
-    found = {**newest, **{key: older[key] for key in OF_IMAGES if key in older}}
+def _migrate_images(older: PluginTables, newest: PluginTables) -> dict[str, Any]:
+    merged = {**newest, **{key: older[key] for key in OF_IMAGES if key in older}}
     if "sandbox_image" in older:
-        found["pinned_images"] = {**_table(newest, "pinned_images"), "sandbox": older["sandbox_image"]}
+        merged["pinned_images"] = {**_table(newest, "pinned_images"), "sandbox": older["sandbox_image"]}
     containerd = _table(older, "containerd")
     # Without handlers the snapshotter is lost (run with 2.4.2).
-    return {**found, **{key: containerd[key] for key in OF_SNAPSHOTS if key in containerd and "runtimes" in containerd}}
+    return {
+        **merged,
+        **{key: containerd[key] for key in OF_SNAPSHOTS if key in containerd and "runtimes" in containerd},
+    }
 
 
 def _table(values: PluginTables, key: str) -> PluginTables:
-    found = values.get(key)
-    return found if isinstance(found, Mapping) else {}
+    table = values.get(key)
+    return table if isinstance(table, Mapping) else {}
 
 
 def possible_origins(path: Path) -> Iterator[Path]:

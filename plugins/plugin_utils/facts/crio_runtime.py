@@ -52,31 +52,31 @@ NAMES = {str: "a text", bool: "true or false", TIME: "a time"}
 
 def check_types(config: ConfigFile) -> ConfigFile:
     """The file, with a problem and without values where CRI-O would not decode it."""
-    wrong = next(_wrong(config.values, TYPES, ()), None)
-    if wrong is None:
+    mismatch = next(_find_wrong_types(config.values, TYPES, ()), None)
+    if mismatch is None:
         return config
-    path, wanted = wrong
-    message = f"{'.'.join(path)} is not {wanted}; CRI-O does not start with it"
+    path, expected = mismatch
+    message = f"{'.'.join(path)} is not {expected}; CRI-O does not start with it"
     return replace(config, values={}, problem=Problem(config.path, message, key_line(config.text or "", path)))
 
 
-def _wrong(found: Any, types: Any, path: Path) -> Iterator[tuple[Path, str]]:
+def _find_wrong_types(content: Any, types: Any, path: Path) -> Iterator[tuple[Path, str]]:
     """The path of each value of another type, and what it had to be."""
     if not isinstance(types, Mapping):
-        if not _is_of_type(found, types):
+        if not _is_of_type(content, types):
             yield path, NAMES[types]
-    elif not isinstance(found, Mapping):
+    elif not isinstance(content, Mapping):
         yield path, "a table"
     else:
-        for key, value in found.items():
-            wanted = types.get(key, types.get(ANY))
-            if wanted is not None:
-                yield from _wrong(value, wanted, (*path, key))
+        for key, value in content.items():
+            expected = types.get(key, types.get(ANY))
+            if expected is not None:
+                yield from _find_wrong_types(value, expected, (*path, key))
 
 
-def _is_of_type(found: Any, wanted: Any) -> bool:
+def _is_of_type(value: Any, expected: Any) -> bool:
     # true is no number in TOML.
-    return isinstance(found, wanted) and (wanted is bool or not isinstance(found, bool))
+    return isinstance(value, expected) and (expected is bool or not isinstance(value, bool))
 
 
 MONITOR_KEY = ("crio", "runtime", "conmon_cgroup")
@@ -101,22 +101,22 @@ def crio_handlers(files: tuple[ConfigFile, ...]) -> dict[str, tuple[dict[str, An
 
     the decoder fills a new element for each key of a map (BurntSushi/toml decode.go, unifyMap).
     """
-    found = {}
-    for each in files:
-        tables = value_at(each.values, HANDLERS_KEY)
+    handlers = {}
+    for config in files:
+        tables = value_at(config.values, HANDLERS_KEY)
         for name, table in tables.items() if isinstance(tables, dict) else ():
             if isinstance(table, dict):
-                found[str(name)] = (table, each.path)
-    return found
+                handlers[str(name)] = (table, config.path)
+    return handlers
 
 
 def monitor_settings(files: tuple[ConfigFile, ...]) -> Iterator[MonitorSetting]:
     """The words in force: ``conmon_cgroup`` goes over every handler's ``monitor_cgroup`` when it is not empty."""
-    for each in reversed(files):
-        value = value_at(each.values, MONITOR_KEY)
+    for config in reversed(files):
+        value = value_at(config.values, MONITOR_KEY)
         if value is not None:
             if value != "":
-                yield MonitorSetting("conmon_cgroup", str(value), each.path)
+                yield MonitorSetting("conmon_cgroup", str(value), config.path)
                 return
             break
     for name, (table, path) in crio_handlers(files).items():
@@ -157,23 +157,23 @@ NRI_FLAG, NRI_SOCKET_FLAG = "--enable-nri", "--nri-listen"
 
 def setting_values(files: tuple[ConfigFile, ...], keys: tuple[str, ...]) -> list[tuple[Any, str]]:
     """What each file says of a key, the strongest first."""
-    found = [(value_at(each.values, keys), each.path) for each in reversed(files)]
-    return [(value, path) for value, path in found if value is not None]
+    values = [(value_at(config.values, keys), config.path) for config in reversed(files)]
+    return [(value, path) for value, path in values if value is not None]
 
 
 def boolean_flag(argv: Sequence[str], flag: str) -> bool | None:
     """A boolean flag of the command line, ``--flag`` or ``--flag=false``; None when it is not there."""
-    given = [word.partition("=")[2] for word in argv if word.partition("=")[0] == flag]
-    return given[-1] != "false" if given else None
+    values = [word.partition("=")[2] for word in argv if word.partition("=")[0] == flag]
+    return values[-1] != "false" if values else None
 
 
 def interpret_crio(
     evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]]
 ) -> tuple[RuntimeFacts, list[Claim]]:
     """RuntimeFacts of a CRI-O, and what it is told about its driver, the strongest first."""
-    found, cri = evidence.get("crio") or {"processes": [], "files": {}}, evidence["cri"]
-    process = found["processes"][0] if found["processes"] else None
-    files = _files(found, process)
+    section, cri = evidence.get("crio") or {"processes": [], "files": {}}, evidence["cri"]
+    process = section["processes"][0] if section["processes"] else None
+    files = _read_files(section, process)
     version = str(cri["version"]) if cri.get("version") else None
     argv = tuple(process["argv"]) if process else ()
     flag = command_line_option(argv, MANAGER_FLAG)
@@ -190,32 +190,34 @@ def interpret_crio(
         imports=(),
         disabled_plugins=(),
         handlers=(),
-        nri=_nri(files, version, evidence, process, argv),
+        nri=_interpret_nri(files, version, evidence, process, argv),
         kill_mode=units.get("crio.service", {}).get("KillMode"),
         layers=files,
         default_handler=_default_handler(files, version),
-        defects=_defects(files, managers[0][0], version),
+        defects=_find_defects(files, managers[0][0], version),
         command_line=argv,
-        crio=_folder(files, argv),
+        crio=_interpret_drop_ins(files, argv),
     )
     return facts, [Claim("cgroup_manager", str(value), source) for value, source in managers]
 
 
-def _files(found: Mapping[str, Any], process: Mapping[str, Any] | None) -> tuple[ConfigFile, ...]:
-    files = tuple(check_types(read_config(path, each, process, read_toml)) for path, each in found["files"].items())
+def _read_files(section: Mapping[str, Any], process: Mapping[str, Any] | None) -> tuple[ConfigFile, ...]:
+    files = tuple(
+        check_types(read_config(path, captured, process, read_toml)) for path, captured in section["files"].items()
+    )
     return files or (ConfigFile("/etc/crio/crio.conf", "missing"),)
 
 
 def _default_handler(files: tuple[ConfigFile, ...], version: str | None) -> str | None:
     """``crun`` from 1.31 on, ``runc`` before (cri-o pkg/config/config.go)."""
-    named = setting_values(files, ("crio", "runtime", "default_runtime"))
-    if named and named[0][0]:
-        return str(named[0][0])
+    names = setting_values(files, ("crio", "runtime", "default_runtime"))
+    if names and names[0][0]:
+        return str(names[0][0])
     known = parse_release(version)
     return None if known is None else ("crun" if known >= (1, 31) else "runc")
 
 
-def _nri(
+def _interpret_nri(
     files: tuple[ConfigFile, ...],
     version: str | None,
     evidence: Mapping[str, Any],
@@ -225,29 +227,31 @@ def _nri(
     """What the command line and the files say of NRI, and whether its socket is served."""
     known = parse_release(version)
     supported = None if known is None else known >= NRI_SINCE
-    said, flag = setting_values(files, ("crio", "nri", "enable_nri")), boolean_flag(argv, NRI_FLAG)
-    configured = said[0][0] is True if said else known is not None and known >= NRI_ON_SINCE
-    named = command_line_option(argv, NRI_SOCKET_FLAG)
-    path = named or str((setting_values(files, ("crio", "nri", "nri_listen")) or [(DEFAULT_NRI_SOCKET, "")])[0][0])
-    written = NriFacts(supported, configured if flag is None else flag, running=False, socket_path=path)
-    return with_socket_state(written, evidence["nri_sockets"], process)
+    settings, flag = setting_values(files, ("crio", "nri", "enable_nri")), boolean_flag(argv, NRI_FLAG)
+    configured = settings[0][0] is True if settings else known is not None and known >= NRI_ON_SINCE
+    socket_flag = command_line_option(argv, NRI_SOCKET_FLAG)
+    path = socket_flag or str(
+        (setting_values(files, ("crio", "nri", "nri_listen")) or [(DEFAULT_NRI_SOCKET, "")])[0][0]
+    )
+    by_files = NriFacts(supported, configured if flag is None else flag, running=False, socket_path=path)
+    return with_socket_state(by_files, evidence["nri_sockets"], process)
 
 
-def _folder(files: tuple[ConfigFile, ...], argv: Sequence[str]) -> CrioFacts:
-    folder = (command_line_option(argv, "--config-dir", "-d") or CRIO_DROP_INS).rstrip("/")
+def _interpret_drop_ins(files: tuple[ConfigFile, ...], argv: Sequence[str]) -> CrioFacts:
+    directory = (command_line_option(argv, "--config-dir", "-d") or CRIO_DROP_INS).rstrip("/")
     # One of the files is the main one.
-    return CrioFacts(folder, complete=len(files) <= MAX_CRIO_DROP_INS)
+    return CrioFacts(directory, complete=len(files) <= MAX_CRIO_DROP_INS)
 
 
-def _defects(files: tuple[ConfigFile, ...], manager: Any, version: str | None) -> tuple[Defect, ...]:
+def _find_defects(files: tuple[ConfigFile, ...], manager: Any, version: str | None) -> tuple[Defect, ...]:
     """conmon's cgroup must suit the manager, or CRI-O does not start."""
-    found = [
-        Defect("config-unreadable", each.path, each.problem.message, each.problem.line)
-        for each in files[1:]
-        if each.problem
+    defects = [
+        Defect("config-unreadable", config.path, config.problem.message, config.problem.line)
+        for config in files[1:]
+        if config.problem
     ]
-    for word in monitor_settings(files):
-        if not monitor_suits(word.value, manager, version):
-            said = f'{word.setting} = "{word.value}", cgroup_manager = "{manager}"'
-            found.append(Defect("crio-conmon-cgroup", word.path, said))
-    return tuple(found)
+    for monitor in monitor_settings(files):
+        if not monitor_suits(monitor.value, manager, version):
+            message = f'{monitor.setting} = "{monitor.value}", cgroup_manager = "{manager}"'
+            defects.append(Defect("crio-conmon-cgroup", monitor.path, message))
+    return tuple(defects)

@@ -62,7 +62,7 @@ def is_duration(text: str) -> bool:
 def kinds_of(version: Version | None) -> Mapping[str, str]:
     """The types of the nearest release that they were taken from: the oldest for older and unknown ones."""
     known = sorted(FIELD_KINDS)
-    return FIELD_KINDS[max((each for each in known if version and each <= version), default=known[0])]
+    return FIELD_KINDS[max((release for release in known if version and release <= version), default=known[0])]
 
 
 def wrong_types(values: Mapping[str, Any], version: Version | None, *, is_json: bool) -> Iterator[WrongType]:
@@ -106,25 +106,25 @@ class _Kinds:
 def _find_wrong_types(value: Any, name: str, path: Path, kinds: _Kinds) -> Iterator[WrongType]:
     kind = kinds.of(name)
     if kind is None:
-        yield from _no_json(value, path)
+        yield from _find_non_json(value, path)
     elif value is None:
         # metav1.Duration alone has a decoder of its own that reads null as an empty text.
         if kind == "duration":
             yield WrongType(path, _TYPE_NAMES[kind])
     elif not kinds.takes(kind, value):
-        yield WrongType(path, _expected(kind, name, kinds))
+        yield WrongType(path, _expected_type(kind, name, kinds))
     else:
-        for part, inner in _inner(kind, value, name):
+        for part, inner in _inner_values(kind, value, name):
             yield from _find_wrong_types(value[part], inner, (*path, part), kinds)
 
 
-def _expected(kind: str, name: str, kinds: _Kinds) -> str:
+def _expected_type(kind: str, name: str, kinds: _Kinds) -> str:
     if kind == "table":
         return {"bool": "a mapping of names to true or false"}.get(kinds.of(name + "{}") or "", _TYPE_NAMES[kind])
     return _TYPE_NAMES.get(kind, "a whole number of its size")
 
 
-def _inner(kind: str, value: Any, name: str) -> Iterator[tuple[str | int, str]]:
+def _inner_values(kind: str, value: Any, name: str) -> Iterator[tuple[str | int, str]]:
     """The keys or positions below a value, with the name of each one's kind."""
     if kind == "structure":
         yield from ((key, f"{name}.{key}".lstrip(".")) for key in value)
@@ -134,16 +134,16 @@ def _inner(kind: str, value: Any, name: str) -> Iterator[tuple[str | int, str]]:
         yield from ((number, name + "[]") for number in range(len(value)))
 
 
-def _no_json(value: Any, path: Path) -> Iterator[WrongType]:
+def _find_non_json(value: Any, path: Path) -> Iterator[WrongType]:
     """What JSON cannot say stops kubelet in any field."""
     if isinstance(value, float) and not math.isfinite(value):
         yield WrongType(path, "a number of JSON")
     elif isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _no_json(inner, (*path, key))
+            yield from _find_non_json(inner, (*path, key))
     elif isinstance(value, list):
         for number, inner in enumerate(value):
-            yield from _no_json(inner, (*path, number))
+            yield from _find_non_json(inner, (*path, number))
 
 
 def _is_number(value: Any) -> bool:
@@ -252,7 +252,7 @@ def unused_field(key: str) -> KubeletField:
 def nearest_release(version: Version) -> Version:
     """The release whose tables are taken for this one: the oldest for older ones."""
     known = sorted(LIMITS)
-    return max((each for each in known if each <= version), default=known[0])
+    return max((release for release in known if release <= version), default=known[0])
 
 
 def bounds_of(version: Version) -> Mapping[str, tuple[int | None, int | None]]:

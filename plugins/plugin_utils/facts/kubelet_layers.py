@@ -100,9 +100,9 @@ def header_errors(values: Mapping[str, Any]) -> list[str]:
     """
     folded = {key.lower(): value for key, value in values.items()}
     return [
-        f"{key} is not {wanted}"
-        for key, wanted in (("apiVersion", API_VERSION), ("kind", KIND))
-        if folded.get(key.lower()) != wanted
+        f"{key} is not {expected}"
+        for key, expected in (("apiVersion", API_VERSION), ("kind", KIND))
+        if folded.get(key.lower()) != expected
     ]
 
 
@@ -130,50 +130,50 @@ def dropins_read(version: tuple[int, int] | None, start: Start) -> bool:
     return version >= DROPINS_SINCE and start.dropin_variable is not False
 
 
-def settings_in_force(
-    main: ConfigFile, dropins: Sequence[ConfigFile], found: Sequence[Flag], version: tuple[int, int] | None
+def effective_settings(
+    main: ConfigFile, dropins: Sequence[ConfigFile], flags: Sequence[Flag], version: tuple[int, int] | None
 ) -> dict[str, Setting]:
     """The value in force of each observed field that any source or default gives."""
-    settings = {field.key: setting_in_force(field, main, dropins, found, version) for field in OBSERVED}
+    settings = {field.key: effective_setting(field, main, dropins, flags, version) for field in OBSERVED}
     return {key: setting for key, setting in settings.items() if setting is not None}
 
 
-def without_file(settings: Mapping[str, Setting]) -> dict[str, Setting]:
+def with_legacy_port(settings: Mapping[str, Setting]) -> dict[str, Setting]:
     """The values in force of a kubelet without --config: applyLegacyDefaults of cmd/kubelet/app/options/options.go."""
     port = settings.get(READ_ONLY_PORT.key)
     legacy = {READ_ONLY_PORT.key: Setting(LEGACY_PORT, LEGACY_SOURCE)}
     return {**settings, **(legacy if port is None or port.source == DEFAULT_SOURCE else {})}
 
 
-def setting_in_force(
+def effective_setting(
     field: KubeletField,
     main: ConfigFile,
     dropins: Sequence[ConfigFile],
-    found: Sequence[Flag],
+    flags: Sequence[Flag],
     version: tuple[int, int] | None,
 ) -> Setting | None:
     """The value in force of one field; None where no source or default gives any."""
     merge = merge_override if version and version < JSON_MERGE_SINCE else merge_patch
-    setting = _of_files(field, [_below(field, main, dropins), *_values(dropins)], merge)
-    if setting and (is_unset(setting.value) or _is_defaulted(field, setting.value)):
+    setting = _merge_files(field, [_lowest_layer(field, main, dropins), *_to_layers(dropins)], merge)
+    if setting and (is_unset(setting.value) or _means_default(field, setting.value)):
         setting = None
     if merge is merge_patch:
         setting = _with_other_case(field, setting, dropins, version)
-    by_flag = flag_value(field, found)
+    by_flag = flag_value(field, flags)
     if by_flag is not None:
-        setting = _with_flag(field, setting, Setting(by_flag, flag_source(field, found)))
+        setting = _with_flag(field, setting, Setting(by_flag, flag_source(field, flags)))
     if setting and is_unset(setting.value) and field not in EMPTY_BY_FLAG:
         setting = None
     if setting is None and main.problem is None:
-        setting = _default(field, version)
+        setting = _default_setting(field, version)
     return setting
 
 
-def _values(configs: Sequence[ConfigFile]) -> list[Layer]:
+def _to_layers(configs: Sequence[ConfigFile]) -> list[Layer]:
     return [(config.path, config.values) for config in configs]
 
 
-def _below(field: KubeletField, main: ConfigFile, dropins: Sequence[ConfigFile]) -> Layer:
+def _lowest_layer(field: KubeletField, main: ConfigFile, dropins: Sequence[ConfigFile]) -> Layer:
     """The thresholds of a drop-in are merged into the default ones where the main file sets none (loadConfigFile)."""
     merged = field is EVICTION_HARD and any(isinstance(config.values.get(field.key), Mapping) for config in dropins)
     if merged and main.kind != "missing" and main.values.get(field.key) is None:
@@ -181,7 +181,7 @@ def _below(field: KubeletField, main: ConfigFile, dropins: Sequence[ConfigFile])
     return main.path, main.values
 
 
-def _is_defaulted(field: KubeletField, value: Any) -> bool:
+def _means_default(field: KubeletField, value: Any) -> bool:
     """SetDefaults_KubeletConfiguration: a limit below 0 is none."""
     return field is POD_PIDS_LIMIT and isinstance(value, (int, float)) and value < 0
 
@@ -216,22 +216,22 @@ def is_unset(value: Any) -> bool:
     return value is None or value == ""
 
 
-def _default(field: KubeletField, version: tuple[int, int] | None) -> Setting | None:
+def _default_setting(field: KubeletField, version: tuple[int, int] | None) -> Setting | None:
     default = field.default_in(version)
     return Setting(default, DEFAULT_SOURCE) if default is not None else None
 
 
-def _of_files(field: KubeletField, layers: Sequence[Layer], merge: Merge) -> Setting | None:
+def _merge_files(field: KubeletField, layers: Sequence[Layer], merge: Merge) -> Setting | None:
     """The first layer is the main file, whose word is taken as it stands; the others are merged into it."""
     (path, values), *following = layers
     setting = Setting(values[field.key], path) if field.key in values else None
     for path, values in following:
         if field.key in values:
-            setting = _merged(setting, field.key, Setting(values[field.key], path), merge)
+            setting = _merge_setting(setting, field.key, Setting(values[field.key], path), merge)
     return setting
 
 
-def _merged(below: Setting | None, key: str, above: Setting, merge: Merge) -> Setting | None:
+def _merge_setting(below: Setting | None, key: str, above: Setting, merge: Merge) -> Setting | None:
     whole = merge({key: below.value} if below else {}, {key: above.value})
     if key not in whole:
         return None
@@ -254,10 +254,10 @@ def render_value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Mapping):
-        return ", ".join(f"{key}={render_value(each)}" for key, each in sorted(value.items()))
+        return ", ".join(f"{key}={render_value(item)}" for key, item in sorted(value.items()))
     if isinstance(value, list):
         return ", ".join(
-            f"({render_value(each)})" if isinstance(each, Mapping) else render_value(each) for each in value
+            f"({render_value(item)})" if isinstance(item, Mapping) else render_value(item) for item in value
         )
     return str(value)
 
@@ -266,43 +266,45 @@ def claims_of(
     field: KubeletField,
     main: ConfigFile,
     dropins: Sequence[ConfigFile],
-    found: Sequence[Flag],
+    flags: Sequence[Flag],
 ) -> list[Claim]:
     """What each source says of a field now, the strongest first; the default only where no other gives a value."""
-    said = []
-    by_flag = flag_values([flag for flag in found if flag.name == field.flag])
+    claims = []
+    by_flag = flag_values([flag for flag in flags if flag.name == field.flag])
     if field.key in by_flag:
-        said.append(Claim(field.key, render_value(by_flag[field.key]), flag_source(field, found)))
-    written = [(each.path, each.values[field.key]) for each in (*reversed(dropins), main) if field.key in each.values]
-    said += [Claim(field.key, render_value(value), path) for path, value in written]
+        claims.append(Claim(field.key, render_value(by_flag[field.key]), flag_source(field, flags)))
+    written = [
+        (config.path, config.values[field.key]) for config in (*reversed(dropins), main) if field.key in config.values
+    ]
+    claims += [Claim(field.key, render_value(value), path) for path, value in written]
     unset = field.key not in by_flag and all(is_unset(value) for _path, value in written)
     if unset and field.default is not None and main.problem is None:
-        said.append(Claim(field.key, field.default, DEFAULT_SOURCE))
-    return said
+        claims.append(Claim(field.key, field.default, DEFAULT_SOURCE))
+    return claims
 
 
 def read_dropins(
-    folder: Mapping[str, Any], files: Mapping[str, Any], process: Mapping[str, Any] | None
+    directory: Mapping[str, Any], files: Mapping[str, Any], process: Mapping[str, Any] | None
 ) -> tuple[ConfigFile, ...]:
     """Each file of the folder in kubelet's order, with its problem if kubelet would not take it."""
-    read = (read_kubelet_config(path, files[path], process) for path in folder.get("paths", ()))
-    return tuple(check_dropin(each) for each in read)
+    configs = (read_kubelet_config(path, files[path], process) for path in directory.get("paths", ()))
+    return tuple(check_dropin(config) for config in configs)
 
 
-def unread_reason(folder: Mapping[str, Any]) -> str | None:
+def unread_reason(directory: Mapping[str, Any]) -> str | None:
     """Why not every file of the folder was recorded; None where all were."""
-    if folder.get("error"):
-        return str(folder["error"])
-    return f"{folder['left_out']} more of its files were not read" if folder.get("left_out") else None
+    if directory.get("error"):
+        return str(directory["error"])
+    return f"{directory['left_out']} more of its files were not read" if directory.get("left_out") else None
 
 
 def healthz_url(
-    main: ConfigFile, dropins: Sequence[ConfigFile], found: Sequence[Flag], version: Version | None
+    main: ConfigFile, dropins: Sequence[ConfigFile], flags: Sequence[Flag], version: Version | None
 ) -> str | None:
     """The URL that these files and flags make kubelet answer at; None where it is switched off."""
 
     def value(field: KubeletField) -> str:
-        setting = setting_in_force(field, main, dropins, found, version)
+        setting = effective_setting(field, main, dropins, flags, version)
         return render_value(setting.value) if setting else str(field.default)
 
     return healthz_endpoint(value(HEALTHZ_BIND_ADDRESS), healthz_port(value(HEALTHZ_PORT)))

@@ -34,7 +34,7 @@ class Start:
     """How kubelet was started, and how its unit would start it next; ``following`` is None when no unit was seen.
 
     ``environment``: what the environment files that were seen hold, whether anybody reads them or not;
-    ``environment_files``: what kind of file each of them is. ``unseen``: why not every drop-in is known.
+    ``environment_files``: what kind of file each of them is. ``incomplete_reason``: why not every drop-in is known.
     """
 
     running: tuple[Flag, ...] = ()
@@ -44,7 +44,7 @@ class Start:
     dropin_variable: bool | None = None
     environment: tuple[Flag, ...] = ()
     environment_files: Mapping[str, str] = field(default_factory=dict)
-    unseen: str | None = None
+    incomplete_reason: str | None = None
 
 
 @dataclass(frozen=True)

@@ -19,15 +19,15 @@ from ...module_utils.snapshot.boot_evidence import ENTRIES, GRUB, KERNEL_INSTALL
 from .node_state import CgroupFacts, CgroupMode, CpuFacts, KernelFacts, Parameters, SystemdFacts
 
 
-def _smt(evidence: Mapping[str, Any]) -> bool | None:
+def _is_smt_on(evidence: Mapping[str, Any]) -> bool | None:
     """The kernel's word (4.19 and newer), else whether any core has two threads."""
     if evidence.get("smt_active") in ("0", "1"):
         return bool(evidence["smt_active"] == "1")
     siblings = evidence.get("siblings")
-    return any("," in each or "-" in each for each in siblings) if siblings else None
+    return any("," in core or "-" in core for core in siblings) if siblings else None
 
 
-def online_cpus(evidence: Mapping[str, Any]) -> frozenset[int]:
+def parse_online_cpus(evidence: Mapping[str, Any]) -> frozenset[int]:
     """The online CPUs; none where the kernel's list was not recorded or is garbage."""
     try:
         return parse_cpu_list(evidence["online"] or "")
@@ -35,10 +35,10 @@ def online_cpus(evidence: Mapping[str, Any]) -> frozenset[int]:
         return frozenset()
 
 
-def sockets(evidence: Mapping[str, Any]) -> int | None:
+def count_sockets(evidence: Mapping[str, Any]) -> int | None:
     """How many sockets there are; None where the kernel does not tell, or has no number for one (-1)."""
-    found = [str(each) for each in evidence.get("sockets", ())]
-    return len(found) if found and all(each.isdigit() for each in found) else None
+    numbers = [str(each) for each in evidence.get("sockets", ())]
+    return len(numbers) if numbers and all(number.isdigit() for number in numbers) else None
 
 
 def interpret_cpus(evidence: Mapping[str, Any]) -> CpuFacts:
@@ -47,7 +47,7 @@ def interpret_cpus(evidence: Mapping[str, Any]) -> CpuFacts:
         offline=evidence.get("offline"),
         present=evidence.get("present"),
         isolated=evidence.get("isolated"),
-        smt=_smt(evidence),
+        smt=_is_smt_on(evidence),
         siblings=tuple(evidence.get("siblings", ())),
         numa=dict(evidence.get("numa", {})),
     )
@@ -112,34 +112,34 @@ def parse_parameters(command_line: str | None) -> Parameters:
         words = shlex.split(command_line or "")
     except ValueError:
         words = (command_line or "").split()
-    found: dict[str, tuple[str, ...]] = {}
+    parameters: dict[str, tuple[str, ...]] = {}
     for word in words:
         name, _equals, value = word.partition("=")
         if name in PARAMETERS:
-            found[name] = (*found.get(name, ()), value)
-    return found
+            parameters[name] = (*parameters.get(name, ()), value)
+    return parameters
 
 
-def _place(cgroup: CgroupFacts, name: str) -> str | None:
+def _find_mountpoint(cgroup: CgroupFacts, name: str) -> str | None:
     return cgroup.mountpoints.get(name) or cgroup.mountpoints.get(V1_NAMES.get(name, name))
 
 
 def _by_cgroup_files(cgroup: CgroupFacts, evidence: Mapping[str, Any]) -> Iterator[tuple[str, bool | None, str]]:
     probes, tops = evidence.get("probes", {}), evidence.get("tops", {})
-    usual = 0 if cgroup.mode is CgroupMode.V2 else -1
-    for feature, (controller, enabled), shown in IN_CGROUPS:
-        probe = probes.get(_place(cgroup, controller)) or {}
+    default = 0 if cgroup.mode is CgroupMode.V2 else -1
+    for feature, (controller, enabled), file_names in IN_CGROUPS:
+        probe = probes.get(_find_mountpoint(cgroup, controller)) or {}
         files = set(probe.get("files", ()))
-        name = next((each for each in shown if each in files), shown[usual])
+        name = next((candidate for candidate in file_names if candidate in files), file_names[default])
         if files & set(enabled):
             yield feature, name in files, f"{probe.get('cgroup')}/{name}"
         else:
             yield feature, None, f"{name}, and no cgroup to see it in"
-    for feature, controller, shown in AT_THE_TOP:
-        place = _place(cgroup, controller)
-        files = set(tops.get(place, {}).get("files", ()))
-        name = next((each for each in shown if each in files), shown[usual])
-        yield feature, name in files if files else None, f"{place or '?'}/{name}"
+    for feature, controller, file_names in AT_THE_TOP:
+        mountpoint = _find_mountpoint(cgroup, controller)
+        files = set(tops.get(mountpoint, {}).get("files", ()))
+        name = next((candidate for candidate in file_names if candidate in files), file_names[default])
+        yield feature, name in files if files else None, f"{mountpoint or '?'}/{name}"
 
 
 def _by_kernel_files(snapshot: Mapping[str, Any]) -> Iterator[tuple[str, bool | None, str]]:
@@ -152,7 +152,7 @@ def _by_kernel_files(snapshot: Mapping[str, Any]) -> Iterator[tuple[str, bool | 
     yield "resctrl_mounted", bool(resctrl.get("files")) if "files" in resctrl else None, RESCTRL
 
 
-def swaps(proc_swaps: str | None) -> tuple[str, ...] | None:
+def parse_swaps(proc_swaps: str | None) -> tuple[str, ...] | None:
     """The files and devices swapped to, proc(5); None when that was not recorded."""
     if proc_swaps is None:
         return None
@@ -168,7 +168,7 @@ def interpret_kernel(snapshot: Mapping[str, Any], cgroup: CgroupFacts) -> Kernel
         features={name: value for name, value, _path in probes},
         probed={name: path for name, _value, path in probes},
         sysctls={path: text for path, text in sysctls.items() if text is not None},
-        swaps=swaps(snapshot["system"].get("swaps")),
+        swaps=parse_swaps(snapshot["system"].get("swaps")),
     )
 
 
@@ -186,7 +186,7 @@ def interpret_boot(evidence: Mapping[str, Sequence[str]] | None) -> dict[str, Pa
 def next_command_line(boot: Mapping[str, Parameters] | None) -> Parameters | None:
     """The command line that an image boots with; None when no file tells, or its entries do not agree."""
     for beginning in _STRONGEST_FIRST:
-        lines = [said for path, said in (boot or {}).items() if path.startswith(beginning)]
+        lines = [parameters for path, parameters in (boot or {}).items() if path.startswith(beginning)]
         if lines:
             return lines[0] if all(line == lines[0] for line in lines) else None
     return None
@@ -201,8 +201,8 @@ FIRST_WITHOUT_V1 = 258
 
 def major_version(version: str | None) -> int | None:
     """257 of ``257.13-1~deb13u1`` and of ``v257``."""
-    found = re.match(r"v?(\d+)", version or "")
-    return int(found[1]) if found else None
+    match = re.match(r"v?(\d+)", version or "")
+    return int(match[1]) if match else None
 
 
 def parse_switch(values: tuple[str, ...] | None) -> bool | None:
@@ -212,7 +212,7 @@ def parse_switch(values: tuple[str, ...] | None) -> bool | None:
     return values[-1].lower() in ("", "1", "y", "yes", "t", "true", "on")
 
 
-def next_mode(version: int | None, given: Parameters) -> tuple[CgroupMode | None, str | None]:
+def next_mode(version: int | None, parameters: Parameters) -> tuple[CgroupMode | None, str | None]:
     """The mode after a reboot with this command line; None where the distribution's build option decides it.
 
     Since 256 that option can only be v2 (systemd NEWS).
@@ -221,22 +221,22 @@ def next_mode(version: int | None, given: Parameters) -> tuple[CgroupMode | None
         return None, None
     if version >= FIRST_WITHOUT_V1:
         return CgroupMode.V2, f"systemd {version} has no cgroup v1 (removed in {FIRST_WITHOUT_V1})"
-    wants_v2 = parse_switch(given.get(UNIFIED))
-    if wants_v2 or (wants_v2 is None and "all" in given.get("cgroup_no_v1", ())):
+    wants_v2 = parse_switch(parameters.get(UNIFIED))
+    if wants_v2 or (wants_v2 is None and "all" in parameters.get("cgroup_no_v1", ())):
         return CgroupMode.V2, "the kernel command line asks for v2"
     if wants_v2 is None:
         return (CgroupMode.V2, f"systemd {version} gives v2 unasked") if version > LAST_WITHOUT_FORCE else (None, None)
-    if version > LAST_WITHOUT_FORCE and not parse_switch(given.get(LEGACY_FORCE)):
+    if version > LAST_WITHOUT_FORCE and not parse_switch(parameters.get(LEGACY_FORCE)):
         end = "does not boot" if version == 256 else "waits 30 s and starts with v2"
         return CgroupMode.V2, f"systemd {version} {end} when v1 is asked for without {LEGACY_FORCE}=1"
-    legacy = parse_switch(given.get(LEGACY))
+    legacy = parse_switch(parameters.get(LEGACY))
     return CgroupMode.V1 if legacy else CgroupMode.HYBRID, f"the kernel command line asks for v1 ({UNIFIED}=0)"
 
 
-def interpret_systemd(services: Mapping[str, Any], given: Parameters) -> SystemdFacts:
+def interpret_systemd(services: Mapping[str, Any], parameters: Parameters) -> SystemdFacts:
     """SystemdFacts of a snapshot's ``services`` section; ``given`` is what the next boot finds on its command line."""
     running, installed = services["version"], services.get("installed")
-    mode, reason = next_mode(major_version(installed or running), given)
+    mode, reason = next_mode(major_version(installed or running), parameters)
     return SystemdFacts(
         running=running,
         installed=installed,

@@ -58,7 +58,7 @@ def table_setting(settings: Settings, key: str) -> Mapping[str, Any]:
     return value
 
 
-def _amount(key: str, resource: str, value: Any) -> Fraction:
+def _parse_amount(key: str, resource: str, value: Any) -> Fraction:
     # The decoder takes no number for a string: `cpu: 1` is not `cpu: "1"`.
     if not isinstance(value, str):
         raise UnreadableReservation(f"{key}.{resource} is not written as a text")
@@ -86,23 +86,25 @@ def require_reservable(settings: Settings) -> None:
                 continue
             if resource not in RESERVABLE:
                 raise UnreadableReservation(f"{key}.{resource} cannot be reserved")
-            if _amount(key, resource, value) < 0:
+            if _parse_amount(key, resource, value) < 0:
                 raise UnreadableReservation(f"{key}.{resource} is negative")
 
 
 def reserved_amount(settings: Settings, resource: str) -> Fraction:
     """systemReserved plus kubeReserved of a resource; UnreadableReservation when kubelet would refuse one."""
     amounts = [(key, table_setting(settings, key)) for key in (SYSTEM_RESERVED.key, KUBE_RESERVED.key)]
-    return sum((_amount(key, resource, each[resource]) for key, each in amounts if resource in each), Fraction(0))
+    return sum(
+        (_parse_amount(key, resource, table[resource]) for key, table in amounts if resource in table), Fraction(0)
+    )
 
 
 def cpu_reservation(settings: Settings) -> CpuReservation:
     """CPUs reserved; named ones replace the counted ones (cmd/kubelet/app/server.go)."""
-    named = settings[RESERVED_SYSTEM_CPUS.key].value if RESERVED_SYSTEM_CPUS.key in settings else None
-    if named in (None, ""):
+    listed = settings[RESERVED_SYSTEM_CPUS.key].value if RESERVED_SYSTEM_CPUS.key in settings else None
+    if listed in (None, ""):
         return CpuReservation(ceil(reserved_amount(settings, "cpu")))
     try:
-        ids = parse_cpu_list(str(named))
+        ids = parse_cpu_list(str(listed))
     except ValueError as error:
         raise UnreadableReservation(f"{RESERVED_SYSTEM_CPUS.key}: {error}") from None
     return CpuReservation(len(ids), ids)
@@ -121,7 +123,7 @@ def reserved_memory_total(settings: Settings) -> Fraction | None:
         threshold = EVICTION_DEFAULT
     if threshold.endswith("%"):
         return None
-    return reserved_amount(settings, "memory") + _amount(EVICTION_HARD.key, "memory.available", threshold)
+    return reserved_amount(settings, "memory") + _parse_amount(EVICTION_HARD.key, "memory.available", threshold)
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,7 @@ def numa_amounts(settings: Settings) -> tuple[NumaAmount, ...]:
     entries = settings[RESERVED_MEMORY.key].value if RESERVED_MEMORY.key in settings else None
     if not isinstance(entries, (list, type(None))):
         raise UnreadableReservation(f"{RESERVED_MEMORY.key} is not a list")
-    return tuple(each for entry in entries or () for each in _numa_entry(entry))
+    return tuple(amount for entry in entries or () for amount in _numa_entry(entry))
 
 
 def _numa_entry(entry: Any) -> Iterator[NumaAmount]:
@@ -147,7 +149,7 @@ def _numa_entry(entry: Any) -> Iterator[NumaAmount]:
         raise UnreadableReservation(f"{RESERVED_MEMORY.key} has an entry without limits")
     for resource, amount in limits.items():
         # A Quantity, unlike the other tables, may be written as a number.
-        parsed = _amount(RESERVED_MEMORY.key, str(resource), str(amount))
+        parsed = _parse_amount(RESERVED_MEMORY.key, str(resource), str(amount))
         yield NumaAmount(str(entry.get("numaNode")), str(resource), parsed)
 
 
@@ -165,9 +167,9 @@ def _numa_nodes(cpus: CpuFacts) -> list[int]:
 
 def equal_shares(total: int, nodes: Sequence[int]) -> list[Mapping[str, Any]]:
     """Equal shares of whole Mi; what is over comes to the first node. Sizes of nodes are not known."""
-    each = total // len(nodes) // MI * MI
-    first = total - each * (len(nodes) - 1)
-    amounts = [first, *[each] * (len(nodes) - 1)]
+    share = total // len(nodes) // MI * MI
+    first = total - share * (len(nodes) - 1)
+    amounts = [first, *[share] * (len(nodes) - 1)]
     return [
         {"numaNode": node, "limits": {"memory": _quantity_text(amount)}}
         for node, amount in zip(nodes, amounts, strict=True)

@@ -204,7 +204,7 @@ class RubikConfig:
 class WriterFacts:
     """Others who write to cgroups or to kubelet's files: who, and by what they were seen."""
 
-    seen: Mapping[str, str]
+    evidence: Mapping[str, str]
     nri_plugins: tuple[str, ...]
     overrides: tuple[str, ...]
     rubik: RubikConfig | None = None

@@ -30,7 +30,7 @@ UNITS = {
 }
 
 
-NRI_FOLDER = "/opt/nri/plugins"
+NRI_DIRECTORY = "/opt/nri/plugins"
 RUBIK_UNIT = "rubik.service"
 RUBIK_DRIVER = "cgroupfs"
 """rubik docs/config.md: the default of cgroupDriver."""
@@ -39,25 +39,29 @@ OVERRIDES = ("/etc/systemd/system.control", "/run/systemd/system.control")
 
 def interpret_writers(evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]]) -> WriterFacts:
     """WriterFacts of a snapshot's ``writers`` section and the units; who is only installed does not count."""
-    commands, folders = evidence.get("commands", {}), evidence.get("folders", {})
-    seen = {name: f"unit {unit}" for unit, name in UNITS.items() if units.get(unit, {}).get("ActiveState") == "active"}
+    commands, directories = evidence.get("commands", {}), evidence.get("folders", {})
+    writers = {
+        name: f"unit {unit}" for unit, name in UNITS.items() if units.get(unit, {}).get("ActiveState") == "active"
+    }
     known = {**QOS_AGENTS, **CONFIG_WRITERS}
-    seen.update({known[each]: f"{count} process(es) {each}" for each, count in commands.items() if each in known})
+    writers.update(
+        {known[command]: f"{count} process(es) {command}" for command, count in commands.items() if command in known}
+    )
     return WriterFacts(
-        seen=dict(sorted(seen.items())),
-        nri_plugins=tuple(folders.get(NRI_FOLDER, ())),
+        evidence=dict(sorted(writers.items())),
+        nri_plugins=tuple(directories.get(NRI_DIRECTORY, ())),
         overrides=tuple(
-            f"{folder}/{name}"
-            for folder in OVERRIDES
-            for name in folders.get(folder, ())
+            f"{directory}/{name}"
+            for directory in OVERRIDES
+            for name in directories.get(directory, ())
             if name.startswith("kubepods")
         ),
         rubik=_rubik(evidence.get("rubik"), units.get(RUBIK_UNIT, {})),
     )
 
 
-def _rubik(found: Mapping[str, Any] | None, unit: Mapping[str, str]) -> RubikConfig | None:
+def _rubik(config: Mapping[str, Any] | None, unit: Mapping[str, str]) -> RubikConfig | None:
     """The file on the node is rubik's only where rubik is a service: in a pod it reads a ConfigMap at that path."""
-    if found is None or unit.get("ActiveState") != "active":
+    if config is None or unit.get("ActiveState") != "active":
         return None
-    return RubikConfig(found["cgroup_driver"] or RUBIK_DRIVER, tuple(found["features"]))
+    return RubikConfig(config["cgroup_driver"] or RUBIK_DRIVER, tuple(config["features"]))

@@ -23,25 +23,25 @@ def absolute_socket(path: str) -> str:
     return path if path.startswith("@") else posixpath.normpath("/" + path.lstrip("/"))
 
 
-def _same_place(path: str) -> str:
+def _normalize(path: str) -> str:
     # /var/run is a link to /run, and the kernel prints the path that was bound.
     return absolute_socket(path).replace("/var/run/", "/run/")
 
 
 def with_socket_state(
-    said: NriFacts, sockets: Mapping[str, Mapping[str, Any]], process: Mapping[str, Any] | None
+    nri: NriFacts, sockets: Mapping[str, Mapping[str, Any]], process: Mapping[str, Any] | None
 ) -> NriFacts:
     """What the files say, with what runs; ``sockets`` are the listening ones by path, ``process`` is the runtime's."""
-    found = {_same_place(path): each for path, each in sockets.items()}.get(_same_place(said.socket_path))
+    socket = {_normalize(path): listener for path, listener in sockets.items()}.get(_normalize(nri.socket_path))
     return replace(
-        said,
-        configured=said.supported is not False and said.configured,
-        running=found is not None,
-        socket_stale=found is not None and _older(found, process),
+        nri,
+        configured=nri.supported is not False and nri.configured,
+        running=socket is not None,
+        socket_stale=socket is not None and _is_older(socket, process),
     )
 
 
-def _older(socket: Mapping[str, Any], process: Mapping[str, Any] | None) -> bool:
+def _is_older(socket: Mapping[str, Any], process: Mapping[str, Any] | None) -> bool:
     """A runtime binds its socket anew at each start; an older one belongs to somebody else."""
-    started, made = (process or {}).get("started_at"), socket.get("ctime")
-    return started is not None and made is not None and made + CLOCK_STEP < started
+    started, created = (process or {}).get("started_at"), socket.get("ctime")
+    return started is not None and created is not None and created + CLOCK_STEP < started

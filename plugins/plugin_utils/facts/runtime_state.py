@@ -49,7 +49,7 @@ class Defect:
 class CrioFacts:
     """Where CRI-O's drop-ins are, and whether all of them were read."""
 
-    folder: str
+    directory: str
     complete: bool
 
 
@@ -57,7 +57,7 @@ class CrioFacts:
 class RuntimeFacts:
     """``layers``: the files in force, in merge order; ``captured``: all that were looked at, missing ones too.
 
-    ``merged``: what containerd makes of its files; of another runtime, nothing. ``schema_in_force``: the one that
+    ``merged``: what containerd makes of its files; of another runtime, nothing. ``effective_schema``: the one that
     counts for them all, where ``config_version`` is the main file's own.
     """
 
@@ -80,7 +80,7 @@ class RuntimeFacts:
     command_line: tuple[str, ...] = ()
     crio: CrioFacts | None = None
     program: str | None = None
-    schema_in_force: int | None = None
+    effective_schema: int | None = None
     merged: Layers = field(default_factory=lambda: Layers(()))
 
     @property

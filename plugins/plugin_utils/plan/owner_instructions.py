@@ -140,7 +140,7 @@ def owner_instructions(inputs: PlanInputs) -> tuple[OwnerInstructions, ...]:
     known: Mapping[str, Callable[[PlanInputs], OwnerInstructions]] = {"kubeadm": _kubeadm, "kubespray": _kubespray}
     layout = inputs.facts.layout.name
     found = [known[layout](inputs)] if layout in known else []
-    if "volcano-config-service" in inputs.facts.writers.seen:
+    if "volcano-config-service" in inputs.facts.writers.evidence:
         found.append(_openfuyao(inputs))
     return tuple(found)
 

@@ -61,8 +61,8 @@ Releases before 1.7 take every schema above 1 for 2.
 
 def parse_release(version: str | None) -> tuple[int, int] | None:
     """(major, minor) of 1.7.24~ds1 or v2.0.1; None for anything else."""
-    found = re.match(r"v?(\d+)\.(\d+)", version or "")
-    return (int(found[1]), int(found[2])) if found else None
+    match = re.match(r"v?(\d+)\.(\d+)", version or "")
+    return (int(match[1]), int(match[2])) if match else None
 
 
 def newest_schema(version: str | None) -> int | None:

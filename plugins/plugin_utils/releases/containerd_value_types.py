@@ -16,7 +16,7 @@ from .containerd_schema import CRI_V1, CRI_V2, CRI_V3, IMAGES_V3, NRI_ID
 
 TEXT, NUMBER, SWITCH, TABLE, TEXTS = "a text", "a whole number", "true or false", "a table", "a list of texts"
 FRACTION, DURATION = "a number", 'a duration such as "5s"'
-EACH = "*"
+ANY_KEY = "*"
 """Stands for any key: those of a map, such as names of handlers."""
 _GO_DURATION = re.compile(r"[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)")
 
@@ -38,7 +38,7 @@ def is_of_type(value: Any, kind: str) -> bool:
     if kind == NUMBER:
         return isinstance(value, int) and not isinstance(value, bool)
     if kind == TEXTS:
-        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
     if kind == DURATION:
         return isinstance(value, str) and _GO_DURATION.fullmatch(value) is not None
     return isinstance(value, {TEXT: str, SWITCH: bool, TABLE: Mapping}[kind])
@@ -58,11 +58,11 @@ OF_FILE: Mapping[Path, Fields] = {
     ("debug",): _fields(text="address format level", number="uid gid", switch="log_trace_id"),
     ("grpc",): {**_SERVER, **_fields(text="tcp_address tcp_tls_ca tcp_tls_cert tcp_tls_key tcp_tls_common_name")},
     ("metrics",): _fields(text="address", switch="grpc_histogram"),
-    ("proxy_plugins",): {EACH: TABLE},
-    ("proxy_plugins", EACH): _fields(text="type address platform"),
-    ("stream_processors",): {EACH: TABLE},
-    ("stream_processors", EACH): _fields(text="path returns", texts="accepts args env"),
-    ("timeouts",): {EACH: TEXT},
+    ("proxy_plugins",): {ANY_KEY: TABLE},
+    ("proxy_plugins", ANY_KEY): _fields(text="type address platform"),
+    ("stream_processors",): {ANY_KEY: TABLE},
+    ("stream_processors", ANY_KEY): _fields(text="path returns", texts="accepts args env"),
+    ("timeouts",): {ANY_KEY: TEXT},
     ("ttrpc",): _fields(text="address", number="uid gid"),
 }
 """Tables of a file itself; each file is decoded alone."""
@@ -111,8 +111,8 @@ SHARED: Mapping[str, Mapping[Path, Fields]] = {
         (): {**_CRI, **_SERVICE, **_PULLING, **_fields(text="sandbox_image")},
         ("cni",): _CNI,
         ("containerd",): {**_CONTAINERD, **_SNAPSHOTS},
-        ("containerd", "runtimes"): {EACH: TABLE},
-        ("containerd", "runtimes", EACH): _HANDLER,
+        ("containerd", "runtimes"): {ANY_KEY: TABLE},
+        ("containerd", "runtimes", ANY_KEY): _HANDLER,
         ("image_decryption",): _fields(text="key_model"),
         ("registry",): _fields(text="config_path", table="auths configs headers mirrors"),
         ("x509_key_pair_streaming",): _KEYS,
@@ -163,7 +163,7 @@ OLD: Mapping[str, Mapping[Path, Fields]] = {
             **SHARED[CRI_V2][("containerd",)],
             **_fields(switch="no_pivot", table="default_runtime untrusted_workload_runtime"),
         },
-        ("containerd", "runtimes", EACH): _OLD_HANDLER,
+        ("containerd", "runtimes", ANY_KEY): _OLD_HANDLER,
         ("containerd", "default_runtime"): _OLD_HANDLER,
         ("containerd", "untrusted_workload_runtime"): _OLD_HANDLER,
     },
@@ -192,8 +192,8 @@ NEW: Mapping[str, Mapping[Path, Fields]] = {
         },
         ("cni",): {**_CNI, **_fields(texts="bin_dirs", switch="use_internal_loopback")},
         ("containerd",): _CONTAINERD,
-        ("containerd", "runtimes"): {EACH: TABLE},
-        ("containerd", "runtimes", EACH): {
+        ("containerd", "runtimes"): {ANY_KEY: TABLE},
+        ("containerd", "runtimes", ANY_KEY): {
             **_HANDLER,
             **_fields(text="sandboxer io_type", switch="cgroup_writable disable_pause_image_pull"),
         },
@@ -205,7 +205,7 @@ NEW: Mapping[str, Mapping[Path, Fields]] = {
             **_fields(number="concurrent_layer_fetch_buffer", switch="use_local_image_pull", table="pinned_images"),
         },
         ("image_decryption",): _fields(text="key_model"),
-        ("pinned_images",): {EACH: TEXT},
+        ("pinned_images",): {ANY_KEY: TEXT},
         ("registry",): _fields(text="config_path"),
     },
     NRI_ID: {
@@ -283,7 +283,7 @@ SINCE_1_7: Mapping[str, Mapping[Path, frozenset[str]]] = {
         ("containerd",): frozenset({"ignore_blockio_not_enabled_errors"}),
         ("containerd", "default_runtime"): OF_RUNTIMES,
         ("containerd", "untrusted_workload_runtime"): OF_RUNTIMES,
-        ("containerd", "runtimes", EACH): OF_RUNTIMES,
+        ("containerd", "runtimes", ANY_KEY): OF_RUNTIMES,
     },
     "io.containerd.service.v1.tasks-service": {(): frozenset({"blockio_config_file"})},
     "io.containerd.snapshotter.v1.overlayfs": {(): frozenset({"mount_options", "sync_remove"})},
@@ -313,15 +313,15 @@ IGNORED_SINCE_2_3: Mapping[Path, frozenset[str]] = {
 
 def plugin_tables_since_2_3() -> Mapping[str, Mapping[Path, Fields]]:
     """Tables by plugin of 2.3 and later."""
-    kept = {
+    runtime_tables = {
         path: {key: kind for key, kind in fields.items() if key not in IGNORED_SINCE_2_3.get(path, ())}
         for path, fields in NEW[CRI_V3].items()
     }
-    return {**plugin_tables(2), CRI_V3: kept}
+    return {**plugin_tables(2), CRI_V3: runtime_tables}
 
 
 def full_name(plugin: str, tables: Mapping[str, Mapping[Path, Fields]]) -> str:
     """A plugin of schema 1 by its name in the tables: its last part."""
     if plugin in (CRI_V1, CRI_V2, CRI_V3):
         return CRI_V2 if plugin == CRI_V1 else plugin
-    return next((each for each in tables if each == plugin or each.rpartition(".")[2] == plugin), plugin)
+    return next((name for name in tables if name == plugin or name.rpartition(".")[2] == plugin), plugin)

@@ -45,37 +45,37 @@ GATES: Mapping[str, Gate] = {
 
 def gate_problems(gates: Mapping[str, object], version: Version) -> Iterator[str]:
     """Why a kubelet of this version would not start with these gates."""
-    every = kubelet_generated.GATES.get(version)
+    table = kubelet_generated.GATES.get(version)
     for name, value in gates.items():
         gate = GATES.get(name)
-        if every is not None and (gate is None or (version >= gate.since and name not in every)):
-            yield from _by_table(every, name, value, version)
+        if table is not None and (gate is None or (version >= gate.since and name not in table)):
+            yield from _find_table_problems(table, name, value, version)
         elif gate and version < gate.since:
-            yield f"{name} came with {_text(gate.since)}"
+            yield f"{name} came with {_format(gate.since)}"
         elif gate and gate.locked and version >= gate.locked and parse_bool(value) is False:
-            yield f"{name} is locked to true since {_text(gate.locked)}"
+            yield f"{name} is locked to true since {_format(gate.locked)}"
     yield from _missing_dependencies(gates, version)
 
 
 def _missing_dependencies(gates: Mapping[str, object], version: Version) -> Iterator[str]:
     """Gates that are on without those that they depend on: the gates' Validate, since 1.35."""
-    every = kubelet_generated.GATES.get(version)
-    if every is None or {"AllAlpha", "AllBeta"} & set(gates):
+    table = kubelet_generated.GATES.get(version)
+    if table is None or {"AllAlpha", "AllBeta"} & set(gates):
         return
-    on = {name: parse_bool(gates[name]) if name in gates else is_default_on(known) for name, known in every.items()}
+    on = {name: parse_bool(gates[name]) if name in gates else is_default_on(known) for name, known in table.items()}
     for name, needed in kubelet_generated.GATE_NEEDS[version].items():
-        off = [each for each in needed.split("|") if on.get(each) is False]
+        off = [gate for gate in needed.split("|") if on.get(gate) is False]
         if on.get(name) and off and gates.keys() & {name, *off}:
             yield f"{name} is on, and needs {', '.join(off)}"
 
 
-def _by_table(every: Mapping[str, str], name: str, value: object, version: Version) -> Iterator[str]:
+def _find_table_problems(table: Mapping[str, str], name: str, value: object, version: Version) -> Iterator[str]:
     """Of a gate that no rule knows, in a version whose gates are all known."""
-    known = every.get(name)
+    known = table.get(name)
     if known is None:
-        yield f"{_text(version)} has no gate {name}"
+        yield f"{_format(version)} has no gate {name}"
     elif known.endswith(LOCKED) and parse_bool(value) is (not is_default_on(known)):
-        yield f"{name} is locked to {known[: -len(LOCKED)]} in {_text(version)}"
+        yield f"{name} is locked to {known[: -len(LOCKED)]} in {_format(version)}"
 
 
 def is_default_on(known: str) -> bool:
@@ -83,5 +83,5 @@ def is_default_on(known: str) -> bool:
     return known.startswith("true")
 
 
-def _text(version: Version) -> str:
+def _format(version: Version) -> str:
     return ".".join(map(str, version))

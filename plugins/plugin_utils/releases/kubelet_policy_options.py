@@ -68,22 +68,22 @@ def parse_bool(value: object) -> bool | None:
     return True if text in _TRUE else False if text in _FALSE else None
 
 
-def _gate(gates: Mapping[str, object], name: str, unsaid: object) -> bool:
+def _is_gate_on(gates: Mapping[str, object], name: str, default: object) -> bool:
     chosen = parse_bool(gates[name]) if name in gates else None
-    return bool(unsaid) if chosen is None else chosen
+    return bool(default) if chosen is None else chosen
 
 
 def stage_in(history: OptionHistory, version: Version) -> str | None:
     """``Alpha``, ``Beta``, empty for a stable option, None for one that the version does not have."""
-    reached = (("", history.stable), ("Beta", history.beta), ("Alpha", history.alpha))
-    return next((stage for stage, since in reached if since and version >= since), None)
+    stages = (("", history.stable), ("Beta", history.beta), ("Alpha", history.alpha))
+    return next((stage for stage, since in stages if since and version >= since), None)
 
 
 def gate_errors(
     manager: Manager, options: Mapping[str, object], gates: Mapping[str, object], version: Version
 ) -> Iterator[str]:
     """Why a kubelet of this version would not start with any options."""
-    if options and not _gate(gates, manager.gate, version >= manager.gate_on):
+    if options and not _is_gate_on(gates, manager.gate, version >= manager.gate_on):
         yield f"the gate {manager.gate} is off"
 
 
@@ -98,12 +98,12 @@ def option_errors(
             yield f"Kubernetes {version[0]}.{version[1]} has no option {name}"
             continue
         gate = manager.stage_gate % stage
-        if stage and not _gate(gates, gate, stage == "Beta" and version >= manager.beta_on):
+        if stage and not _is_gate_on(gates, gate, stage == "Beta" and version >= manager.beta_on):
             yield f"{name} needs the gate {gate}"
-        yield from _wrong_value(name, value)
+        yield from _find_wrong_value(name, value)
 
 
-def _wrong_value(name: str, value: object) -> Iterator[str]:
+def _find_wrong_value(name: str, value: object) -> Iterator[str]:
     if name == "max-allowable-numa-nodes":
         if not str(value).isdecimal() or len(str(value)) > 9 or int(str(value)) < 8:
             yield f"{name}={value} is not a number of 8 or more"

@@ -69,10 +69,10 @@ def refuse_dropin_directory(draft: PlanDraft) -> Iterator[Refusal]:
             f" {then or 'none'}",
             "Restart kubelet (systemctl daemon-reload, systemctl restart kubelet), then run again.",
         )
-    if start.unseen and reads_folder(draft.kubelet):
+    if start.incomplete_reason and reads_folder(draft.kubelet):
         yield Refusal(
             "dropins-not-read",
-            f"not all drop-ins are known: {start.unseen}",
+            f"not all drop-ins are known: {start.incomplete_reason}",
             "Keep at most 64 readable drop-ins in this folder; one that is not known could beat every setting.",
             file=start.config_dir,
         )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cgroup_driver import predict_answer
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cgroup_driver import predict_runtime_config
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import DriverFacts
 
 SYSTEMD, CGROUPFS = Driver.SYSTEMD, Driver.CGROUPFS
@@ -54,4 +54,4 @@ def test_a_driver_for_both_sides_leaves_who_said_so() -> None:
 )
 def test_a_runtime_answers_later_as_far_as_it_does_now(answer: Any, driver: Driver | None, later: Any) -> None:
     cri = {"endpoint": "unix:///x.sock", "runtime_config": answer}
-    assert predict_answer(cri, driver) == {**cri, "runtime_config": later}
+    assert predict_runtime_config(cri, driver) == {**cri, "runtime_config": later}

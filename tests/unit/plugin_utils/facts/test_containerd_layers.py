@@ -355,7 +355,7 @@ def test_imports_that_name_no_file_and_those_nobody_captured() -> None:
     }
     found = read_layers(configs[MAIN], configs, "1.7.0")
     assert found.missing == ("/gone.toml",)
-    assert found.unseen == ("/unseen.toml", "/etc/containerd/7")
+    assert found.unrecorded == ("/unseen.toml", "/etc/containerd/7")
 
 
 def test_a_file_that_cannot_be_read_is_a_layer_without_values() -> None:

@@ -13,7 +13,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubele
     healthz_address,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.config_file import ConfigFile
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_command_line import flags
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_command_line import parse_flags
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import healthz_url
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.services import kubelet_unhealthy
 from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
@@ -31,7 +31,7 @@ DEFAULT = "http://127.0.0.1:10248/healthz"
 
 def url(main: dict[str, Any], *words: str, dropins: tuple[dict[str, Any], ...] = ()) -> str | None:
     layers = [ConfigFile(f"/d/{number}.conf", "regular", values) for number, values in enumerate(dropins)]
-    line = flags([(word, "a test") for word in words])
+    line = parse_flags([(word, "a test") for word in words])
     return healthz_url(ConfigFile("/main", "regular", main), layers, line, (1, 34))
 
 

@@ -16,9 +16,9 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cgroup_dr
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_command_line import (
     flag_values,
-    flags,
-    next_line,
-    running_flags,
+    parse_flags,
+    parse_next_line,
+    parse_running_flags,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import (
     merge_override,
@@ -27,9 +27,9 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_l
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_settings import (
     cpu_checksum,
+    find_line_agents_miss,
     fnv32a,
     interpret_kubelet,
-    line_agents_miss,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_state import KubeletFacts
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import Claim, DriverFacts
@@ -188,7 +188,7 @@ def test_flags_in_every_shape_are_read() -> None:
         "--",
         "--cgroup-root",
     ]
-    assert flag_values(running_flags(argv)) == {
+    assert flag_values(parse_running_flags(argv)) == {
         "evictionHard": {"memory.available": "100Mi", "nodefs.available": "10%"},
         "enforceNodeAllocatable": ["pods"],
         "reservedMemory": [
@@ -290,7 +290,7 @@ def with_unit(drop_in: str, **variables: str) -> dict[str, Any]:
 
 
 def test_the_next_command_line_of_kubeadms_unit_has_the_variables_in_order() -> None:
-    line = next_line(
+    line = parse_next_line(
         with_unit(
             KUBEADM_TEXT,
             kubeadm='KUBELET_KUBEADM_ARGS="--cgroup-driver=systemd --v=2"\n',
@@ -308,7 +308,7 @@ def test_the_next_command_line_of_kubeadms_unit_has_the_variables_in_order() -> 
     ]
     assert line[-1][1] == "KUBELET_EXTRA_ARGS in /etc/default/kubelet"
     assert line[3][1] == f"KUBELET_CONFIG_ARGS in {KUBEADM}"
-    assert flag_values(flags(line)) == {"cgroupDriver": "cgroupfs"}
+    assert flag_values(parse_flags(line)) == {"cgroupDriver": "cgroupfs"}
 
 
 def test_a_variable_within_a_word_and_what_resets() -> None:
@@ -316,15 +316,15 @@ def test_a_variable_within_a_word_and_what_resets() -> None:
         "[Service]\nEnvironment=A=1\nEnvironment=\nEnvironment=B=2\nEnvironmentFile=/etc/default/kubelet\n"
         "EnvironmentFile=\nExecStart=\nExecStart=-/opt/kubelet --a=${A} --b=x$B ${C}\n"
     )
-    line = next_line(with_unit(drop_in, extra="B=3\n"))
+    line = parse_next_line(with_unit(drop_in, extra="B=3\n"))
     assert [word for word, _source in line] == ["/opt/kubelet", "--a=", "--b=x2", ""]
 
 
 @pytest.mark.parametrize("drop_in", ["", RESET, f"{RESET}ExecStart=/usr/bin/k3s agent\n"])
 def test_a_unit_that_starts_something_else_says_nothing(drop_in: str) -> None:
     found = with_unit(drop_in)
-    assert [word for word, _source in next_line(found)] == (["/usr/bin/kubelet"] if not drop_in else [])
-    assert next_line(evidence("1.30.0")) == ()
+    assert [word for word, _source in parse_next_line(found)] == (["/usr/bin/kubelet"] if not drop_in else [])
+    assert parse_next_line(evidence("1.30.0")) == ()
 
 
 @pytest.mark.parametrize(
@@ -337,10 +337,10 @@ def test_a_unit_that_starts_something_else_says_nothing(drop_in: str) -> None:
 )
 def test_a_unit_that_is_not_known_whole_says_nothing(path: str, captured: dict[str, Any] | None) -> None:
     found = with_unit(f"[Service]\nEnvironmentFile=-{path}\n" if path != UNIT else "")
-    assert "/usr/bin/kubelet" in [word for word, _source in next_line(with_unit(""))]
+    assert "/usr/bin/kubelet" in [word for word, _source in parse_next_line(with_unit(""))]
     if captured:
         found["files"][path] = captured
-    assert next_line(found) == ()
+    assert parse_next_line(found) == ()
 
 
 def test_what_the_next_start_would_take_is_a_claim() -> None:
@@ -393,7 +393,7 @@ def test_why_configz_says_nothing(answer: dict[str, Any] | None, error: str | No
     ],
 )
 def test_driver_lines_that_agents_do_not_read(line: str, odd: int | None) -> None:
-    assert line_agents_miss(f"kind: x\n{line}\n", "cgroupDriver", CGROUP_DRIVER.choices) == odd
+    assert find_line_agents_miss(f"kind: x\n{line}\n", "cgroupDriver", CGROUP_DRIVER.choices) == odd
 
 
 REAL = [

@@ -14,10 +14,10 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.machine i
     interpret_kernel,
     major_version,
     next_mode,
-    online_cpus,
+    parse_online_cpus,
     parse_parameters,
+    parse_swaps,
     parse_switch,
-    swaps,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import KernelFacts
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.other_writers import interpret_writers
@@ -161,7 +161,7 @@ def test_nothing_recorded_is_nothing_known() -> None:
     ],
 )
 def test_swap_areas_are_read_from_the_table_of_the_kernel(text: str | None, places: tuple[str, ...] | None) -> None:
-    assert swaps(text) == places
+    assert parse_swaps(text) == places
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_smt_is_found_by_the_kernels_word_or_by_siblings(evidence: dict[str, Any
 
 
 def test_online_cpus_are_read_and_garbage_is_none() -> None:
-    found = [online_cpus({"online": text}) for text in ("0-1,4", "", None, "all of them", "3-1")]
+    found = [parse_online_cpus({"online": text}) for text in ("0-1,4", "", None, "all of them", "3-1")]
     assert found == [{0, 1, 4}, set(), set(), set(), set()]
 
 
@@ -189,7 +189,7 @@ def test_writers_are_found_by_process_unit_and_folder() -> None:
     found = interpret_writers(
         {"commands": {"koordlet": 2, "volcano-config-": 1, "cadvisor": 1}, "folders": folders}, units
     )
-    assert found.seen == {
+    assert found.evidence == {
         "koordlet": "2 process(es) koordlet",
         "systemd-oomd": "unit systemd-oomd.service",
         "volcano-config-service": "1 process(es) volcano-config-",

@@ -168,7 +168,7 @@ def test_where_drop_ins_are_and_whether_all_were_read(aligned: Snapshot) -> None
     node = crio(aligned, **{f"{number:02}.conf": "" for number in range(63)})
     found = runtime(node)
     assert found.crio is not None
-    assert (found.crio.folder, found.crio.complete) == ("/etc/crio/crio.conf.d", True)
+    assert (found.crio.directory, found.crio.complete) == ("/etc/crio/crio.conf.d", True)
     more = runtime(put(node, regular(""), "runtime", "crio", "files", FOLDER + "zz.conf")).crio
     assert more is not None
     assert not more.complete
