@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which cgroup driver kubelet and the container runtime have, and which source decides it: all rules are here.
+"""All rules for the cgroup drivers of kubelet and the container runtime, and for the source that decides them.
 
 kubelet: a flag, its files, its default, in the order of kubelet_layers.py. A kubelet that asks the CRI takes the
-runtime's driver instead (KEP-4033). What runs already may differ: its /configz says.
-A runtime has one driver by its files and one that it runs with. containerd has them for each handler; they count where
-all handlers have the same. CRI-O and docker have one: a flag, else their files; what runs is the CRI's RuntimeConfig.
+runtime's driver instead (KEP-4033). The running kubelet may use another driver, which its /configz reports.
+A runtime has a configured and a running driver. containerd has both for each handler; they count if all handlers agree.
+CRI-O and docker have one setting: a flag, else their files; the CRI's RuntimeConfig reports the running driver.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from .runtime_state import RuntimeFacts
 
 DRIVER_FROM_CRI_GATE = "KubeletCgroupDriverFromCRI"
 GATE_ALPHA_SINCE, GATE_BETA_SINCE, GATE_LOCKED_SINCE = (1, 28), (1, 31), (1, 34)
-"""pkg/features/kube_features.go: off by default, on by default, on for good."""
+"""pkg/features/kube_features.go: off by default, on by default, always on."""
 CONFIGZ_EFFECTIVE_SINCE = (1, 35)
 CRI_SOURCE = "the CRI's RuntimeConfig"
 K3S_SOURCE = "k3s, which gives kubelet containerd's driver"
 
 
 def as_driver(word: Any) -> Driver | None:
-    """kubelet takes anything but exactly ``systemd`` for cgroupfs (container_manager_linux.go); we call it unknown."""
+    """The driver; None if unknown. kubelet reads any other word as cgroupfs (container_manager_linux.go)."""
     return Driver(word) if word in CGROUP_DRIVER.choices else None
 
 
 @dataclass(frozen=True)
 class RuntimeConfig:
-    """The answer to the CRI's RuntimeConfig. ``supported``: whether the call is known at all; None: not asked."""
+    """The response to the CRI's RuntimeConfig. ``supported``: whether the runtime knows the call; None: not asked."""
 
     word: str | None = None
     supported: bool | None = None
@@ -61,7 +61,7 @@ def runtime_config(cri: Mapping[str, Any]) -> RuntimeConfig:
 def decide_driver(
     kubelet: KubeletFacts, runtime: RuntimeFacts, claims: Sequence[Claim], cri_config: RuntimeConfig
 ) -> DriverFacts:
-    """The drivers of a node whose kubelet is a process of its own; ``claims``: the runtime's, the strongest first."""
+    """The drivers of a node whose kubelet is a separate process; ``claims``: the runtime's, the strongest first."""
     at_restart = _decide_at_restart(kubelet, cri_config)
     now = _running_decision(kubelet, at_restart)
     configured, live = _runtime_drivers(runtime, claims, cri_config)
@@ -78,7 +78,7 @@ def decide_driver(
 
 
 class Decision(NamedTuple):
-    """``authority``: cri, config, flag, default; None where it is open who decides."""
+    """``authority``: cri, config, flag, default; None if it is unknown which one decides."""
 
     word: str | None
     source: str | None
@@ -86,7 +86,7 @@ class Decision(NamedTuple):
 
 
 def _configured_decision(kubelet: KubeletFacts) -> Decision:
-    """By kubelet's own files and flags."""
+    """The driver from kubelet's own files and flags."""
     setting = kubelet.settings.get(CGROUP_DRIVER.key)
     if setting is None:
         return Decision(None, None, None)
@@ -108,7 +108,7 @@ def asks_cri(version: tuple[int, int] | None, gates: Any) -> bool:
 
 
 def _decide_at_restart(kubelet: KubeletFacts, cri_config: RuntimeConfig) -> Decision:
-    """What kubelet would start with. Where it asks the CRI and we have no answer, who decides is left open."""
+    """The driver at kubelet's next start. Without a response of a CRI that kubelet asks, the authority is unknown."""
     configured = _configured_decision(kubelet)
     gates = kubelet.settings.get(FEATURE_GATES.key)
     if not asks_cri(minor(kubelet.version), gates.value if gates else None):
@@ -119,13 +119,13 @@ def _decide_at_restart(kubelet: KubeletFacts, cri_config: RuntimeConfig) -> Deci
 
 
 def _configz_is_effective(kubelet: KubeletFacts) -> bool:
-    """initConfigz runs after the CRI was asked (cmd/kubelet/app/server.go); before, /configz has what is configured."""
+    """Since 1.35 initConfigz runs after the CRI call (cmd/kubelet/app/server.go); before, /configz shows the files."""
     version = minor(kubelet.version)
     return version is not None and version >= CONFIGZ_EFFECTIVE_SINCE
 
 
 def _running_decision(kubelet: KubeletFacts, at_restart: Decision) -> Decision:
-    """What kubelet runs with by its own word, where that is not what it would start with now."""
+    """The driver that the running kubelet reports, if it is not the one of its next start."""
     word = (kubelet.configz or {}).get(CGROUP_DRIVER.key)
     if word in (None, "", at_restart.word):
         return at_restart
@@ -137,7 +137,7 @@ def _running_decision(kubelet: KubeletFacts, at_restart: Decision) -> Decision:
 def _runtime_drivers(
     runtime: RuntimeFacts, claims: Sequence[Claim], cri_config: RuntimeConfig
 ) -> tuple[Driver | None, Driver | None]:
-    """(by its files, in force)."""
+    """(configured, running)."""
     if runtime.name in (None, "containerd"):
         configured = _common_driver([handler.configured for handler in runtime.handlers]) if runtime.installed else None
         return configured, _common_driver([handler.running for handler in runtime.handlers])
@@ -147,14 +147,14 @@ def _runtime_drivers(
 
 
 def _common_driver(drivers: Sequence[Driver | None]) -> Driver | None:
-    """The one driver all handlers have; None when they differ or one is unknown."""
+    """The driver that all handlers have; None if they differ or one is unknown."""
     return drivers[0] if len(set(drivers)) == 1 else None
 
 
 def k3s_claims(driver: DriverFacts) -> list[Claim]:
-    """What the kubelet in k3s is given where no argument names another driver.
+    """The driver that k3s passes to its kubelet if no argument names another one.
 
-    pkg/agent/containerd/config_linux.go: one decision is both rendered for containerd and given to kubelet.
+    pkg/agent/containerd/config_linux.go: k3s decides once, renders it for containerd and passes it to kubelet.
     """
     return [Claim(CGROUP_DRIVER.key, driver.runtime.value, K3S_SOURCE)] if driver.runtime else []
 
@@ -162,10 +162,10 @@ def k3s_claims(driver: DriverFacts) -> list[Claim]:
 def driver_inside_k3s(
     driver: DriverFacts, kubelet: KubeletFacts, kubelet_claims: Sequence[Claim], layout_claims: Sequence[Claim]
 ) -> DriverFacts:
-    """The drivers of a node with a kubelet in k3s; ``own``: the claims of the drop-ins and arguments that it reads.
+    """The drivers of a node with a kubelet in k3s; ``kubelet_claims``: of the drop-ins and arguments that it reads.
 
-    Before k3s 1.32 it reads none, and what k3s gives it is all that is known. The authority stays the one that a
-    kubelet of its own would have.
+    Before k3s 1.32 it reads none, and only the claims of k3s (``layout_claims``) are known. The authority stays the one
+    of a separate kubelet.
     """
     if kubelet_claims:
         setting = kubelet.settings[CGROUP_DRIVER.key]
@@ -179,15 +179,15 @@ def driver_inside_k3s(
 
 
 def cri_claims(cri_config: RuntimeConfig, runtime: RuntimeFacts, layout: LayoutFacts) -> Iterator[Claim]:
-    """What the CRI answers a kubelet of its own, and what CRI-O says there that it runs with."""
+    """The CRI's driver for a separate kubelet, and CRI-O's running driver from the same response."""
     if cri_config.word and not layout.kubelet_inside:
         yield Claim(CGROUP_DRIVER.key, cri_config.word, CRI_SOURCE)
     if cri_config.driver and runtime.crio:
-        yield Claim("cgroup_manager", cri_config.driver.value, f"{CRI_SOURCE}, in force now")
+        yield Claim("cgroup_manager", cri_config.driver.value, f"{CRI_SOURCE}, in effect now")
 
 
 def predict_runtime_config(cri: Mapping[str, Any], driver: Driver | None) -> Mapping[str, Any]:
-    """The ``cri`` section of a runtime with this driver, which answers as far as it did before."""
+    """The ``cri`` section of a runtime with this driver; unchanged if its response has no driver now."""
     if driver is None or runtime_config(cri).word is None:
         return cri
     return {**cri, "runtime_config": {**cri["runtime_config"], "cgroup_driver": driver.value}}

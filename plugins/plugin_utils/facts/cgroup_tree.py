@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cgroup mode, which controllers each level of the tree hands down, and in which cgroups containers run.
+"""The cgroup mode, the controllers that each level of the tree enables, and the cgroups in which containers run.
 
-The mode is decided as runc's IsCgroup2UnifiedMode and systemd do, from the mount table and statfs.
+The mount table and statfs decide the mode, as in runc's IsCgroup2UnifiedMode and in systemd.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SUBTREE_CONTROL_FILE = "/cgroup.subtree_control"
 
 
 def _is_empty_qos_class(cgroup: str, enabled: tuple[str, ...]) -> bool:
-    """A QoS class without pods hands nothing down, and needs not."""
+    """Whether a QoS class has no pods: it enables no controllers for its children and does not need to."""
     return not enabled and cgroup.removesuffix(".slice").endswith(("burstable", "besteffort"))
 
 
@@ -45,7 +45,7 @@ def _read_level(cgroup: str, files: Mapping[str, str], needed: frozenset[str]) -
 
 
 def interpret_levels(files: Mapping[str, str], needed: frozenset[str]) -> tuple[Level, ...]:
-    """The levels of which the snapshot holds a cgroup.subtree_control, the root first."""
+    """The levels whose cgroup.subtree_control is in the snapshot, the root first."""
     cgroups = sorted(path[: -len(_SUBTREE_CONTROL_FILE)] for path in files if path.endswith(_SUBTREE_CONTROL_FILE))
     return tuple(_read_level(cgroup, files, needed) for cgroup in cgroups)
 
@@ -57,7 +57,7 @@ NEEDED_V1 = frozenset({"cpu", "cpuacct", "cpuset", "memory", "pids"})
 
 
 def _contradiction(mode: CgroupMode, mounts: Mapping[str, Hierarchy], types: Mapping[str, str]) -> str | None:
-    """Where statfs says another filesystem than the mount table at the root or at hybrid's cgroup2."""
+    """How statfs contradicts the mount table, at the root or at hybrid mode's cgroup2 mount; None if it does not."""
     for mount in [
         hierarchy for hierarchy in mounts.values() if hierarchy.mountpoint == ROOT or hierarchy.filesystem == "cgroup2"
     ]:
@@ -77,10 +77,10 @@ def _missing_controllers(mode: CgroupMode, mountpoints: Mapping[str, str]) -> tu
 
 
 def _nesting_reason(mounts: Mapping[str, Hierarchy], tops: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """Why what is mounted is not the top of its hierarchy: kind, k0s in docker, any container.
+    """Why a mount is not the root of its hierarchy (kind, k0s in docker, any container); None if all are roots.
 
-    A cgroup namespace hides the path; but only cgroups below the top have cgroup.type (v2), and only the top has
-    release_agent (v1), kernel/cgroup/cgroup.c and cgroup-v1.c.
+    A cgroup namespace hides the path. But only cgroups below the root have cgroup.type (v2), and only the root has
+    release_agent (v1): kernel/cgroup/cgroup.c and cgroup-v1.c.
     """
     for mount in mounts.values():
         if mount.filesystem in MAGIC and mount.filesystem != "tmpfs" and mount.root != "/":
@@ -89,9 +89,9 @@ def _nesting_reason(mounts: Mapping[str, Hierarchy], tops: Mapping[str, Mapping[
         if not files:
             continue
         if mount.filesystem == "cgroup2" and "cgroup.type" in files:
-            return f"{mount.mountpoint} has cgroup.type, which the top of a hierarchy has not"
+            return f"{mount.mountpoint} has cgroup.type, which the root of a hierarchy does not have"
         if mount.filesystem == "cgroup" and mount.controllers and "release_agent" not in files:
-            return f"{mount.mountpoint} lacks release_agent, which the top of a hierarchy has"
+            return f"{mount.mountpoint} has no release_agent, which the root of a hierarchy has"
     return None
 
 
@@ -102,7 +102,7 @@ def _realtime_threads(evidence: Mapping[str, Any]) -> tuple[RealtimeThread, ...]
 
 
 def interpret_cgroups(evidence: Mapping[str, Any]) -> CgroupFacts:
-    """CgroupFacts of a snapshot's ``cgroups`` section. Of hierarchies that are not in force only a split is told."""
+    """CgroupFacts of a snapshot's ``cgroups`` section. Only ``split`` reports hierarchies that are not in effect."""
     mounts, files = visible_mounts(evidence["mountinfo"]), evidence["files"]
     mode, reason = CgroupMode.UNKNOWN, "the mount table could not be read"
     if evidence.get("mountinfo_read", True):
@@ -144,7 +144,7 @@ def interpret_cgroups(evidence: Mapping[str, Any]) -> CgroupFacts:
 
 
 def interpret_pods(containers: Mapping[str, int], cri: Mapping[str, Any]) -> tuple[PodFacts, list[Claim]]:
-    """PodFacts, and the live tree's claim on the driver. Other runtimes' containers outside kubepods do not count."""
+    """PodFacts, and the driver that cgroup paths show. Other runtimes' containers outside kubepods do not count."""
     drivers = [(path, driver_of(path)) for path in sorted(map(decisive_path, containers))]
     systemd = [path for path, driver in drivers if driver is Driver.SYSTEMD]
     cgroupfs = [path for path, driver in drivers if driver is Driver.CGROUPFS]

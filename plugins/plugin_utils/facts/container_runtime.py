@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which container runtime kubelet uses, and its facts; docker, iSulad and others are read and not configured."""
+"""The container runtime of kubelet and its facts; docker, iSulad and others are read but not configured."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _driver_in(options: object) -> str | None:
 
 
 def _check_exec_opts(config: ConfigFile) -> ConfigFile:
-    """With other exec-opts than texts dockerd does not start: moby daemon/config/config.go, ExecOptions []string."""
+    """dockerd only starts if exec-opts is a list of texts: moby daemon/config/config.go, ExecOptions []string."""
     options = config.values.get("exec-opts", [])
     if options is None or (
         isinstance(options, list) and all(option is None or isinstance(option, str) for option in options)
@@ -63,7 +63,7 @@ def _check_exec_opts(config: ConfigFile) -> ConfigFile:
 
 
 def interpret_other(name: str, evidence: Mapping[str, Any]) -> tuple[RuntimeFacts, list[Claim]]:
-    """RuntimeFacts of a runtime by its CRI name; of docker also what its file and its command line say."""
+    """RuntimeFacts of a runtime by its CRI name; for docker, also from its file and its command line."""
     cri, docker = evidence["cri"], evidence.get("docker") or {}
     processes = docker.get("processes") or []
     process = processes[0] if processes else None
@@ -102,10 +102,12 @@ def _docker_claims(config: ConfigFile, argv: Sequence[str]) -> list[Claim]:
 
 
 def _defects(config: ConfigFile, claims: list[Claim]) -> tuple[Defect, ...]:
-    """moby#41725: the same directive as a flag and in the file keeps dockerd from starting, whatever the values."""
+    """moby#41725: dockerd does not start if a directive is both a flag and in the file, even with equal values."""
     if len(claims) < 2:
         return ()
-    return (Defect("docker-exec-opts-twice", config.path, "exec-opts stand here and on dockerd's command line"),)
+    return (
+        Defect("docker-exec-opts-twice", config.path, "exec-opts is set in this file and on dockerd's command line"),
+    )
 
 
 BY_SOCKET = (
@@ -115,11 +117,11 @@ BY_SOCKET = (
     ("isulad", "isulad"),
     ("containerd", "containerd"),
 )
-"""Words in the path of the CRI's socket, for a runtime that does not answer."""
+"""Words in the path of the CRI's socket: they identify a runtime that does not respond."""
 
 
 def runtime_name(evidence: Mapping[str, Any], kubelet: Mapping[str, Any]) -> str:
-    """The CRI's own name, else what kubelet's socket is called, else what is installed."""
+    """The name that the CRI reports, else the name in the socket's path, else the installed runtime."""
     if evidence.get("docker") and _uses_dockershim(kubelet):
         return "docker"
     cri = evidence["cri"]
@@ -140,11 +142,11 @@ def _uses_dockershim(kubelet: Mapping[str, Any]) -> bool:
 
 
 def other_runtimes(snapshot: Mapping[str, Any], runtime: RuntimeFacts) -> tuple[str, ...]:
-    """Runtimes that run beside the one kubelet uses."""
+    """Runtimes that run in addition to the one that kubelet uses."""
     programs = list(snapshot.get("other_runtimes", ()))
     if snapshot["runtime"]["processes"]:
         programs.append("containerd")
-    # docker has its containers run by a containerd.
+    # docker uses containerd to run containers.
     own = {"cri-o": ("crio",), "docker": ("dockerd", "cri-dockerd", "containerd")}.get(
         runtime.name or "", (runtime.name,)
     )
@@ -154,7 +156,7 @@ def other_runtimes(snapshot: Mapping[str, Any], runtime: RuntimeFacts) -> tuple[
 def interpret_runtime(
     evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]], kubelet: Mapping[str, Any]
 ) -> tuple[RuntimeFacts, list[Claim]]:
-    """RuntimeFacts of a snapshot's ``runtime`` section, and every claim on its driver."""
+    """RuntimeFacts of a snapshot's ``runtime`` section, and all claims about its driver."""
     name = runtime_name(evidence, kubelet)
     if name == "cri-o":
         return interpret_crio(evidence, units)
@@ -169,7 +171,7 @@ def _claims(facts: RuntimeFacts) -> list[Claim]:
     for handler in facts.handlers if facts.installed else ():
         setting = f"SystemdCgroup of handler {handler.name}"
         if handler.running:
-            claims.append(Claim(setting, handler.running.value, "the CRI's Status, in force now"))
+            claims.append(Claim(setting, handler.running.value, "the CRI's Status, in effect now"))
         if handler.configured:
             claims.append(Claim(setting, handler.configured.value, handler.source or "containerd's default"))
     return claims

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Facts of containerd: per handler what its files say and what the CRI says is in force."""
+"""Facts of containerd: for each handler the driver in its files and the driver that the CRI reports."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from .runtime_state import Defect, Handler, NriFacts, RuntimeFacts
 
 Drivers = Mapping[str, Driver | None]
 READERS = {3: ("2.0.0", "2.3.0"), 4: ("2.3.0",)}
-"""By schema, one release of each way to read it; 1 and 2 are read by 1.7 as well."""
+"""By schema: one release for each way to read it. 1.7 reads schemas 1 and 2, too."""
 
 
 def as_driver(word: object) -> Driver:
@@ -55,20 +55,20 @@ def as_driver(word: object) -> Driver:
 
 
 def is_runc(table: Mapping[str, Any]) -> bool:
-    """Whether a handler is of runc type, which it is where its table names none, or nothing that can be read."""
+    """Whether a handler is of runc type. It is also if its table has no type or one that is not a text."""
     kind = table.get("runtime_type", DEFAULT_RUNTIME_TYPE)
     return not isinstance(kind, str) or kind in RUNC_TYPES
 
 
 def runtime_v1_driver(layers: Layers, table: Mapping[str, Any]) -> Driver:
-    """The driver of a handler of type io.containerd.runtime.v1.linux: without options the CRI plugin's word counts."""
+    """The driver of a handler of type io.containerd.runtime.v1.linux: without options, the CRI plugin's setting."""
     return as_driver(systemd_cgroup_option(table) if "options" in table else layers.cri.get("systemd_cgroup"))
 
 
 def configured_drivers(layers: Layers, files: Mapping[str, ConfigFile], version: str | None) -> Drivers:
-    """Of each handler of runc type by name. Of an unknown release only what all that may be meant agree on.
+    """The driver of each handler of runc type by name; of an unknown release, only where all releases agree.
 
-    Which of several files wins differs by release, so that nothing is said of them without one.
+    Releases differ in which of several files takes precedence. Without a release, the drivers are None then.
     """
     if parse_release(version) is not None:
         return _drivers(layers)
@@ -105,7 +105,7 @@ def interpret_handlers(
 ) -> tuple[Handler, ...]:
     """Handlers of runc type, sorted by name.
 
-    containerd's own dump outranks our merge where the two differ; both are only files, ``running`` is the CRI.
+    containerd's own dump takes precedence over our merge; both show only the files, ``running`` is from the CRI.
     """
     declared = {**declared_handlers(layers.cri), **deprecated_handlers(layers)}
     handlers = []
@@ -129,7 +129,7 @@ def interpret_handlers(
 
 
 def dumped_handlers(evidence: Mapping[str, Any], version: str | None, layers: Layers) -> Mapping[str, Any]:
-    """Handlers' tables of ``containerd config dump``; none where there is no dump that can be believed."""
+    """The handlers' tables in ``containerd config dump``; empty without a dump, or if this release's dump is wrong."""
     text = (evidence.get("dump") or {}).get("text")
     if not text or dump_is_wrong(version, layers.version):
         return {}
@@ -141,7 +141,7 @@ def dumped_handlers(evidence: Mapping[str, Any], version: str | None, layers: La
 
 
 def version_of(evidence: Mapping[str, Any]) -> str | None:
-    """The CRI's own word first, else the program's ``containerd github.com/containerd/containerd 1.7.24 …``."""
+    """The version from the CRI, else from the program's ``containerd github.com/containerd/containerd 1.7.24 …``."""
     if evidence["cri"].get("version"):
         return str(evidence["cri"]["version"])
     match = re.search(r" v?(\d+\.\d+\.\d+\S*)", evidence["version"] or "")
@@ -149,7 +149,7 @@ def version_of(evidence: Mapping[str, Any]) -> str | None:
 
 
 def text_items(value: object) -> tuple[str, ...]:
-    """A list of strings as a tuple; anything else is none."""
+    """The items of a list as strings; empty for another value."""
     return tuple(str(item) for item in value) if isinstance(value, list) else ()
 
 
@@ -162,7 +162,7 @@ def _interpret_nri(
     table = nri_values(table, layers.letter_case) if isinstance(table, Mapping) else {}
     disabled = table.get("disable", not nri_on_by_default(version))
     configured_path = table.get("socket_path")
-    # internal/nri/config.go passes an empty path over.
+    # internal/nri/config.go ignores an empty path.
     path = configured_path if isinstance(configured_path, str) and configured_path else DEFAULT_NRI_SOCKET
     switched_off = nri_plugins(version, layers.version) & set(text_items(layers.values.get("disabled_plugins")))
     configured = disabled is False and not switched_off
@@ -173,7 +173,7 @@ def _interpret_nri(
 def captured_configs(
     evidence: Mapping[str, Any], process: Mapping[str, Any] | None, version: str | None
 ) -> dict[str, ConfigFile]:
-    """Main file, imports, and drop-ins that nothing imports, parsed, by path."""
+    """The parsed main file, imports and unused drop-ins by path."""
     main = evidence["config_path"]
     read = read_toml if letter_case(version) is LetterCase.FOUR else _read_toml_without_bom
     configs = {path: read_config(path, captured, process, read) for path, captured in evidence["files"].items()}
@@ -181,15 +181,15 @@ def captured_configs(
 
 
 def _read_toml_without_bom(text: str) -> dict[str, Any]:
-    """go-toml 1.9.5 passes over a byte order mark (toml.go, LoadBytes); go-toml/v2 refuses it (run with 2.4.2)."""
+    """go-toml 1.9.5 ignores a byte order mark (toml.go, LoadBytes); go-toml/v2 refuses it (run with 2.4.2)."""
     if text.startswith(BOM):
-        raise ParseError("begins with a byte order mark, with which containerd 2 does not start", 1)
+        raise ParseError("begins with a byte order mark; containerd 2 does not start with it", 1)
     return read_toml(text)
 
 
 def _import_limit_defects(evidence: Mapping[str, Any]) -> Iterator[Defect]:
     if evidence.get("import_limit"):
-        yield Defect(UNREADABLE, evidence["config_path"], "imports more than was looked at")
+        yield Defect(UNREADABLE, evidence["config_path"], "imports more files than the snapshot reads")
 
 
 def interpret_containerd(evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]]) -> RuntimeFacts:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """containerd's tables as it decodes them: fields in any letter case, and older schemas migrated to the newest.
 
-Names of plugins and of handlers are keys of maps, and exact; all other keys that are read here are fields
+Names of plugins and handlers are keys of maps, and case-sensitive; all other keys here are fields
 (module_utils/containerd_fields.py). Source of the migration: v1MigratePluginName of
 cmd/containerd/server/config/config.go, and ConfigMigration of plugins/cri/runtime, plugins/cri/images, plugins/cri,
 core/runtime/v2, core/metrics/cgroups and plugins/restart, of 2.1.9, 2.2.9 and 2.4.2.
@@ -20,7 +20,7 @@ from ..releases.containerd_value_types import TABLE, TEXT, Path
 TOP = ("version", "imports", "plugins", "disabled_plugins", "required_plugins")
 CRI = ("containerd", "systemd_cgroup")
 DEPRECATED = {"untrusted": "untrusted_workload_runtime", "default": "default_runtime"}
-"""Tables of one handler each, by its name, which 1.x still reads."""
+"""Tables of a single handler that 1.x still reads, by the handler's name."""
 CONTAINERD = ("runtimes", "default_runtime_name", *DEPRECATED.values())
 RUNTIME = ("runtime_type", "options")
 OPTION_NAMES = (
@@ -38,7 +38,7 @@ OPTION_NAMES = (
 )
 """Fields of containerd/api/types/runc/options."""
 OPTIONS = OPTION_NAMES[:2]
-"""Those that are read."""
+"""The options that the collection reads."""
 NRI = (
     "disable",
     "socket_path",
@@ -52,17 +52,17 @@ ConfigTable = Mapping[str, Any]
 
 
 def top_level(values: ConfigTable, case: LetterCase) -> ConfigTable:
-    """A file with the fields of its top level under their own names; plugins' tables stay as written."""
+    """A file; fields of its top level get their canonical names, the tables of plugins are unchanged."""
     return _by_own_names(values, TOP, case, list(values))
 
 
 def nri_values(values: ConfigTable, case: LetterCase) -> ConfigTable:
-    """NRI's table with its fields under their own names."""
+    """NRI's table; its fields get their canonical names."""
     return _by_own_names(values, NRI, case, sorted(values))
 
 
 def cri_values(values: ConfigTable, case: LetterCase) -> ConfigTable:
-    """The CRI plugin's table with the fields of its handlers under their own names."""
+    """The CRI plugin's table; its fields and those of its handlers get their canonical names."""
     cri = _by_own_names(values, CRI, case, sorted(values))
     containerd = cri.get("containerd")
     if not isinstance(containerd, Mapping):
@@ -89,21 +89,21 @@ def _handler_values(name: str, table: Any, case: LetterCase) -> Any:
         return handler
     keys = sorted(options)
     if case is LetterCase.ANY and name == DEFAULT_HANDLER:
-        # 2.x has all options of runc among its defaults, and they are decoded in their turn (run with 2.4.2).
+        # The defaults of 2.x have all options of runc; they are decoded in the order of their names (run with 2.4.2).
         keys = sorted({*keys, *OPTIONS})
     named = _by_own_names(options, OPTION_NAMES, case, keys)
     return {**handler, "options": {**named, **_undecodable_options(options, case)}}
 
 
 def _undecodable_options(options: ConfigTable, case: LetterCase) -> dict[str, Any]:
-    """2.x decodes every spelling of an option, so that one of another type counts whatever stands under the others."""
+    """2.x decodes every spelling of an option: one value of a wrong type is an error, whatever the others are."""
     spelled = [value for key, value in options.items() if is_spelling(key, SYSTEMD_CGROUP)]
     odd = [value for value in spelled if not isinstance(value, bool)]
     return {SYSTEMD_CGROUP: odd[0]} if odd and case is LetterCase.ANY else {}
 
 
 def _by_own_names(values: ConfigTable, fields: Iterable[str], case: LetterCase, order: list[str]) -> dict[str, Any]:
-    """The table with each field under its name; ``order`` is the one in which its keys are decoded."""
+    """The table with the canonical name of each field; ``order``: the order in which its keys are decoded."""
     named = dict(values)
     for field in fields:
         spelled = [key for key in order if is_spelling(key, field)]
@@ -118,7 +118,7 @@ def _by_own_names(values: ConfigTable, fields: Iterable[str], case: LetterCase, 
 
 
 def _join_tables(tables: list[Any]) -> Any:
-    """Tables under several spellings of a field add up, the later over the earlier; of other values the last counts."""
+    """Merge tables under several spellings of a field, later ones over earlier; of other values the last is used."""
     joined = tables[-1]
     if not all(isinstance(table, Mapping) for table in tables):
         return joined
@@ -154,7 +154,7 @@ CORE = {
         for name in ("aufs", "btrfs", "devmapper", "native", "overlayfs", "windows", "windows-lcow", "zfs")
     },
 }
-"""Plugins of schema 1 by their bare names."""
+"""Plugins of schema 1 by their short names."""
 RENAMED_PLUGINS = {
     "io.containerd.internal.v1.restart": "io.containerd.monitor.container.v1.restart",
     "io.containerd.monitor.v1.cgroups": "io.containerd.monitor.task.v1.cgroups",
@@ -182,7 +182,7 @@ _NOT_OF_RUNTIME = frozenset((*OF_IMAGES, *OF_SERVICE, "sandbox_image", "cni", "c
 
 
 def migrated_name(plugin: str) -> str:
-    """The name that a plugin of schema 1 has from schema 2 on."""
+    """The name of a plugin of schema 1 since schema 2."""
     if "." in plugin:
         return plugin
     kind = "service" if plugin.endswith("-service") else "grpc"
@@ -190,12 +190,12 @@ def migrated_name(plugin: str) -> str:
 
 
 def with_full_names(plugins: PluginTables) -> dict[str, Any]:
-    """Plugins' tables of a file of schema 1."""
+    """The tables of plugins of a file of schema 1, by their full names."""
     return {migrated_name(name): table for name, table in plugins.items()}
 
 
 def migrate_plugins(plugins: PluginTables, dropped_keys: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Plugins' tables of an older schema in the newest, without the ``lost`` settings of the CRI plugin."""
+    """The tables of plugins migrated to the newest schema, without ``dropped_keys`` of the CRI plugin."""
     migrated = {name: table for name, table in plugins.items() if name not in RENAMED_PLUGINS}
     migrated.update({RENAMED_PLUGINS[name]: table for name, table in plugins.items() if name in RENAMED_PLUGINS})
     tasks = migrated.get(TASKS)
@@ -211,7 +211,7 @@ def migrate_plugins(plugins: PluginTables, dropped_keys: frozenset[str] = frozen
 
 
 def migration_failures(plugins: PluginTables, off: Collection[str]) -> Iterator[tuple[Path, str]]:
-    """``(path, type)`` of each value over which the migration panics; plugins that are ``off`` do not migrate."""
+    """``(path, type)`` of each value with which the migration panics; plugins that are ``off`` are not migrated."""
     if TASKS in plugins and not isinstance(plugins[TASKS], Mapping) and SHIMS not in off:
         yield (TASKS,), TABLE
     if CRI_V2 in plugins:
@@ -250,7 +250,7 @@ def _find_non_tables(tables: PluginTables, path: Path) -> Iterator[tuple[Path, s
 
 
 def _migrate_runtime(older: PluginTables, newest: PluginTables, dropped_keys: frozenset[str]) -> dict[str, Any]:
-    """Copy what the new table lacks, key by key, two levels deep; a table replaces a value that is not a table."""
+    """Copy missing keys to the new table, two levels deep; a table replaces a value that is not a table."""
     merged = {**{key: value for key, value in older.items() if key not in dropped_keys}, **newest}
     if isinstance(older.get("cni"), Mapping):
         merged["cni"] = _migrate_cni(older["cni"], _table(newest, "cni"))
@@ -279,7 +279,7 @@ def _migrate_images(older: PluginTables, newest: PluginTables) -> dict[str, Any]
     if "sandbox_image" in older:
         merged["pinned_images"] = {**_table(newest, "pinned_images"), "sandbox": older["sandbox_image"]}
     containerd = _table(older, "containerd")
-    # Without handlers the snapshotter is lost (run with 2.4.2).
+    # Without ``runtimes`` the migration drops the snapshotter (run with 2.4.2).
     return {
         **merged,
         **{key: containerd[key] for key in OF_SNAPSHOTS if key in containerd and "runtimes" in containerd},
@@ -292,7 +292,7 @@ def _table(values: PluginTables, key: str) -> PluginTables:
 
 
 def possible_origins(path: Path) -> Iterator[Path]:
-    """Where a value of a migrated table may stand in a file, its own place first."""
+    """The paths that a value of a migrated table may have in a file; its own path is the first."""
     yield path
     plugin, *keys = path
     yield from ((older, *keys) for older, newer in RENAMED_PLUGINS.items() if newer == plugin)

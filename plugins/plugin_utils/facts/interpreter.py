@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The whole node: one snapshot in, NodeFacts out. Pure; the same snapshot always gives the same facts.
+"""NodeFacts of a snapshot of the whole node. Pure: the same snapshot always gives the same facts.
 
-In an image, the files of a node that does not run, nothing is in force but what files say.
+For an image (the files of a node that does not run) only files are interpreted.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _NOTHING_MOUNTED = {"mountinfo": [], "mountinfo_read": True, "filesystem_types":
 
 
 def is_image(snapshot: Mapping[str, Any]) -> bool:
-    """Whether the snapshot was taken below another folder than the root."""
+    """Whether the snapshot was taken below a directory other than ``/``."""
     return bool(snapshot.get("root", "/") != "/")
 
 
 def without_running_state(snapshot: Mapping[str, Any]) -> dict[str, Any]:
-    """The snapshot without what runs: whoever builds an image often has his own /proc and /sys mounted in it."""
+    """The snapshot without running state: /proc and /sys in an image are often those of the host that builds it."""
     return {
         **snapshot,
         "system": {**snapshot["system"], **dict.fromkeys(_KERNEL_FIELDS), "filesystems": {}},
@@ -80,22 +80,22 @@ SECTIONS = ("system", "services", "cpus", "cgroups", "containers", "kubelet", "r
 
 
 class SnapshotError(ValueError):
-    """The document is no snapshot that this version reads."""
+    """This version cannot read the document as a snapshot."""
 
 
 def require_sections(snapshot: Mapping[str, Any]) -> None:
-    """Raise SnapshotError for a document of another schema, or without one of the sections."""
+    """Raise SnapshotError for a document with another schema, or if a section is missing."""
     if snapshot.get("schema") != SNAPSHOT_SCHEMA:
         raise SnapshotError(
-            f"snapshot schema {snapshot.get('schema')!r} is not the {SNAPSHOT_SCHEMA} that this version reads"
+            f"snapshot schema {snapshot.get('schema')!r} cannot be read; this version reads schema {SNAPSHOT_SCHEMA}"
         )
     missing = [name for name in SECTIONS if not isinstance(snapshot.get(name), Mapping)]
     if missing:
-        raise SnapshotError(f"not a whole snapshot: it lacks {', '.join(missing)}")
+        raise SnapshotError(f"incomplete snapshot, missing sections: {', '.join(missing)}")
 
 
 def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
-    """NodeFacts of a snapshot document; SnapshotError for a document of another schema or shape."""
+    """NodeFacts of a snapshot document; SnapshotError for a document with another schema or without a section."""
     require_sections(snapshot)
     image = is_image(snapshot)
     snapshot = without_running_state(snapshot) if image else snapshot

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The patches that kubeadm applies to kubelet's configuration: which values each of them sets.
+"""The patches that kubeadm applies to kubelet's configuration, and the values that they set.
 
 Source: kubernetes/kubernetes cmd/kubeadm/app/util/patches/patches.go.
 """
@@ -24,8 +24,8 @@ JSON_PATCH = "json"
 
 @dataclass(frozen=True)
 class Patch:
-    """A file of patches. ``values`` are those of its merge patches, later ones over earlier; ``touched`` are the
-    top-level fields that an operation of a JSON patch, or a directive, changes in another way than to a plain value.
+    """A patch file. ``values``: of its merge patches, later ones over earlier. ``touched``: top-level fields that an
+    operation of a JSON patch or a directive changes, so that their value is not in ``values``.
     """
 
     path: str
@@ -49,7 +49,7 @@ class KubeadmPatches:
 
 
 def read_patches(evidence: Mapping[str, Any] | None) -> KubeadmPatches | None:
-    """The folder as it was recorded; None when nobody looked."""
+    """The patch directory of a snapshot; None if the snapshot did not read one."""
     if evidence is None:
         return None
     incomplete_reason = evidence.get("error")
@@ -62,7 +62,7 @@ def read_patches(evidence: Mapping[str, Any] | None) -> KubeadmPatches | None:
 
 
 def read_patch(path: str, captured: Mapping[str, Any]) -> Patch | None:
-    """One file of patches; None for a file that kubeadm passes over because it is empty."""
+    """A patch file; None for an empty file, which kubeadm ignores."""
     name = _NAME.match(path.rpartition("/")[2])
     kind = (name and name["kind"]) or "strategic"
     if "text" not in captured:
@@ -104,7 +104,7 @@ def _parse_mapping(text: str) -> dict[str, Any]:
 
 
 def _merge_patches(values: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    """Both patches as one; a null stays, because it takes out what the configuration has."""
+    """Both patches merged; a null is kept, because it removes a key from the configuration."""
     result = dict(values)
     for key, value in patch.items():
         below = result.get(key)
@@ -121,7 +121,7 @@ def _has_directive(value: Any) -> bool:
 
 
 def _read_json_patch(path: str, text: str) -> Patch:
-    """Operations of RFC 6902: each field that one of them names is touched; which value comes out is not worked out."""
+    """Operations of RFC 6902: the fields that they name are touched; the resulting values are not computed."""
     touched = set()
     for document in _split_documents(text):
         for operation in _parse_operations(document):

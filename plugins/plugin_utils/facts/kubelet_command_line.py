@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet's command line, the one it runs with and the one its unit would start next, as values of its fields."""
+"""kubelet's running and next command line, converted to values of its fields."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ..profile.kubelet_fields import OBSERVED
 from .kubelet_state import Flag
 
 REMOVED_FLAGS: dict[str, tuple[tuple[int, int], str]] = {
-    # By flag: since when kubelet does not start with it (``unknown flag``).
-    # CHANGELOG-1.24, kubernetes#106907: gone with dockershim
+    # By flag: the first version that does not start with it (``unknown flag``).
+    # CHANGELOG-1.24, kubernetes#106907: removed with dockershim
     "--experimental-dockershim-root-directory": ((1, 24), "kubernetes#106907"),
     "--docker-endpoint": ((1, 24), "kubernetes#106907"),
     "--image-pull-progress-deadline": ((1, 24), "kubernetes#106907"),
@@ -32,7 +32,7 @@ REMOVED_FLAGS: dict[str, tuple[tuple[int, int], str]] = {
     "--cni-conf-dir": ((1, 24), "kubernetes#106907"),
     "--cni-bin-dir": ((1, 24), "kubernetes#106907"),
     "--cni-cache-dir": ((1, 24), "kubernetes#106907"),
-    # CHANGELOG-1.26, kubernetes#112120, KEP-2845: of klog only -v and --vmodule stay
+    # CHANGELOG-1.26, kubernetes#112120, KEP-2845: of klog's flags only -v and --vmodule remain
     "--add-dir-header": ((1, 26), "kubernetes#112120"),
     "--alsologtostderr": ((1, 26), "kubernetes#112120"),
     "--log-backtrace-at": ((1, 26), "kubernetes#112120"),
@@ -57,7 +57,7 @@ PROGRAMS = ("kubelet", "hyperkube")
 
 
 Word = tuple[str, str]
-"""A word of a command line and where it stands."""
+"""A word of a command line and its source."""
 
 
 def parse_flags(line: Sequence[Word]) -> tuple[Flag, ...]:
@@ -78,11 +78,11 @@ def parse_running_flags(argv: Sequence[str]) -> tuple[Flag, ...]:
 
 
 def parse_next_line(evidence: Mapping[str, Any]) -> tuple[Word, ...]:
-    """The command line of kubelet's unit with its environment put in; empty when no unit that starts kubelet was seen.
+    """The command line of kubelet's unit with expanded variables; empty if no unit that starts kubelet was recorded.
 
-    systemd.service(5): an empty ExecStart= resets; $NAME alone is split at white space, ${NAME} is not.
-    EnvironmentFile= beats Environment=, the later file the earlier one; UnsetEnvironment= beats both, before variables
-    are put in (systemd src/core/exec-invoke.c, exec_invoke). A colon before the program leaves them as they are.
+    systemd.service(5): an empty ExecStart= resets; $NAME as a whole word is split at whitespace, ${NAME} is not.
+    EnvironmentFile= overrides Environment=, a later file an earlier one; UnsetEnvironment= overrides both, before
+    variables are expanded (systemd src/core/exec-invoke.c, exec_invoke). A colon before the program disables expansion.
     """
     texts = {path: evidence["files"].get(path, {}).get("text") for path in evidence.get("unit_files", ())}
     paths = _expand_patterns(_environment_paths(texts), evidence)
@@ -102,7 +102,7 @@ def parse_next_line(evidence: Mapping[str, Any]) -> tuple[Word, ...]:
 
 
 def parse_environment_flags(evidence: Mapping[str, Any]) -> tuple[Flag, ...]:
-    """Flags in KUBELET_*ARGS of every environment file that was seen."""
+    """Flags in KUBELET_*ARGS of all recorded environment files."""
     line = [
         (word, f"{name} in {path}")
         for path in evidence.get("environment_files", ())
@@ -114,7 +114,7 @@ def parse_environment_flags(evidence: Mapping[str, Any]) -> tuple[Flag, ...]:
 
 
 def _environment_paths(texts: Mapping[str, str | None]) -> list[str]:
-    """The environment files of a unit in the order in which they are read; an empty one resets."""
+    """The environment files of a unit in the order in which they are read; an empty EnvironmentFile= resets."""
     paths: list[str] = []
     for text in texts.values():
         for value in environment_files(text or ""):
@@ -123,7 +123,7 @@ def _environment_paths(texts: Mapping[str, str | None]) -> list[str]:
 
 
 def _expand_patterns(paths: Sequence[str], evidence: Mapping[str, Any]) -> list[str]:
-    """The paths with the files of each pattern in its place; a pattern whose files are not known stays."""
+    """The paths; each pattern is replaced by its files, except a pattern whose files are unknown."""
     expanded: list[str] = []
     for path in paths:
         known = evidence["files"].get(path, {})
@@ -137,12 +137,12 @@ def _expand_patterns(paths: Sequence[str], evidence: Mapping[str, Any]) -> list[
 
 
 def _is_readable(path: str, files: Mapping[str, Any]) -> bool:
-    """Whether what is in a file is known: specifiers and what could not be taken along are not."""
+    """Whether the content of a file is known; that of paths with specifiers and of unrecorded files is not."""
     return path in files and (files[path].get("kind") == "missing" or "text" in files[path])
 
 
 def _read_variables(texts: Mapping[str, str | None], paths: Sequence[str], files: Mapping[str, Any]) -> dict[str, Word]:
-    """Each variable of the unit with its value and the file that gives it."""
+    """The variables of the unit, with their values and sources."""
     variables: dict[str, Word] = {}
     for unit, text in texts.items():
         for key, value in section_settings(text or ""):
@@ -161,7 +161,7 @@ def _read_variables(texts: Mapping[str, str | None], paths: Sequence[str], files
 
 
 def _unset_names(texts: Mapping[str, str | None]) -> set[str]:
-    """Names, or names with the value that they must have, of UnsetEnvironment=; an empty one resets."""
+    """The names, or NAME=VALUE pairs, of UnsetEnvironment=; an empty UnsetEnvironment= resets."""
     names: set[str] = set()
     for text in texts.values():
         for key, value in section_settings(text or ""):
@@ -171,7 +171,7 @@ def _unset_names(texts: Mapping[str, str | None]) -> set[str]:
 
 
 def _expand_variables(command: str, path: str, variables: Mapping[str, Word] | None) -> tuple[Word, ...]:
-    """The words of a command; () where its variables would make it longer than any command line. None: it has none."""
+    """The words of a command; empty if it exceeds the longest command line. ``variables`` None: do not expand."""
     line: list[Word] = []
     size = 0
     for word in split_words(command):
@@ -192,7 +192,7 @@ def _expand_variables(command: str, path: str, variables: Mapping[str, Word] | N
 
 
 def flag_value(field: KubeletField, flags: Sequence[Flag]) -> Any:
-    """What a field's flags say in the shape the file would have it; None without one. Texts keep their quotes."""
+    """The value of a field's flags, in the type of kubelet's file; None without a flag. Texts keep their quotes."""
     field_flags = [flag for flag in flags if flag.name == field.flag]
     if not field_flags:
         return None
@@ -211,7 +211,7 @@ def flag_value(field: KubeletField, flags: Sequence[Flag]) -> Any:
 
 
 def _parse_switch(flag: Flag) -> Any:
-    """pflag takes no following word for a switch's value; without ``=`` it means true."""
+    """A boolean flag: pflag does not read the following word as its value; without ``=`` it means true."""
     value = "true" if flag.value is None or flag.value.startswith("-") else flag.value
     return {"true": True, "1": True, "t": True, "false": False, "0": False, "f": False}.get(value.lower(), True)
 
@@ -228,11 +228,11 @@ def _parse_reserved_memory(text: str) -> dict[str, Any]:
 
 
 def flag_values(flags: Sequence[Flag]) -> dict[str, Any]:
-    """Every observed field that a flag sets."""
+    """The values of all observed fields that a flag sets."""
     values = {field.key: flag_value(field, flags) for field in OBSERVED}
     return {key: value for key, value in values.items() if value is not None}
 
 
 def flag_source(field: KubeletField, flags: Sequence[Flag]) -> str:
-    """Who gives the flag of a field that has one."""
+    """The source of the flag that sets a field."""
     return next(f"{flag.source}, {flag.name}" for flag in reversed(flags) if flag.name == field.flag)

@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet's layers put together in its own order: default, --config, --config-dir, flags.
+"""kubelet's configuration, merged in kubelet's order: default, --config, --config-dir, flags.
 
 Source: kubernetes cmd/kubelet/app/server.go, mergeKubeletConfigurations and kubeletConfigFlagPrecedence; KEP-3983.
-Health: pkg/kubelet/apis/config/v1beta1/defaults.go (10248 at 127.0.0.1 where nothing is set); with port 0 server.go
-listens nowhere.
+Health: pkg/kubelet/apis/config/v1beta1/defaults.go (default 10248 at 127.0.0.1); with port 0 server.go does not listen.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ EMPTY_BY_FLAG = (
     TOPOLOGY_MANAGER_SCOPE,
     MEMORY_MANAGER_POLICY,
 )
-"""Fields for which an empty flag is a value of its own."""
+"""Fields for which an empty flag is a separate value."""
 
 Layer = tuple[str, Mapping[str, Any]]
 """One source with the fields it sets."""
@@ -71,7 +70,7 @@ Merge = Callable[[Any, Any], Any]
 
 
 def merge_override(base: Any, patch: Any) -> Any:
-    """1.28's mergo.Merge(WithOverride): tables are merged, and what is empty overrides nothing."""
+    """1.28's mergo.Merge(WithOverride): tables are merged, and an empty value does not override."""
     if patch in (None, "", 0, False, [], {}):
         return base
     if isinstance(base, Mapping) and isinstance(patch, Mapping):
@@ -80,7 +79,7 @@ def merge_override(base: Any, patch: Any) -> Any:
 
 
 def merge_patch(base: Any, patch: Any) -> Any:
-    """RFC 7386 as 1.29 and later do it: tables are merged, lists replaced, null takes a key away."""
+    """RFC 7386, as in 1.29 and later: tables are merged, lists replaced, null removes a key."""
     if not isinstance(patch, Mapping):
         return patch
     result = dict(base) if isinstance(base, Mapping) else {}
@@ -93,9 +92,9 @@ def merge_patch(base: Any, patch: Any) -> Any:
 
 
 def header_errors(values: Mapping[str, Any]) -> list[str]:
-    """Why kubelet takes no file with these values for its own: each has to name its version and kind.
+    """Why kubelet does not accept a file with these values: its version and kind must be set.
 
-    The two are looked for by encoding/json, to which the case of a key's letters is one
+    encoding/json reads the two keys and ignores their letter case
     (k8s.io/apimachinery pkg/runtime/serializer/json/meta.go).
     """
     folded = {key.lower(): value for key, value in values.items()}
@@ -107,9 +106,9 @@ def header_errors(values: Mapping[str, Any]) -> list[str]:
 
 
 def check_dropin(config: ConfigFile) -> ConfigFile:
-    """The drop-in with a problem where kubelet would not take it.
+    """The drop-in; with a problem if kubelet would not accept it.
 
-    Unlike the main file it is decoded without a type (DecodeKubeletConfigurationIntoJSON): the case of letters counts,
+    Unlike the main file it is decoded without a type (DecodeKubeletConfigurationIntoJSON): keys are case-sensitive,
     and a repeated key is an error.
     """
     if config.problem:
@@ -124,7 +123,7 @@ def check_dropin(config: ConfigFile) -> ConfigFile:
 
 
 def dropins_read(version: tuple[int, int] | None, start: Start) -> bool:
-    """Whether this kubelet takes --config-dir at all: 1.28 and 1.29 only with KUBELET_CONFIG_DROPIN_DIR_ALPHA."""
+    """Whether this kubelet supports --config-dir: 1.28 and 1.29 only with KUBELET_CONFIG_DROPIN_DIR_ALPHA."""
     if version is None or version >= DROPINS_FREE_SINCE:
         return True
     return version >= DROPINS_SINCE and start.dropin_variable is not False
@@ -133,13 +132,13 @@ def dropins_read(version: tuple[int, int] | None, start: Start) -> bool:
 def effective_settings(
     main: ConfigFile, dropins: Sequence[ConfigFile], flags: Sequence[Flag], version: tuple[int, int] | None
 ) -> dict[str, Setting]:
-    """The value in force of each observed field that any source or default gives."""
+    """The effective values of all observed fields that a source or a default sets."""
     settings = {field.key: effective_setting(field, main, dropins, flags, version) for field in OBSERVED}
     return {key: setting for key, setting in settings.items() if setting is not None}
 
 
 def with_legacy_port(settings: Mapping[str, Setting]) -> dict[str, Setting]:
-    """The values in force of a kubelet without --config: applyLegacyDefaults of cmd/kubelet/app/options/options.go."""
+    """The effective values of a kubelet without --config: applyLegacyDefaults of cmd/kubelet/app/options/options.go."""
     port = settings.get(READ_ONLY_PORT.key)
     legacy = {READ_ONLY_PORT.key: Setting(LEGACY_PORT, LEGACY_SOURCE)}
     return {**settings, **(legacy if port is None or port.source == DEFAULT_SOURCE else {})}
@@ -152,7 +151,7 @@ def effective_setting(
     flags: Sequence[Flag],
     version: tuple[int, int] | None,
 ) -> Setting | None:
-    """The value in force of one field; None where no source or default gives any."""
+    """The effective value of a field; None if no source and no default sets it."""
     merge = merge_override if version and version < JSON_MERGE_SINCE else merge_patch
     setting = _merge_files(field, [_lowest_layer(field, main, dropins), *_to_layers(dropins)], merge)
     if setting and (is_unset(setting.value) or _means_default(field, setting.value)):
@@ -174,7 +173,7 @@ def _to_layers(configs: Sequence[ConfigFile]) -> list[Layer]:
 
 
 def _lowest_layer(field: KubeletField, main: ConfigFile, dropins: Sequence[ConfigFile]) -> Layer:
-    """The thresholds of a drop-in are merged into the default ones where the main file sets none (loadConfigFile)."""
+    """The main file; default thresholds if drop-ins set some and the main file sets none (loadConfigFile)."""
     merged = field is EVICTION_HARD and any(isinstance(config.values.get(field.key), Mapping) for config in dropins)
     if merged and main.kind != "missing" and main.values.get(field.key) is None:
         return DEFAULT_SOURCE, {field.key: dict(DEFAULT_EVICTION_HARD)}
@@ -182,16 +181,16 @@ def _lowest_layer(field: KubeletField, main: ConfigFile, dropins: Sequence[Confi
 
 
 def _means_default(field: KubeletField, value: Any) -> bool:
-    """SetDefaults_KubeletConfiguration: a limit below 0 is none."""
+    """SetDefaults_KubeletConfiguration: a limit below 0 means not set."""
     return field is POD_PIDS_LIMIT and isinstance(value, (int, float)) and value < 0
 
 
 def _with_other_case(
     field: KubeletField, setting: Setting | None, dropins: Sequence[ConfigFile], version: tuple[int, int] | None
 ) -> Setting | None:
-    """The merged drop-ins are decoded by encoding/json, to which the case of a key's letters is one.
+    """The setting, with keys of drop-ins in another letter case, which encoding/json ignores when it decodes the merge.
 
-    The key as it should be comes last, and it is there where the main file or a default sets it.
+    The key in its correct case comes last; it exists if the main file or a default sets it.
     """
     whole: Any = None
     source = ""
@@ -209,9 +208,9 @@ def _with_other_case(
 
 
 def is_unset(value: Any) -> bool:
-    """Whether kubelet puts its default in the place of a file's value: null, ``~`` and the empty text decode to zero.
+    """Whether kubelet replaces a file's value by its default: null, ``~`` and the empty text decode to zero.
 
-    pkg/kubelet/apis/config/v1beta1/defaults.go. Flags are read after that, so that an empty one stays empty.
+    pkg/kubelet/apis/config/v1beta1/defaults.go. Flags are read afterwards: an empty flag stays empty.
     """
     return value is None or value == ""
 
@@ -222,7 +221,7 @@ def _default_setting(field: KubeletField, version: tuple[int, int] | None) -> Se
 
 
 def _merge_files(field: KubeletField, layers: Sequence[Layer], merge: Merge) -> Setting | None:
-    """The first layer is the main file, whose word is taken as it stands; the others are merged into it."""
+    """The first layer is the main file, whose value is used unchanged; the others are merged into it."""
     (path, values), *following = layers
     setting = Setting(values[field.key], path) if field.key in values else None
     for path, values in following:
@@ -241,14 +240,14 @@ def _merge_setting(below: Setting | None, key: str, above: Setting, merge: Merge
 
 
 def _with_flag(field: KubeletField, below: Setting | None, flag: Setting) -> Setting:
-    """A flag replaces the whole field; feature gates alone are merged, gate by gate (cmd/kubelet/app/server.go)."""
+    """A flag replaces the whole field; only feature gates are merged, gate by gate (cmd/kubelet/app/server.go)."""
     if field is not FEATURE_GATES or below is None or not isinstance(below.value, Mapping):
         return flag
     return Setting({**below.value, **flag.value}, f"{below.source} and {flag.source}")
 
 
 def render_value(value: Any) -> str:
-    """A value as one line: tables as key=value, lists with commas, switches and null as YAML has them."""
+    """A value as one line: tables as key=value, lists with commas, booleans and null as in YAML."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -268,7 +267,7 @@ def claims_of(
     dropins: Sequence[ConfigFile],
     flags: Sequence[Flag],
 ) -> list[Claim]:
-    """What each source says of a field now, the strongest first; the default only where no other gives a value."""
+    """The claims of all sources about a field, the strongest first; the default only if no source sets a value."""
     claims = []
     by_flag = flag_values([flag for flag in flags if flag.name == field.flag])
     if field.key in by_flag:
@@ -286,13 +285,13 @@ def claims_of(
 def read_dropins(
     directory: Mapping[str, Any], files: Mapping[str, Any], process: Mapping[str, Any] | None
 ) -> tuple[ConfigFile, ...]:
-    """Each file of the folder in kubelet's order, with its problem if kubelet would not take it."""
+    """The files of the drop-in directory in kubelet's order, with a problem if kubelet would not accept them."""
     configs = (read_kubelet_config(path, files[path], process) for path in directory.get("paths", ()))
     return tuple(check_dropin(config) for config in configs)
 
 
 def unread_reason(directory: Mapping[str, Any]) -> str | None:
-    """Why not every file of the folder was recorded; None where all were."""
+    """Why some files of the directory were not recorded; None if all were."""
     if directory.get("error"):
         return str(directory["error"])
     return f"{directory['left_out']} more of its files were not read" if directory.get("left_out") else None
@@ -301,7 +300,7 @@ def unread_reason(directory: Mapping[str, Any]) -> str | None:
 def healthz_url(
     main: ConfigFile, dropins: Sequence[ConfigFile], flags: Sequence[Flag], version: Version | None
 ) -> str | None:
-    """The URL that these files and flags make kubelet answer at; None where it is switched off."""
+    """The health URL of a kubelet with these files and flags; None if it is disabled."""
 
     def value(field: KubeletField) -> str:
         setting = effective_setting(field, main, dropins, flags, version)

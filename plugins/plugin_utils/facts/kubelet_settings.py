@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Facts of kubelet: which value is in force, which source says so; its checkpoints."""
+"""Facts of kubelet: its effective values and their sources; its checkpoints."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from .node_state import Claim
 
 PLAIN_KEYS = frozenset(("policyName", "defaultCpuSet", "entries", "checksum"))
 OTHER_FORMATS_SINCE = (1, 36)
-"""From here a gate adds fields to the checkpoint that count into its checksum and may be missing in the file."""
+"""Since this version a gate adds fields that are part of the checksum and may be missing in the file."""
 
 
 def fnv32a(content: bytes) -> int:
@@ -64,7 +64,7 @@ def _entries_of(state: Mapping[str, Any]) -> Mapping[str, Any]:
 def cpu_checksum(state: Mapping[str, Any]) -> int:
     """The checksum of a cpu_manager_state document.
 
-    kubelet hashes the struct as go-spew prints it with %#v, Checksum being 0: pkg/kubelet/checkpointmanager/checksum,
+    kubelet hashes go-spew's %#v output of the struct with Checksum 0: pkg/kubelet/checkpointmanager/checksum,
     pkg/util/hash DeepHashObject, pkg/kubelet/cm/cpumanager/state/checkpoint.go.
     """
     printed = (
@@ -87,7 +87,7 @@ def _checksum(state: Mapping[str, Any], version: tuple[int, int] | None) -> str:
 
 
 def interpret_checkpoint(path: str, captured: Mapping[str, Any], version: tuple[int, int] | None = None) -> Checkpoint:
-    """cpu_manager_state, JSON of pkg/kubelet/cm/cpumanager/state: unreadable content has no policy."""
+    """cpu_manager_state, JSON of pkg/kubelet/cm/cpumanager/state. If it cannot be read, its policy is None."""
     if "text" not in captured:
         return Checkpoint(path, captured["kind"] != "missing")
     try:
@@ -101,7 +101,7 @@ def interpret_checkpoint(path: str, captured: Mapping[str, Any], version: tuple[
 
 
 def interpret_memory_checkpoint(path: str, captured: Mapping[str, Any]) -> Checkpoint:
-    """memory_manager_state. Its checksum covers Go structs behind pointers and is not verified here."""
+    """memory_manager_state. Its checksum includes Go structs behind pointers and is not verified."""
     if "text" not in captured:
         return Checkpoint(path, captured["kind"] != "missing")
     try:
@@ -121,7 +121,7 @@ def _find_version(text: str | None) -> str | None:
 
 
 def find_line_agents_miss(text: str, key: str, words: Sequence[str]) -> int | None:
-    """The line of a key when agents that look for the plain words miss it: quotes, a comment behind it."""
+    """The line of a key that agents do not find, because its value is in quotes or followed by a comment."""
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith(f"{key}:"):
             value = line[len(key) + 1 :]
@@ -151,7 +151,7 @@ def _environment_file_kinds(evidence: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _static_pods(files_by_directory: Mapping[str, Any] | None, path_setting: Setting | None) -> tuple[str, ...] | None:
-    """The files of the folder in force, without those that kubelet passes over (pkg/kubelet/config/file.go)."""
+    """The files in the effective static pod directory that kubelet does not ignore (pkg/kubelet/config/file.go)."""
     if files_by_directory is None:
         return None
     path = str(path_setting.value).rstrip("/") if path_setting else ""
@@ -159,7 +159,7 @@ def _static_pods(files_by_directory: Mapping[str, Any] | None, path_setting: Set
 
 
 def _later_claims(start: Start) -> list[Claim]:
-    """What the unit and its environment files would start kubelet with, where it does not run with that."""
+    """Values with which the unit would start kubelet next, if they differ from the running ones."""
     following = start.following or ()
     running, following_values = flag_values(start.running), flag_values(following)
     return [
@@ -188,13 +188,13 @@ def _checkpoints(evidence: Mapping[str, Any], version: tuple[int, int] | None) -
 
 
 def _has_no_file(argv: Sequence[str], start: Start) -> bool:
-    """Whether a kubelet runs without --config; k3s and others start theirs inside of them."""
+    """Whether kubelet runs as a separate process, not inside k3s and the like, and without --config."""
     named = any(flag.name == "--config" for flag in start.running)
     return bool(argv) and posixpath.basename(argv[0]) == "kubelet" and not named
 
 
 def _process(evidence: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Sequence[str]]:
-    """kubelet's process, where there is one, and its arguments."""
+    """kubelet's process, if it runs, and its arguments."""
     process = evidence["processes"][0] if evidence["processes"] else None
     return process, process["argv"] if process else []
 
@@ -214,7 +214,7 @@ def _runtime_config(cri: Mapping[str, Any]) -> Mapping[str, Any]:
 def interpret_kubelet(
     evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]]
 ) -> tuple[KubeletFacts, list[Claim]]:
-    """KubeletFacts of a snapshot's ``kubelet`` section, and every claim on the fields we observe."""
+    """KubeletFacts of a snapshot's ``kubelet`` section, and all claims about observed fields."""
     process, argv = _process(evidence)
     config = read_kubelet_config(evidence["config_path"], evidence["files"][evidence["config_path"]], process)
     release = _find_version(evidence["version"])
@@ -257,7 +257,7 @@ def interpret_kubelet(
 
 
 def without_deep_fields(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that are no deeper than kubelet's are; a node is less trusted than the controller."""
+    """The fields without those nested deeper than kubelet's are; the controller does not trust the node's data."""
     return {key: value for key, value in values.items() if _is_within_depth(value, 6)}
 
 
@@ -274,7 +274,7 @@ def _configz_error(response: Mapping[str, Any]) -> str | None:
 
 
 def _claims(field: Any, config: ConfigFile, layers: Sequence[ConfigFile], flags: Sequence[Flag]) -> list[Claim]:
-    """All claims on a field; the default is worth a line only of the driver and the CPU manager's policy."""
+    """All claims about a field; the default only for the driver and the CPU manager's policy."""
     claims = claims_of(field, config, layers, flags)
     if field in (CGROUP_DRIVER, CPU_MANAGER_POLICY):
         return claims

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What kubelet keeps back from pods, from its settings in force, and the reservedMemory that this requires.
+"""The resources that kubelet reserves by its effective settings, and the reservedMemory that they require.
 
 kubernetes.io/docs/tasks/administer-cluster/memory-manager: the sum of reservedMemory is kubeReserved + systemReserved +
-evictionHard; how it is spread is the administrator's choice. pkg/kubelet/cm/memorymanager/memory_manager.go
-validateReservedMemory wants the sum only, and NUMA nodes that exist.
+evictionHard; the administrator chooses its distribution. pkg/kubelet/cm/memorymanager/memory_manager.go
+validateReservedMemory only requires the sum, and NUMA nodes that exist.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .kubelet_state import Setting
 from .node_state import CpuFacts
 
 EVICTION_DEFAULT = "100Mi"
-"""memory.available where evictionHard is not set at all (pkg/kubelet/apis/config/v1beta1/defaults_linux.go)."""
+"""memory.available if evictionHard is not set (pkg/kubelet/apis/config/v1beta1/defaults_linux.go)."""
 
 LARGEST = 1 << 63
 
@@ -37,19 +37,19 @@ Settings = Mapping[str, Setting]
 
 
 class UnreadableReservation(ValueError):
-    """A reservation that kubelet would not read."""
+    """A reservation that kubelet does not accept."""
 
 
 @dataclass(frozen=True)
 class CpuReservation:
-    """Whole CPUs kept back; ``ids`` when they are named (reservedSystemCPUs), else kubelet takes the lowest cores."""
+    """Reserved whole CPUs; ``ids`` if they are named (reservedSystemCPUs), else kubelet uses the lowest cores."""
 
     count: int
     ids: frozenset[int] | None = None
 
 
 def table_setting(settings: Settings, key: str) -> Mapping[str, Any]:
-    """A field that is a table; empty where it is not set."""
+    """The value of a field that is a table; empty if it is not set."""
     value = settings[key].value if key in settings else None
     if value is None:
         return {}
@@ -59,17 +59,17 @@ def table_setting(settings: Settings, key: str) -> Mapping[str, Any]:
 
 
 def _parse_amount(key: str, resource: str, value: Any) -> Fraction:
-    # The decoder takes no number for a string: `cpu: 1` is not `cpu: "1"`.
+    # The decoder does not accept a number as a string: `cpu: 1` is not `cpu: "1"`.
     if not isinstance(value, str):
-        raise UnreadableReservation(f"{key}.{resource} is not written as a text")
+        raise UnreadableReservation(f"{key}.{resource} is not a text")
     if value != value.strip():
-        raise UnreadableReservation(f"{key}.{resource}: {value!r} has blanks around it")
+        raise UnreadableReservation(f"{key}.{resource}: {value!r} has whitespace around it")
     try:
         amount = parse_quantity(value)
     except ValueError as error:
         raise UnreadableReservation(f"{key}.{resource}: {error}") from None
     if abs(amount) >= LARGEST:
-        raise UnreadableReservation(f"{key}.{resource} is more than a number of 64 bits")
+        raise UnreadableReservation(f"{key}.{resource} does not fit in 64 bits")
     return amount
 
 
@@ -78,10 +78,10 @@ RESERVABLE = ("cpu", "memory", "ephemeral-storage", "pid")
 
 
 def require_reservable(settings: Settings) -> None:
-    """UnreadableReservation for a resource or an amount that kubelet does not reserve."""
+    """Raise UnreadableReservation for a resource or an amount that kubelet cannot reserve."""
     for key in (SYSTEM_RESERVED.key, KUBE_RESERVED.key):
         for resource, value in table_setting(settings, key).items():
-            # reservedSystemCPUs takes the place of both before they are read.
+            # reservedSystemCPUs replaces both before they are read.
             if resource == "cpu" and RESERVED_SYSTEM_CPUS.key in settings:
                 continue
             if resource not in RESERVABLE:
@@ -91,7 +91,7 @@ def require_reservable(settings: Settings) -> None:
 
 
 def reserved_amount(settings: Settings, resource: str) -> Fraction:
-    """systemReserved plus kubeReserved of a resource; UnreadableReservation when kubelet would refuse one."""
+    """systemReserved plus kubeReserved of a resource; UnreadableReservation if kubelet refuses one of them."""
     amounts = [(key, table_setting(settings, key)) for key in (SYSTEM_RESERVED.key, KUBE_RESERVED.key)]
     return sum(
         (_parse_amount(key, resource, table[resource]) for key, table in amounts if resource in table), Fraction(0)
@@ -99,7 +99,7 @@ def reserved_amount(settings: Settings, resource: str) -> Fraction:
 
 
 def cpu_reservation(settings: Settings) -> CpuReservation:
-    """CPUs reserved; named ones replace the counted ones (cmd/kubelet/app/server.go)."""
+    """The reserved CPUs; named ones replace counted ones (cmd/kubelet/app/server.go)."""
     listed = settings[RESERVED_SYSTEM_CPUS.key].value if RESERVED_SYSTEM_CPUS.key in settings else None
     if listed in (None, ""):
         return CpuReservation(ceil(reserved_amount(settings, "cpu")))
@@ -117,7 +117,7 @@ def has_strict_cpu_reservation(settings: Settings) -> bool:
 
 
 def reserved_memory_total(settings: Settings) -> Fraction | None:
-    """kubeReserved + systemReserved + evictionHard memory in bytes; None where a share of the capacity is meant."""
+    """kubeReserved + systemReserved + evictionHard memory in bytes; None if evictionHard is a percentage."""
     threshold = str(table_setting(settings, EVICTION_HARD.key).get("memory.available", "0"))
     if EVICTION_HARD.key not in settings:
         threshold = EVICTION_DEFAULT
@@ -136,7 +136,7 @@ class NumaAmount:
 
 
 def numa_amounts(settings: Settings) -> tuple[NumaAmount, ...]:
-    """All that reservedMemory says; UnreadableReservation for what kubelet would not read."""
+    """The limits of reservedMemory; UnreadableReservation if kubelet does not accept them."""
     entries = settings[RESERVED_MEMORY.key].value if RESERVED_MEMORY.key in settings else None
     if not isinstance(entries, (list, type(None))):
         raise UnreadableReservation(f"{RESERVED_MEMORY.key} is not a list")
@@ -157,16 +157,16 @@ MI = 1 << 20
 
 
 class NotComputable(ValueError):
-    """Why it cannot be computed for a node."""
+    """reservedMemory cannot be computed for a node; the message says why."""
 
 
 def _numa_nodes(cpus: CpuFacts) -> list[int]:
-    """NUMA nodes with CPUs: one without is a slow tier of memory, where no daemon runs."""
+    """NUMA nodes with CPUs; a NUMA node without CPUs is slow memory, where no daemon runs."""
     return sorted(int(number) for number, listed in cpus.numa.items() if listed and number.isdecimal())
 
 
 def equal_shares(total: int, nodes: Sequence[int]) -> list[Mapping[str, Any]]:
-    """Equal shares of whole Mi; what is over comes to the first node. Sizes of nodes are not known."""
+    """Equal shares in whole Mi; the first node gets the remainder. The sizes of NUMA nodes are not known."""
     share = total // len(nodes) // MI * MI
     first = total - share * (len(nodes) - 1)
     amounts = [first, *[share] * (len(nodes) - 1)]
@@ -182,18 +182,18 @@ def _quantity_text(amount: int) -> str:
 
 
 def compute_reserved_memory(settings: Settings, cpus: CpuFacts) -> list[Mapping[str, Any]]:
-    """reservedMemory for these reservations; NotComputable says why there is none."""
+    """reservedMemory for these reservations; NotComputable if there is none."""
     try:
         total = reserved_memory_total(settings)
     except UnreadableReservation as error:
         raise NotComputable(str(error)) from None
     if total is None:
         raise NotComputable(
-            "evictionHard has a share of the memory in memory.available, of which kubelet alone counts the bytes"
+            "memory.available of evictionHard is a percentage, and only kubelet knows its number of bytes"
         )
     if total <= 0 or total.denominator != 1:
-        raise NotComputable(f"kubelet keeps {float(total):g} bytes of memory back, which is no whole amount to reserve")
+        raise NotComputable(f"kubelet reserves {float(total):g} bytes of memory, which is not a positive whole number")
     nodes = _numa_nodes(cpus)
     if not nodes:
-        raise NotComputable("no NUMA node with CPUs is known of this node")
+        raise NotComputable("the node has no known NUMA node with CPUs")
     return equal_shares(int(total), nodes)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who installed the node: where kubelet's settings are kept, who writes them again, and the kubelet inside of k3s.
+"""The layout of a node: its installer, the program that rewrites kubelet's settings, and the kubelet inside k3s.
 
-k3s 1.32 and newer give their kubelet a directory of drop-ins, and all give it arguments (k3s#2116).
+k3s 1.32 and newer start their kubelet with a drop-in directory; all releases pass arguments to it (k3s#2116).
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from .node_state import Claim, LayoutFacts
 from .runtime_state import RuntimeFacts
 
 OWN_FLAGS = ((f"{READ_ONLY_PORT.flag}=0", "k3s itself"),)
-"""k3s pkg/daemons/agent/agent_linux.go: what its kubelet gets as a flag although it is a field (k3s#12164)."""
+"""k3s pkg/daemons/agent/agent_linux.go: a field that k3s sets with a flag (k3s#12164)."""
 
 
 def kubelet_arguments(evidence: Mapping[str, Any]) -> tuple[Flag, ...]:
-    """Flags in ``kubelet-arg`` of the configuration files; a key with ``+`` adds to the earlier files' ones."""
+    """Flags in ``kubelet-arg`` of the configuration files; a key with ``+`` adds to those of earlier files."""
     line: list[tuple[str, str]] = []
     for path, captured in evidence["settings"].items():
         for key, words in _read_arguments(captured):
@@ -48,10 +48,10 @@ def _read_arguments(captured: Mapping[str, Any]) -> Iterator[tuple[str, list[str
 
 
 def as_embedded(kubelet: KubeletFacts, snapshot: Mapping[str, Any]) -> tuple[KubeletFacts, list[Claim]]:
-    """Facts of a kubelet that is no process of its own, and the claims on it: of its drop-ins if it reads any."""
+    """Facts of a kubelet that is not a separate process, and the claims of its drop-ins, if it reads any."""
     directory = snapshot["kubelet"].get("embedded_dir") or {}
     if not directory.get("folder"):
-        # Neither its file nor its defaults are known to be in force.
+        # It is unknown whether its file or its defaults are in effect.
         return replace(kubelet, cpu_manager_policy=None, cpu_manager_policy_source=None), []
     supervisors = snapshot["distribution"]["supervisors"]
     process = supervisors[0] if supervisors else None
@@ -90,7 +90,7 @@ KUBECONFIGS = ("--kubeconfig", "--bootstrap-kubeconfig")
 def interpret_layout(
     snapshot: Mapping[str, Any], units: Mapping[str, Mapping[str, str]], runtime: RuntimeFacts
 ) -> tuple[LayoutFacts, list[Claim]]:
-    """LayoutFacts, and the driver that arguments of k3s or RKE2 give kubelet; ``unknown`` without this evidence."""
+    """LayoutFacts, and the driver from arguments of k3s or RKE2; the layout is ``unknown`` without this evidence."""
     evidence = snapshot.get("distribution")
     if not isinstance(evidence, Mapping):
         return LayoutFacts(), []
@@ -110,7 +110,7 @@ def interpret_layout(
 
 
 def _templates(evidence: Mapping[str, Any]) -> tuple[ConfigFile, ...]:
-    """The templates as texts, each with whether it changed after the start of k3s or RKE2, which render it then."""
+    """The templates as texts. k3s and RKE2 render them at start: ``changed_after_start`` if they changed afterwards."""
     process = evidence["supervisors"][0] if evidence["supervisors"] else None
     files = evidence.get("template_files") or {}
     return tuple(read_config(path, captured, process, lambda _text: {}) for path, captured in files.items())
@@ -119,10 +119,10 @@ def _templates(evidence: Mapping[str, Any]) -> tuple[ConfigFile, ...]:
 def _layout_evidence(
     evidence: Mapping[str, Any], argv: Sequence[str], units: Mapping[str, Mapping[str, str]]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Layouts with what tells of each, the surest first: processes, then kubelet's command line, then files."""
+    """Layouts with their evidence, the most reliable first: processes, then kubelet's command line, then files."""
     marks = evidence["marks"]
     for supervisor in evidence["supervisors"]:
-        # k3s and RKE2 hide their arguments: the title is one word with a space in it.
+        # k3s and RKE2 hide their arguments: the process title is one word that contains a space.
         name = "rke2" if "rke2" in supervisor["argv"][0] else "k3s"
         yield name, (f"process {supervisor['pid']}: {supervisor['argv'][0]}",)
     for name, directory in RANCHER.items():
@@ -139,17 +139,17 @@ def _layout_evidence(
         yield "kubespray", tuple(kubespray)
     kubeadm = [path for path in marks if path in ("/var/lib/kubelet/kubeadm-flags.env", "/etc/kubernetes/kubelet.conf")]
     drop_ins = units.get("kubelet.service", {}).get("DropInPaths", "").split()
-    # 10-kubeadm.conf comes with a package, used or not; what kubeadm itself wrote must be there too.
+    # A package installs 10-kubeadm.conf whether kubeadm was used or not; a file that kubeadm wrote is required, too.
     if kubeadm:
         yield "kubeadm", (*kubeadm, *(path for path in drop_ins if path.endswith("/10-kubeadm.conf")))
 
 
 def _regenerated_files(name: str, runtime: RuntimeFacts) -> dict[str, str]:
-    """Files made anew at each start, by path, with the template that they are made of (k3s#11626)."""
+    """Files that are re-created at each start, by path, with the template that they are rendered from (k3s#11626)."""
     directory = RANCHER.get(name)
     if directory is None or not runtime.config.path.startswith(directory):
         return {}
-    # k3s and RKE2 read the template of the schema that their containerd knows: config-v3 from 2.0 on.
+    # k3s and RKE2 read the template for their containerd's newest schema: config-v3 since 2.0.
     template = "config-v3" if (runtime.config_version or 2) >= 3 else "config"
     return {runtime.config.path: f"{directory}{CONTAINERD_DIRECTORY}{template}.toml.tmpl"}
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The type of each value that containerd decodes: with one of another type it does not start.
+"""The type of each value that containerd decodes; it does not start with a value of another type.
 
-``containerd config default`` of 1.6 to 2.4 has all of them, no key with another type in another release
-(tests/judges/test_containerd_tables.py). Options of handlers are decoded for each pod, and not here.
+``containerd config default`` of 1.6 to 2.4 has all of them; no key changes its type between releases
+(tests/judges/test_containerd_tables.py). Options of handlers are not here, because they are decoded for each pod.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .containerd_schema import CRI_V1, CRI_V2, CRI_V3, IMAGES_V3, NRI_ID
 TEXT, NUMBER, SWITCH, TABLE, TEXTS = "a text", "a whole number", "true or false", "a table", "a list of texts"
 FRACTION, DURATION = "a number", 'a duration such as "5s"'
 ANY_KEY = "*"
-"""Stands for any key: those of a map, such as names of handlers."""
+"""Matches any key of a map, such as the name of a handler."""
 _GO_DURATION = re.compile(r"[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)")
 
 Path = tuple[str, ...]
@@ -25,14 +25,14 @@ Fields = Mapping[str, str]
 
 
 def _fields(**keys: str) -> Fields:
-    """Keys by the name of their type."""
+    """Types by key; the arguments name a type and list its keys."""
     kinds = {"text": TEXT, "number": NUMBER, "switch": SWITCH, "texts": TEXTS, "table": TABLE, "duration": DURATION}
     kinds["fraction"] = FRACTION
     return {key: kinds[kind] for kind, listed in keys.items() for key in listed.split()}
 
 
 def is_of_type(value: Any, kind: str) -> bool:
-    """Whether containerd takes the value for one of that type."""
+    """Whether containerd accepts the value as one of that type."""
     if kind == FRACTION:
         return isinstance(value, (int, float)) and not isinstance(value, bool)
     if kind == NUMBER:
@@ -65,7 +65,7 @@ OF_FILE: Mapping[Path, Fields] = {
     ("timeouts",): {ANY_KEY: TEXT},
     ("ttrpc",): _fields(text="address", number="uid gid"),
 }
-"""Tables of a file itself; each file is decoded alone."""
+"""Tables of the file's top level; each file is decoded separately."""
 
 _SWITCHES = (
     "device_ownership_from_security_context disable_apparmor disable_hugetlb_controller disable_proc_mount enable_cdi"
@@ -152,7 +152,7 @@ SHARED: Mapping[str, Mapping[Path, Fields]] = {
         (): _fields(text="config_path", number="max_concurrent_downloads max_concurrent_uploaded_layers")
     },
 }
-"""Tables by plugin and the path in it, of every release."""
+"""Tables that all releases have, by plugin and by path below the plugin."""
 
 _OLD_HANDLER = {**_HANDLER, **_fields(text="runtime_engine runtime_root sandbox_mode")}
 OLD: Mapping[str, Mapping[Path, Fields]] = {
@@ -173,7 +173,7 @@ OLD: Mapping[str, Mapping[Path, Fields]] = {
     "io.containerd.runtime.v2.task": {(): _fields(texts="platforms", switch="sched_core")},
     "io.containerd.snapshotter.v1.aufs": {(): _ROOT_PATH},
 }
-"""Those of 1.x alone."""
+"""Tables that only 1.x has."""
 
 
 def _with_fields(plugin: str, fields: Fields) -> Mapping[Path, Fields]:
@@ -288,7 +288,7 @@ SINCE_1_7: Mapping[str, Mapping[Path, frozenset[str]]] = {
     "io.containerd.service.v1.tasks-service": {(): frozenset({"blockio_config_file"})},
     "io.containerd.snapshotter.v1.overlayfs": {(): frozenset({"mount_options", "sync_remove"})},
 }
-"""Keys that 1.6.20 takes no notice of: in the defaults of 1.7.24 and not in its own."""
+"""Keys that 1.6.20 ignores: they are in the defaults of 1.7.24 but not of 1.6.20."""
 PLUGINS_SINCE_1_7 = frozenset({NRI_ID, "io.containerd.snapshotter.v1.blockfile", "io.containerd.transfer.v1.local"})
 
 
@@ -308,11 +308,11 @@ IGNORED_SINCE_2_3: Mapping[Path, frozenset[str]] = {
     (): frozenset({"enable_cdi", "enable_experimental_restore_via_create"}),
     ("cni",): frozenset({"bin_dir"}),
 }
-"""Keys of the CRI plugin's runtime part that 2.3 and later take no notice of."""
+"""Keys of the CRI plugin's runtime part that 2.3 and later ignore."""
 
 
 def plugin_tables_since_2_3() -> Mapping[str, Mapping[Path, Fields]]:
-    """Tables by plugin of 2.3 and later."""
+    """Tables of 2.3 and later by plugin."""
     runtime_tables = {
         path: {key: kind for key, kind in fields.items() if key not in IGNORED_SINCE_2_3.get(path, ())}
         for path, fields in NEW[CRI_V3].items()
@@ -321,7 +321,7 @@ def plugin_tables_since_2_3() -> Mapping[str, Mapping[Path, Fields]]:
 
 
 def full_name(plugin: str, tables: Mapping[str, Mapping[Path, Fields]]) -> str:
-    """A plugin of schema 1 by its name in the tables: its last part."""
+    """The name in the tables of a plugin, which in schema 1 is only the last part."""
     if plugin in (CRI_V1, CRI_V2, CRI_V3):
         return CRI_V2 if plugin == CRI_V1 else plugin
     return next((name for name in tables if name == plugin or name.rpartition(".")[2] == plugin), plugin)

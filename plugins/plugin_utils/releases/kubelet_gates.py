@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The feature gates that our rules know: kubelet does not start with one that it does not know, or has locked.
+"""The feature gates that rules know: kubelet does not start with an unknown gate, or if a locked one is changed.
 
-Source: pkg/features/kube_features.go. Of other gates only the versions of ``kubelet_generated`` say something.
+Source: pkg/features/kube_features.go. Other gates are known only for the versions of ``kubelet_generated``.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ DRIVER_FROM_CRI = "KubeletCgroupDriverFromCRI"
 MEMORY_MANAGER = "MemoryManager"
 MEMORY_QOS = "MemoryQoS"
 LOCKED = " locked"
-"""Ends what ``kubelet_generated.GATES`` says of a gate that takes nothing but its default."""
+"""Suffix in ``kubelet_generated.GATES`` of a gate that is locked to its default."""
 
 
 @dataclass(frozen=True)
 class Gate:
-    """The first version that knows a gate, and the first that takes nothing but true for it."""
+    """The first version that has a gate, and the first in which it is locked to true."""
 
     since: Version
     locked: Version | None = None
@@ -58,7 +58,7 @@ def gate_problems(gates: Mapping[str, object], version: Version) -> Iterator[str
 
 
 def _missing_dependencies(gates: Mapping[str, object], version: Version) -> Iterator[str]:
-    """Gates that are on without those that they depend on: the gates' Validate, since 1.35."""
+    """Gates that are on while a gate that they depend on is off: Validate of the gates, since 1.35."""
     table = kubelet_generated.GATES.get(version)
     if table is None or {"AllAlpha", "AllBeta"} & set(gates):
         return
@@ -66,11 +66,11 @@ def _missing_dependencies(gates: Mapping[str, object], version: Version) -> Iter
     for name, needed in kubelet_generated.GATE_NEEDS[version].items():
         off = [gate for gate in needed.split("|") if on.get(gate) is False]
         if on.get(name) and off and gates.keys() & {name, *off}:
-            yield f"{name} is on, and needs {', '.join(off)}"
+            yield f"{name} is on but needs {', '.join(off)}"
 
 
 def _find_table_problems(table: Mapping[str, str], name: str, value: object, version: Version) -> Iterator[str]:
-    """Of a gate that no rule knows, in a version whose gates are all known."""
+    """Problems of a gate that is not in ``GATES``, in a version whose gates are all known."""
     known = table.get(name)
     if known is None:
         yield f"{_format(version)} has no gate {name}"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options of kubelet's CPU and topology manager by version: with one it does not take, it does not start.
+"""Options of kubelet's CPU and topology manager by version; kubelet does not start with one that it does not accept.
 
 Source: pkg/kubelet/cm/cpumanager/policy_options.go and pkg/kubelet/cm/topologymanager/policy_options.go per version.
 """
@@ -15,7 +15,7 @@ from .versions import Version
 
 @dataclass(frozen=True)
 class OptionHistory:
-    """The first version of each stage; None where it never came to it."""
+    """The first version of each stage; None for a stage that it never had."""
 
     alpha: Version | None
     beta: Version | None
@@ -46,7 +46,7 @@ _FALSE = frozenset(("0", "f", "F", "false", "FALSE", "False"))
 
 @dataclass(frozen=True)
 class Manager:
-    """Names of a manager's gates and the versions from which they are on by default."""
+    """Names of a manager's gates, and the versions since which they are on by default."""
 
     options: Mapping[str, OptionHistory]
     gate: str
@@ -63,7 +63,7 @@ TOPOLOGY_MANAGER = Manager(
 
 
 def parse_bool(value: object) -> bool | None:
-    """Go's strconv.ParseBool; None for what it does not take."""
+    """Go's strconv.ParseBool; None for a text that it does not accept."""
     text = str(value).lower() if isinstance(value, bool) else str(value)
     return True if text in _TRUE else False if text in _FALSE else None
 
@@ -74,7 +74,7 @@ def _is_gate_on(gates: Mapping[str, object], name: str, default: object) -> bool
 
 
 def stage_in(history: OptionHistory, version: Version) -> str | None:
-    """``Alpha``, ``Beta``, empty for a stable option, None for one that the version does not have."""
+    """``Alpha``, ``Beta``, empty for a stable option, None if the version does not have the option."""
     stages = (("", history.stable), ("Beta", history.beta), ("Alpha", history.alpha))
     return next((stage for stage, since in stages if since and version >= since), None)
 
@@ -82,7 +82,7 @@ def stage_in(history: OptionHistory, version: Version) -> str | None:
 def gate_errors(
     manager: Manager, options: Mapping[str, object], gates: Mapping[str, object], version: Version
 ) -> Iterator[str]:
-    """Why a kubelet of this version would not start with any options."""
+    """Why a kubelet of this version would not start with options at all."""
     if options and not _is_gate_on(gates, manager.gate, version >= manager.gate_on):
         yield f"the gate {manager.gate} is off"
 
@@ -118,4 +118,4 @@ def option_conflicts(options: Mapping[str, object], topology_policy: str | None)
         if {first, second} <= chosen:
             yield f"{first} and {second} exclude each other"
     if "align-by-socket" in chosen and topology_policy == "single-numa-node":
-        yield "align-by-socket does not go with topologyManagerPolicy single-numa-node"
+        yield "align-by-socket cannot be combined with topologyManagerPolicy single-numa-node"

@@ -155,7 +155,7 @@ def test_hierarchies_carry_how_they_are_mounted() -> None:
 NESTED = {
     "docker with the host's cgroup namespace": (DOCKER_V1, {}, "/docker/4f3e of its hierarchy is mounted"),
     "kind: v2 in a namespace of its own": ([V2], {ROOT: {"files": ["cgroup.procs", "cgroup.type"]}}, "has cgroup.type"),
-    "v1 in a namespace of its own": (DEBIAN_12_V1, {f"{ROOT}/memory": {"files": ["tasks"]}}, "lacks release_agent"),
+    "v1 in a namespace of its own": (DEBIAN_12_V1, {f"{ROOT}/memory": {"files": ["tasks"]}}, "has no release_agent"),
     "a node": ([V2], {ROOT: {"files": ["cgroup.procs", "io.cost.qos"]}}, None),
     "a node with v1": (
         [*DEBIAN_12_V1, UNIFIED],

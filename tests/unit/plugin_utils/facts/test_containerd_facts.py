@@ -291,7 +291,7 @@ def test_a_byte_order_mark_keeps_containerd_2_from_starting(aligned: Snapshot) -
     node = runtime(snapshot)
     assert driver(snapshot).runtime is None
     assert node.config.problem is not None
-    assert node.config.problem.message == "begins with a byte order mark, with which containerd 2 does not start"
+    assert node.config.problem.message == "begins with a byte order mark; containerd 2 does not start with it"
 
 
 UNKNOWN_RELEASE = {

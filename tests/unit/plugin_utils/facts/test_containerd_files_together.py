@@ -59,7 +59,7 @@ def test_files_of_different_versions_are_a_finding_by_the_rules_of_the_release(
 def test_a_drop_in_that_says_the_same_shadows_nothing(aligned: Snapshot) -> None:
     assert codes(imports(aligned, "version = 2\n" + handler(V2, "true"))) == []
     (found,) = runtime(imports(aligned, f"version = 2\n[{V2}.cni]\nbin_dir = '/x'\n")).defects
-    assert found.message == f"{RUNTIME_FILE} says SystemdCgroup = true for runc, this file drops it"
+    assert found.message == f"{RUNTIME_FILE} sets SystemdCgroup = true for runc, this file removes it"
 
 
 def test_our_own_drop_in_is_there_to_outrank(aligned: Snapshot) -> None:

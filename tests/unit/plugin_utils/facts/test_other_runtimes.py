@@ -52,7 +52,7 @@ def test_crio_without_a_word_uses_systemd(aligned: Snapshot) -> None:
     told = facts_of(crio(aligned)).driver
     assert (told.runtime, told.live, told.cri) == (SYSTEMD, SYSTEMD, SYSTEMD)
     assert claims(crio(aligned), "cgroup_manager") == [
-        ("systemd", "the CRI's RuntimeConfig, in force now"),
+        ("systemd", "the CRI's RuntimeConfig, in effect now"),
         ("systemd", "CRI-O's default"),
     ]
 

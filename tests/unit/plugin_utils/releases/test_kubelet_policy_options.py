@@ -103,7 +103,7 @@ def test_options_of_the_topology_manager_are_judged_by_version(
         (
             {"align-by-socket": "true"},
             "single-numa-node",
-            ["align-by-socket does not go with topologyManagerPolicy single-numa-node"],
+            ["align-by-socket cannot be combined with topologyManagerPolicy single-numa-node"],
         ),
     ],
 )
