@@ -54,7 +54,7 @@ def ours(version: str, path: Path) -> Verdict:
     return Verdict(
         error="; ".join(map(": ".join, errors)) or None,
         codes=frozenset(code for code, _message in errors),
-        cri=not cri_plugins(version, facts.schema_in_force) & set(facts.disabled_plugins),
+        cri=not cri_plugins(version, facts.effective_schema) & set(facts.disabled_plugins),
         handlers={name: kind for name, kind in kinds.items() if name not in untyped},
         untyped=tuple(untyped),
         default=facts.default_handler or "",

@@ -27,7 +27,7 @@ pytest_plugins = ("ansible_collections.volcano.colocation.tests.judges.container
 
 UNREAD = {"unpack_config"}
 """A list of tables, whose type is not looked at."""
-OPTIONS = ("containerd", "runtimes", types.EACH, "options")
+OPTIONS = ("containerd", "runtimes", types.ANY_KEY, "options")
 MAPS = {("containerd", "runtimes"), ("timeouts",), ("proxy_plugins",), ("stream_processors",), ("pinned_images",)}
 
 
@@ -86,7 +86,7 @@ def kind_of(value: Any) -> str:
 def found_in(values: dict[str, Any], path: types.Path = ()) -> Iterator[tuple[types.Path, str]]:
     """``(path, type)`` of each default."""
     for key, value in values.items():
-        named = (*path, types.EACH if path in MAPS else key)
+        named = (*path, types.ANY_KEY if path in MAPS else key)
         if key in UNREAD or named == OPTIONS[: len(named)] == OPTIONS:
             continue
         yield named, kind_of(value)

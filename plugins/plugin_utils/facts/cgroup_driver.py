@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which cgroup driver kubelet and the container runtime have, and which source decides it: all rules are here.
+"""All rules for the cgroup drivers of kubelet and the container runtime, and for the source that decides them.
 
 kubelet: a flag, its files, its default, in the order of kubelet_layers.py. A kubelet that asks the CRI takes the
-runtime's driver instead (KEP-4033). What runs already may differ: its /configz says.
-A runtime has one driver by its files and one that it runs with. containerd has them for each handler; they count where
-all handlers have the same. CRI-O and docker have one: a flag, else their files; what runs is the CRI's RuntimeConfig.
+runtime's driver instead (KEP-4033). The running kubelet may use another driver, which its /configz reports.
+A runtime has a configured and a running driver. containerd has both for each handler; they count if all handlers agree.
+CRI-O and docker have one setting: a flag, else their files; the CRI's RuntimeConfig reports the running driver.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from .runtime_state import RuntimeFacts
 
 DRIVER_FROM_CRI_GATE = "KubeletCgroupDriverFromCRI"
 GATE_ALPHA_SINCE, GATE_BETA_SINCE, GATE_LOCKED_SINCE = (1, 28), (1, 31), (1, 34)
-"""pkg/features/kube_features.go: off by default, on by default, on for good."""
+"""pkg/features/kube_features.go: off by default, on by default, always on."""
 CONFIGZ_EFFECTIVE_SINCE = (1, 35)
 CRI_SOURCE = "the CRI's RuntimeConfig"
 K3S_SOURCE = "k3s, which gives kubelet containerd's driver"
 
 
 def as_driver(word: Any) -> Driver | None:
-    """kubelet takes anything but exactly ``systemd`` for cgroupfs (container_manager_linux.go); we call it unknown."""
+    """The driver; None if unknown. kubelet reads any other word as cgroupfs (container_manager_linux.go)."""
     return Driver(word) if word in CGROUP_DRIVER.choices else None
 
 
 @dataclass(frozen=True)
 class RuntimeConfig:
-    """The answer to the CRI's RuntimeConfig. ``supported``: whether the call is known at all; None: not asked."""
+    """The response to the CRI's RuntimeConfig. ``supported``: whether the runtime knows the call; None: not asked."""
 
     word: str | None = None
     supported: bool | None = None
@@ -50,43 +50,43 @@ class RuntimeConfig:
 
 def runtime_config(cri: Mapping[str, Any]) -> RuntimeConfig:
     """RuntimeConfig of the ``cri`` section of a snapshot."""
-    answer = cri.get("runtime_config")
-    if not isinstance(answer, Mapping):
+    response = cri.get("runtime_config")
+    if not isinstance(response, Mapping):
         return RuntimeConfig()
-    if answer.get("error"):
-        return RuntimeConfig(supported=False if answer["error"] == "unimplemented" else None)
-    return RuntimeConfig(answer.get("cgroup_driver") or None, supported=True)
+    if response.get("error"):
+        return RuntimeConfig(supported=False if response["error"] == "unimplemented" else None)
+    return RuntimeConfig(response.get("cgroup_driver") or None, supported=True)
 
 
 def decide_driver(
-    kubelet: KubeletFacts, runtime: RuntimeFacts, claims: Sequence[Claim], answer: RuntimeConfig
+    kubelet: KubeletFacts, runtime: RuntimeFacts, claims: Sequence[Claim], cri_config: RuntimeConfig
 ) -> DriverFacts:
-    """The drivers of a node whose kubelet is a process of its own; ``claims``: the runtime's, the strongest first."""
-    at_restart = _at_restart(kubelet, answer)
-    now = _running(kubelet, at_restart)
-    written, live = _of_runtime(runtime, claims, answer)
+    """The drivers of a node whose kubelet is a separate process; ``claims``: the runtime's, the strongest first."""
+    at_restart = _decide_at_restart(kubelet, cri_config)
+    now = _running_decision(kubelet, at_restart)
+    configured, live = _runtime_drivers(runtime, claims, cri_config)
     return DriverFacts(
         kubelet=as_driver(now.word),
         source=now.source,
         authority=now.authority,
         in_configz=at_restart.word if at_restart.authority == "cri" and _configz_is_effective(kubelet) else None,
-        runtime=written,
+        runtime=configured,
         live=live,
-        cri=answer.driver,
-        cri_supported=answer.supported,
+        cri=cri_config.driver,
+        cri_supported=cri_config.supported,
     )
 
 
 class Decision(NamedTuple):
-    """``authority``: cri, config, flag, default; None where it is open who decides."""
+    """``authority``: cri, config, flag, default; None if it is unknown which one decides."""
 
     word: str | None
     source: str | None
     authority: str | None
 
 
-def _configured(kubelet: KubeletFacts) -> Decision:
-    """By kubelet's own files and flags."""
+def _configured_decision(kubelet: KubeletFacts) -> Decision:
+    """The driver from kubelet's own files and flags."""
     setting = kubelet.settings.get(CGROUP_DRIVER.key)
     if setting is None:
         return Decision(None, None, None)
@@ -107,25 +107,25 @@ def asks_cri(version: tuple[int, int] | None, gates: Any) -> bool:
     return version >= GATE_BETA_SINCE if chosen is None else str(chosen).lower() == "true"
 
 
-def _at_restart(kubelet: KubeletFacts, answer: RuntimeConfig) -> Decision:
-    """What kubelet would start with. Where it asks the CRI and we have no answer, who decides is left open."""
-    own = _configured(kubelet)
+def _decide_at_restart(kubelet: KubeletFacts, cri_config: RuntimeConfig) -> Decision:
+    """The driver at kubelet's next start. Without a response of a CRI that kubelet asks, the authority is unknown."""
+    configured = _configured_decision(kubelet)
     gates = kubelet.settings.get(FEATURE_GATES.key)
     if not asks_cri(minor(kubelet.version), gates.value if gates else None):
-        return own
-    if answer.word:
-        return Decision(answer.word, CRI_SOURCE, "cri")
-    return own if answer.supported is False else own._replace(authority=None)
+        return configured
+    if cri_config.word:
+        return Decision(cri_config.word, CRI_SOURCE, "cri")
+    return configured if cri_config.supported is False else configured._replace(authority=None)
 
 
 def _configz_is_effective(kubelet: KubeletFacts) -> bool:
-    """initConfigz runs after the CRI was asked (cmd/kubelet/app/server.go); before, /configz has what is configured."""
+    """Since 1.35 initConfigz runs after the CRI call (cmd/kubelet/app/server.go); before, /configz shows the files."""
     version = minor(kubelet.version)
     return version is not None and version >= CONFIGZ_EFFECTIVE_SINCE
 
 
-def _running(kubelet: KubeletFacts, at_restart: Decision) -> Decision:
-    """What kubelet runs with by its own word, where that is not what it would start with now."""
+def _running_decision(kubelet: KubeletFacts, at_restart: Decision) -> Decision:
+    """The driver that the running kubelet reports, if it is not the one of its next start."""
     word = (kubelet.configz or {}).get(CGROUP_DRIVER.key)
     if word in (None, "", at_restart.word):
         return at_restart
@@ -134,56 +134,60 @@ def _running(kubelet: KubeletFacts, at_restart: Decision) -> Decision:
     return at_restart
 
 
-def _of_runtime(
-    runtime: RuntimeFacts, claims: Sequence[Claim], answer: RuntimeConfig
+def _runtime_drivers(
+    runtime: RuntimeFacts, claims: Sequence[Claim], cri_config: RuntimeConfig
 ) -> tuple[Driver | None, Driver | None]:
-    """(by its files, in force)."""
+    """(configured, running)."""
     if runtime.name in (None, "containerd"):
-        written = _common([each.configured for each in runtime.handlers]) if runtime.installed else None
-        return written, _common([each.running for each in runtime.handlers])
+        configured = _common_driver([handler.configured for handler in runtime.handlers]) if runtime.installed else None
+        return configured, _common_driver([handler.running for handler in runtime.handlers])
     # CRI-O does not start with a file that it cannot read.
-    unreadable = runtime.crio is not None and any(each.problem for each in runtime.layers)
-    return as_driver(claims[0].value) if claims and not unreadable else None, answer.driver
+    unreadable = runtime.crio is not None and any(layer.problem for layer in runtime.layers)
+    return as_driver(claims[0].value) if claims and not unreadable else None, cri_config.driver
 
 
-def _common(drivers: Sequence[Driver | None]) -> Driver | None:
-    """The one driver all handlers have; None when they differ or one is unknown."""
+def _common_driver(drivers: Sequence[Driver | None]) -> Driver | None:
+    """The driver that all handlers have; None if they differ or one is unknown."""
     return drivers[0] if len(set(drivers)) == 1 else None
 
 
 def k3s_claims(driver: DriverFacts) -> list[Claim]:
-    """What the kubelet in k3s is given where no argument names another driver.
+    """The driver that k3s passes to its kubelet if no argument names another one.
 
-    pkg/agent/containerd/config_linux.go: one decision is both rendered for containerd and given to kubelet.
+    pkg/agent/containerd/config_linux.go: k3s decides once, renders it for containerd and passes it to kubelet.
     """
     return [Claim(CGROUP_DRIVER.key, driver.runtime.value, K3S_SOURCE)] if driver.runtime else []
 
 
 def driver_inside_k3s(
-    driver: DriverFacts, kubelet: KubeletFacts, own: Sequence[Claim], given: Sequence[Claim]
+    driver: DriverFacts, kubelet: KubeletFacts, kubelet_claims: Sequence[Claim], layout_claims: Sequence[Claim]
 ) -> DriverFacts:
-    """The drivers of a node with a kubelet in k3s; ``own``: the claims of the drop-ins and arguments that it reads.
+    """The drivers of a node with a kubelet in k3s; ``kubelet_claims``: of the drop-ins and arguments that it reads.
 
-    Before k3s 1.32 it reads none, and what k3s gives it is all that is known. The authority stays the one that a
-    kubelet of its own would have.
+    Before k3s 1.32 it reads none, and only the claims of k3s (``layout_claims``) are known. The authority stays the one
+    of a separate kubelet.
     """
-    if own:
+    if kubelet_claims:
         setting = kubelet.settings[CGROUP_DRIVER.key]
         return replace(driver, kubelet=as_driver(setting.value), source=setting.source)
     unknown = replace(driver, kubelet=None, source=None, authority=None, in_configz=None)
-    return replace(unknown, kubelet=as_driver(given[0].value), source=given[0].source) if given else unknown
+    return (
+        replace(unknown, kubelet=as_driver(layout_claims[0].value), source=layout_claims[0].source)
+        if layout_claims
+        else unknown
+    )
 
 
-def answer_claims(answer: RuntimeConfig, runtime: RuntimeFacts, layout: LayoutFacts) -> Iterator[Claim]:
-    """What the CRI answers a kubelet of its own, and what CRI-O says there that it runs with."""
-    if answer.word and not layout.kubelet_inside:
-        yield Claim(CGROUP_DRIVER.key, answer.word, CRI_SOURCE)
-    if answer.driver and runtime.crio:
-        yield Claim("cgroup_manager", answer.driver.value, f"{CRI_SOURCE}, in force now")
+def cri_claims(cri_config: RuntimeConfig, runtime: RuntimeFacts, layout: LayoutFacts) -> Iterator[Claim]:
+    """The CRI's driver for a separate kubelet, and CRI-O's running driver from the same response."""
+    if cri_config.word and not layout.kubelet_inside:
+        yield Claim(CGROUP_DRIVER.key, cri_config.word, CRI_SOURCE)
+    if cri_config.driver and runtime.crio:
+        yield Claim("cgroup_manager", cri_config.driver.value, f"{CRI_SOURCE}, in effect now")
 
 
-def predict_answer(cri: Mapping[str, Any], driver: Driver | None) -> Mapping[str, Any]:
-    """The ``cri`` section of a runtime with this driver, which answers as far as it did before."""
+def predict_runtime_config(cri: Mapping[str, Any], driver: Driver | None) -> Mapping[str, Any]:
+    """The ``cri`` section of a runtime with this driver; unchanged if its response has no driver now."""
     if driver is None or runtime_config(cri).word is None:
         return cri
     return {**cri, "runtime_config": {**cri["runtime_config"], "cgroup_driver": driver.value}}

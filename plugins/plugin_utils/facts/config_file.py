@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A configuration file as it was found: parsed, with its problem named instead of raised."""
+"""A configuration file of a node: parsed; a problem is stored in it instead of raised."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..edit.text_errors import ParseError
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that could not be read: in which file, on which line, why, and what to do where that is known."""
+    """Content that could not be read: the file, the reason, the line and the remedy if they are known."""
 
     file: str
     message: str
@@ -23,18 +23,18 @@ class Problem:
 
 
 def advice(general: str, *problems: Problem) -> str:
-    """A general remedy, then those that are known for these problems."""
+    """A general remedy, followed by the remedies of these problems."""
     known = dict.fromkeys(problem.remedy for problem in problems if problem.remedy)
     return " ".join([general, *(f"{remedy}." for remedy in known)])
 
 
 @dataclass(frozen=True)
 class ConfigFile:
-    """A configuration file as found; ``values`` is empty when it is missing or could not be read.
+    """A configuration file of a node; ``values`` is empty if the file is missing or could not be read.
 
-    ``ignored``: a part that its program takes no notice of, such as a second document or a repeated key.
+    ``ignored``: a part that its program ignores, such as a second document or a repeated key.
 
-    ``text`` may hold secrets: it is for what goes back to the node, and is never published.
+    ``text`` may contain secrets: it is used for the new text of the file and never reported.
     """
 
     path: str
@@ -47,7 +47,7 @@ class ConfigFile:
 
 
 def changed_after(captured: Mapping[str, Any], process: Mapping[str, Any] | None) -> bool:
-    """Whether a running process may not have read this content. ctime, because a rename keeps an old mtime."""
+    """Whether a file changed after the process started. It compares ctime, because a rename keeps an old mtime."""
     if not process or process.get("started_at") is None:
         return False
     return captured.get("ctime", 0.0) > process["started_at"]
@@ -75,12 +75,12 @@ def read_config(
 
 
 def read_kubelet_config(path: str, captured: Mapping[str, Any], process: Mapping[str, Any] | None) -> ConfigFile:
-    """ConfigFile of a kubelet file, with what kubelet takes no notice of."""
+    """ConfigFile of a kubelet file, with the part that kubelet ignores."""
     notes: list[ParseError] = []
 
     def parse(text: str) -> dict[str, Any]:
-        values, found = decode_kubelet(text)
-        notes.extend(found)
+        values, errors = decode_kubelet(text)
+        notes.extend(errors)
         return values
 
     config = read_config(path, captured, process, parse)
@@ -88,10 +88,10 @@ def read_kubelet_config(path: str, captured: Mapping[str, Any], process: Mapping
 
 
 def value_at(values: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
-    """The value at a path of keys; None where the path ends early."""
-    found: Any = values
+    """The value at a path of keys; None if a key is missing."""
+    value: Any = values
     for key in keys:
-        if not isinstance(found, Mapping) or key not in found:
+        if not isinstance(value, Mapping) or key not in value:
             return None
-        found = found[key]
-    return found
+        value = value[key]
+    return value

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which container runtime kubelet uses, and its facts; docker, iSulad and others are read and not configured."""
+"""The container runtime of kubelet and its facts; docker, iSulad and others are read but not configured."""
 
 from __future__ import annotations
 
@@ -25,45 +25,45 @@ DRIVER_OPTION = "native.cgroupdriver"
 def read_docker_json(text: str) -> dict[str, Any]:
     """The object of a JSON text; ParseError on anything else."""
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except ValueError as error:
         raise ParseError(f"not JSON: {error}", getattr(error, "lineno", None)) from None
     except RecursionError:
         raise ParseError("nested too deeply") from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise ParseError("not a JSON object")
-    return found
+    return document
 
 
 def exec_options(argv: Sequence[str]) -> list[str]:
     """Values of every ``--exec-opt``, in both forms."""
-    found = [word.partition("=")[2] for word in argv if word.startswith("--exec-opt=")]
-    return found + [value for name, value in pairwise(argv) if name == "--exec-opt"]
+    values = [word.partition("=")[2] for word in argv if word.startswith("--exec-opt=")]
+    return values + [value for name, value in pairwise(argv) if name == "--exec-opt"]
 
 
 def _driver_in(options: object) -> str | None:
-    found = (
-        [str(each) for each in options if str(each).startswith(DRIVER_OPTION + "=")]
+    values = (
+        [str(option) for option in options if str(option).startswith(DRIVER_OPTION + "=")]
         if isinstance(options, list)
         else []
     )
-    return found[-1].partition("=")[2] if found else None
+    return values[-1].partition("=")[2] if values else None
 
 
 def _check_exec_opts(config: ConfigFile) -> ConfigFile:
-    """With other exec-opts than texts dockerd does not start: moby daemon/config/config.go, ExecOptions []string."""
+    """dockerd only starts if exec-opts is a list of texts: moby daemon/config/config.go, ExecOptions []string."""
     options = config.values.get("exec-opts", [])
     if options is None or (
-        isinstance(options, list) and all(each is None or isinstance(each, str) for each in options)
+        isinstance(options, list) and all(option is None or isinstance(option, str) for option in options)
     ):
         return config
-    before, named, _rest = (config.text or "").partition('"exec-opts"')
+    before, key, _remaining = (config.text or "").partition('"exec-opts"')
     message = "exec-opts is not a list of texts; dockerd does not start with it"
-    return replace(config, values={}, problem=Problem(config.path, message, before.count("\n") + 1 if named else None))
+    return replace(config, values={}, problem=Problem(config.path, message, before.count("\n") + 1 if key else None))
 
 
 def interpret_other(name: str, evidence: Mapping[str, Any]) -> tuple[RuntimeFacts, list[Claim]]:
-    """RuntimeFacts of a runtime by its CRI name; of docker also what its file and its command line say."""
+    """RuntimeFacts of a runtime by its CRI name; for docker, also from its file and its command line."""
     cri, docker = evidence["cri"], evidence.get("docker") or {}
     processes = docker.get("processes") or []
     process = processes[0] if processes else None
@@ -95,17 +95,19 @@ def interpret_other(name: str, evidence: Mapping[str, Any]) -> tuple[RuntimeFact
 
 
 def _docker_claims(config: ConfigFile, argv: Sequence[str]) -> list[Claim]:
-    flag = _driver_in(exec_options(argv))
-    claims = [Claim(DRIVER_OPTION, flag, "dockerd's command line, --exec-opt")] if flag else []
-    written = _driver_in(config.values.get("exec-opts"))
-    return claims + ([Claim(DRIVER_OPTION, written, config.path)] if written else [])
+    by_flag = _driver_in(exec_options(argv))
+    claims = [Claim(DRIVER_OPTION, by_flag, "dockerd's command line, --exec-opt")] if by_flag else []
+    by_file = _driver_in(config.values.get("exec-opts"))
+    return claims + ([Claim(DRIVER_OPTION, by_file, config.path)] if by_file else [])
 
 
 def _defects(config: ConfigFile, claims: list[Claim]) -> tuple[Defect, ...]:
-    """moby#41725: the same directive as a flag and in the file keeps dockerd from starting, whatever the values."""
+    """moby#41725: dockerd does not start if a directive is both a flag and in the file, even with equal values."""
     if len(claims) < 2:
         return ()
-    return (Defect("docker-exec-opts-twice", config.path, "exec-opts stand here and on dockerd's command line"),)
+    return (
+        Defect("docker-exec-opts-twice", config.path, "exec-opts is set in this file and on dockerd's command line"),
+    )
 
 
 BY_SOCKET = (
@@ -115,11 +117,11 @@ BY_SOCKET = (
     ("isulad", "isulad"),
     ("containerd", "containerd"),
 )
-"""Words in the path of the CRI's socket, for a runtime that does not answer."""
+"""Words in the path of the CRI's socket: they identify a runtime that does not respond."""
 
 
 def runtime_name(evidence: Mapping[str, Any], kubelet: Mapping[str, Any]) -> str:
-    """The CRI's own name, else what kubelet's socket is called, else what is installed."""
+    """The name that the CRI reports, else the name in the socket's path, else the installed runtime."""
     if evidence.get("docker") and _uses_dockershim(kubelet):
         return "docker"
     cri = evidence["cri"]
@@ -140,11 +142,11 @@ def _uses_dockershim(kubelet: Mapping[str, Any]) -> bool:
 
 
 def other_runtimes(snapshot: Mapping[str, Any], runtime: RuntimeFacts) -> tuple[str, ...]:
-    """Runtimes that run beside the one kubelet uses."""
+    """Runtimes that run in addition to the one that kubelet uses."""
     programs = list(snapshot.get("other_runtimes", ()))
     if snapshot["runtime"]["processes"]:
         programs.append("containerd")
-    # docker has its containers run by a containerd.
+    # docker uses containerd to run containers.
     own = {"cri-o": ("crio",), "docker": ("dockerd", "cri-dockerd", "containerd")}.get(
         runtime.name or "", (runtime.name,)
     )
@@ -154,7 +156,7 @@ def other_runtimes(snapshot: Mapping[str, Any], runtime: RuntimeFacts) -> tuple[
 def interpret_runtime(
     evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]], kubelet: Mapping[str, Any]
 ) -> tuple[RuntimeFacts, list[Claim]]:
-    """RuntimeFacts of a snapshot's ``runtime`` section, and every claim on its driver."""
+    """RuntimeFacts of a snapshot's ``runtime`` section, and all claims about its driver."""
     name = runtime_name(evidence, kubelet)
     if name == "cri-o":
         return interpret_crio(evidence, units)
@@ -169,7 +171,7 @@ def _claims(facts: RuntimeFacts) -> list[Claim]:
     for handler in facts.handlers if facts.installed else ():
         setting = f"SystemdCgroup of handler {handler.name}"
         if handler.running:
-            claims.append(Claim(setting, handler.running.value, "the CRI's Status, in force now"))
+            claims.append(Claim(setting, handler.running.value, "the CRI's Status, in effect now"))
         if handler.configured:
             claims.append(Claim(setting, handler.configured.value, handler.source or "containerd's default"))
     return claims

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What containerd does not survive in its files at its next start, and what it silently takes no notice of."""
+"""Defects in containerd's files: those that prevent its next start, and settings that it silently ignores."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from .containerd_layers import (
     compile_go_pattern,
     cri_names,
     declared_handlers,
+    effective_schema,
     handler_tables,
     nri_key,
     own_table,
-    schema_in_force,
     source_of,
     systemd_cgroup_option,
     version_in,
@@ -57,66 +57,68 @@ NRI_SOCKET = "nri-socket-relative"
 
 
 def find_defects(layers: Layers, version: str | None) -> tuple[Defect, ...]:
-    """All of them, in the order of the files."""
+    """All defects of these files."""
     return (
-        *_unreadable(layers),
-        *(_at(TYPE, each.config, each.message, each.path) for each in start_errors(layers)),
-        *(_at(OPTION, each.config, each.message, each.path) for each in option_errors(layers)),
-        *_ignored(layers),
-        *_invalid(layers, version),
-        *_too_new(layers, version),
-        *(_at(MISSING, layers.files[0], f"{path} does not exist", ("imports",)) for path in layers.missing),
-        *_patterns(layers),
-        *_mixed(layers, version),
-        *_legacy(layers, version),
-        *_undeclared(layers, version),
-        *_untyped(layers),
-        *(_nri_socket(layers) if nri_supported(version) is not False else ()),
-        *(_shadowed(layers) if parse_release(version) else ()),
+        *_find_unreadable(layers),
+        *(_defect_at(TYPE, error.config, error.message, error.path) for error in start_errors(layers)),
+        *(_defect_at(OPTION, error.config, error.message, error.path) for error in option_errors(layers)),
+        *_find_ignored_keys(layers),
+        *_find_invalid_names(layers, version),
+        *_find_newer_schemas(layers, version),
+        *(_defect_at(MISSING, layers.files[0], f"{path} does not exist", ("imports",)) for path in layers.missing),
+        *_find_refused_patterns(layers),
+        *_find_mixed_versions(layers, version),
+        *_find_legacy_option(layers, version),
+        *_find_undeclared_default(layers, version),
+        *_find_untyped_handlers(layers),
+        *(_find_relative_nri_socket(layers) if nri_supported(version) is not False else ()),
+        *(_find_shadowed_handlers(layers) if parse_release(version) else ()),
     )
 
 
-def _at(code: str, config: ConfigFile, message: str, path: Path) -> Defect:
-    """A defect on the line of the key at ``path``, or of what stands around it."""
+def _defect_at(code: str, config: ConfigFile, message: str, path: Path) -> Defect:
+    """A defect on the line of the key at ``path``, or of its nearest parent in the file."""
     return Defect(code, config.path, message, key_line(config.text, path) if config.text else None)
 
 
-def _plugins(config: ConfigFile) -> Mapping[str, Any]:
-    found = config.values.get("plugins")
-    return found if isinstance(found, Mapping) else {}
+def _plugin_tables(config: ConfigFile) -> Mapping[str, Any]:
+    plugins = config.values.get("plugins")
+    return plugins if isinstance(plugins, Mapping) else {}
 
 
-def _unreadable(layers: Layers) -> Iterator[Defect]:
-    for path in layers.unseen:
-        yield Defect(UNREADABLE, path, "is imported, and the snapshot does not hold it")
+def _find_unreadable(layers: Layers) -> Iterator[Defect]:
+    for path in layers.unrecorded:
+        yield Defect(UNREADABLE, path, "is imported, but the snapshot does not contain it")
     for config in layers.files[1:]:
         if config.problem:
             yield Defect(UNREADABLE, config.path, config.problem.message, config.problem.line)
 
 
-def _patterns(layers: Layers) -> Iterator[Defect]:
-    """filepath.Glob of Go, which containerd asks for patterns with a ``*``, refuses some."""
+def _find_refused_patterns(layers: Layers) -> Iterator[Defect]:
+    """Go's filepath.Glob, which containerd uses for patterns with a ``*``, refuses some patterns."""
     for config in layers.files:
-        for pattern in _texts(config.values.get("imports")):
+        for pattern in _text_items(config.values.get("imports")):
             if "*" in pattern and compile_go_pattern(pattern) is None:
-                yield _at(PATTERN, config, f'imports has "{pattern}"', ("imports",))
+                yield _defect_at(PATTERN, config, f'imports has "{pattern}"', ("imports",))
 
 
-def _ignored(layers: Layers) -> Iterator[Defect]:
-    """Keys of another schema: "Ignoring unknown key" in the log is all that containerd says of them."""
+def _find_ignored_keys(layers: Layers) -> Iterator[Defect]:
+    """Keys of another schema: containerd only logs "Ignoring unknown key"."""
     for config in layers.files:
-        own, counting = version_in(config.values), schema_in_force(layers, config)
-        for key in sorted({CRI_V1, CRI_V2, CRI_V3} & set(_plugins(config))):
-            table = _plugins(config)[key]
+        own, effective = version_in(config.values), effective_schema(layers, config)
+        for key in sorted({CRI_V1, CRI_V2, CRI_V3} & set(_plugin_tables(config))):
+            table = _plugin_tables(config)[key]
             handlers = isinstance(table, Mapping) and "containerd" in cri_values(table, layers.letter_case)
             if handlers and key not in cri_names(layers, config):
-                as_if = ", which a file without version is taken for" if own == 1 and counting != 1 else ""
-                message = f'plugins."{key}" is not a key of schema {counting}{as_if}'
-                yield _at(IGNORED, config, message, ("plugins", key))
+                as_if = (
+                    "; containerd reads a file without version as this schema" if own == 1 and effective != 1 else ""
+                )
+                message = f'plugins."{key}" is not a key of schema {effective}{as_if}'
+                yield _defect_at(IGNORED, config, message, ("plugins", key))
 
 
-def _invalid(layers: Layers, version: str | None) -> Iterator[Defect]:
-    """From schema 2 on plugins have full names, and up to 1.7 also the tables below ``plugins``.
+def _find_invalid_names(layers: Layers, version: str | None) -> Iterator[Defect]:
+    """Since schema 2, names of plugins must be full names; up to 1.7 also those of the tables below ``plugins``.
 
     ValidateV2 of 1.7's services/server/config/config.go and ValidateVersion of 2.x (run with 2.4.2).
     """
@@ -124,39 +126,41 @@ def _invalid(layers: Layers, version: str | None) -> Iterator[Defect]:
         schema = layers.version if layers.merge is Merge.REPLACING else version_in(config.values)
         if schema is None or schema < 2:
             continue
-        named = [each for key in ("disabled_plugins", "required_plugins") for each in _texts(config.values.get(key))]
-        named += _plugins(config) if layers.merge is Merge.REPLACING else ()
-        for name in sorted({each for each in named if not _is_plugin_name(each, version)}):
+        names = [
+            name for key in ("disabled_plugins", "required_plugins") for name in _text_items(config.values.get(key))
+        ]
+        names += _plugin_tables(config) if layers.merge is Merge.REPLACING else ()
+        for name in sorted({name for name in names if not _is_plugin_name(name, version)}):
             message = f'"{name}" is not the name of a plugin in schema {schema}'
-            yield _at(INVALID, config, message, _place_of_name(config, name))
+            yield _defect_at(INVALID, config, message, _locate_name(config, name))
 
 
-def _place_of_name(config: ConfigFile, name: str) -> Path:
-    lists = (key for key in ("disabled_plugins", "required_plugins") if name in _texts(config.values.get(key)))
+def _locate_name(config: ConfigFile, name: str) -> Path:
+    lists = (key for key in ("disabled_plugins", "required_plugins") if name in _text_items(config.values.get(key)))
     return next(((key,) for key in lists), ("plugins", name))
 
 
 def _is_plugin_name(name: str, version: str | None) -> bool:
-    """2.x wants a dot, 1.6 four parts, 1.7 also ``io.containerd.`` before them (config.go of each)."""
+    """2.x requires a dot, 1.6 four parts, 1.7 also the prefix ``io.containerd.`` (config.go of each)."""
     known = parse_release(version) or (2, 0)
     if known >= (2, 0):
         return "." in name
     return name.count(".") >= 3 and (known < (1, 7) or name.startswith("io.containerd."))
 
 
-def _texts(value: Any) -> list[str]:
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+def _text_items(value: Any) -> list[str]:
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
 
 
-def _too_new(layers: Layers, version: str | None) -> Iterator[Defect]:
+def _find_newer_schemas(layers: Layers, version: str | None) -> Iterator[Defect]:
     newest = newest_schema(version)
     for config in layers.files:
         schema = version_in(config.values)
         if layers.merge is not Merge.PER_FILE and schema != layers.version:
-            continue  # another version counts for all files
+            continue  # another version is effective for all files
         if newest is not None and schema is not None and schema > newest:
             message = f"schema {schema}; containerd {version} reads up to {newest}"
-            yield _at(TOO_NEW, config, message, ("version",))
+            yield _defect_at(TOO_NEW, config, message, ("version",))
 
 
 def _refuses_newer_drop_ins(version: str | None) -> bool:
@@ -164,33 +168,35 @@ def _refuses_newer_drop_ins(version: str | None) -> bool:
     return re.match(r"v?2\.3\.[0-4](?!\d)", version or "") is not None
 
 
-def _mixed(layers: Layers, version: str | None) -> Iterator[Defect]:
-    """Up to 2.2 the last version named counts for the whole; one release family refuses a newer drop-in."""
+def _find_mixed_versions(layers: Layers, version: str | None) -> Iterator[Defect]:
+    """Up to 2.2 the last version is effective for all files; 2.3.0 to 2.3.4 refuse a drop-in that is newer."""
     if layers.merge is Merge.PER_FILE and not _refuses_newer_drop_ins(version):
         return
-    main, of_main = layers.files[0], _version_of_main(layers, version)
+    main, main_version = layers.files[0], _version_of_main(layers, version)
     for config in layers.files[1:]:
         own = config.values.get("version")
-        if not isinstance(own, int) or not own or of_main is None or own == of_main:
+        if not isinstance(own, int) or not own or main_version is None or own == main_version:
             continue
-        if layers.merge is not Merge.PER_FILE or own > of_main:
-            yield _at(MIXED, config, f"version {own}, while {main.path} has version {of_main}", ("version",))
+        if layers.merge is not Merge.PER_FILE or own > main_version:
+            yield _defect_at(
+                MIXED, config, f"version {own}, while {main.path} has version {main_version}", ("version",)
+            )
 
 
 def _version_of_main(layers: Layers, version: str | None) -> int | None:
-    """What the others are held against where the main file names no version."""
+    """The version that drop-ins are compared with, also for a main file that sets none."""
     main = layers.files[0].values
     if layers.merge is Merge.REPLACING or "version" in main:
         return version_in(main)
     if layers.merge is Merge.DEEP:
-        return newest_schema(version)  # the defaults have it, and nothing overrides it
+        return newest_schema(version)  # the version of the defaults, which the file does not override
     # config.go of 2.3.0 to 2.3.4: rootConfigVersion is the first version that is not 0.
-    named = (each.values.get("version") for each in layers.files)
-    return next((each for each in named if isinstance(each, int)), None)
+    versions = (config.values.get("version") for config in layers.files)
+    return next((version for version in versions if isinstance(version, int)), None)
 
 
-def _legacy(layers: Layers, version: str | None) -> Iterator[Defect]:
-    """ValidatePluginConfig of 1.7's pkg/cri/config/config.go: the default runtime has to be the one of 1.2."""
+def _find_legacy_option(layers: Layers, version: str | None) -> Iterator[Defect]:
+    """ValidatePluginConfig of 1.7's pkg/cri/config/config.go: the default runtime must be the one of 1.2."""
     known = parse_release(version)
     if known is None or known >= (2, 0):
         return
@@ -201,72 +207,77 @@ def _legacy(layers: Layers, version: str | None) -> Iterator[Defect]:
         table = own_table(layers, config)
         if table.get("systemd_cgroup") is True:
             message = "systemd_cgroup = true in the CRI plugin's own table"
-            yield _at(LEGACY, config, message, _in_cri(layers, config, ("systemd_cgroup",)))
+            yield _defect_at(LEGACY, config, message, _path_in_cri(layers, config, ("systemd_cgroup",)))
 
 
-def _undeclared(layers: Layers, version: str | None) -> Iterator[Defect]:
+def _find_undeclared_default(layers: Layers, version: str | None) -> Iterator[Defect]:
     """ValidateRuntimeConfig of internal/cri/config/config.go; up to 1.7 ValidatePluginConfig of pkg/cri/config."""
     named = value_at(layers.cri, ("containerd", "default_runtime_name"))
     if layers.merge is Merge.REPLACING and value_at(layers.cri, ("containerd", "default_runtime", "runtime_type")):
-        return  # deprecated in 1.3: it makes a handler of its own, and the default
+        return  # deprecated in 1.3: it creates a separate handler, which is the default
     declared = value_at(layers.cri, ("containerd", "runtimes"))
     known = {*handler_tables(layers), *(declared if isinstance(declared, Mapping) else ())}
     if named is None and parse_release(version) and DEFAULT_HANDLER not in known:
-        message = f"default_runtime_name is {DEFAULT_HANDLER}, and the declared runtimes do not have it"
-        yield _undeclared_in(layers, "runtimes", message)
+        message = f"default_runtime_name is {DEFAULT_HANDLER}, which no file declares as a runtime"
+        yield _undeclared_defect(layers, "runtimes", message)
     elif isinstance(named, str) and named not in known:
-        yield _undeclared_in(layers, "default_runtime_name", f'default_runtime_name = "{named}"')
+        yield _undeclared_defect(layers, "default_runtime_name", f'default_runtime_name = "{named}"')
 
 
-def _undeclared_in(layers: Layers, key: str, message: str) -> Defect:
-    naming = [each for each in layers.files if value_at(own_table(layers, each), ("containerd", key)) is not None]
-    config = naming[-1] if naming else layers.files[0]
-    return _at(UNDECLARED, config, message, _in_cri(layers, config, ("containerd", key)))
+def _undeclared_defect(layers: Layers, key: str, message: str) -> Defect:
+    configs = [
+        config for config in layers.files if value_at(own_table(layers, config), ("containerd", key)) is not None
+    ]
+    config = configs[-1] if configs else layers.files[0]
+    return _defect_at(UNDECLARED, config, message, _path_in_cri(layers, config, ("containerd", key)))
 
 
-def _in_cri(layers: Layers, config: ConfigFile, keys: Path) -> Path:
-    """The path in the file of a key of the CRI plugin, whichever name the plugin has there."""
-    return next((("plugins", name, *keys) for name in cri_names(layers, config) if name in _plugins(config)), keys)
+def _path_in_cri(layers: Layers, config: ConfigFile, keys: Path) -> Path:
+    """The path of a CRI plugin's key, with the name that the plugin has in this file."""
+    return next(
+        (("plugins", name, *keys) for name in cri_names(layers, config) if name in _plugin_tables(config)), keys
+    )
 
 
-def _untyped(layers: Layers) -> Iterator[Defect]:
-    """containerd#6964: up to 1.7 a declared runc loses its built-in type; other handlers never had one."""
+def _find_untyped_handlers(layers: Layers) -> Iterator[Defect]:
+    """containerd#6964: up to 1.7 a declared runc loses its built-in type; other handlers have no built-in type."""
     for name, table in sorted(declared_handlers(layers.cri).items()):
         built_in = layers.merge is not Merge.REPLACING and name == DEFAULT_HANDLER
         if not table.get("runtime_type", built_in):
             file = source_of(layers, name) or layers.files[0].path
-            config = next((each for each in layers.files if each.path == file), layers.files[0])
-            place = _in_cri(layers, config, ("containerd", "runtimes", name))
-            yield _at(UNTYPED, config, f"handler {name} has no runtime_type", place)
+            config = next((layer for layer in layers.files if layer.path == file), layers.files[0])
+            place = _path_in_cri(layers, config, ("containerd", "runtimes", name))
+            yield _defect_at(UNTYPED, config, f"handler {name} has no runtime_type", place)
 
 
-def _nri_socket(layers: Layers) -> Iterator[Defect]:
-    """containerd creates it from its own working directory: startListener of nri's pkg/adaptation/adaptation.go."""
+def _find_relative_nri_socket(layers: Layers) -> Iterator[Defect]:
+    """The path is relative to containerd's working directory: startListener of nri's pkg/adaptation/adaptation.go."""
     key = nri_key(layers)
     for config in reversed(layers.files):
-        table = _plugins(config).get(key)
+        table = _plugin_tables(config).get(key)
         path = nri_values(table, layers.letter_case).get("socket_path") if isinstance(table, Mapping) else None
         if isinstance(path, str) and path and not path.startswith("/"):
-            yield _at(NRI_SOCKET, config, f'socket_path = "{path}"', ("plugins", key, "socket_path"))
+            yield _defect_at(NRI_SOCKET, config, f'socket_path = "{path}"', ("plugins", key, "socket_path"))
         if path is not None or (layers.merge is Merge.REPLACING and table is not None):
-            return  # it counts, whatever an earlier file says
+            return  # this value is effective; earlier files do not matter
 
 
-def _shadowed(layers: Layers) -> Iterator[Defect]:
-    """The NVIDIA toolkit's 99-nvidia.toml holds a copy of the CRI section: later edits of the main file are lost."""
+def _find_shadowed_handlers(layers: Layers) -> Iterator[Defect]:
+    """The NVIDIA toolkit's 99-nvidia.toml copies the CRI section: later edits of the main file have no effect."""
     main = layers.files[0]
-    of_main = declared_handlers(own_table(layers, main))
+    in_main = declared_handlers(own_table(layers, main))
     for config in layers.files[1:]:
         if config.path == OWN_DROP_IN:
-            continue  # it is there to outrank
+            continue  # its purpose is to override other files
         own = own_table(layers, config)
-        for name, table in sorted(of_main.items()):
-            said, here = systemd_cgroup_option(table), systemd_cgroup_option(declared_handlers(own).get(name))
-            replaced = layers.merge is Merge.REPLACING and bool(own) and here is None
-            if said is not None and (replaced or (here is not None and here != said)):
-                word = "drops it" if here is None else f"says {str(here).lower()}"
+        for name, table in sorted(in_main.items()):
+            main_option = systemd_cgroup_option(table)
+            drop_in_option = systemd_cgroup_option(declared_handlers(own).get(name))
+            replaced = layers.merge is Merge.REPLACING and bool(own) and drop_in_option is None
+            if main_option is not None and (replaced or (drop_in_option is not None and drop_in_option != main_option)):
+                effect = "removes it" if drop_in_option is None else f"sets {str(drop_in_option).lower()}"
                 yield Defect(
                     SHADOWED,
                     config.path,
-                    f"{main.path} says SystemdCgroup = {str(said).lower()} for {name}, this file {word}",
+                    f"{main.path} sets SystemdCgroup = {str(main_option).lower()} for {name}, this file {effect}",
                 )

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""containerd's main file and its imports as one document, by the merge rules of containerd's release.
+"""containerd's main file and its imports, merged into one document by the rules of containerd's release.
 
-Source: cmd/containerd/server/config/config.go, LoadConfig and mergeConfig, of 1.7, 2.0, 2.2 and 2.3; what the
-programs of 1.6.20, 1.7.24 and 2.1.9 make of these files was looked at with ``containerd config dump``. Imports are
-patterns of Go's path/filepath, Match: ``*`` and ``?`` stay within a directory, ``[^a-c]`` negates, ``\\`` escapes.
+Source: cmd/containerd/server/config/config.go, LoadConfig and mergeConfig, of 1.7, 2.0, 2.2 and 2.3; compared with
+the output of ``containerd config dump`` of 1.6.20, 1.7.24 and 2.1.9. Imports are patterns of Go's path/filepath,
+Match: ``*`` and ``?`` do not match a slash, ``[^a-c]`` negates, ``\\`` escapes.
 """
 
 from __future__ import annotations
@@ -40,31 +40,31 @@ _NEVER = "(?!)"
 
 
 def compile_go_pattern(pattern: str) -> re.Pattern[str] | None:
-    """A regular expression for a whole path; None for a pattern that Go refuses (ErrBadPattern)."""
-    found, place = [], 0
-    while place < len(pattern):
-        char = pattern[place]
+    """A regular expression that matches whole paths; None for a pattern that Go refuses (ErrBadPattern)."""
+    parts, position = [], 0
+    while position < len(pattern):
+        char = pattern[position]
         if char == "[":
-            read = _set(pattern, place)
-            if read is None:
+            group = _parse_set(pattern, position)
+            if group is None:
                 return None
-            text, place = read
-            found.append(text)
+            text, position = group
+            parts.append(text)
             continue
         if char == "\\":
-            place += 1
-            if place == len(pattern):
+            position += 1
+            if position == len(pattern):
                 return None
-            found.append(re.escape(pattern[place]))
+            parts.append(re.escape(pattern[position]))
         else:
-            found.append({"*": "[^/]*", "?": "[^/]"}.get(char, re.escape(char)))
-        place += 1
-    return re.compile("".join(found), re.DOTALL)
+            parts.append({"*": "[^/]*", "?": "[^/]"}.get(char, re.escape(char)))
+        position += 1
+    return re.compile("".join(parts), re.DOTALL)
 
 
-def _set(pattern: str, place: int) -> tuple[str, int] | None:
-    """The set at ``place`` as that of a regular expression, and where it ends."""
-    whole = _SET.match(pattern, place)
+def _parse_set(pattern: str, start: int) -> tuple[str, int] | None:
+    """The character class at ``start`` as a regular expression, and its end; None if it is not valid."""
+    whole = _SET.match(pattern, start)
     if whole is None:
         return None
     ranges, position, text = whole["ranges"], 0, ""
@@ -85,32 +85,32 @@ _BY_KEY = ("stream_processors", "proxy_plugins", "timeouts")
 
 
 class Merge(str, Enum):
-    """How a release makes one document of several files."""
+    """How a release merges several files into one document."""
 
-    REPLACING = "up to 1.7 a plugin's table replaces the earlier one whole"
-    DEEP = "2.0 to 2.2 merge deeply, then migrate by the last version named"
+    REPLACING = "up to 1.7 a plugin's table replaces the whole earlier one"
+    DEEP = "2.0 to 2.2 merge deeply, then migrate from the last version in the files"
     PER_FILE = "2.3 and later migrate each file, then merge deeply"
 
 
 @dataclass(frozen=True)
 class Layers:
-    """Files in merge order, the main one first, and what containerd makes of them.
+    """Files in merge order, the main one first, and the document that containerd merges from them.
 
-    ``values`` has its CRI tables where containerd's release looks for them; ``missing`` are imports that
-    name no file, ``unseen`` those that the snapshot does not hold; ``program`` is the version of containerd.
+    ``values`` has the CRI tables where containerd's release looks for them; ``missing`` are imports whose file does not
+    exist, ``unrecorded`` those that the snapshot does not contain; ``program`` is the version of containerd.
     """
 
     files: tuple[ConfigFile, ...]
     values: Mapping[str, Any] = field(default_factory=dict)
     version: int | None = None
     missing: tuple[str, ...] = ()
-    unseen: tuple[str, ...] = ()
+    unrecorded: tuple[str, ...] = ()
     merge: Merge = Merge.REPLACING
     program: str | None = None
 
     @cached_property
     def cri(self) -> Mapping[str, Any]:
-        """The merged table of the CRI plugin's runtime part, its fields under their own names."""
+        """The merged table of the CRI plugin's runtime part; its fields have their canonical names."""
         return cri_values(cri_table(self.values, self.version, self), self.letter_case)
 
     @property
@@ -127,12 +127,12 @@ class Layers:
 
     @property
     def letter_case(self) -> LetterCase:
-        """In which letter cases keys count."""
+        """The letter cases in which keys are read."""
         return LetterCase.FOUR if self.merge is Merge.REPLACING else LetterCase.ANY
 
 
 def version_in(values: Mapping[str, Any]) -> int | None:
-    """``version`` of a document, 1 where it is missing or 0; None for anything but a number."""
+    """``version`` of a document, 1 if it is missing or 0; None if it is not a number."""
     version = values.get("version", 1)
     return version or 1 if isinstance(version, int) and not isinstance(version, bool) else None
 
@@ -145,7 +145,7 @@ def schema_of(config: ConfigFile) -> int | None:
 
 
 def cri_table(values: Mapping[str, Any], version: int | None, layers: Layers) -> Mapping[str, Any]:
-    """The table that the containerd of ``layers`` reads; 2.x migrates older ones, and newer keys win."""
+    """The table that the containerd of ``layers`` reads; 2.x migrates older ones, and newer keys take precedence."""
     plugins = _table(values, "plugins")
     if version is None:
         return {}
@@ -155,12 +155,12 @@ def cri_table(values: Mapping[str, Any], version: int | None, layers: Layers) ->
 
 
 def _table(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = values.get(key)
-    return found if isinstance(found, Mapping) else {}
+    table = values.get(key)
+    return table if isinstance(table, Mapping) else {}
 
 
 def merge_of(version: str | None, schema: int | None) -> Merge:
-    """By the program's version; for an image without one by the release that its file's schema came with."""
+    """From the program's version; for an image without one, from the release that introduced its file's schema."""
     known = release_or_first(version, schema)
     if known < (2, 0):
         return Merge.REPLACING
@@ -168,87 +168,89 @@ def merge_of(version: str | None, schema: int | None) -> Merge:
 
 
 def read_layers(main: ConfigFile, files: Mapping[str, ConfigFile], version: str | None) -> Layers:
-    """Main file and imports of a containerd of ``version``; ``files`` are all captured ones by path."""
-    main, files = _as_read(main, files, version)
+    """Main file and imports of a containerd of ``version``; ``files`` has all captured files by path."""
+    main, files = _with_own_names(main, files, version)
     merge = merge_of(version, schema_of(main))
     if main.kind == "missing":
-        # Nothing is imported then. The defaults of 2.2 name conf.d (containerd PR 12323), but only LoadConfig resolves
-        # imports, those of files it read, and cmd/containerd/command/main.go does not call it for a missing file.
+        # Then containerd imports nothing. The defaults of 2.2 name conf.d (containerd PR 12323), but only LoadConfig
+        # resolves imports, and cmd/containerd/command/main.go does not call it for a missing file.
         return Layers((main,), merge=merge, program=version)
-    found, lacking = merge_order(main, files, version)
+    configs, absent = merge_order(main, files, version)
     if merge is Merge.REPLACING:
         nothing: dict[str, Any] = {}
-        merged = reduce(_merge_replacing, (each.values for each in found), nothing)
+        merged = reduce(_merge_replacing, (config.values for config in configs), nothing)
     else:
         newest = newest_schema(version) or max(SCHEMAS)
-        renamed = (_with_full_names(each.values) for each in found)
-        prepared = (_migrated_file(each.values, newest) for each in found) if merge is Merge.PER_FILE else renamed
-        # The defaults come first: a file without version takes over what they have, not schema 1.
+        renamed = (_with_full_names(config.values) for config in configs)
+        prepared = (_migrated_file(config.values, newest) for config in configs) if merge is Merge.PER_FILE else renamed
+        # The defaults come first: a file without version gets their version, not schema 1.
         merged = reduce(_merge_deep, prepared, {"version": newest})
     result = version_in(merged)
     if merge is Merge.REPLACING and result is not None and not checks_schema(version):
         result = min(result, 2)
-    missing = tuple(path for path in lacking if path in files)
-    unseen = tuple(path for path in lacking if path not in files)
-    return Layers(tuple(found), merged, result, missing, unseen, merge, version)
+    missing = tuple(path for path in absent if path in files)
+    unrecorded = tuple(path for path in absent if path not in files)
+    return Layers(tuple(configs), merged, result, missing, unrecorded, merge, version)
 
 
-def _as_read(
+def _with_own_names(
     main: ConfigFile, files: Mapping[str, ConfigFile], version: str | None
 ) -> tuple[ConfigFile, dict[str, ConfigFile]]:
-    """The files with the fields of their top level under their own names."""
+    """The files; fields of their top level have their canonical names."""
     case = letter_case(version)
-    read = {path: replace(each, values=top_level(each.values, case)) for path, each in files.items()}
-    return replace(main, values=top_level(main.values, case)), read
+    configs = {path: replace(config, values=top_level(config.values, case)) for path, config in files.items()}
+    return replace(main, values=top_level(main.values, case)), configs
 
 
 def merge_order(
     main: ConfigFile, files: Mapping[str, ConfigFile], version: str | None
 ) -> tuple[list[ConfigFile], list[str]]:
-    """Breadth first, each file once: an import of a file already read is passed over."""
-    found: list[ConfigFile] = []
-    lacking, pending = [], [main.path]
+    """The files breadth first, each file once, and the paths of absent ones."""
+    configs: list[ConfigFile] = []
+    absent, pending = [], [main.path]
     while pending:
         path = pending.pop(0)
-        if path in {each.path for each in found}:
+        if path in {config.path for config in configs}:
             continue
         config = main if path == main.path else files.get(path)
         if config is None or config.kind == "missing":
-            lacking.append(path)
+            absent.append(path)
             continue
-        found.append(config)
+        configs.append(config)
         pending += imported_paths(config, files, version)
-    return found, lacking
+    return configs, absent
 
 
 def imported_paths(config: ConfigFile, files: Mapping[str, ConfigFile], version: str | None) -> Iterator[str]:
-    """Paths that a file imports: globs against what was captured, other names as they are."""
-    folder = posixpath.dirname(config.path)
-    # Up to 1.6 a relative glob is taken from where containerd runs.
-    glob_folder = "/" if (parse_release(version) or (1, 7)) < (1, 7) else folder
-    named = config.values.get("imports", [])
-    for pattern in named if isinstance(named, list) else []:
-        path = posixpath.normpath(posixpath.join(glob_folder if "*" in str(pattern) else folder, str(pattern)))
+    """Paths that a file imports: patterns are matched with the captured files, other names are kept."""
+    directory = posixpath.dirname(config.path)
+    # Up to 1.6 a relative pattern is relative to containerd's working directory.
+    glob_directory = "/" if (parse_release(version) or (1, 7)) < (1, 7) else directory
+    patterns = config.values.get("imports", [])
+    for pattern in patterns if isinstance(patterns, list) else []:
+        path = posixpath.normpath(posixpath.join(glob_directory if "*" in str(pattern) else directory, str(pattern)))
         if "*" not in path:
             yield path
             continue
-        wanted = compile_go_pattern(path)
+        regex = compile_go_pattern(path)
         yield from (
-            each for each in sorted(files) if files[each].kind != "missing" and wanted and wanted.fullmatch(each)
+            candidate
+            for candidate in sorted(files)
+            if files[candidate].kind != "missing" and regex and regex.fullmatch(candidate)
         )
 
 
 def _with_full_names(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A file of schema 1 with full names (v1Migrate). It leaves the version as the files before it had it."""
+    """A file of schema 1 with full names (v1Migrate) and without version, so that earlier files decide the version."""
     if version_in(values) not in (0, 1):
         return values
     plugins = values.get("plugins")
-    named = with_full_names(plugins) if isinstance(plugins, Mapping) else {}
-    return {**{key: each for key, each in values.items() if key != "version"}, "plugins": named}
+    full_names = with_full_names(plugins) if isinstance(plugins, Mapping) else {}
+    return {**{key: value for key, value in values.items() if key != "version"}, "plugins": full_names}
 
 
 def _migrated_file(values: Mapping[str, Any], newest: int) -> Mapping[str, Any]:
-    """2.3 and later bring each file to the newest schema before they merge it, one of schema 3 too (run with 2.4.2).
+    """2.3 and later migrate each file to the newest schema before they merge it, also from schema 3 (run with 2.4.2).
 
     plugins/cri/runtime/plugin.go, configMigration: it runs for every schema below the newest, which is 3 up to 2.2.
     """
@@ -263,7 +265,7 @@ def _is_zero(value: Any) -> bool:
 
 
 def _merge_top(into: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of the server's own structure: a zero cannot override (mergo), lists grow, named tables are replaced."""
+    """Fields of the server itself: a zero value does not override (mergo), lists are joined, named tables replaced."""
     merged = dict(into)
     for key, value in values.items():
         before = merged.get(key)
@@ -272,26 +274,26 @@ def _merge_top(into: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, 
         elif isinstance(value, Mapping) and isinstance(before, Mapping):
             merged[key] = _merge_top(before, value)
         elif isinstance(value, list) and isinstance(before, list):
-            merged[key] = [*before, *(each for each in value if each not in before)]
+            merged[key] = [*before, *(item for item in value if item not in before)]
         elif before is None or not _is_zero(value):
             merged[key] = value
     return merged
 
 
 def _merge_replacing(into: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Up to 1.7 a plugin's table is replaced whole (containerd#5837)."""
-    rest = {key: value for key, value in values.items() if key != "plugins"}
-    return {**_merge_top(into, rest), "plugins": {**_table(into, "plugins"), **_table(values, "plugins")}}
+    """Up to 1.7 a plugin's whole table is replaced (containerd#5837)."""
+    other_fields = {key: value for key, value in values.items() if key != "plugins"}
+    return {**_merge_top(into, other_fields), "plugins": {**_table(into, "plugins"), **_table(values, "plugins")}}
 
 
 def _merge_deep(into: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """From 2.0 on plugins' tables are merged deeply (containerd PR 9982)."""
-    rest = {key: value for key, value in values.items() if key != "plugins"}
-    return {**_merge_top(into, rest), "plugins": _deep(_table(into, "plugins"), _table(values, "plugins"))}
+    """Since 2.0 the tables of plugins are merged deeply (containerd PR 9982)."""
+    other_fields = {key: value for key, value in values.items() if key != "plugins"}
+    return {**_merge_top(into, other_fields), "plugins": _deep(_table(into, "plugins"), _table(values, "plugins"))}
 
 
 def _deep(into: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Inside plugins every value overrides, false too; lists are replaced."""
+    """Below ``plugins`` every value overrides, also false; lists are replaced."""
     merged = dict(into)
     for key, value in values.items():
         before = merged.get(key)
@@ -300,25 +302,25 @@ def _deep(into: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def declared_handlers(cri: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Handlers' tables by name."""
-    found = value_at(cri, ("containerd", "runtimes"))
-    tables = found.items() if isinstance(found, Mapping) else ()
+    """The tables of the declared handlers by name."""
+    runtimes = value_at(cri, ("containerd", "runtimes"))
+    tables = runtimes.items() if isinstance(runtimes, Mapping) else ()
     return {name: table for name, table in tables if isinstance(table, Mapping)}
 
 
 def deprecated_handlers(layers: Layers) -> dict[str, Mapping[str, Any]]:
-    """Handlers that 1.x makes of tables beside ``runtimes``: ValidatePluginConfig of 1.7's pkg/cri/config/config.go."""
+    """Handlers that 1.x creates from deprecated tables: ValidatePluginConfig of 1.7's pkg/cri/config/config.go."""
     if layers.merge is not Merge.REPLACING:
         return {}
     tables = {name: value_at(layers.cri, ("containerd", key)) for name, key in DEPRECATED.items()}
-    return {name: each for name, each in tables.items() if isinstance(each, Mapping) and each.get("runtime_type")}
+    return {name: table for name, table in tables.items() if isinstance(table, Mapping) and table.get("runtime_type")}
 
 
 def handler_tables(layers: Layers) -> dict[str, Mapping[str, Any]]:
-    """Tables of all handlers by name, with that of ``runc`` where it is built in and not declared.
+    """The tables of all handlers by name, also of ``runc`` if it is built in and not declared.
 
-    2.x adds declared handlers to the built-in one (run with 2.4.2). Up to 1.7 a declared table of runtimes takes its
-    place, empty or not: go-toml 1.9.5 decodes into a new map (marshal.go, valueFromTree; measured with 1.7.35).
+    2.x adds declared handlers to the built-in one (run with 2.4.2). Up to 1.7 a declared table of runtimes replaces it,
+    even an empty one: go-toml 1.9.5 decodes into a new map (marshal.go, valueFromTree; measured with 1.7.35).
     """
     declared = declared_handlers(layers.cri)
     replaced = isinstance(value_at(layers.cri, ("containerd", "runtimes")), Mapping)
@@ -328,47 +330,47 @@ def handler_tables(layers: Layers) -> dict[str, Mapping[str, Any]]:
 
 
 def nri_key(layers: Layers) -> str:
-    """The key below ``plugins`` of NRI's table: containerd 1.x reads the bare name in schema 1, 2.x never does."""
+    """The key of NRI's table below ``plugins``: containerd 1.x reads the short name in schema 1, 2.x never does."""
     return "nri" if layers.merge is Merge.REPLACING and layers.version == 1 else NRI_ID
 
 
 def systemd_cgroup_option(table: Mapping[str, Any] | None) -> Any:
-    """What a handler's table says of its driver; None when it says nothing."""
+    """``SystemdCgroup`` in a handler's table; None if it is not set."""
     return value_at(table or {}, ("options", "SystemdCgroup"))
 
 
 def source_of(layers: Layers, handler: str) -> str | None:
-    """The file whose word on the handler's driver counts; None when no file declares the handler."""
-    in_force = systemd_cgroup_option(declared_handlers(layers.cri).get(handler))
+    """The file that decides the handler's driver; None if no file declares the handler."""
+    effective = systemd_cgroup_option(declared_handlers(layers.cri).get(handler))
     declaring = None
     for config in reversed(layers.files):
         own = own_table(layers, config)
         table = declared_handlers(own).get(handler) or value_at(own, ("containerd", DEPRECATED.get(handler, "")))
-        if in_force is not None and systemd_cgroup_option(table) == in_force:
+        if effective is not None and systemd_cgroup_option(table) == effective:
             return config.path
         declaring = declaring or (config.path if table is not None else None)
         if layers.merge is Merge.REPLACING and own:
-            break  # nothing of an earlier file's table is left
+            break  # this table replaces those of earlier files
     return declaring
 
 
-def schema_in_force(layers: Layers, config: ConfigFile) -> int | None:
-    """The schema that decides how a file is read: its own from 2.3 on, before that the one of all files together."""
+def effective_schema(layers: Layers, config: ConfigFile) -> int | None:
+    """The schema by which a file is read: since 2.3 its own, before that the merged version of all files."""
     return version_in(config.values) if layers.merge is Merge.PER_FILE else layers.version
 
 
 def cri_names(layers: Layers, config: ConfigFile) -> tuple[str, ...]:
-    """Names under which a file's CRI tables are read."""
-    counting = schema_in_force(layers, config) or 0
+    """The names under which containerd reads the CRI tables of a file."""
+    schema = effective_schema(layers, config) or 0
     if layers.merge is Merge.REPLACING:
-        return {1: (CRI_V1,), 2: (CRI_V2,)}.get(counting, (CRI_V3,))
-    if counting >= layers.newest:
+        return {1: (CRI_V1,), 2: (CRI_V2,)}.get(schema, (CRI_V3,))
+    if schema >= layers.newest:
         return (CRI_V3,)
     return (CRI_V1, CRI_V2, CRI_V3) if version_in(config.values) == 1 else (CRI_V2, CRI_V3)
 
 
 def own_table(layers: Layers, config: ConfigFile) -> Mapping[str, Any]:
-    """What one file says of the CRI, as containerd would read it."""
+    """The CRI table of one file, as containerd would read it."""
     if layers.merge is Merge.REPLACING:
         return cri_values(cri_table(config.values, layers.version, layers), layers.letter_case)
     version = version_in(config.values) if layers.merge is Merge.PER_FILE else layers.version

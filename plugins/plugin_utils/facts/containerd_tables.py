@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """containerd's tables as it decodes them: fields in any letter case, and older schemas migrated to the newest.
 
-Names of plugins and of handlers are keys of maps, and exact; all other keys that are read here are fields
+Names of plugins and handlers are keys of maps, and case-sensitive; all other keys here are fields
 (module_utils/containerd_fields.py). Source of the migration: v1MigratePluginName of
 cmd/containerd/server/config/config.go, and ConfigMigration of plugins/cri/runtime, plugins/cri/images, plugins/cri,
 core/runtime/v2, core/metrics/cgroups and plugins/restart, of 2.1.9, 2.2.9 and 2.4.2.
@@ -20,7 +20,7 @@ from ..releases.containerd_value_types import TABLE, TEXT, Path
 TOP = ("version", "imports", "plugins", "disabled_plugins", "required_plugins")
 CRI = ("containerd", "systemd_cgroup")
 DEPRECATED = {"untrusted": "untrusted_workload_runtime", "default": "default_runtime"}
-"""Tables of one handler each, by its name, which 1.x still reads."""
+"""Tables of a single handler that 1.x still reads, by the handler's name."""
 CONTAINERD = ("runtimes", "default_runtime_name", *DEPRECATED.values())
 RUNTIME = ("runtime_type", "options")
 OPTION_NAMES = (
@@ -38,7 +38,7 @@ OPTION_NAMES = (
 )
 """Fields of containerd/api/types/runc/options."""
 OPTIONS = OPTION_NAMES[:2]
-"""Those that are read."""
+"""The options that the collection reads."""
 NRI = (
     "disable",
     "socket_path",
@@ -52,17 +52,17 @@ ConfigTable = Mapping[str, Any]
 
 
 def top_level(values: ConfigTable, case: LetterCase) -> ConfigTable:
-    """A file with the fields of its top level under their own names; plugins' tables stay as written."""
+    """A file; fields of its top level get their canonical names, the tables of plugins are unchanged."""
     return _by_own_names(values, TOP, case, list(values))
 
 
 def nri_values(values: ConfigTable, case: LetterCase) -> ConfigTable:
-    """NRI's table with its fields under their own names."""
+    """NRI's table; its fields get their canonical names."""
     return _by_own_names(values, NRI, case, sorted(values))
 
 
 def cri_values(values: ConfigTable, case: LetterCase) -> ConfigTable:
-    """The CRI plugin's table with the fields of its handlers under their own names."""
+    """The CRI plugin's table; its fields and those of its handlers get their canonical names."""
     cri = _by_own_names(values, CRI, case, sorted(values))
     containerd = cri.get("containerd")
     if not isinstance(containerd, Mapping):
@@ -72,7 +72,7 @@ def cri_values(values: ConfigTable, case: LetterCase) -> ConfigTable:
     if isinstance(handlers, Mapping):
         containerd = {
             **containerd,
-            "runtimes": {name: _handler_values(name, each, case) for name, each in handlers.items()},
+            "runtimes": {name: _handler_values(name, table, case) for name, table in handlers.items()},
         }
     for name, key in DEPRECATED.items():
         if key in containerd:
@@ -89,21 +89,21 @@ def _handler_values(name: str, table: Any, case: LetterCase) -> Any:
         return handler
     keys = sorted(options)
     if case is LetterCase.ANY and name == DEFAULT_HANDLER:
-        # 2.x has all options of runc among its defaults, and they are decoded in their turn (run with 2.4.2).
+        # The defaults of 2.x have all options of runc; they are decoded in the order of their names (run with 2.4.2).
         keys = sorted({*keys, *OPTIONS})
     named = _by_own_names(options, OPTION_NAMES, case, keys)
     return {**handler, "options": {**named, **_undecodable_options(options, case)}}
 
 
 def _undecodable_options(options: ConfigTable, case: LetterCase) -> dict[str, Any]:
-    """2.x decodes every spelling of an option, so that one of another type counts whatever stands under the others."""
+    """2.x decodes every spelling of an option: one value of a wrong type is an error, whatever the others are."""
     spelled = [value for key, value in options.items() if is_spelling(key, SYSTEMD_CGROUP)]
     odd = [value for value in spelled if not isinstance(value, bool)]
     return {SYSTEMD_CGROUP: odd[0]} if odd and case is LetterCase.ANY else {}
 
 
 def _by_own_names(values: ConfigTable, fields: Iterable[str], case: LetterCase, order: list[str]) -> dict[str, Any]:
-    """The table with each field under its name; ``order`` is the one in which its keys are decoded."""
+    """The table with the canonical name of each field; ``order``: the order in which its keys are decoded."""
     named = dict(values)
     for field in fields:
         spelled = [key for key in order if is_spelling(key, field)]
@@ -112,26 +112,26 @@ def _by_own_names(values: ConfigTable, fields: Iterable[str], case: LetterCase, 
             continue
         named = {name: value for name, value in named.items() if name not in spelled}
         if key in values:
-            counting = spelled if case is LetterCase.ANY else [key]
-            named[field] = _join_tables([values[each] for each in counting if each in values])
+            effective = spelled if case is LetterCase.ANY else [key]
+            named[field] = _join_tables([values[spelling] for spelling in effective if spelling in values])
     return named
 
 
 def _join_tables(tables: list[Any]) -> Any:
-    """Tables under several spellings of a field add up, the later over the earlier; of other values the last counts."""
+    """Merge tables under several spellings of a field, later ones over earlier; of other values the last is used."""
     joined = tables[-1]
-    if not all(isinstance(each, Mapping) for each in tables):
+    if not all(isinstance(table, Mapping) for table in tables):
         return joined
-    for each in reversed(tables[:-1]):
-        joined = _over(each, joined)
+    for table in reversed(tables[:-1]):
+        joined = _overlay(table, joined)
     return joined
 
 
-def _over(below: ConfigTable, above: ConfigTable) -> dict[str, Any]:
+def _overlay(below: ConfigTable, above: ConfigTable) -> dict[str, Any]:
     merged = dict(below)
     for key, value in above.items():
         under = merged.get(key)
-        merged[key] = _over(under, value) if isinstance(value, Mapping) and isinstance(under, Mapping) else value
+        merged[key] = _overlay(under, value) if isinstance(value, Mapping) and isinstance(under, Mapping) else value
     return merged
 
 
@@ -154,7 +154,7 @@ CORE = {
         for name in ("aufs", "btrfs", "devmapper", "native", "overlayfs", "windows", "windows-lcow", "zfs")
     },
 }
-"""Plugins of schema 1 by their bare names."""
+"""Plugins of schema 1 by their short names."""
 RENAMED_PLUGINS = {
     "io.containerd.internal.v1.restart": "io.containerd.monitor.container.v1.restart",
     "io.containerd.monitor.v1.cgroups": "io.containerd.monitor.task.v1.cgroups",
@@ -182,7 +182,7 @@ _NOT_OF_RUNTIME = frozenset((*OF_IMAGES, *OF_SERVICE, "sandbox_image", "cni", "c
 
 
 def migrated_name(plugin: str) -> str:
-    """The name that a plugin of schema 1 has from schema 2 on."""
+    """The name of a plugin of schema 1 since schema 2."""
     if "." in plugin:
         return plugin
     kind = "service" if plugin.endswith("-service") else "grpc"
@@ -190,106 +190,109 @@ def migrated_name(plugin: str) -> str:
 
 
 def with_full_names(plugins: PluginTables) -> dict[str, Any]:
-    """Plugins' tables of a file of schema 1."""
+    """The tables of plugins of a file of schema 1, by their full names."""
     return {migrated_name(name): table for name, table in plugins.items()}
 
 
-def migrate_plugins(plugins: PluginTables, lost: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Plugins' tables of an older schema in the newest, without the ``lost`` settings of the CRI plugin."""
-    found = {name: table for name, table in plugins.items() if name not in RENAMED_PLUGINS}
-    found.update({RENAMED_PLUGINS[name]: table for name, table in plugins.items() if name in RENAMED_PLUGINS})
-    tasks = found.get(TASKS)
+def migrate_plugins(plugins: PluginTables, dropped_keys: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """The tables of plugins migrated to the newest schema, without ``dropped_keys`` of the CRI plugin."""
+    migrated = {name: table for name, table in plugins.items() if name not in RENAMED_PLUGINS}
+    migrated.update({RENAMED_PLUGINS[name]: table for name, table in plugins.items() if name in RENAMED_PLUGINS})
+    tasks = migrated.get(TASKS)
     if isinstance(tasks, Mapping):
-        found[TASKS] = {key: value for key, value in tasks.items() if key != "sched_core"}
-        found[SHIMS] = {"env": ["SCHED_CORE=1"]} if tasks.get("sched_core") is True else {}
-    older = found.get(CRI_V2)
+        migrated[TASKS] = {key: value for key, value in tasks.items() if key != "sched_core"}
+        migrated[SHIMS] = {"env": ["SCHED_CORE=1"]} if tasks.get("sched_core") is True else {}
+    older = migrated.get(CRI_V2)
     if isinstance(older, Mapping):
-        found[CRI_V2] = {key: older[key] for key in OF_SERVICE if key in older}
-        found[CRI_V3] = _runtime(older, _table(found, CRI_V3), _NOT_OF_RUNTIME | lost)
-        found[IMAGES_V3] = _images(older, _table(found, IMAGES_V3))
-    return found
+        migrated[CRI_V2] = {key: older[key] for key in OF_SERVICE if key in older}
+        migrated[CRI_V3] = _migrate_runtime(older, _table(migrated, CRI_V3), _NOT_OF_RUNTIME | dropped_keys)
+        migrated[IMAGES_V3] = _migrate_images(older, _table(migrated, IMAGES_V3))
+    return migrated
 
 
 def migration_failures(plugins: PluginTables, off: Collection[str]) -> Iterator[tuple[Path, str]]:
-    """``(path, type)`` of each value over which the migration panics; plugins that are ``off`` do not migrate."""
+    """``(path, type)`` of each value with which the migration panics; plugins that are ``off`` are not migrated."""
     if TASKS in plugins and not isinstance(plugins[TASKS], Mapping) and SHIMS not in off:
         yield (TASKS,), TABLE
     if CRI_V2 in plugins:
-        yield from _failures_of_images(plugins) if IMAGES_V3 not in off else ()
-        yield from _failures_of_runtime(plugins) if CRI_V3 not in off else ()
+        yield from _find_image_failures(plugins) if IMAGES_V3 not in off else ()
+        yield from _find_runtime_failures(plugins) if CRI_V3 not in off else ()
 
 
-def _failures_of_images(plugins: PluginTables) -> Iterator[tuple[Path, str]]:
+def _find_image_failures(plugins: PluginTables) -> Iterator[tuple[Path, str]]:
     for path in ((IMAGES_V3, "pinned_images"), (CRI_V2, "containerd", "runtimes")):
-        found: Any = plugins
+        value: Any = plugins
         for depth, key in enumerate(path):
-            if key not in found:
+            if key not in value:
                 break
-            found = found[key]
-            if not isinstance(found, Mapping):
+            value = value[key]
+            if not isinstance(value, Mapping):
                 yield path[: depth + 1], TABLE
                 break
         else:
-            yield from _no_tables(found, path) if path[0] == CRI_V2 else ()
+            yield from _find_non_tables(value, path) if path[0] == CRI_V2 else ()
 
 
-def _failures_of_runtime(plugins: PluginTables) -> Iterator[tuple[Path, str]]:
+def _find_runtime_failures(plugins: PluginTables) -> Iterator[tuple[Path, str]]:
     older, newest = plugins[CRI_V2], _table(plugins, CRI_V3)
     if not isinstance(older, Mapping):
         return
     if not isinstance(_table(older, "cni").get("bin_dir", ""), str):
         yield (CRI_V2, "cni", "bin_dir"), TEXT
     path = (CRI_V3, "containerd", "runtimes")
-    found = _table(newest, "containerd").get("runtimes", {})
+    handlers = _table(newest, "containerd").get("runtimes", {})
     if isinstance(older.get("containerd"), Mapping):
-        yield from _no_tables(found, path) if isinstance(found, Mapping) else ((path, TABLE),)
+        yield from _find_non_tables(handlers, path) if isinstance(handlers, Mapping) else ((path, TABLE),)
 
 
-def _no_tables(tables: PluginTables, path: Path) -> Iterator[tuple[Path, str]]:
+def _find_non_tables(tables: PluginTables, path: Path) -> Iterator[tuple[Path, str]]:
     yield from (((*path, name), TABLE) for name, table in tables.items() if not isinstance(table, Mapping))
 
 
-def _runtime(older: PluginTables, newest: PluginTables, lost: frozenset[str]) -> dict[str, Any]:
-    """Copy what the new table lacks, key by key, two levels deep; a table replaces a value that is not a table."""
-    found = {**{key: value for key, value in older.items() if key not in lost}, **newest}
+def _migrate_runtime(older: PluginTables, newest: PluginTables, dropped_keys: frozenset[str]) -> dict[str, Any]:
+    """Copy missing keys to the new table, two levels deep; a table replaces a value that is not a table."""
+    merged = {**{key: value for key, value in older.items() if key not in dropped_keys}, **newest}
     if isinstance(older.get("cni"), Mapping):
-        found["cni"] = _network(older["cni"], _table(newest, "cni"))
+        merged["cni"] = _migrate_cni(older["cni"], _table(newest, "cni"))
     if isinstance(older.get("containerd"), Mapping):
-        handlers = {key: value for key, value in older["containerd"].items() if key not in OF_SNAPSHOTS}
-        found["containerd"] = {**handlers, **_table(newest, "containerd")}
-        if isinstance(found["containerd"].get("runtimes"), Mapping):
-            named = found["containerd"]["runtimes"]
-            found["containerd"]["runtimes"] = {name: _migrated_handler(table) for name, table in named.items()}
-    return found
+        settings = {key: value for key, value in older["containerd"].items() if key not in OF_SNAPSHOTS}
+        merged["containerd"] = {**settings, **_table(newest, "containerd")}
+        if isinstance(merged["containerd"].get("runtimes"), Mapping):
+            handlers = merged["containerd"]["runtimes"]
+            merged["containerd"]["runtimes"] = {name: _migrate_handler(table) for name, table in handlers.items()}
+    return merged
 
 
-def _network(older: PluginTables, newest: PluginTables) -> dict[str, Any]:
-    found = {**{key: value for key, value in older.items() if key != "bin_dir"}, **newest}
-    return {**found, "bin_dirs": [older["bin_dir"]]} if "bin_dir" in older else found
+def _migrate_cni(older: PluginTables, newest: PluginTables) -> dict[str, Any]:
+    merged = {**{key: value for key, value in older.items() if key != "bin_dir"}, **newest}
+    return {**merged, "bin_dirs": [older["bin_dir"]]} if "bin_dir" in older else merged
 
 
-def _migrated_handler(table: Any) -> Any:
+def _migrate_handler(table: Any) -> Any:
     if not isinstance(table, Mapping) or "sandbox_mode" not in table or "sandboxer" in table:
         return table
     return {**{key: value for key, value in table.items() if key != "sandbox_mode"}, "sandboxer": table["sandbox_mode"]}
 
 
-def _images(older: PluginTables, newest: PluginTables) -> dict[str, Any]:
-    found = {**newest, **{key: older[key] for key in OF_IMAGES if key in older}}
+def _migrate_images(older: PluginTables, newest: PluginTables) -> dict[str, Any]:
+    merged = {**newest, **{key: older[key] for key in OF_IMAGES if key in older}}
     if "sandbox_image" in older:
-        found["pinned_images"] = {**_table(newest, "pinned_images"), "sandbox": older["sandbox_image"]}
+        merged["pinned_images"] = {**_table(newest, "pinned_images"), "sandbox": older["sandbox_image"]}
     containerd = _table(older, "containerd")
-    # Without handlers the snapshotter is lost (run with 2.4.2).
-    return {**found, **{key: containerd[key] for key in OF_SNAPSHOTS if key in containerd and "runtimes" in containerd}}
+    # Without ``runtimes`` the migration drops the snapshotter (run with 2.4.2).
+    return {
+        **merged,
+        **{key: containerd[key] for key in OF_SNAPSHOTS if key in containerd and "runtimes" in containerd},
+    }
 
 
 def _table(values: PluginTables, key: str) -> PluginTables:
-    found = values.get(key)
-    return found if isinstance(found, Mapping) else {}
+    table = values.get(key)
+    return table if isinstance(table, Mapping) else {}
 
 
 def possible_origins(path: Path) -> Iterator[Path]:
-    """Where a value of a migrated table may stand in a file, its own place first."""
+    """The paths that a value of a migrated table may have in a file; its own path is the first."""
     yield path
     plugin, *keys = path
     yield from ((older, *keys) for older, newer in RENAMED_PLUGINS.items() if newer == plugin)

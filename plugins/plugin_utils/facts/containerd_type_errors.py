@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Values of a type that containerd cannot decode.
 
-go-toml takes no text and no fraction for a number, and no text for a switch: run with containerd 1.6, 1.7, 2.1 and 2.4.
+go-toml accepts neither texts nor fractions as numbers, and no texts as booleans (run with containerd 1.6, 1.7, 2.1
+and 2.4).
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from ..releases.containerd_schema import (
     parse_release,
 )
 from ..releases.containerd_value_types import (
+    ANY_KEY,
     DURATION,
-    EACH,
     NUMBER,
     OF_FILE,
     SWITCH,
@@ -71,7 +72,7 @@ _CRI_NAMES = (CRI_V1, CRI_V2, CRI_V3)
 
 @dataclass(frozen=True)
 class WrongType:
-    """A value of another type: where its key stands in the file, and what is wrong with it."""
+    """A value of a wrong type: its file, the path of its key, and the error."""
 
     config: ConfigFile
     path: Path
@@ -79,19 +80,19 @@ class WrongType:
 
 
 def start_errors(layers: Layers) -> Iterator[WrongType]:
-    """Each value with which containerd does not start."""
+    """All values with which containerd does not start."""
     for config in layers.files:
         for path, wrong in _walk(config.values, (), OF_FILE, layers.letter_case):
             if wrong:
-                message = _message("".join(f"{each}: " for each in path[:-1]), path[-1], wrong)
+                message = _message("".join(f"{key}: " for key in path[:-1]), path[-1], wrong)
                 yield WrongType(config, path, message)
     yield from _errors_up_to_1_7(layers) if layers.merge is Merge.REPLACING else _errors_since_2_0(layers)
 
 
 def _errors_up_to_1_7(layers: Layers) -> Iterator[WrongType]:
-    """Up to 1.7 the last table of a plugin replaces the others. A plugin that is switched off is not decoded.
+    """Up to 1.7 the last table of a plugin replaces the others. A disabled plugin is not decoded.
 
-    Whatever stands for a plugin has to be a table, in each file: ``map[string]toml.Tree`` of services/server/config.
+    In each file the value of a plugin must be a table: ``map[string]toml.Tree`` of services/server/config.
     """
     last: dict[str, ConfigFile] = {}
     for config in layers.files:
@@ -104,92 +105,96 @@ def _errors_up_to_1_7(layers: Layers) -> Iterator[WrongType]:
     for name, config in last.items():
         known = full_name(name, tables)
         if known in tables and _is_decoded(layers, name):
-            for path, wrong in _of_plugin(_plugins(config)[name], known, tables, layers.letter_case):
+            for path, wrong in _find_wrong_plugin_values(_plugins(config)[name], known, tables, layers.letter_case):
                 yield WrongType(config, ("plugins", name, *path[1:]), _describe(path, wrong))
 
 
 def _errors_since_2_0(layers: Layers) -> Iterator[WrongType]:
-    """From 2.0 on tables are merged and migrated, and the result is decoded. The migration panics over some values."""
-    found: dict[tuple[str, Path], WrongType] = {}
+    """Since 2.0 tables are merged and migrated, and the result is decoded. The migration panics with some values."""
+    errors: dict[tuple[str, Path], WrongType] = {}
     for config, path, wrong in _migration_errors(layers):
-        found[config.path, path] = WrongType(config, ("plugins", *path), _describe(path, wrong))
+        errors[config.path, path] = WrongType(config, ("plugins", *path), _describe(path, wrong))
     tables = plugin_tables_since_2_3() if layers.merge is Merge.PER_FILE else plugin_tables(2)
     off = disabled_plugins(layers)
     for name, table in layers.plugins.items():
         if name not in tables or name in off:
             continue
-        for path, wrong in _of_plugin(table, name, tables, layers.letter_case):
-            config, place = _origin(layers, path)
-            found.setdefault(
+        for path, wrong in _find_wrong_plugin_values(table, name, tables, layers.letter_case):
+            config, place = _locate_origin(layers, path)
+            errors.setdefault(
                 (config.path, place), WrongType(config, ("plugins", *place), _describe((name, *place[1:]), wrong))
             )
-    yield from found.values()
+    yield from errors.values()
 
 
 def _migration_errors(layers: Layers) -> Iterator[tuple[ConfigFile, Path, str]]:
-    """2.3 and later migrate each file, with all plugins; before, all files as one, without those switched off."""
+    """2.3 and later migrate each file and all plugins; 2.0 to 2.2 the merged document, without disabled plugins."""
     if layers.merge is Merge.PER_FILE:
         for config in layers.files:
             schema = version_in(config.values)
             if schema is not None and schema < layers.newest:
-                for path, wrong in migration_failures(_named(config), ()):
-                    yield config, _in_file(config, path), wrong
+                for path, wrong in migration_failures(_tables_with_full_names(config), ()):
+                    yield config, _spell_in_file(config, path), wrong
     elif (layers.version or 0) < layers.newest:
         plugins = layers.values.get("plugins")
         for path, wrong in (
             migration_failures(plugins, disabled_plugins(layers)) if isinstance(plugins, Mapping) else ()
         ):
-            yield (*_origin(layers, path), wrong)
+            yield (*_locate_origin(layers, path), wrong)
 
 
 def disabled_plugins(layers: Layers) -> frozenset[str]:
-    """Plugins that 2.x does not load, by their full names."""
-    found = layers.values.get("disabled_plugins")
+    """Full names of the plugins that 2.x does not load."""
+    names = layers.values.get("disabled_plugins")
     return (
-        frozenset(migrated_name(each) for each in found if isinstance(each, str))
-        if isinstance(found, list)
+        frozenset(migrated_name(name) for name in names if isinstance(name, str))
+        if isinstance(names, list)
         else frozenset()
     )
 
 
-def _named(config: ConfigFile) -> ConfigTable:
+def _tables_with_full_names(config: ConfigFile) -> ConfigTable:
     return with_full_names(_plugins(config)) if version_in(config.values) == 1 else _plugins(config)
 
 
-def _in_file(config: ConfigFile, path: Path) -> Path:
-    """The path below ``plugins`` as the file spells the plugin's name."""
+def _spell_in_file(config: ConfigFile, path: Path) -> Path:
+    """The path below ``plugins`` with the plugin's name in this file."""
     bare = (name for name in _plugins(config) if migrated_name(name) == path[0] and version_in(config.values) == 1)
     return (next(bare, path[0]), *path[1:])
 
 
-def _origin(layers: Layers, path: Path) -> tuple[ConfigFile, Path]:
-    """The last file that has a value of the migrated tables, and its place there; else the first, and its own place."""
+def _locate_origin(layers: Layers, path: Path) -> tuple[ConfigFile, Path]:
+    """The last file that sets a value of the migrated tables, and its path there; else the first file and ``path``."""
     value = value_at(layers.plugins, path)
     places = [(config, place) for config in reversed(layers.files) for place in possible_origins(path)]
-    having = [(config, place) for config, place in places if value_at(_named(config), place) is not None]
-    same = (each for each in having if value_at(_named(each[0]), each[1]) == value)
-    config, place = next(same, having[0] if having else (layers.files[0], path))
-    return config, _in_file(config, place)
+    matches = [
+        (config, place) for config, place in places if value_at(_tables_with_full_names(config), place) is not None
+    ]
+    same = (
+        candidate for candidate in matches if value_at(_tables_with_full_names(candidate[0]), candidate[1]) == value
+    )
+    config, place = next(same, matches[0] if matches else (layers.files[0], path))
+    return config, _spell_in_file(config, place)
 
 
 def option_errors(layers: Layers) -> Iterator[WrongType]:
-    """Each option of runc with which no pod of its handler can be made.
+    """All options of runc with which containerd cannot create a pod of their handler.
 
     containerd starts with them, and decodes them for each pod: GenerateRuntimeOptions in internal/cri/config/config.go,
     up to 1.7 generateRuntimeOptions in pkg/cri/server/helpers.go.
     """
-    found = {**handler_tables(layers), **deprecated_handlers(layers)}
-    for handler, table in found.items():
+    tables = {**handler_tables(layers), **deprecated_handlers(layers)}
+    for handler, table in tables.items():
         options = table.get("options")
         if table.get("runtime_type", "") in ("", *RUNC_TYPES) and isinstance(options, Mapping):
             for key, kind in OPTION_TYPES.items():
                 if key in options and not is_of_type(options[key], kind):
-                    config, place = _of_option(layers, handler, key)
+                    config, place = _locate_option(layers, handler, key)
                     yield WrongType(config, place, _message(f"handler {handler}: ", key, kind))
 
 
-def _of_option(layers: Layers, handler: str, key: str) -> tuple[ConfigFile, Path]:
-    """The last file that has an option of a handler, and its place there."""
+def _locate_option(layers: Layers, handler: str, key: str) -> tuple[ConfigFile, Path]:
+    """The last file that sets an option of a handler, and its path there."""
     for config in reversed(layers.files):
         own = own_table(layers, config)
         for table in (*RUNTIMES, handler), ("containerd", DEPRECATED.get(handler, "")):
@@ -202,14 +207,14 @@ def _of_option(layers: Layers, handler: str, key: str) -> tuple[ConfigFile, Path
 def _walk(
     values: ConfigTable, path: Path, tables: Mapping[Path, Fields], case: LetterCase, place: Path = ()
 ) -> Iterator[tuple[Path, str]]:
-    """``(path, type)`` of each value that is decoded; the type is empty where it has it."""
+    """``(path, type)`` of each value that is decoded; the type is empty if the value has it."""
     fields = tables[path]
     for key, value in values.items():
-        field = EACH if EACH in fields else next((each for each in fields if is_spelling(key, each)), None)
-        if field is None or (field != EACH and case is LetterCase.FOUR and key_of(values, field, case) != key):
+        field = ANY_KEY if ANY_KEY in fields else next((name for name in fields if is_spelling(key, name)), None)
+        if field is None or (field != ANY_KEY and case is LetterCase.FOUR and key_of(values, field, case) != key):
             continue
         kind = fields[field]
-        # go-toml/v2 takes a whole number for a duration, in nanoseconds (run with 2.4.2).
+        # go-toml/v2 accepts a whole number as a duration in nanoseconds (run with 2.4.2).
         right = is_of_type(value, kind) or (kind == DURATION and case is LetterCase.ANY and is_of_type(value, NUMBER))
         yield (*place, key), "" if right else fields[field]
         if right and fields[field] == TABLE and (*path, field) in tables:
@@ -229,14 +234,14 @@ def _is_decoded(layers: Layers, name: str) -> bool:
 
 
 def _plugins(config: ConfigFile) -> ConfigTable:
-    found = config.values.get("plugins")
-    return found if isinstance(found, Mapping) else {}
+    plugins = config.values.get("plugins")
+    return plugins if isinstance(plugins, Mapping) else {}
 
 
-def _of_plugin(
+def _find_wrong_plugin_values(
     table: Any, name: str, tables: Mapping[str, Mapping[Path, Fields]], case: LetterCase
 ) -> Iterator[tuple[Path, str]]:
-    """``(path, type)`` of each value of another type; the path begins with the plugin's name."""
+    """``(path, type)`` of each value of a wrong type; the path begins with the plugin's name."""
     if not isinstance(table, Mapping):
         yield (name,), TABLE
         return
@@ -244,7 +249,7 @@ def _of_plugin(
 
 
 def _describe(path: Path, kind: str) -> str:
-    """The problem in the words that the handlers, NRI and other plugins have."""
+    """The message for a value of a handler, NRI or another plugin."""
     plugin, *inner = path
     if not inner:
         return f'plugins."{plugin}" is not {kind}'

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Facts of CRI-O: crio.conf(5), its drop-ins in lexical order, the last one wins; types of values; conmon's cgroup.
+"""Facts of CRI-O: crio.conf(5), its drop-ins in lexical order, of which the last takes precedence; conmon's cgroup.
 
-Keys and types: the structs of cri-o pkg/config/config.go and internal/config/nri/nri.go. Their decoder converts nothing
-(BurntSushi/toml decode.go, unifyString, unifyBool, unifyStruct), but for a time, which is a text or whole nanoseconds.
-Rules of conmon's cgroup: pkg/config/config.go, TranslateMonitorFieldsForHandler, which ends CRI-O's start when they
-are broken.
+Keys and types: the structs of cri-o pkg/config/config.go and internal/config/nri/nri.go. Their decoder does not convert
+types (BurntSushi/toml decode.go, unifyString, unifyBool, unifyStruct); a time is a text or whole nanoseconds.
+Rules for conmon's cgroup: pkg/config/config.go, TranslateMonitorFieldsForHandler. CRI-O does not start if one is
+broken.
 """
 
 from __future__ import annotations
@@ -51,45 +51,45 @@ NAMES = {str: "a text", bool: "true or false", TIME: "a time"}
 
 
 def check_types(config: ConfigFile) -> ConfigFile:
-    """The file, with a problem and without values where CRI-O would not decode it."""
-    wrong = next(_wrong(config.values, TYPES, ()), None)
-    if wrong is None:
+    """The file; if CRI-O cannot decode it, with a problem and without values."""
+    mismatch = next(_find_wrong_types(config.values, TYPES, ()), None)
+    if mismatch is None:
         return config
-    path, wanted = wrong
-    message = f"{'.'.join(path)} is not {wanted}; CRI-O does not start with it"
+    path, expected = mismatch
+    message = f"{'.'.join(path)} is not {expected}; CRI-O does not start with it"
     return replace(config, values={}, problem=Problem(config.path, message, key_line(config.text or "", path)))
 
 
-def _wrong(found: Any, types: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    """The path of each value of another type, and what it had to be."""
+def _find_wrong_types(content: Any, types: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """The path of each value of a wrong type, and the expected type."""
     if not isinstance(types, Mapping):
-        if not _is_of_type(found, types):
+        if not _is_of_type(content, types):
             yield path, NAMES[types]
-    elif not isinstance(found, Mapping):
+    elif not isinstance(content, Mapping):
         yield path, "a table"
     else:
-        for key, value in found.items():
-            wanted = types.get(key, types.get(ANY))
-            if wanted is not None:
-                yield from _wrong(value, wanted, (*path, key))
+        for key, value in content.items():
+            expected = types.get(key, types.get(ANY))
+            if expected is not None:
+                yield from _find_wrong_types(value, expected, (*path, key))
 
 
-def _is_of_type(found: Any, wanted: Any) -> bool:
-    # true is no number in TOML.
-    return isinstance(found, wanted) and (wanted is bool or not isinstance(found, bool))
+def _is_of_type(value: Any, expected: Any) -> bool:
+    # In TOML, true is not a number.
+    return isinstance(value, expected) and (expected is bool or not isinstance(value, bool))
 
 
 MONITOR_KEY = ("crio", "runtime", "conmon_cgroup")
 HANDLERS_KEY = ("crio", "runtime", "runtimes")
 SYSTEM_SLICE_ACCEPTED_SINCE = (1, 33)
-"""Since cri-o#8888 cgroupfs takes ``system.slice``, the default of the built-in handler, for no word at all."""
+"""Since cri-o#8888 ``system.slice``, the default of the built-in handler, means not set with cgroupfs."""
 MONITOR_PER_HANDLER_SINCE = (1, 25)
 """cri-o#5823 gave each handler a ``monitor_cgroup``; before, the default of ``conmon_cgroup`` was ``system.slice``."""
 
 
 @dataclass(frozen=True)
 class MonitorSetting:
-    """What one file says of the monitor's cgroup, and with which setting."""
+    """A file's value for the monitor's cgroup, and the setting that has it."""
 
     setting: str
     value: str
@@ -97,36 +97,36 @@ class MonitorSetting:
 
 
 def crio_handlers(files: tuple[ConfigFile, ...]) -> dict[str, tuple[dict[str, Any], str]]:
-    """{handler: (table, path)}. A handler's table in a later file takes the place of an earlier one as a whole:
+    """{handler: (table, path)}. A handler's table in a later file replaces the whole earlier one.
 
-    the decoder fills a new element for each key of a map (BurntSushi/toml decode.go, unifyMap).
+    The decoder creates a new element for each key of a map (BurntSushi/toml decode.go, unifyMap).
     """
-    found = {}
-    for each in files:
-        tables = value_at(each.values, HANDLERS_KEY)
+    handlers = {}
+    for config in files:
+        tables = value_at(config.values, HANDLERS_KEY)
         for name, table in tables.items() if isinstance(tables, dict) else ():
             if isinstance(table, dict):
-                found[str(name)] = (table, each.path)
-    return found
+                handlers[str(name)] = (table, config.path)
+    return handlers
 
 
 def monitor_settings(files: tuple[ConfigFile, ...]) -> Iterator[MonitorSetting]:
-    """The words in force: ``conmon_cgroup`` goes over every handler's ``monitor_cgroup`` when it is not empty."""
-    for each in reversed(files):
-        value = value_at(each.values, MONITOR_KEY)
+    """The effective settings: a ``conmon_cgroup`` that is not empty overrides ``monitor_cgroup`` of every handler."""
+    for config in reversed(files):
+        value = value_at(config.values, MONITOR_KEY)
         if value is not None:
             if value != "":
-                yield MonitorSetting("conmon_cgroup", str(value), each.path)
+                yield MonitorSetting("conmon_cgroup", str(value), config.path)
                 return
             break
     for name, (table, path) in crio_handlers(files).items():
-        # Only conmon has a monitor's cgroup; runtimes of type vm and pod do without.
+        # Only conmon has a monitor's cgroup; runtimes of type vm and pod have none.
         if table.get("monitor_cgroup") and table.get("runtime_type", "") in ("", "oci"):
             yield MonitorSetting(f"monitor_cgroup of handler {name}", str(table["monitor_cgroup"]), path)
 
 
 def monitor_suits(value: str, manager: object, version: str | None) -> bool:
-    """Whether CRI-O starts with this monitor's cgroup; None as version is one that is not known."""
+    """Whether CRI-O starts with this monitor's cgroup; ``version`` is None if it is unknown."""
     if manager == Driver.CGROUPFS.value:
         known = parse_release(version)
         return value == "pod" or (
@@ -138,7 +138,7 @@ def monitor_suits(value: str, manager: object, version: str | None) -> bool:
 def default_monitor_suits(
     files: tuple[ConfigFile, ...], manager: object, version: str | None, default_handler: str | None
 ) -> bool:
-    """Whether CRI-O starts when nobody says a word: cgroupfs does not take the built-in handler's ``system.slice``."""
+    """Whether CRI-O starts without any setting: cgroupfs does not accept the built-in handler's ``system.slice``."""
     if manager != Driver.CGROUPFS.value:
         return True
     known = parse_release(version)
@@ -151,29 +151,29 @@ MANAGER = ("crio", "runtime", "cgroup_manager")
 DEFAULT_NRI_SOCKET = "/var/run/nri/nri.sock"
 MANAGER_FLAG = "--cgroup-manager"
 NRI_SINCE, NRI_ON_SINCE = (1, 26), (1, 30)
-"""cri-o internal/config/nri/nri.go came with 1.26; its New() has ``Enabled: true`` from 1.30 on."""
+"""cri-o has internal/config/nri/nri.go since 1.26; its New() has ``Enabled: true`` since 1.30."""
 NRI_FLAG, NRI_SOCKET_FLAG = "--enable-nri", "--nri-listen"
 
 
 def setting_values(files: tuple[ConfigFile, ...], keys: tuple[str, ...]) -> list[tuple[Any, str]]:
-    """What each file says of a key, the strongest first."""
-    found = [(value_at(each.values, keys), each.path) for each in reversed(files)]
-    return [(value, path) for value, path in found if value is not None]
+    """The value of a key in each file that sets it, the strongest first."""
+    values = [(value_at(config.values, keys), config.path) for config in reversed(files)]
+    return [(value, path) for value, path in values if value is not None]
 
 
 def boolean_flag(argv: Sequence[str], flag: str) -> bool | None:
-    """A boolean flag of the command line, ``--flag`` or ``--flag=false``; None when it is not there."""
-    given = [word.partition("=")[2] for word in argv if word.partition("=")[0] == flag]
-    return given[-1] != "false" if given else None
+    """A boolean flag of the command line, ``--flag`` or ``--flag=false``; None if it is not set."""
+    values = [word.partition("=")[2] for word in argv if word.partition("=")[0] == flag]
+    return values[-1] != "false" if values else None
 
 
 def interpret_crio(
     evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]]
 ) -> tuple[RuntimeFacts, list[Claim]]:
-    """RuntimeFacts of a CRI-O, and what it is told about its driver, the strongest first."""
-    found, cri = evidence.get("crio") or {"processes": [], "files": {}}, evidence["cri"]
-    process = found["processes"][0] if found["processes"] else None
-    files = _files(found, process)
+    """RuntimeFacts of a CRI-O, and the claims about its driver, the strongest first."""
+    section, cri = evidence.get("crio") or {"processes": [], "files": {}}, evidence["cri"]
+    process = section["processes"][0] if section["processes"] else None
+    files = _read_files(section, process)
     version = str(cri["version"]) if cri.get("version") else None
     argv = tuple(process["argv"]) if process else ()
     flag = command_line_option(argv, MANAGER_FLAG)
@@ -190,64 +190,68 @@ def interpret_crio(
         imports=(),
         disabled_plugins=(),
         handlers=(),
-        nri=_nri(files, version, evidence, process, argv),
+        nri=_interpret_nri(files, version, evidence, process, argv),
         kill_mode=units.get("crio.service", {}).get("KillMode"),
         layers=files,
         default_handler=_default_handler(files, version),
-        defects=_defects(files, managers[0][0], version),
+        defects=_find_defects(files, managers[0][0], version),
         command_line=argv,
-        crio=_folder(files, argv),
+        crio=_interpret_drop_ins(files, argv),
     )
     return facts, [Claim("cgroup_manager", str(value), source) for value, source in managers]
 
 
-def _files(found: Mapping[str, Any], process: Mapping[str, Any] | None) -> tuple[ConfigFile, ...]:
-    files = tuple(check_types(read_config(path, each, process, read_toml)) for path, each in found["files"].items())
+def _read_files(section: Mapping[str, Any], process: Mapping[str, Any] | None) -> tuple[ConfigFile, ...]:
+    files = tuple(
+        check_types(read_config(path, captured, process, read_toml)) for path, captured in section["files"].items()
+    )
     return files or (ConfigFile("/etc/crio/crio.conf", "missing"),)
 
 
 def _default_handler(files: tuple[ConfigFile, ...], version: str | None) -> str | None:
-    """``crun`` from 1.31 on, ``runc`` before (cri-o pkg/config/config.go)."""
-    named = setting_values(files, ("crio", "runtime", "default_runtime"))
-    if named and named[0][0]:
-        return str(named[0][0])
+    """The configured handler, else ``crun`` since 1.31 and ``runc`` before (cri-o pkg/config/config.go)."""
+    names = setting_values(files, ("crio", "runtime", "default_runtime"))
+    if names and names[0][0]:
+        return str(names[0][0])
     known = parse_release(version)
     return None if known is None else ("crun" if known >= (1, 31) else "runc")
 
 
-def _nri(
+def _interpret_nri(
     files: tuple[ConfigFile, ...],
     version: str | None,
     evidence: Mapping[str, Any],
     process: Mapping[str, Any] | None,
     argv: Sequence[str],
 ) -> NriFacts:
-    """What the command line and the files say of NRI, and whether its socket is served."""
+    """NRI's settings on the command line and in the files, and whether CRI-O serves its socket."""
     known = parse_release(version)
     supported = None if known is None else known >= NRI_SINCE
-    said, flag = setting_values(files, ("crio", "nri", "enable_nri")), boolean_flag(argv, NRI_FLAG)
-    configured = said[0][0] is True if said else known is not None and known >= NRI_ON_SINCE
-    named = command_line_option(argv, NRI_SOCKET_FLAG)
-    path = named or str((setting_values(files, ("crio", "nri", "nri_listen")) or [(DEFAULT_NRI_SOCKET, "")])[0][0])
-    written = NriFacts(supported, configured if flag is None else flag, running=False, socket_path=path)
-    return with_socket_state(written, evidence["nri_sockets"], process)
+    settings, flag = setting_values(files, ("crio", "nri", "enable_nri")), boolean_flag(argv, NRI_FLAG)
+    configured = settings[0][0] is True if settings else known is not None and known >= NRI_ON_SINCE
+    socket_flag = command_line_option(argv, NRI_SOCKET_FLAG)
+    path = socket_flag or str(
+        (setting_values(files, ("crio", "nri", "nri_listen")) or [(DEFAULT_NRI_SOCKET, "")])[0][0]
+    )
+    by_files = NriFacts(supported, configured if flag is None else flag, running=False, socket_path=path)
+    return with_socket_state(by_files, evidence["nri_sockets"], process)
 
 
-def _folder(files: tuple[ConfigFile, ...], argv: Sequence[str]) -> CrioFacts:
-    folder = (command_line_option(argv, "--config-dir", "-d") or CRIO_DROP_INS).rstrip("/")
-    # One of the files is the main one.
-    return CrioFacts(folder, complete=len(files) <= MAX_CRIO_DROP_INS)
+def _interpret_drop_ins(files: tuple[ConfigFile, ...], argv: Sequence[str]) -> CrioFacts:
+    directory = (command_line_option(argv, "--config-dir", "-d") or CRIO_DROP_INS).rstrip("/")
+    # One of the files is the main file.
+    return CrioFacts(directory, complete=len(files) <= MAX_CRIO_DROP_INS)
 
 
-def _defects(files: tuple[ConfigFile, ...], manager: Any, version: str | None) -> tuple[Defect, ...]:
-    """conmon's cgroup must suit the manager, or CRI-O does not start."""
-    found = [
-        Defect("config-unreadable", each.path, each.problem.message, each.problem.line)
-        for each in files[1:]
-        if each.problem
+def _find_defects(files: tuple[ConfigFile, ...], manager: Any, version: str | None) -> tuple[Defect, ...]:
+    """Unreadable drop-ins, and settings of conmon's cgroup with which CRI-O does not start."""
+    defects = [
+        Defect("config-unreadable", config.path, config.problem.message, config.problem.line)
+        for config in files[1:]
+        if config.problem
     ]
-    for word in monitor_settings(files):
-        if not monitor_suits(word.value, manager, version):
-            said = f'{word.setting} = "{word.value}", cgroup_manager = "{manager}"'
-            found.append(Defect("crio-conmon-cgroup", word.path, said))
-    return tuple(found)
+    for monitor in monitor_settings(files):
+        if not monitor_suits(monitor.value, manager, version):
+            message = f'{monitor.setting} = "{monitor.value}", cgroup_manager = "{manager}"'
+            defects.append(Defect("crio-conmon-cgroup", monitor.path, message))
+    return tuple(defects)

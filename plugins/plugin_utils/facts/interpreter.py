@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The whole node: one snapshot in, NodeFacts out. Pure; the same snapshot always gives the same facts.
+"""NodeFacts of a snapshot of the whole node. Pure: the same snapshot always gives the same facts.
 
-In an image, the files of a node that does not run, nothing is in force but what files say.
+For an image (the files of a node that does not run) only files are interpreted.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from dataclasses import replace
 from typing import Any
 
 from ...module_utils.snapshot.immutable_systems import interpret_system
-from .cgroup_driver import answer_claims, decide_driver, driver_inside_k3s, k3s_claims, runtime_config
+from .cgroup_driver import cri_claims, decide_driver, driver_inside_k3s, k3s_claims, runtime_config
 from .cgroup_tree import interpret_cgroups, interpret_pods
 from .container_runtime import interpret_runtime, other_runtimes
 from .kubelet_settings import interpret_kubelet
 from .machine import (
+    count_sockets,
     interpret_boot,
     interpret_cpus,
     interpret_kernel,
     interpret_systemd,
     next_command_line,
-    online_cpus,
-    sockets,
+    parse_online_cpus,
 )
 from .node_layout import as_embedded, interpret_layout
 from .node_state import LedgerProblem, NodeFacts, RecordProblem
 from .other_writers import interpret_writers
 
-_OF_A_KERNEL = (
+_KERNEL_FIELDS = (
     "kernel_release",
     "kernel_command_line",
     "boot_id",
@@ -43,36 +43,36 @@ _NOTHING_MOUNTED = {"mountinfo": [], "mountinfo_read": True, "filesystem_types":
 
 
 def is_image(snapshot: Mapping[str, Any]) -> bool:
-    """Whether the snapshot was taken below another folder than the root."""
+    """Whether the snapshot was taken below a directory other than ``/``."""
     return bool(snapshot.get("root", "/") != "/")
 
 
 def without_running_state(snapshot: Mapping[str, Any]) -> dict[str, Any]:
-    """The snapshot without what runs: whoever builds an image often has his own /proc and /sys mounted in it."""
+    """The snapshot without running state: /proc and /sys in an image are often those of the host that builds it."""
     return {
         **snapshot,
-        "system": {**snapshot["system"], **dict.fromkeys(_OF_A_KERNEL), "filesystems": {}},
+        "system": {**snapshot["system"], **dict.fromkeys(_KERNEL_FIELDS), "filesystems": {}},
         "services": {**snapshot["services"], "version": None, "units": {}},
         "cpus": {"online": None},
         "cgroups": _NOTHING_MOUNTED,
         "kernel": None,
         "containers": {},
         "kubelet": {**snapshot["kubelet"], "processes": [], "healthz": None, "configz": None},
-        "runtime": _resting_runtime(snapshot["runtime"]),
+        "runtime": _without_runtime_processes(snapshot["runtime"]),
         "writers": {**snapshot.get("writers", {}), "commands": {}},
         "other_runtimes": [],
-        **_resting_distribution(snapshot),
+        **_without_supervisors(snapshot),
     }
 
 
-def _resting_runtime(runtime: Mapping[str, Any]) -> dict[str, Any]:
-    others = {name: {**runtime[name], "processes": []} for name in ("crio", "docker") if runtime.get(name)}
-    return {**runtime, **others, "processes": [], "nri_sockets": {}}
+def _without_runtime_processes(runtime: Mapping[str, Any]) -> dict[str, Any]:
+    runtimes = {name: {**runtime[name], "processes": []} for name in ("crio", "docker") if runtime.get(name)}
+    return {**runtime, **runtimes, "processes": [], "nri_sockets": {}}
 
 
-def _resting_distribution(snapshot: Mapping[str, Any]) -> dict[str, Any]:
-    found = snapshot.get("distribution")
-    return {"distribution": {**found, "supervisors": []}} if isinstance(found, Mapping) else {}
+def _without_supervisors(snapshot: Mapping[str, Any]) -> dict[str, Any]:
+    distribution = snapshot.get("distribution")
+    return {"distribution": {**distribution, "supervisors": []}} if isinstance(distribution, Mapping) else {}
 
 
 SNAPSHOT_SCHEMA = 1
@@ -80,22 +80,22 @@ SECTIONS = ("system", "services", "cpus", "cgroups", "containers", "kubelet", "r
 
 
 class SnapshotError(ValueError):
-    """The document is no snapshot that this version reads."""
+    """This version cannot read the document as a snapshot."""
 
 
 def require_sections(snapshot: Mapping[str, Any]) -> None:
-    """Raise SnapshotError for a document of another schema, or without one of the sections."""
+    """Raise SnapshotError for a document with another schema, or if a section is missing."""
     if snapshot.get("schema") != SNAPSHOT_SCHEMA:
         raise SnapshotError(
-            f"snapshot schema {snapshot.get('schema')!r} is not the {SNAPSHOT_SCHEMA} that this version reads"
+            f"snapshot schema {snapshot.get('schema')!r} cannot be read; this version reads schema {SNAPSHOT_SCHEMA}"
         )
     missing = [name for name in SECTIONS if not isinstance(snapshot.get(name), Mapping)]
     if missing:
-        raise SnapshotError(f"not a whole snapshot: it lacks {', '.join(missing)}")
+        raise SnapshotError(f"incomplete snapshot, missing sections: {', '.join(missing)}")
 
 
 def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
-    """NodeFacts of a snapshot document; SnapshotError for a document of another schema or shape."""
+    """NodeFacts of a snapshot document; SnapshotError for a document with another schema or without a section."""
     require_sections(snapshot)
     image = is_image(snapshot)
     snapshot = without_running_state(snapshot) if image else snapshot
@@ -103,13 +103,13 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
     kubelet, kubelet_claims = interpret_kubelet(snapshot["kubelet"], units)
     runtime, runtime_claims = interpret_runtime(snapshot["runtime"], units, snapshot["kubelet"])
     layout, layout_claims = interpret_layout(snapshot, units, runtime)
-    answer = runtime_config(snapshot["runtime"]["cri"])
-    driver = decide_driver(kubelet, runtime, runtime_claims, answer)
+    cri_config = runtime_config(snapshot["runtime"]["cri"])
+    driver = decide_driver(kubelet, runtime, runtime_claims, cri_config)
     if layout.kubelet_inside:
         layout_claims = layout_claims or k3s_claims(driver)
         kubelet, kubelet_claims = as_embedded(kubelet, snapshot)
         driver = driver_inside_k3s(driver, kubelet, kubelet_claims, layout_claims)
-    answers = answer_claims(answer, runtime, layout)
+    driver_claims = cri_claims(cri_config, runtime, layout)
     pods, pod_claims = interpret_pods(snapshot["containers"], snapshot["runtime"]["cri"])
     cgroup = interpret_cgroups(snapshot["cgroups"])
     if image:
@@ -121,7 +121,7 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
         kernel=system["kernel_release"],
         pid1=system["pid1"],
         systemd_version=snapshot["services"]["version"],
-        online_cpus=online_cpus(snapshot["cpus"]),
+        online_cpus=parse_online_cpus(snapshot["cpus"]),
         cgroup=cgroup,
         kubelet=kubelet,
         runtime=runtime,
@@ -129,13 +129,13 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
         pods=pods,
         unfinished_transactions=tuple(snapshot.get("unfinished_transactions", ())),
         ledger_problem=LedgerProblem(**snapshot["ledger_problem"]) if snapshot.get("ledger_problem") else None,
-        record_problems=tuple(RecordProblem(**each) for each in snapshot.get("record_problems", ())),
-        claims=(*kubelet_claims, *answers, *runtime_claims, *layout_claims, *pod_claims),
+        record_problems=tuple(RecordProblem(**problem) for problem in snapshot.get("record_problems", ())),
+        claims=(*kubelet_claims, *driver_claims, *runtime_claims, *layout_claims, *pod_claims),
         layout=layout,
         image=image,
         other_runtimes=other_runtimes(snapshot, runtime),
         cpus=interpret_cpus(snapshot["cpus"]),
-        sockets=sockets(snapshot["cpus"]),
+        sockets=count_sockets(snapshot["cpus"]),
         kernel_facts=kernel,
         systemd=interpret_systemd(snapshot["services"], line or {}),
         writers=interpret_writers(snapshot.get("writers", {}), units),

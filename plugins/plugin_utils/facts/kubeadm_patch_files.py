@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The patches that kubeadm applies to kubelet's configuration: which values each of them sets.
+"""The patches that kubeadm applies to kubelet's configuration, and the values that they set.
 
 Source: kubernetes/kubernetes cmd/kubeadm/app/util/patches/patches.go.
 """
@@ -24,8 +24,8 @@ JSON_PATCH = "json"
 
 @dataclass(frozen=True)
 class Patch:
-    """A file of patches. ``values`` are those of its merge patches, later ones over earlier; ``touched`` are the
-    top-level fields that an operation of a JSON patch, or a directive, changes in another way than to a plain value.
+    """A patch file. ``values``: of its merge patches, later ones over earlier. ``touched``: top-level fields that an
+    operation of a JSON patch or a directive changes, so that their value is not in ``values``.
     """
 
     path: str
@@ -37,27 +37,32 @@ class Patch:
 
 @dataclass(frozen=True)
 class KubeadmPatches:
-    """``kind`` of the folder is ``missing``, ``directory`` or what else is there; ``unseen``: why not all is known."""
+    """``kind`` is ``missing``, ``directory`` or the type of another file at this path.
 
-    folder: str
+    ``incomplete_reason``: why some patches are unknown; None if all are known.
+    """
+
+    directory: str
     kind: str
     patches: tuple[Patch, ...]
-    unseen: str | None
+    incomplete_reason: str | None
 
 
 def read_patches(evidence: Mapping[str, Any] | None) -> KubeadmPatches | None:
-    """The folder as it was recorded; None when nobody looked."""
+    """The patch directory of a snapshot; None if the snapshot did not read one."""
     if evidence is None:
         return None
-    unseen = evidence.get("error")
+    incomplete_reason = evidence.get("error")
     if evidence.get("left_out"):
-        unseen = f"{evidence['left_out']} more of its files were not read"
-    read = (read_patch(path, evidence["files"][path]) for path in evidence["paths"])
-    return KubeadmPatches(evidence["folder"], evidence["kind"], tuple(each for each in read if each), unseen)
+        incomplete_reason = f"{evidence['left_out']} more of its files were not read"
+    patches = (read_patch(path, evidence["files"][path]) for path in evidence["paths"])
+    return KubeadmPatches(
+        evidence["folder"], evidence["kind"], tuple(patch for patch in patches if patch), incomplete_reason
+    )
 
 
 def read_patch(path: str, captured: Mapping[str, Any]) -> Patch | None:
-    """One file of patches; None for a file that kubeadm passes over because it is empty."""
+    """A patch file; None for an empty file, which kubeadm ignores."""
     name = _NAME.match(path.rpartition("/")[2])
     kind = (name and name["kind"]) or "strategic"
     if "text" not in captured:
@@ -65,37 +70,41 @@ def read_patch(path: str, captured: Mapping[str, Any]) -> Patch | None:
     if not captured["text"]:
         return None
     try:
-        return _of_json(path, captured["text"]) if kind == JSON_PATCH else _of_values(path, kind, captured["text"])
+        return (
+            _read_json_patch(path, captured["text"])
+            if kind == JSON_PATCH
+            else _read_merge_patch(path, kind, captured["text"])
+        )
     except ParseError as error:
         return Patch(path, kind, {}, problem=str(error))
 
 
-def _of_values(path: str, kind: str, text: str) -> Patch:
+def _read_merge_patch(path: str, kind: str, text: str) -> Patch:
     values: dict[str, Any] = {}
-    for document in _documents(text):
-        values = _merge_patches(values, _mapping(document))
+    for document in _split_documents(text):
+        values = _merge_patches(values, _parse_mapping(document))
     # $patch, $retainKeys and the like: apimachinery pkg/util/strategicpatch
     directed = {key for key, value in values.items() if _has_directive(value)}
     everything = frozenset("*") if any(key.startswith("$") for key in values) else frozenset()
     return Patch(path, kind, values, frozenset(directed) | everything)
 
 
-def _documents(text: str) -> list[str]:
-    return [each for each in _SEPARATOR.split(text) if each.strip()]
+def _split_documents(text: str) -> list[str]:
+    return [document for document in _SEPARATOR.split(text) if document.strip()]
 
 
-def _mapping(text: str) -> dict[str, Any]:
+def _parse_mapping(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError):
         return read_yaml(text)
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise ParseError("the patch is not a mapping of keys to values")
-    return found
+    return document
 
 
 def _merge_patches(values: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    """Both patches as one; a null stays, because it takes out what the configuration has."""
+    """Both patches merged; a null is kept, because it removes a key from the configuration."""
     result = dict(values)
     for key, value in patch.items():
         below = result.get(key)
@@ -107,26 +116,26 @@ def _merge_patches(values: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[
 
 def _has_directive(value: Any) -> bool:
     if isinstance(value, Mapping):
-        return any(str(key).startswith("$") or _has_directive(each) for key, each in value.items())
-    return isinstance(value, list) and any(_has_directive(each) for each in value)
+        return any(str(key).startswith("$") or _has_directive(item) for key, item in value.items())
+    return isinstance(value, list) and any(_has_directive(item) for item in value)
 
 
-def _of_json(path: str, text: str) -> Patch:
-    """Operations of RFC 6902: each field that one of them names is touched; which value comes out is not worked out."""
+def _read_json_patch(path: str, text: str) -> Patch:
+    """Operations of RFC 6902: the fields that they name are touched; the resulting values are not computed."""
     touched = set()
-    for document in _documents(text):
-        for operation in _operations(document):
+    for document in _split_documents(text):
+        for operation in _parse_operations(document):
             for pointer in (operation.get("path"), operation.get("from")):
                 if isinstance(pointer, str) and operation.get("op") != "test":
                     touched.add(pointer.split("/")[1].replace("~1", "/").replace("~0", "~") if "/" in pointer else "*")
     return Patch(path, JSON_PATCH, {}, frozenset(touched))
 
 
-def _operations(text: str) -> list[Mapping[str, Any]]:
+def _parse_operations(text: str) -> list[Mapping[str, Any]]:
     try:
-        found = json.loads(text)
+        operations = json.loads(text)
     except (ValueError, RecursionError):
-        found = read_yaml("patch:\n" + textwrap.indent(text, " ")).get("patch")
-    if not isinstance(found, list) or not all(isinstance(each, Mapping) for each in found):
+        operations = read_yaml("patch:\n" + textwrap.indent(text, " ")).get("patch")
+    if not isinstance(operations, list) or not all(isinstance(operation, Mapping) for operation in operations):
         raise ParseError("the JSON patch is not a list of operations")
-    return found
+    return operations

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Values that kubelet does not accept: types of all fields; bounds, words and gates of fields that we do not use.
 
-Source of types: pkg/kubelet/kubeletconfig/util/codec; sigs.k8s.io/yaml makes JSON of a text, which encoding/json
-decodes. Source of the rest: pkg/kubelet/apis/config/validation/validation.go; bounds and words were found by asking
+Source of types: pkg/kubelet/kubeletconfig/util/codec; sigs.k8s.io/yaml converts a text to JSON, which encoding/json
+decodes. Source of the rest: pkg/kubelet/apis/config/validation/validation.go; bounds and words are results of running
 kubelet's own code.
 """
 
@@ -29,7 +29,7 @@ _TYPE_NAMES = {
     "string": "a text (a number in quotes is one)",
     "bool": "true or false",
     "duration": "a duration such as 10s",
-    "quantity": "an amount such as 1Gi",
+    "quantity": "a quantity such as 1Gi",
     "list": "a list",
     "table": "a mapping of names to texts (a number in quotes is one)",
     "structure": "a mapping",
@@ -39,7 +39,7 @@ _TYPE_NAMES = {
 
 @dataclass(frozen=True)
 class WrongType:
-    """Where a value stands in its document, and what kubelet expects there."""
+    """The path of a value in its document, and the type that kubelet expects there."""
 
     path: Path
     expected: str
@@ -55,26 +55,26 @@ def render_path(path: Path) -> str:
 
 
 def is_duration(text: str) -> bool:
-    """Whether Go's time.ParseDuration takes a text."""
+    """Whether Go's time.ParseDuration accepts a text."""
     return _DURATION.fullmatch(text) is not None
 
 
 def kinds_of(version: Version | None) -> Mapping[str, str]:
-    """The types of the nearest release that they were taken from: the oldest for older and unknown ones."""
+    """The types of fields in the nearest known release: the oldest for older and unknown versions."""
     known = sorted(FIELD_KINDS)
-    return FIELD_KINDS[max((each for each in known if version and each <= version), default=known[0])]
+    return FIELD_KINDS[max((release for release in known if version and release <= version), default=known[0])]
 
 
 def wrong_types(values: Mapping[str, Any], version: Version | None, *, is_json: bool) -> Iterator[WrongType]:
-    """All values of the main file that have another type than kubelet's; of fields it does not know it takes no notice.
+    """All values of the main file with a wrong type. Fields that this kubelet does not know are ignored.
 
-    ``is_json``: the text is JSON and no YAML.
+    ``is_json``: the text is JSON and not YAML.
     """
     yield from _find_wrong_types(_known_fields(values, version), "", (), _Kinds(kinds_of(version), is_json=is_json))
 
 
 def wrong_types_of_dropins(values: Mapping[str, Any], version: Version | None) -> Iterator[WrongType]:
-    """The same of all drop-ins put together, where the case of a key's letters is one to kubelet."""
+    """The same for the merged drop-ins; kubelet ignores the letter case of their keys."""
     kinds = {name.lower(): kind for name, kind in kinds_of(version).items()}
     yield from _find_wrong_types(_known_fields(values, version), "", (), _Kinds(kinds, folded=True))
 
@@ -86,7 +86,7 @@ def _known_fields(values: Mapping[str, Any], version: Version | None) -> dict[st
 
 @dataclass(frozen=True)
 class _Kinds:
-    """The kinds by name, or by name in small letters where ``folded``."""
+    """The kinds by name; if ``folded``, by name in lower case."""
 
     kinds: Mapping[str, str]
     is_json: bool = False
@@ -96,7 +96,7 @@ class _Kinds:
         return self.kinds.get(name.lower() if self.folded else name)
 
     def takes(self, kind: str, value: Any) -> bool:
-        """True also for a type with a decoder of its own, which only kubelet knows."""
+        """Whether kubelet accepts the value; also true for a type with a special decoder, which only kubelet has."""
         if self.is_json and kind in _INTEGER_RANGES and isinstance(value, float):
             return False
         check = _CHECKS.get(kind)
@@ -106,26 +106,26 @@ class _Kinds:
 def _find_wrong_types(value: Any, name: str, path: Path, kinds: _Kinds) -> Iterator[WrongType]:
     kind = kinds.of(name)
     if kind is None:
-        yield from _no_json(value, path)
+        yield from _find_non_json(value, path)
     elif value is None:
-        # metav1.Duration alone has a decoder of its own that reads null as an empty text.
+        # Only metav1.Duration has a special decoder, which reads null as an empty text.
         if kind == "duration":
             yield WrongType(path, _TYPE_NAMES[kind])
     elif not kinds.takes(kind, value):
-        yield WrongType(path, _expected(kind, name, kinds))
+        yield WrongType(path, _expected_type(kind, name, kinds))
     else:
-        for part, inner in _inner(kind, value, name):
+        for part, inner in _inner_values(kind, value, name):
             yield from _find_wrong_types(value[part], inner, (*path, part), kinds)
 
 
-def _expected(kind: str, name: str, kinds: _Kinds) -> str:
+def _expected_type(kind: str, name: str, kinds: _Kinds) -> str:
     if kind == "table":
         return {"bool": "a mapping of names to true or false"}.get(kinds.of(name + "{}") or "", _TYPE_NAMES[kind])
-    return _TYPE_NAMES.get(kind, "a whole number of its size")
+    return _TYPE_NAMES.get(kind, "a whole number in the range of its type")
 
 
-def _inner(kind: str, value: Any, name: str) -> Iterator[tuple[str | int, str]]:
-    """The keys or positions below a value, with the name of each one's kind."""
+def _inner_values(kind: str, value: Any, name: str) -> Iterator[tuple[str | int, str]]:
+    """The keys or positions below a value, with the names of their kinds."""
     if kind == "structure":
         yield from ((key, f"{name}.{key}".lstrip(".")) for key in value)
     elif kind == "table":
@@ -134,16 +134,16 @@ def _inner(kind: str, value: Any, name: str) -> Iterator[tuple[str | int, str]]:
         yield from ((number, name + "[]") for number in range(len(value)))
 
 
-def _no_json(value: Any, path: Path) -> Iterator[WrongType]:
-    """What JSON cannot say stops kubelet in any field."""
+def _find_non_json(value: Any, path: Path) -> Iterator[WrongType]:
+    """kubelet does not start with a value that JSON cannot represent, in any field."""
     if isinstance(value, float) and not math.isfinite(value):
-        yield WrongType(path, "a number of JSON")
+        yield WrongType(path, "a finite number")
     elif isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _no_json(inner, (*path, key))
+            yield from _find_non_json(inner, (*path, key))
     elif isinstance(value, list):
         for number, inner in enumerate(value):
-            yield from _no_json(inner, (*path, number))
+            yield from _find_non_json(inner, (*path, number))
 
 
 def _is_number(value: Any) -> bool:
@@ -151,7 +151,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_whole(kind: str, value: Any) -> bool:
-    """encoding/json takes 4096, and 4096.0 as it comes out of YAML, where it is written 4096 up to 1e21."""
+    """encoding/json accepts 4096, and 4096.0 from YAML, which is converted to 4096 if it is less than 1e21."""
     least, limit = _INTEGER_RANGES[kind]
     if not _is_number(value) or (isinstance(value, float) and not (value.is_integer() and abs(value) < 1e21)):
         return False
@@ -219,7 +219,7 @@ UNUSED_FIELD_DEFAULTS = {
     "imageMinimumGCAge": "2m0s",
     "enableSystemLogHandler": "true",
 }
-"""Those that another field is compared with."""
+"""Defaults of the fields that another field is compared with."""
 BOOLEAN_FIELDS = frozenset(("runOnce", "serializeImagePulls", "serverTLSBootstrap", "enableSystemLogHandler"))
 NEEDED_GATES = {
     "cpuCFSQuotaPeriod": "CustomCPUCFSQuotaPeriod",
@@ -236,13 +236,13 @@ NEEDED_GATES = {
     "shutdownGracePeriodByPodPriority": "GracefulNodeShutdownBasedOnPodPriority",
     "shutdownGracePeriodCriticalPods": "GracefulNodeShutdown",
 }
-"""By field: the feature gate without which it must not be set."""
+"""By field: the feature gate that it requires."""
 DEFAULT_QUOTA_PERIOD = 100
 """Milliseconds of cpuCFSQuotaPeriod that need no gate."""
 
 
 def unused_field(key: str) -> KubeletField:
-    """A field that the collection does not use, in a form that its layers can be asked for."""
+    """A field that the collection does not use, as a KubeletField for ``effective_setting``."""
     kind = FieldType.SWITCH if key in BOOLEAN_FIELDS else FieldType.TEXT
     return KubeletField(
         key=key, flag=UNUSED_FIELD_FLAGS.get(key, ""), default=UNUSED_FIELD_DEFAULTS.get(key), type=kind
@@ -250,13 +250,13 @@ def unused_field(key: str) -> KubeletField:
 
 
 def nearest_release(version: Version) -> Version:
-    """The release whose tables are taken for this one: the oldest for older ones."""
+    """The release whose tables are used for this version: the oldest for older versions."""
     known = sorted(LIMITS)
-    return max((each for each in known if each <= version), default=known[0])
+    return max((release for release in known if release <= version), default=known[0])
 
 
 def bounds_of(version: Version) -> Mapping[str, tuple[int | None, int | None]]:
-    """The least and the greatest value of each bounded field by its path; of durations in milliseconds."""
+    """The minimum and maximum of each bounded field by its path; of durations in milliseconds."""
     return {path: _bounds(text) for path, text in LIMITS[nearest_release(version)].items()}
 
 
@@ -266,18 +266,18 @@ def _bounds(text: str) -> tuple[int | None, int | None]:
 
 
 def accepted_words(version: Version) -> Mapping[str, tuple[str, ...]]:
-    """The words that a field takes, by its path."""
+    """The words that fields accept, by the path of the field."""
     return {path: tuple(text.split("|")) for path, text in WORDS[nearest_release(version)].items()}
 
 
 def gate_default(name: str, version: Version) -> bool | None:
-    """Whether a feature gate is on where nothing sets it; None where this kubelet does not have the gate."""
+    """Whether a feature gate is on by default; None if this kubelet does not have it."""
     known = GATES[nearest_release(version)].get(name)
     return None if known is None else is_default_on(known)
 
 
 def number_in(path: str, value: Any, version: Version) -> float | None:
-    """A number, or a duration in milliseconds; None for what another rule judges, or what is not set."""
+    """A number, or a duration in milliseconds; None if it is not set or another rule checks it."""
     if FIELD_KINDS[nearest_release(version)].get(path) == "duration":
         return milliseconds(value) if isinstance(value, str) and is_duration(value) else None
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
@@ -289,6 +289,6 @@ def number_in(path: str, value: Any, version: Version) -> float | None:
 
 
 def milliseconds(duration: str) -> float:
-    """Of a duration that Go takes."""
+    """The milliseconds of a duration that Go accepts."""
     amount = sum(float(number) * _UNITS[unit] for number, unit in _PARTS.findall(duration))
     return -amount if duration.startswith("-") else amount

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet's command line, the one it runs with and the one its unit would start next, as values of its fields."""
+"""kubelet's running and next command line, converted to values of its fields."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ..profile.kubelet_fields import OBSERVED
 from .kubelet_state import Flag
 
 REMOVED_FLAGS: dict[str, tuple[tuple[int, int], str]] = {
-    # By flag: since when kubelet does not start with it (``unknown flag``).
-    # CHANGELOG-1.24, kubernetes#106907: gone with dockershim
+    # By flag: the first version that does not start with it (``unknown flag``).
+    # CHANGELOG-1.24, kubernetes#106907: removed with dockershim
     "--experimental-dockershim-root-directory": ((1, 24), "kubernetes#106907"),
     "--docker-endpoint": ((1, 24), "kubernetes#106907"),
     "--image-pull-progress-deadline": ((1, 24), "kubernetes#106907"),
@@ -32,7 +32,7 @@ REMOVED_FLAGS: dict[str, tuple[tuple[int, int], str]] = {
     "--cni-conf-dir": ((1, 24), "kubernetes#106907"),
     "--cni-bin-dir": ((1, 24), "kubernetes#106907"),
     "--cni-cache-dir": ((1, 24), "kubernetes#106907"),
-    # CHANGELOG-1.26, kubernetes#112120, KEP-2845: of klog only -v and --vmodule stay
+    # CHANGELOG-1.26, kubernetes#112120, KEP-2845: of klog's flags only -v and --vmodule remain
     "--add-dir-header": ((1, 26), "kubernetes#112120"),
     "--alsologtostderr": ((1, 26), "kubernetes#112120"),
     "--log-backtrace-at": ((1, 26), "kubernetes#112120"),
@@ -57,38 +57,38 @@ PROGRAMS = ("kubelet", "hyperkube")
 
 
 Word = tuple[str, str]
-"""A word of a command line and where it stands."""
+"""A word of a command line and its source."""
 
 
-def flags(line: Sequence[Word]) -> tuple[Flag, ...]:
+def parse_flags(line: Sequence[Word]) -> tuple[Flag, ...]:
     """The long flags of a command line, ``--name=value`` or ``--name value``; ``_`` in a name is ``-`` (pflag)."""
-    found = []
+    flags = []
     for position, (word, source) in enumerate(line):
         if not word.startswith("--") or word == "--":
             continue
         name, equals, value = word.partition("=")
         following = line[position + 1][0] if position + 1 < len(line) else None
-        found.append(Flag(name.replace("_", "-"), value if equals else following, source))
-    return tuple(found)
+        flags.append(Flag(name.replace("_", "-"), value if equals else following, source))
+    return tuple(flags)
 
 
-def running_flags(argv: Sequence[str]) -> tuple[Flag, ...]:
+def parse_running_flags(argv: Sequence[str]) -> tuple[Flag, ...]:
     """Flags of the running kubelet."""
-    return flags([(word, "kubelet's command line") for word in argv])
+    return parse_flags([(word, "kubelet's command line") for word in argv])
 
 
-def next_line(evidence: Mapping[str, Any]) -> tuple[Word, ...]:
-    """The command line of kubelet's unit with its environment put in; empty when no unit that starts kubelet was seen.
+def parse_next_line(evidence: Mapping[str, Any]) -> tuple[Word, ...]:
+    """The command line of kubelet's unit with expanded variables; empty if no unit that starts kubelet was recorded.
 
-    systemd.service(5): an empty ExecStart= resets; $NAME alone is split at white space, ${NAME} is not.
-    EnvironmentFile= beats Environment=, the later file the earlier one; UnsetEnvironment= beats both, before variables
-    are put in (systemd src/core/exec-invoke.c, exec_invoke). A colon before the program leaves them as they are.
+    systemd.service(5): an empty ExecStart= resets; $NAME as a whole word is split at whitespace, ${NAME} is not.
+    EnvironmentFile= overrides Environment=, a later file an earlier one; UnsetEnvironment= overrides both, before
+    variables are expanded (systemd src/core/exec-invoke.c, exec_invoke). A colon before the program disables expansion.
     """
     texts = {path: evidence["files"].get(path, {}).get("text") for path in evidence.get("unit_files", ())}
-    paths = _matching(_environment_paths(texts), evidence)
-    if None in texts.values() or not all(_readable(path, evidence["files"]) for path in paths):
+    paths = _expand_patterns(_environment_paths(texts), evidence)
+    if None in texts.values() or not all(_is_readable(path, evidence["files"]) for path in paths):
         return ()
-    variables = _variables(texts, paths, evidence["files"])
+    variables = _read_variables(texts, paths, evidence["files"])
     command: tuple[str, str] | None = None
     for path, text in texts.items():
         for key, value in section_settings(text or ""):
@@ -97,12 +97,12 @@ def next_line(evidence: Mapping[str, Any]) -> tuple[Word, ...]:
     if command is None:
         return ()
     prefix = command[0][: len(command[0]) - len(command[0].lstrip("@-:+!|"))]
-    line = _expanded(command[0][len(prefix) :], command[1], None if ":" in prefix else variables)
+    line = _expand_variables(command[0][len(prefix) :], command[1], None if ":" in prefix else variables)
     return line if line and line[0][0].rpartition("/")[2] in PROGRAMS else ()
 
 
-def environment_flags(evidence: Mapping[str, Any]) -> tuple[Flag, ...]:
-    """Flags in KUBELET_*ARGS of every environment file that was seen."""
+def parse_environment_flags(evidence: Mapping[str, Any]) -> tuple[Flag, ...]:
+    """Flags in KUBELET_*ARGS of all recorded environment files."""
     line = [
         (word, f"{name} in {path}")
         for path in evidence.get("environment_files", ())
@@ -110,11 +110,11 @@ def environment_flags(evidence: Mapping[str, Any]) -> tuple[Flag, ...]:
         if _ARGUMENTS.fullmatch(name)
         for word in split_words(value)
     ]
-    return flags(line)
+    return parse_flags(line)
 
 
 def _environment_paths(texts: Mapping[str, str | None]) -> list[str]:
-    """The environment files of a unit in the order in which they are read; an empty one resets."""
+    """The environment files of a unit in the order in which they are read; an empty EnvironmentFile= resets."""
     paths: list[str] = []
     for text in texts.values():
         for value in environment_files(text or ""):
@@ -122,112 +122,117 @@ def _environment_paths(texts: Mapping[str, str | None]) -> list[str]:
     return paths
 
 
-def _matching(paths: Sequence[str], evidence: Mapping[str, Any]) -> list[str]:
-    """The paths with the files of each pattern in its place; a pattern whose files are not known stays."""
-    found: list[str] = []
+def _expand_patterns(paths: Sequence[str], evidence: Mapping[str, Any]) -> list[str]:
+    """The paths; each pattern is replaced by its files, except a pattern whose files are unknown."""
+    expanded: list[str] = []
     for path in paths:
         known = evidence["files"].get(path, {})
         if is_pattern(path) and known.get("kind") == "pattern" and "error" not in known:
-            found += sorted(each for each in evidence.get("environment_files", ()) if matches_pattern(each, path))
+            expanded += sorted(
+                candidate for candidate in evidence.get("environment_files", ()) if matches_pattern(candidate, path)
+            )
         else:
-            found.append(path)
-    return found
+            expanded.append(path)
+    return expanded
 
 
-def _readable(path: str, files: Mapping[str, Any]) -> bool:
-    """Whether what is in a file is known: specifiers and what could not be taken along are not."""
+def _is_readable(path: str, files: Mapping[str, Any]) -> bool:
+    """Whether the content of a file is known; that of paths with specifiers and of unrecorded files is not."""
     return path in files and (files[path].get("kind") == "missing" or "text" in files[path])
 
 
-def _variables(texts: Mapping[str, str | None], paths: Sequence[str], files: Mapping[str, Any]) -> dict[str, Word]:
-    """Each variable of the unit with its value and the file that gives it."""
-    inline: dict[str, Word] = {}
+def _read_variables(texts: Mapping[str, str | None], paths: Sequence[str], files: Mapping[str, Any]) -> dict[str, Word]:
+    """The variables of the unit, with their values and sources."""
+    variables: dict[str, Word] = {}
     for unit, text in texts.items():
         for key, value in section_settings(text or ""):
             if key == "Environment":
-                assigned = [each.partition("=") for each in split_words(value)]
-                inline = {**inline, **{name: (given, f"{name} in {unit}") for name, _equals, given in assigned}}
-                inline = inline if value else {}
+                assignments = [assignment.partition("=") for assignment in split_words(value)]
+                variables = {
+                    **variables,
+                    **{name: (assigned_value, f"{name} in {unit}") for name, _equals, assigned_value in assignments},
+                }
+                variables = variables if value else {}
     for path in paths:
-        found = parse_environment(files[path].get("text", ""))
-        inline.update({name: (value, f"{name} in {path}") for name, value in found.items()})
-    unset = _unset(texts)
-    return {name: word for name, word in inline.items() if not {name, f"{name}={word[0]}"} & unset}
+        values = parse_environment(files[path].get("text", ""))
+        variables.update({name: (value, f"{name} in {path}") for name, value in values.items()})
+    unset = _unset_names(texts)
+    return {name: word for name, word in variables.items() if not {name, f"{name}={word[0]}"} & unset}
 
 
-def _unset(texts: Mapping[str, str | None]) -> set[str]:
-    """Names, or names with the value that they must have, of UnsetEnvironment=; an empty one resets."""
-    found: set[str] = set()
+def _unset_names(texts: Mapping[str, str | None]) -> set[str]:
+    """The names, or NAME=VALUE pairs, of UnsetEnvironment=; an empty UnsetEnvironment= resets."""
+    names: set[str] = set()
     for text in texts.values():
         for key, value in section_settings(text or ""):
             if key == "UnsetEnvironment":
-                found = {*found, *split_words(value)} if value else set()
-    return found
+                names = {*names, *split_words(value)} if value else set()
+    return names
 
 
-def _expanded(command: str, path: str, variables: Mapping[str, Word] | None) -> tuple[Word, ...]:
-    """The words of a command; () where its variables would make it longer than any command line. None: it has none."""
+def _expand_variables(command: str, path: str, variables: Mapping[str, Word] | None) -> tuple[Word, ...]:
+    """The words of a command; empty if it exceeds the longest command line. ``variables`` None: do not expand."""
     line: list[Word] = []
     size = 0
     for word in split_words(command):
         if variables is None:
             line.append((word, path))
             continue
-        names = [found[1] or found[2] for found in _VARIABLE.finditer(word)]
+        names = [match[1] or match[2] for match in _VARIABLE.finditer(word)]
         size += len(word) + sum(len(variables[name][0]) for name in names if name in variables)
         if size > LONGEST:
             return ()
         whole = re.fullmatch(r"\$(\w+)", word)
         if whole:
             value, source = variables.get(whole[1], ("", path))
-            line += [(each, source) for each in split_words(value)]
+            line += [(part, source) for part in split_words(value)]
         else:
-            line.append((_VARIABLE.sub(lambda found: variables.get(found[1] or found[2], ("", ""))[0], word), path))
+            line.append((_VARIABLE.sub(lambda match: variables.get(match[1] or match[2], ("", ""))[0], word), path))
     return tuple(line)
 
 
-def flag_value(field: KubeletField, found: Sequence[Flag]) -> Any:
-    """What a field's flags say in the shape the file would have it; None without one. Texts keep their quotes."""
-    given = [flag for flag in found if flag.name == field.flag]
-    if not given:
+def flag_value(field: KubeletField, flags: Sequence[Flag]) -> Any:
+    """The value of a field's flags, in the type of kubelet's file; None without a flag. Texts keep their quotes."""
+    field_flags = [flag for flag in flags if flag.name == field.flag]
+    if not field_flags:
         return None
     if field.type is FieldType.SWITCH:
-        return _switch(given[-1])
-    texts = [flag.value or "" for flag in given]
+        return _parse_switch(field_flags[-1])
+    texts = [flag.value or "" for flag in field_flags]
     if field.type is FieldType.TABLE:
-        return dict(_pair(each, "=") for text in texts for each in text.split(",") if each)
+        return dict(_split_pair(item, "=") for text in texts for item in text.split(",") if item)
     if field.type is FieldType.THRESHOLDS:
-        return dict(_pair(each, "<") for text in texts for each in text.split(",") if each)
+        return dict(_split_pair(item, "<") for text in texts for item in text.split(",") if item)
     if field.type is FieldType.LIST:
-        return [each for text in texts for each in text.split(",") if each]
+        return [item for text in texts for item in text.split(",") if item]
     if field.type is FieldType.MEMORY:
-        return [_reserved_memory(each) for text in texts for each in text.split(";") if each]
-    return given[-1].value
+        return [_parse_reserved_memory(item) for text in texts for item in text.split(";") if item]
+    return field_flags[-1].value
 
 
-def _switch(flag: Flag) -> Any:
-    """pflag takes no following word for a switch's value; without ``=`` it means true."""
+def _parse_switch(flag: Flag) -> Any:
+    """A boolean flag: pflag does not read the following word as its value; without ``=`` it means true."""
     value = "true" if flag.value is None or flag.value.startswith("-") else flag.value
     return {"true": True, "1": True, "t": True, "false": False, "0": False, "f": False}.get(value.lower(), True)
 
 
-def _pair(text: str, separator: str) -> tuple[str, str]:
+def _split_pair(text: str, separator: str) -> tuple[str, str]:
     key, _separator, value = text.partition(separator)
     return key.strip(), value.strip()
 
 
-def _reserved_memory(text: str) -> dict[str, Any]:
+def _parse_reserved_memory(text: str) -> dict[str, Any]:
     """``0:memory=1Gi,hugepages-2Mi=2Gi`` of --reserved-memory, options.go ReservedMemoryVar."""
     node, _colon, limits = text.partition(":")
-    return {"numaNode": node, "limits": dict(_pair(each, "=") for each in limits.split(",") if each)}
+    return {"numaNode": node, "limits": dict(_split_pair(item, "=") for item in limits.split(",") if item)}
 
 
-def flag_values(found: Sequence[Flag]) -> dict[str, Any]:
-    """Every observed field that a flag sets."""
-    values = {field.key: flag_value(field, found) for field in OBSERVED}
+def flag_values(flags: Sequence[Flag]) -> dict[str, Any]:
+    """The values of all observed fields that a flag sets."""
+    values = {field.key: flag_value(field, flags) for field in OBSERVED}
     return {key: value for key, value in values.items() if value is not None}
 
 
-def flag_source(field: KubeletField, found: Sequence[Flag]) -> str:
-    """Who gives the flag of a field that has one."""
-    return next(f"{flag.source}, {flag.name}" for flag in reversed(found) if flag.name == field.flag)
+def flag_source(field: KubeletField, flags: Sequence[Flag]) -> str:
+    """The source of the flag that sets a field."""
+    return next(f"{flag.source}, {flag.name}" for flag in reversed(flags) if flag.name == field.flag)

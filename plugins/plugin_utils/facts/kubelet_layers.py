@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet's layers put together in its own order: default, --config, --config-dir, flags.
+"""kubelet's configuration, merged in kubelet's order: default, --config, --config-dir, flags.
 
 Source: kubernetes cmd/kubelet/app/server.go, mergeKubeletConfigurations and kubeletConfigFlagPrecedence; KEP-3983.
-Health: pkg/kubelet/apis/config/v1beta1/defaults.go (10248 at 127.0.0.1 where nothing is set); with port 0 server.go
-listens nowhere.
+Health: pkg/kubelet/apis/config/v1beta1/defaults.go (default 10248 at 127.0.0.1); with port 0 server.go does not listen.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ EMPTY_BY_FLAG = (
     TOPOLOGY_MANAGER_SCOPE,
     MEMORY_MANAGER_POLICY,
 )
-"""Fields for which an empty flag is a value of its own."""
+"""Fields for which an empty flag is a separate value."""
 
 Layer = tuple[str, Mapping[str, Any]]
 """One source with the fields it sets."""
@@ -71,7 +70,7 @@ Merge = Callable[[Any, Any], Any]
 
 
 def merge_override(base: Any, patch: Any) -> Any:
-    """1.28's mergo.Merge(WithOverride): tables are merged, and what is empty overrides nothing."""
+    """1.28's mergo.Merge(WithOverride): tables are merged, and an empty value does not override."""
     if patch in (None, "", 0, False, [], {}):
         return base
     if isinstance(base, Mapping) and isinstance(patch, Mapping):
@@ -80,7 +79,7 @@ def merge_override(base: Any, patch: Any) -> Any:
 
 
 def merge_patch(base: Any, patch: Any) -> Any:
-    """RFC 7386 as 1.29 and later do it: tables are merged, lists replaced, null takes a key away."""
+    """RFC 7386, as in 1.29 and later: tables are merged, lists replaced, null removes a key."""
     if not isinstance(patch, Mapping):
         return patch
     result = dict(base) if isinstance(base, Mapping) else {}
@@ -93,23 +92,23 @@ def merge_patch(base: Any, patch: Any) -> Any:
 
 
 def header_errors(values: Mapping[str, Any]) -> list[str]:
-    """Why kubelet takes no file with these values for its own: each has to name its version and kind.
+    """Why kubelet does not accept a file with these values: its version and kind must be set.
 
-    The two are looked for by encoding/json, to which the case of a key's letters is one
+    encoding/json reads the two keys and ignores their letter case
     (k8s.io/apimachinery pkg/runtime/serializer/json/meta.go).
     """
     folded = {key.lower(): value for key, value in values.items()}
     return [
-        f"{key} is not {wanted}"
-        for key, wanted in (("apiVersion", API_VERSION), ("kind", KIND))
-        if folded.get(key.lower()) != wanted
+        f"{key} is not {expected}"
+        for key, expected in (("apiVersion", API_VERSION), ("kind", KIND))
+        if folded.get(key.lower()) != expected
     ]
 
 
 def check_dropin(config: ConfigFile) -> ConfigFile:
-    """The drop-in with a problem where kubelet would not take it.
+    """The drop-in; with a problem if kubelet would not accept it.
 
-    Unlike the main file it is decoded without a type (DecodeKubeletConfigurationIntoJSON): the case of letters counts,
+    Unlike the main file it is decoded without a type (DecodeKubeletConfigurationIntoJSON): keys are case-sensitive,
     and a repeated key is an error.
     """
     if config.problem:
@@ -124,74 +123,74 @@ def check_dropin(config: ConfigFile) -> ConfigFile:
 
 
 def dropins_read(version: tuple[int, int] | None, start: Start) -> bool:
-    """Whether this kubelet takes --config-dir at all: 1.28 and 1.29 only with KUBELET_CONFIG_DROPIN_DIR_ALPHA."""
+    """Whether this kubelet supports --config-dir: 1.28 and 1.29 only with KUBELET_CONFIG_DROPIN_DIR_ALPHA."""
     if version is None or version >= DROPINS_FREE_SINCE:
         return True
     return version >= DROPINS_SINCE and start.dropin_variable is not False
 
 
-def settings_in_force(
-    main: ConfigFile, dropins: Sequence[ConfigFile], found: Sequence[Flag], version: tuple[int, int] | None
+def effective_settings(
+    main: ConfigFile, dropins: Sequence[ConfigFile], flags: Sequence[Flag], version: tuple[int, int] | None
 ) -> dict[str, Setting]:
-    """The value in force of each observed field that any source or default gives."""
-    settings = {field.key: setting_in_force(field, main, dropins, found, version) for field in OBSERVED}
+    """The effective values of all observed fields that a source or a default sets."""
+    settings = {field.key: effective_setting(field, main, dropins, flags, version) for field in OBSERVED}
     return {key: setting for key, setting in settings.items() if setting is not None}
 
 
-def without_file(settings: Mapping[str, Setting]) -> dict[str, Setting]:
-    """The values in force of a kubelet without --config: applyLegacyDefaults of cmd/kubelet/app/options/options.go."""
+def with_legacy_port(settings: Mapping[str, Setting]) -> dict[str, Setting]:
+    """The effective values of a kubelet without --config: applyLegacyDefaults of cmd/kubelet/app/options/options.go."""
     port = settings.get(READ_ONLY_PORT.key)
     legacy = {READ_ONLY_PORT.key: Setting(LEGACY_PORT, LEGACY_SOURCE)}
     return {**settings, **(legacy if port is None or port.source == DEFAULT_SOURCE else {})}
 
 
-def setting_in_force(
+def effective_setting(
     field: KubeletField,
     main: ConfigFile,
     dropins: Sequence[ConfigFile],
-    found: Sequence[Flag],
+    flags: Sequence[Flag],
     version: tuple[int, int] | None,
 ) -> Setting | None:
-    """The value in force of one field; None where no source or default gives any."""
+    """The effective value of a field; None if no source and no default sets it."""
     merge = merge_override if version and version < JSON_MERGE_SINCE else merge_patch
-    setting = _of_files(field, [_below(field, main, dropins), *_values(dropins)], merge)
-    if setting and (is_unset(setting.value) or _is_defaulted(field, setting.value)):
+    setting = _merge_files(field, [_lowest_layer(field, main, dropins), *_to_layers(dropins)], merge)
+    if setting and (is_unset(setting.value) or _means_default(field, setting.value)):
         setting = None
     if merge is merge_patch:
         setting = _with_other_case(field, setting, dropins, version)
-    by_flag = flag_value(field, found)
+    by_flag = flag_value(field, flags)
     if by_flag is not None:
-        setting = _with_flag(field, setting, Setting(by_flag, flag_source(field, found)))
+        setting = _with_flag(field, setting, Setting(by_flag, flag_source(field, flags)))
     if setting and is_unset(setting.value) and field not in EMPTY_BY_FLAG:
         setting = None
     if setting is None and main.problem is None:
-        setting = _default(field, version)
+        setting = _default_setting(field, version)
     return setting
 
 
-def _values(configs: Sequence[ConfigFile]) -> list[Layer]:
+def _to_layers(configs: Sequence[ConfigFile]) -> list[Layer]:
     return [(config.path, config.values) for config in configs]
 
 
-def _below(field: KubeletField, main: ConfigFile, dropins: Sequence[ConfigFile]) -> Layer:
-    """The thresholds of a drop-in are merged into the default ones where the main file sets none (loadConfigFile)."""
+def _lowest_layer(field: KubeletField, main: ConfigFile, dropins: Sequence[ConfigFile]) -> Layer:
+    """The main file; default thresholds if drop-ins set some and the main file sets none (loadConfigFile)."""
     merged = field is EVICTION_HARD and any(isinstance(config.values.get(field.key), Mapping) for config in dropins)
     if merged and main.kind != "missing" and main.values.get(field.key) is None:
         return DEFAULT_SOURCE, {field.key: dict(DEFAULT_EVICTION_HARD)}
     return main.path, main.values
 
 
-def _is_defaulted(field: KubeletField, value: Any) -> bool:
-    """SetDefaults_KubeletConfiguration: a limit below 0 is none."""
+def _means_default(field: KubeletField, value: Any) -> bool:
+    """SetDefaults_KubeletConfiguration: a limit below 0 means not set."""
     return field is POD_PIDS_LIMIT and isinstance(value, (int, float)) and value < 0
 
 
 def _with_other_case(
     field: KubeletField, setting: Setting | None, dropins: Sequence[ConfigFile], version: tuple[int, int] | None
 ) -> Setting | None:
-    """The merged drop-ins are decoded by encoding/json, to which the case of a key's letters is one.
+    """The setting, with keys of drop-ins in another letter case, which encoding/json ignores when it decodes the merge.
 
-    The key as it should be comes last, and it is there where the main file or a default sets it.
+    The key in its correct case comes last; it exists if the main file or a default sets it.
     """
     whole: Any = None
     source = ""
@@ -209,29 +208,29 @@ def _with_other_case(
 
 
 def is_unset(value: Any) -> bool:
-    """Whether kubelet puts its default in the place of a file's value: null, ``~`` and the empty text decode to zero.
+    """Whether kubelet replaces a file's value by its default: null, ``~`` and the empty text decode to zero.
 
-    pkg/kubelet/apis/config/v1beta1/defaults.go. Flags are read after that, so that an empty one stays empty.
+    pkg/kubelet/apis/config/v1beta1/defaults.go. Flags are read afterwards: an empty flag stays empty.
     """
     return value is None or value == ""
 
 
-def _default(field: KubeletField, version: tuple[int, int] | None) -> Setting | None:
+def _default_setting(field: KubeletField, version: tuple[int, int] | None) -> Setting | None:
     default = field.default_in(version)
     return Setting(default, DEFAULT_SOURCE) if default is not None else None
 
 
-def _of_files(field: KubeletField, layers: Sequence[Layer], merge: Merge) -> Setting | None:
-    """The first layer is the main file, whose word is taken as it stands; the others are merged into it."""
+def _merge_files(field: KubeletField, layers: Sequence[Layer], merge: Merge) -> Setting | None:
+    """The first layer is the main file, whose value is used unchanged; the others are merged into it."""
     (path, values), *following = layers
     setting = Setting(values[field.key], path) if field.key in values else None
     for path, values in following:
         if field.key in values:
-            setting = _merged(setting, field.key, Setting(values[field.key], path), merge)
+            setting = _merge_setting(setting, field.key, Setting(values[field.key], path), merge)
     return setting
 
 
-def _merged(below: Setting | None, key: str, above: Setting, merge: Merge) -> Setting | None:
+def _merge_setting(below: Setting | None, key: str, above: Setting, merge: Merge) -> Setting | None:
     whole = merge({key: below.value} if below else {}, {key: above.value})
     if key not in whole:
         return None
@@ -241,23 +240,23 @@ def _merged(below: Setting | None, key: str, above: Setting, merge: Merge) -> Se
 
 
 def _with_flag(field: KubeletField, below: Setting | None, flag: Setting) -> Setting:
-    """A flag replaces the whole field; feature gates alone are merged, gate by gate (cmd/kubelet/app/server.go)."""
+    """A flag replaces the whole field; only feature gates are merged, gate by gate (cmd/kubelet/app/server.go)."""
     if field is not FEATURE_GATES or below is None or not isinstance(below.value, Mapping):
         return flag
     return Setting({**below.value, **flag.value}, f"{below.source} and {flag.source}")
 
 
 def render_value(value: Any) -> str:
-    """A value as one line: tables as key=value, lists with commas, switches and null as YAML has them."""
+    """A value as one line: tables as key=value, lists with commas, booleans and null as in YAML."""
     if value is None:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Mapping):
-        return ", ".join(f"{key}={render_value(each)}" for key, each in sorted(value.items()))
+        return ", ".join(f"{key}={render_value(item)}" for key, item in sorted(value.items()))
     if isinstance(value, list):
         return ", ".join(
-            f"({render_value(each)})" if isinstance(each, Mapping) else render_value(each) for each in value
+            f"({render_value(item)})" if isinstance(item, Mapping) else render_value(item) for item in value
         )
     return str(value)
 
@@ -266,43 +265,45 @@ def claims_of(
     field: KubeletField,
     main: ConfigFile,
     dropins: Sequence[ConfigFile],
-    found: Sequence[Flag],
+    flags: Sequence[Flag],
 ) -> list[Claim]:
-    """What each source says of a field now, the strongest first; the default only where no other gives a value."""
-    said = []
-    by_flag = flag_values([flag for flag in found if flag.name == field.flag])
+    """The claims of all sources about a field, the strongest first; the default only if no source sets a value."""
+    claims = []
+    by_flag = flag_values([flag for flag in flags if flag.name == field.flag])
     if field.key in by_flag:
-        said.append(Claim(field.key, render_value(by_flag[field.key]), flag_source(field, found)))
-    written = [(each.path, each.values[field.key]) for each in (*reversed(dropins), main) if field.key in each.values]
-    said += [Claim(field.key, render_value(value), path) for path, value in written]
+        claims.append(Claim(field.key, render_value(by_flag[field.key]), flag_source(field, flags)))
+    written = [
+        (config.path, config.values[field.key]) for config in (*reversed(dropins), main) if field.key in config.values
+    ]
+    claims += [Claim(field.key, render_value(value), path) for path, value in written]
     unset = field.key not in by_flag and all(is_unset(value) for _path, value in written)
     if unset and field.default is not None and main.problem is None:
-        said.append(Claim(field.key, field.default, DEFAULT_SOURCE))
-    return said
+        claims.append(Claim(field.key, field.default, DEFAULT_SOURCE))
+    return claims
 
 
 def read_dropins(
-    folder: Mapping[str, Any], files: Mapping[str, Any], process: Mapping[str, Any] | None
+    directory: Mapping[str, Any], files: Mapping[str, Any], process: Mapping[str, Any] | None
 ) -> tuple[ConfigFile, ...]:
-    """Each file of the folder in kubelet's order, with its problem if kubelet would not take it."""
-    read = (read_kubelet_config(path, files[path], process) for path in folder.get("paths", ()))
-    return tuple(check_dropin(each) for each in read)
+    """The files of the drop-in directory in kubelet's order, with a problem if kubelet would not accept them."""
+    configs = (read_kubelet_config(path, files[path], process) for path in directory.get("paths", ()))
+    return tuple(check_dropin(config) for config in configs)
 
 
-def unread_reason(folder: Mapping[str, Any]) -> str | None:
-    """Why not every file of the folder was recorded; None where all were."""
-    if folder.get("error"):
-        return str(folder["error"])
-    return f"{folder['left_out']} more of its files were not read" if folder.get("left_out") else None
+def unread_reason(directory: Mapping[str, Any]) -> str | None:
+    """Why some files of the directory were not recorded; None if all were."""
+    if directory.get("error"):
+        return str(directory["error"])
+    return f"{directory['left_out']} more of its files were not read" if directory.get("left_out") else None
 
 
 def healthz_url(
-    main: ConfigFile, dropins: Sequence[ConfigFile], found: Sequence[Flag], version: Version | None
+    main: ConfigFile, dropins: Sequence[ConfigFile], flags: Sequence[Flag], version: Version | None
 ) -> str | None:
-    """The URL that these files and flags make kubelet answer at; None where it is switched off."""
+    """The health URL of a kubelet with these files and flags; None if it is disabled."""
 
     def value(field: KubeletField) -> str:
-        setting = setting_in_force(field, main, dropins, found, version)
+        setting = effective_setting(field, main, dropins, flags, version)
         return render_value(setting.value) if setting else str(field.default)
 
     return healthz_endpoint(value(HEALTHZ_BIND_ADDRESS), healthz_port(value(HEALTHZ_PORT)))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Facts of kubelet: which value is in force, which source says so; its checkpoints."""
+"""Facts of kubelet: its effective values and their sources; its checkpoints."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from ..releases.versions import Version, minor
 from .config_file import ConfigFile, read_kubelet_config
 from .kubeadm_patch_files import read_patches
 from .kubelet_command_line import (
-    environment_flags,
     flag_source,
     flag_values,
-    flags,
-    next_line,
-    running_flags,
+    parse_environment_flags,
+    parse_flags,
+    parse_next_line,
+    parse_running_flags,
 )
 from .kubelet_layers import (
     CONFIGZ_SOURCE,
     DEFAULT_SOURCE,
     claims_of,
     dropins_read,
+    effective_settings,
     healthz_url,
     read_dropins,
     render_value,
-    settings_in_force,
     unread_reason,
-    without_file,
+    with_legacy_port,
 )
 from .kubelet_state import Checkpoint, Flag, KubeletFacts, Setting, Start
 from .node_state import Claim
 
 PLAIN_KEYS = frozenset(("policyName", "defaultCpuSet", "entries", "checksum"))
 OTHER_FORMATS_SINCE = (1, 36)
-"""From here a gate adds fields to the checkpoint that count into its checksum and may be missing in the file."""
+"""Since this version a gate adds fields that are part of the checksum and may be missing in the file."""
 
 
 def fnv32a(content: bytes) -> int:
@@ -56,21 +56,21 @@ def _go_map(table: Mapping[str, Any]) -> str:
     return f"map[{' '.join(inner)}]"
 
 
-def _entries(state: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = {} if state.get("entries") is None else state["entries"]
-    return found
+def _entries_of(state: Mapping[str, Any]) -> Mapping[str, Any]:
+    entries: Mapping[str, Any] = {} if state.get("entries") is None else state["entries"]
+    return entries
 
 
 def cpu_checksum(state: Mapping[str, Any]) -> int:
     """The checksum of a cpu_manager_state document.
 
-    kubelet hashes the struct as go-spew prints it with %#v, Checksum being 0: pkg/kubelet/checkpointmanager/checksum,
+    kubelet hashes go-spew's %#v output of the struct with Checksum 0: pkg/kubelet/checkpointmanager/checksum,
     pkg/util/hash DeepHashObject, pkg/kubelet/cm/cpumanager/state/checkpoint.go.
     """
     printed = (
         f"(*state.CPUManagerCheckpoint){{PolicyName:(string){state['policyName']}"
         f" DefaultCPUSet:(string){state.get('defaultCpuSet', '')}"
-        f" Entries:(map[string]map[string]string){_go_map(_entries(state))}"
+        f" Entries:(map[string]map[string]string){_go_map(_entries_of(state))}"
         " Checksum:(checksum.Checksum)0}"
     )
     return fnv32a(printed.encode("utf-8", "surrogateescape"))
@@ -87,13 +87,13 @@ def _checksum(state: Mapping[str, Any], version: tuple[int, int] | None) -> str:
 
 
 def interpret_checkpoint(path: str, captured: Mapping[str, Any], version: tuple[int, int] | None = None) -> Checkpoint:
-    """cpu_manager_state, JSON of pkg/kubelet/cm/cpumanager/state: unreadable content has no policy."""
+    """cpu_manager_state, JSON of pkg/kubelet/cm/cpumanager/state. If it cannot be read, its policy is None."""
     if "text" not in captured:
         return Checkpoint(path, captured["kind"] != "missing")
     try:
         state = json.loads(captured["text"])
         shared = parse_cpu_list(state.get("defaultCpuSet", ""))
-        lists = [cpus for containers in _entries(state).values() for cpus in containers.values()]
+        lists = [cpus for containers in _entries_of(state).values() for cpus in containers.values()]
         cpus = shared.union(*map(parse_cpu_list, lists))
         return Checkpoint(path, True, str(state["policyName"]), cpus, shared, _checksum(state, version))
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
@@ -101,7 +101,7 @@ def interpret_checkpoint(path: str, captured: Mapping[str, Any], version: tuple[
 
 
 def interpret_memory_checkpoint(path: str, captured: Mapping[str, Any]) -> Checkpoint:
-    """memory_manager_state. Its checksum covers Go structs behind pointers and is not verified here."""
+    """memory_manager_state. Its checksum includes Go structs behind pointers and is not verified."""
     if "text" not in captured:
         return Checkpoint(path, captured["kind"] != "missing")
     try:
@@ -115,13 +115,13 @@ def interpret_memory_checkpoint(path: str, captured: Mapping[str, Any]) -> Check
 _PLAIN = re.compile(r" [A-Za-z]+\s*")
 
 
-def _version(text: str | None) -> str | None:
-    found = re.search(r"v?(\d+\.\d+\.\d+\S*)", text or "")
-    return found[1] if found else None
+def _find_version(text: str | None) -> str | None:
+    match = re.search(r"v?(\d+\.\d+\.\d+\S*)", text or "")
+    return match[1] if match else None
 
 
-def line_agents_miss(text: str, key: str, words: Sequence[str]) -> int | None:
-    """The line of a key when agents that look for the plain words miss it: quotes, a comment behind it."""
+def find_line_agents_miss(text: str, key: str, words: Sequence[str]) -> int | None:
+    """The line of a key that agents do not find, because its value is in quotes or followed by a comment."""
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith(f"{key}:"):
             value = line[len(key) + 1 :]
@@ -130,42 +130,44 @@ def line_agents_miss(text: str, key: str, words: Sequence[str]) -> int | None:
     return None
 
 
-def _start(evidence: Mapping[str, Any], argv: Sequence[str]) -> Start:
-    line = next_line(evidence)
-    folder = evidence.get("config_dir") or {}
+def _interpret_start(evidence: Mapping[str, Any], argv: Sequence[str]) -> Start:
+    line = parse_next_line(evidence)
+    directory = evidence.get("config_dir") or {}
     return Start(
-        running=running_flags(argv) if argv else flags(line),
-        following=flags(line) if line else None,
-        config_dir=folder.get("folder"),
-        config_dir_exists=folder.get("exists"),
+        running=parse_running_flags(argv) if argv else parse_flags(line),
+        following=parse_flags(line) if line else None,
+        config_dir=directory.get("folder"),
+        config_dir_exists=directory.get("exists"),
         dropin_variable=evidence.get("dropin_variable"),
-        environment=environment_flags(evidence),
-        environment_files=_kinds(evidence),
-        unseen=unread_reason(folder),
+        environment=parse_environment_flags(evidence),
+        environment_files=_environment_file_kinds(evidence),
+        incomplete_reason=unread_reason(directory),
     )
 
 
-def _kinds(evidence: Mapping[str, Any]) -> dict[str, str]:
+def _environment_file_kinds(evidence: Mapping[str, Any]) -> dict[str, str]:
     files = evidence["files"]
     return {path: files[path]["kind"] for path in evidence.get("environment_files", ()) if path in files}
 
 
-def _static_pods(listed: Mapping[str, Any] | None, folder: Setting | None) -> tuple[str, ...] | None:
-    """The files of the folder in force, without those that kubelet passes over (pkg/kubelet/config/file.go)."""
-    if listed is None:
+def _static_pods(files_by_directory: Mapping[str, Any] | None, path_setting: Setting | None) -> tuple[str, ...] | None:
+    """The files in the effective static pod directory that kubelet does not ignore (pkg/kubelet/config/file.go)."""
+    if files_by_directory is None:
         return None
-    path = str(folder.value).rstrip("/") if folder else ""
-    return tuple(f"{path}/{name}" for name in listed.get(path, ()) if not name.startswith("."))
+    path = str(path_setting.value).rstrip("/") if path_setting else ""
+    return tuple(f"{path}/{name}" for name in files_by_directory.get(path, ()) if not name.startswith("."))
 
 
-def _later_claims(found: Start) -> list[Claim]:
-    """What the unit and its environment files would start kubelet with, where it does not run with that."""
-    following = found.following or ()
-    now, then = flag_values(found.running), flag_values(following)
+def _later_claims(start: Start) -> list[Claim]:
+    """Values with which the unit would start kubelet next, if they differ from the running ones."""
+    following = start.following or ()
+    running, following_values = flag_values(start.running), flag_values(following)
     return [
-        Claim(field.key, render_value(then[field.key]), f"{flag_source(field, following)}, at the next start")
+        Claim(
+            field.key, render_value(following_values[field.key]), f"{flag_source(field, following)}, at the next start"
+        )
         for field in OBSERVED
-        if field.key in then and then[field.key] != now.get(field.key)
+        if field.key in following_values and following_values[field.key] != running.get(field.key)
     ]
 
 
@@ -186,13 +188,13 @@ def _checkpoints(evidence: Mapping[str, Any], version: tuple[int, int] | None) -
 
 
 def _has_no_file(argv: Sequence[str], start: Start) -> bool:
-    """Whether a kubelet runs without --config; k3s and others start theirs inside of them."""
+    """Whether kubelet runs as a separate process, not inside k3s and the like, and without --config."""
     named = any(flag.name == "--config" for flag in start.running)
     return bool(argv) and posixpath.basename(argv[0]) == "kubelet" and not named
 
 
 def _process(evidence: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Sequence[str]]:
-    """kubelet's process, where there is one, and its arguments."""
+    """kubelet's process, if it runs, and its arguments."""
     process = evidence["processes"][0] if evidence["processes"] else None
     return process, process["argv"] if process else []
 
@@ -200,30 +202,30 @@ def _process(evidence: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Seq
 def _settings(
     config: ConfigFile, layers: Sequence[ConfigFile], start: Start, argv: Sequence[str], version: Version | None
 ) -> dict[str, Setting]:
-    settings = settings_in_force(config, layers, start.running, version)
-    return without_file(settings) if config.kind == "missing" and _has_no_file(argv, start) else settings
+    settings = effective_settings(config, layers, start.running, version)
+    return with_legacy_port(settings) if config.kind == "missing" and _has_no_file(argv, start) else settings
 
 
 def _runtime_config(cri: Mapping[str, Any]) -> Mapping[str, Any]:
-    answer = cri.get("runtime_config")
-    return answer if isinstance(answer, Mapping) else {}
+    response = cri.get("runtime_config")
+    return response if isinstance(response, Mapping) else {}
 
 
 def interpret_kubelet(
     evidence: Mapping[str, Any], units: Mapping[str, Mapping[str, str]]
 ) -> tuple[KubeletFacts, list[Claim]]:
-    """KubeletFacts of a snapshot's ``kubelet`` section, and every claim on the fields we observe."""
+    """KubeletFacts of a snapshot's ``kubelet`` section, and all claims about observed fields."""
     process, argv = _process(evidence)
     config = read_kubelet_config(evidence["config_path"], evidence["files"][evidence["config_path"]], process)
-    release = _version(evidence["version"])
+    release = _find_version(evidence["version"])
     version = minor(release)
-    start = _start(evidence, argv)
+    start = _interpret_start(evidence, argv)
     dropins = read_dropins(evidence.get("config_dir") or {}, evidence["files"], process)
     layers = dropins if dropins_read(version, start) else ()
     settings = _settings(config, layers, start, argv, version)
-    answer = evidence.get("configz") or {}
-    told = shallow(answer.get("config") or {})
-    answers_now = healthz_url(config, layers, start.running, version)
+    response = evidence.get("configz") or {}
+    configz = without_deep_fields(response.get("config") or {})
+    healthz_now = healthz_url(config, layers, start.running, version)
     policy = settings.get(CPU_MANAGER_POLICY.key)
     checkpoint, memory_checkpoint = _checkpoints(evidence, version)
     plain_text = "" if config.problem else evidence["files"][config.path].get("text", "")
@@ -237,43 +239,43 @@ def interpret_kubelet(
         cpu_manager_policy=render_value(policy.value) if policy else None,
         cpu_manager_policy_source=policy.source if policy else None,
         checkpoint=checkpoint,
-        healthy=evidence["healthz"] == "ok" if process and answers_now else None,
+        healthy=evidence["healthz"] == "ok" if process and healthz_now else None,
         settings=settings,
         dropins=dropins,
         start=start,
         memory_checkpoint=memory_checkpoint,
         kubeadm_patches=read_patches(evidence.get("kubeadm_patches")),
-        configz=told if "config" in answer else None,
-        configz_error=_configz_error(answer),
+        configz=configz if "config" in response else None,
+        configz_error=_configz_error(response),
         static_pods=_static_pods(evidence.get("static_pods"), settings.get(STATIC_POD_PATH.key)),
         healthz_url=healthz_url(config, layers, start.running if start.following is None else start.following, version),
-        odd_driver_line=line_agents_miss(plain_text, CGROUP_DRIVER.key, CGROUP_DRIVER.choices),
-        odd_policy_line=line_agents_miss(plain_text, CPU_MANAGER_POLICY.key, CPU_MANAGER_POLICY.choices),
+        odd_driver_line=find_line_agents_miss(plain_text, CGROUP_DRIVER.key, CGROUP_DRIVER.choices),
+        odd_policy_line=find_line_agents_miss(plain_text, CPU_MANAGER_POLICY.key, CPU_MANAGER_POLICY.choices),
     )
     claims = [claim for field in OBSERVED for claim in _claims(field, config, layers, start.running)]
-    return facts, claims + _later_claims(start) + _configz_claims(told)
+    return facts, claims + _later_claims(start) + _configz_claims(configz)
 
 
-def shallow(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that are no deeper than kubelet's are; a node is less trusted than the controller."""
-    return {key: value for key, value in values.items() if _depth_left(value, 6)}
+def without_deep_fields(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields without those nested deeper than kubelet's are; the controller does not trust the node's data."""
+    return {key: value for key, value in values.items() if _is_within_depth(value, 6)}
 
 
-def _depth_left(value: Any, levels: int) -> bool:
+def _is_within_depth(value: Any, levels: int) -> bool:
     inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
-    return levels > 0 and all(_depth_left(each, levels - 1) for each in inner)
+    return levels > 0 and all(_is_within_depth(item, levels - 1) for item in inner)
 
 
-def _configz_error(answer: Mapping[str, Any]) -> str | None:
-    if not answer or "config" in answer:
+def _configz_error(response: Mapping[str, Any]) -> str | None:
+    if not response or "config" in response:
         return None
-    status = answer.get("status")
-    return f"HTTP {status}" if status else str(answer.get("error"))
+    status = response.get("status")
+    return f"HTTP {status}" if status else str(response.get("error"))
 
 
-def _claims(field: Any, config: ConfigFile, layers: Sequence[ConfigFile], found: Sequence[Flag]) -> list[Claim]:
-    """All claims on a field; the default is worth a line only of the driver and the CPU manager's policy."""
-    said = claims_of(field, config, layers, found)
+def _claims(field: Any, config: ConfigFile, layers: Sequence[ConfigFile], flags: Sequence[Flag]) -> list[Claim]:
+    """All claims about a field; the default only for the driver and the CPU manager's policy."""
+    claims = claims_of(field, config, layers, flags)
     if field in (CGROUP_DRIVER, CPU_MANAGER_POLICY):
-        return said
-    return [claim for claim in said if claim.source != DEFAULT_SOURCE]
+        return claims
+    return [claim for claim in claims if claim.source != DEFAULT_SOURCE]

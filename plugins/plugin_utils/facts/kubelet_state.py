@@ -14,7 +14,7 @@ from .kubeadm_patch_files import KubeadmPatches
 
 @dataclass(frozen=True)
 class Flag:
-    """One flag with its value as written, None where none follows, and who wrote it."""
+    """A flag with its value as written (None without a value) and its source."""
 
     name: str
     value: str | None
@@ -23,7 +23,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Setting:
-    """A field's value in force, and the source that gives it; several where a table is put together of several."""
+    """A field's effective value and its source; a merged table names several sources."""
 
     value: Any
     source: str
@@ -31,10 +31,10 @@ class Setting:
 
 @dataclass(frozen=True)
 class Start:
-    """How kubelet was started, and how its unit would start it next; ``following`` is None when no unit was seen.
+    """Flags of the running kubelet and of its next start; ``following`` is None if no unit was recorded.
 
-    ``environment``: what the environment files that were seen hold, whether anybody reads them or not;
-    ``environment_files``: what kind of file each of them is. ``unseen``: why not every drop-in is known.
+    ``environment``: flags in the recorded environment files, whether a unit uses them or not;
+    ``environment_files``: the type of each of these files. ``incomplete_reason``: why some drop-ins are unknown.
     """
 
     running: tuple[Flag, ...] = ()
@@ -44,12 +44,12 @@ class Start:
     dropin_variable: bool | None = None
     environment: tuple[Flag, ...] = ()
     environment_files: Mapping[str, str] = field(default_factory=dict)
-    unseen: str | None = None
+    incomplete_reason: str | None = None
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """kubelet's cpu_manager_state, or memory_manager_state, which knows no CPUs.
+    """kubelet's cpu_manager_state, or memory_manager_state, which has no CPUs.
 
     ``shared`` of its ``cpus`` belong to all pods. ``checksum``: valid, invalid, absent, unverified; None: unreadable.
     """
@@ -74,7 +74,7 @@ class KubeletFacts:
     cpu_manager_policy_source: str | None
     checkpoint: Checkpoint
     healthy: bool | None
-    """None where it does not run, or answers nowhere for its health."""
+    """None if kubelet does not run or its health endpoint is disabled."""
     settings: Mapping[str, Setting] = field(default_factory=dict)
     dropins: tuple[ConfigFile, ...] = ()
     start: Start = field(default_factory=Start)
@@ -84,7 +84,7 @@ class KubeletFacts:
     odd_driver_line: int | None = None
     odd_policy_line: int | None = None
     static_pods: tuple[str, ...] | None = None
+    """Paths of the files that kubelet reads as static pods; None if they were not recorded."""
     healthz_url: str | None = None
-    """Where it answers for its health after its next start; None: nowhere."""
-    """Paths of the files that kubelet takes for pods of its own; None when nobody looked."""
+    """Its health endpoint after its next start; None: disabled."""
     kubeadm_patches: KubeadmPatches | None = None

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What kubelet keeps back from pods, from its settings in force, and the reservedMemory that this requires.
+"""The resources that kubelet reserves by its effective settings, and the reservedMemory that they require.
 
 kubernetes.io/docs/tasks/administer-cluster/memory-manager: the sum of reservedMemory is kubeReserved + systemReserved +
-evictionHard; how it is spread is the administrator's choice. pkg/kubelet/cm/memorymanager/memory_manager.go
-validateReservedMemory wants the sum only, and NUMA nodes that exist.
+evictionHard; the administrator chooses its distribution. pkg/kubelet/cm/memorymanager/memory_manager.go
+validateReservedMemory only requires the sum, and NUMA nodes that exist.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .kubelet_state import Setting
 from .node_state import CpuFacts
 
 EVICTION_DEFAULT = "100Mi"
-"""memory.available where evictionHard is not set at all (pkg/kubelet/apis/config/v1beta1/defaults_linux.go)."""
+"""memory.available if evictionHard is not set (pkg/kubelet/apis/config/v1beta1/defaults_linux.go)."""
 
 LARGEST = 1 << 63
 
@@ -37,19 +37,19 @@ Settings = Mapping[str, Setting]
 
 
 class UnreadableReservation(ValueError):
-    """A reservation that kubelet would not read."""
+    """A reservation that kubelet does not accept."""
 
 
 @dataclass(frozen=True)
 class CpuReservation:
-    """Whole CPUs kept back; ``ids`` when they are named (reservedSystemCPUs), else kubelet takes the lowest cores."""
+    """Reserved whole CPUs; ``ids`` if they are named (reservedSystemCPUs), else kubelet uses the lowest cores."""
 
     count: int
     ids: frozenset[int] | None = None
 
 
 def table_setting(settings: Settings, key: str) -> Mapping[str, Any]:
-    """A field that is a table; empty where it is not set."""
+    """The value of a field that is a table; empty if it is not set."""
     value = settings[key].value if key in settings else None
     if value is None:
         return {}
@@ -58,18 +58,18 @@ def table_setting(settings: Settings, key: str) -> Mapping[str, Any]:
     return value
 
 
-def _amount(key: str, resource: str, value: Any) -> Fraction:
-    # The decoder takes no number for a string: `cpu: 1` is not `cpu: "1"`.
+def _parse_amount(key: str, resource: str, value: Any) -> Fraction:
+    # The decoder does not accept a number as a string: `cpu: 1` is not `cpu: "1"`.
     if not isinstance(value, str):
-        raise UnreadableReservation(f"{key}.{resource} is not written as a text")
+        raise UnreadableReservation(f"{key}.{resource} is not a text")
     if value != value.strip():
-        raise UnreadableReservation(f"{key}.{resource}: {value!r} has blanks around it")
+        raise UnreadableReservation(f"{key}.{resource}: {value!r} has whitespace around it")
     try:
         amount = parse_quantity(value)
     except ValueError as error:
         raise UnreadableReservation(f"{key}.{resource}: {error}") from None
     if abs(amount) >= LARGEST:
-        raise UnreadableReservation(f"{key}.{resource} is more than a number of 64 bits")
+        raise UnreadableReservation(f"{key}.{resource} does not fit in 64 bits")
     return amount
 
 
@@ -78,31 +78,33 @@ RESERVABLE = ("cpu", "memory", "ephemeral-storage", "pid")
 
 
 def require_reservable(settings: Settings) -> None:
-    """UnreadableReservation for a resource or an amount that kubelet does not reserve."""
+    """Raise UnreadableReservation for a resource or an amount that kubelet cannot reserve."""
     for key in (SYSTEM_RESERVED.key, KUBE_RESERVED.key):
         for resource, value in table_setting(settings, key).items():
-            # reservedSystemCPUs takes the place of both before they are read.
+            # reservedSystemCPUs replaces both before they are read.
             if resource == "cpu" and RESERVED_SYSTEM_CPUS.key in settings:
                 continue
             if resource not in RESERVABLE:
                 raise UnreadableReservation(f"{key}.{resource} cannot be reserved")
-            if _amount(key, resource, value) < 0:
+            if _parse_amount(key, resource, value) < 0:
                 raise UnreadableReservation(f"{key}.{resource} is negative")
 
 
 def reserved_amount(settings: Settings, resource: str) -> Fraction:
-    """systemReserved plus kubeReserved of a resource; UnreadableReservation when kubelet would refuse one."""
+    """systemReserved plus kubeReserved of a resource; UnreadableReservation if kubelet refuses one of them."""
     amounts = [(key, table_setting(settings, key)) for key in (SYSTEM_RESERVED.key, KUBE_RESERVED.key)]
-    return sum((_amount(key, resource, each[resource]) for key, each in amounts if resource in each), Fraction(0))
+    return sum(
+        (_parse_amount(key, resource, table[resource]) for key, table in amounts if resource in table), Fraction(0)
+    )
 
 
 def cpu_reservation(settings: Settings) -> CpuReservation:
-    """CPUs reserved; named ones replace the counted ones (cmd/kubelet/app/server.go)."""
-    named = settings[RESERVED_SYSTEM_CPUS.key].value if RESERVED_SYSTEM_CPUS.key in settings else None
-    if named in (None, ""):
+    """The reserved CPUs; named ones replace counted ones (cmd/kubelet/app/server.go)."""
+    listed = settings[RESERVED_SYSTEM_CPUS.key].value if RESERVED_SYSTEM_CPUS.key in settings else None
+    if listed in (None, ""):
         return CpuReservation(ceil(reserved_amount(settings, "cpu")))
     try:
-        ids = parse_cpu_list(str(named))
+        ids = parse_cpu_list(str(listed))
     except ValueError as error:
         raise UnreadableReservation(f"{RESERVED_SYSTEM_CPUS.key}: {error}") from None
     return CpuReservation(len(ids), ids)
@@ -115,13 +117,13 @@ def has_strict_cpu_reservation(settings: Settings) -> bool:
 
 
 def reserved_memory_total(settings: Settings) -> Fraction | None:
-    """kubeReserved + systemReserved + evictionHard memory in bytes; None where a share of the capacity is meant."""
+    """kubeReserved + systemReserved + evictionHard memory in bytes; None if evictionHard is a percentage."""
     threshold = str(table_setting(settings, EVICTION_HARD.key).get("memory.available", "0"))
     if EVICTION_HARD.key not in settings:
         threshold = EVICTION_DEFAULT
     if threshold.endswith("%"):
         return None
-    return reserved_amount(settings, "memory") + _amount(EVICTION_HARD.key, "memory.available", threshold)
+    return reserved_amount(settings, "memory") + _parse_amount(EVICTION_HARD.key, "memory.available", threshold)
 
 
 @dataclass(frozen=True)
@@ -134,11 +136,11 @@ class NumaAmount:
 
 
 def numa_amounts(settings: Settings) -> tuple[NumaAmount, ...]:
-    """All that reservedMemory says; UnreadableReservation for what kubelet would not read."""
+    """The limits of reservedMemory; UnreadableReservation if kubelet does not accept them."""
     entries = settings[RESERVED_MEMORY.key].value if RESERVED_MEMORY.key in settings else None
     if not isinstance(entries, (list, type(None))):
         raise UnreadableReservation(f"{RESERVED_MEMORY.key} is not a list")
-    return tuple(each for entry in entries or () for each in _numa_entry(entry))
+    return tuple(amount for entry in entries or () for amount in _numa_entry(entry))
 
 
 def _numa_entry(entry: Any) -> Iterator[NumaAmount]:
@@ -147,7 +149,7 @@ def _numa_entry(entry: Any) -> Iterator[NumaAmount]:
         raise UnreadableReservation(f"{RESERVED_MEMORY.key} has an entry without limits")
     for resource, amount in limits.items():
         # A Quantity, unlike the other tables, may be written as a number.
-        parsed = _amount(RESERVED_MEMORY.key, str(resource), str(amount))
+        parsed = _parse_amount(RESERVED_MEMORY.key, str(resource), str(amount))
         yield NumaAmount(str(entry.get("numaNode")), str(resource), parsed)
 
 
@@ -155,19 +157,19 @@ MI = 1 << 20
 
 
 class NotComputable(ValueError):
-    """Why it cannot be computed for a node."""
+    """reservedMemory cannot be computed for a node; the message says why."""
 
 
 def _numa_nodes(cpus: CpuFacts) -> list[int]:
-    """NUMA nodes with CPUs: one without is a slow tier of memory, where no daemon runs."""
+    """NUMA nodes with CPUs; a NUMA node without CPUs is slow memory, where no daemon runs."""
     return sorted(int(number) for number, listed in cpus.numa.items() if listed and number.isdecimal())
 
 
 def equal_shares(total: int, nodes: Sequence[int]) -> list[Mapping[str, Any]]:
-    """Equal shares of whole Mi; what is over comes to the first node. Sizes of nodes are not known."""
-    each = total // len(nodes) // MI * MI
-    first = total - each * (len(nodes) - 1)
-    amounts = [first, *[each] * (len(nodes) - 1)]
+    """Equal shares in whole Mi; the first node gets the remainder. The sizes of NUMA nodes are not known."""
+    share = total // len(nodes) // MI * MI
+    first = total - share * (len(nodes) - 1)
+    amounts = [first, *[share] * (len(nodes) - 1)]
     return [
         {"numaNode": node, "limits": {"memory": _quantity_text(amount)}}
         for node, amount in zip(nodes, amounts, strict=True)
@@ -180,18 +182,18 @@ def _quantity_text(amount: int) -> str:
 
 
 def compute_reserved_memory(settings: Settings, cpus: CpuFacts) -> list[Mapping[str, Any]]:
-    """reservedMemory for these reservations; NotComputable says why there is none."""
+    """reservedMemory for these reservations; NotComputable if there is none."""
     try:
         total = reserved_memory_total(settings)
     except UnreadableReservation as error:
         raise NotComputable(str(error)) from None
     if total is None:
         raise NotComputable(
-            "evictionHard has a share of the memory in memory.available, of which kubelet alone counts the bytes"
+            "memory.available of evictionHard is a percentage, and only kubelet knows its number of bytes"
         )
     if total <= 0 or total.denominator != 1:
-        raise NotComputable(f"kubelet keeps {float(total):g} bytes of memory back, which is no whole amount to reserve")
+        raise NotComputable(f"kubelet reserves {float(total):g} bytes of memory, which is not a positive whole number")
     nodes = _numa_nodes(cpus)
     if not nodes:
-        raise NotComputable("no NUMA node with CPUs is known of this node")
+        raise NotComputable("the node has no known NUMA node with CPUs")
     return equal_shares(int(total), nodes)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who installed the node: where kubelet's settings are kept, who writes them again, and the kubelet inside of k3s.
+"""The layout of a node: its installer, the program that rewrites kubelet's settings, and the kubelet inside k3s.
 
-k3s 1.32 and newer give their kubelet a directory of drop-ins, and all give it arguments (k3s#2116).
+k3s 1.32 and newer start their kubelet with a drop-in directory; all releases pass arguments to it (k3s#2116).
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from ..edit.readers import read_yaml
 from ..edit.text_errors import ParseError
 from ..profile.kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, READ_ONLY_PORT
 from .config_file import ConfigFile, read_config
-from .kubelet_command_line import flags
-from .kubelet_layers import claims_of, healthz_url, read_dropins, render_value, settings_in_force, unread_reason
+from .kubelet_command_line import parse_flags
+from .kubelet_layers import claims_of, effective_settings, healthz_url, read_dropins, render_value, unread_reason
 from .kubelet_state import Flag, KubeletFacts, Start
 from .node_state import Claim, LayoutFacts
 from .runtime_state import RuntimeFacts
 
 OWN_FLAGS = ((f"{READ_ONLY_PORT.flag}=0", "k3s itself"),)
-"""k3s pkg/daemons/agent/agent_linux.go: what its kubelet gets as a flag although it is a field (k3s#12164)."""
+"""k3s pkg/daemons/agent/agent_linux.go: a field that k3s sets with a flag (k3s#12164)."""
 
 
 def kubelet_arguments(evidence: Mapping[str, Any]) -> tuple[Flag, ...]:
-    """Flags in ``kubelet-arg`` of the configuration files; a key with ``+`` adds to the earlier files' ones."""
+    """Flags in ``kubelet-arg`` of the configuration files; a key with ``+`` adds to those of earlier files."""
     line: list[tuple[str, str]] = []
     for path, captured in evidence["settings"].items():
-        for key, words in _arguments(captured):
+        for key, words in _read_arguments(captured):
             added = [(f"--{word.lstrip('-')}", f"{path}, kubelet-arg") for word in words]
             line = [*line, *added] if key.endswith("+") else added
-    return flags(line)
+    return parse_flags(line)
 
 
-def _arguments(captured: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+def _read_arguments(captured: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
     try:
         values = read_yaml(captured.get("text", ""))
     except ParseError:
@@ -44,32 +44,34 @@ def _arguments(captured: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
     for key in ("kubelet-arg", "kubelet-arg+"):
         if key in values:
             words = values[key] or []
-            yield key, [str(each) for each in (words if isinstance(words, list) else [words])]
+            yield key, [str(word) for word in (words if isinstance(words, list) else [words])]
 
 
 def as_embedded(kubelet: KubeletFacts, snapshot: Mapping[str, Any]) -> tuple[KubeletFacts, list[Claim]]:
-    """Facts of a kubelet that is no process of its own, and the claims on it: of its drop-ins if it reads any."""
-    folder = snapshot["kubelet"].get("embedded_dir") or {}
-    if not folder.get("folder"):
-        # Neither its file nor its defaults are known to be in force.
+    """Facts of a kubelet that is not a separate process, and the claims of its drop-ins, if it reads any."""
+    directory = snapshot["kubelet"].get("embedded_dir") or {}
+    if not directory.get("folder"):
+        # It is unknown whether its file or its defaults are in effect.
         return replace(kubelet, cpu_manager_policy=None, cpu_manager_policy_source=None), []
     supervisors = snapshot["distribution"]["supervisors"]
     process = supervisors[0] if supervisors else None
-    dropins = read_dropins(folder, snapshot["kubelet"]["files"], process)
-    running = (*flags(OWN_FLAGS), *kubelet_arguments(snapshot["distribution"]))
-    where, exists = folder["folder"], folder["exists"]
-    start = Start(running=running, config_dir=where, config_dir_exists=exists, unseen=unread_reason(folder))
-    nothing = replace(kubelet.config, kind="missing", values={}, problem=None)
-    settings = settings_in_force(nothing, dropins, running, None)
-    asked = healthz_url(nothing, dropins, running, None)
+    dropins = read_dropins(directory, snapshot["kubelet"]["files"], process)
+    running = (*parse_flags(OWN_FLAGS), *kubelet_arguments(snapshot["distribution"]))
+    path, exists = directory["folder"], directory["exists"]
+    start = Start(
+        running=running, config_dir=path, config_dir_exists=exists, incomplete_reason=unread_reason(directory)
+    )
+    no_file = replace(kubelet.config, kind="missing", values={}, problem=None)
+    settings = effective_settings(no_file, dropins, running, None)
+    healthz = healthz_url(no_file, dropins, running, None)
     policy = settings[CPU_MANAGER_POLICY.key]
     facts = replace(
         kubelet,
         installed=True,
         running=process is not None,
-        healthy=snapshot["kubelet"]["healthz"] == "ok" if process and asked else None,
-        healthz_url=asked,
-        config=nothing,
+        healthy=snapshot["kubelet"]["healthz"] == "ok" if process and healthz else None,
+        healthz_url=healthz,
+        config=no_file,
         cpu_manager_policy=render_value(policy.value),
         cpu_manager_policy_source=policy.source,
         settings=settings,
@@ -77,28 +79,28 @@ def as_embedded(kubelet: KubeletFacts, snapshot: Mapping[str, Any]) -> tuple[Kub
         start=start,
     )
     fields = (CGROUP_DRIVER, CPU_MANAGER_POLICY)
-    return facts, [claim for field in fields for claim in claims_of(field, nothing, dropins, running)]
+    return facts, [claim for field in fields for claim in claims_of(field, no_file, dropins, running)]
 
 
 RANCHER = {"k3s": "/var/lib/rancher/k3s/agent", "rke2": "/var/lib/rancher/rke2/agent"}
-CONTAINERD_FOLDER = "/etc/containerd/"
+CONTAINERD_DIRECTORY = "/etc/containerd/"
 KUBECONFIGS = ("--kubeconfig", "--bootstrap-kubeconfig")
 
 
 def interpret_layout(
     snapshot: Mapping[str, Any], units: Mapping[str, Mapping[str, str]], runtime: RuntimeFacts
 ) -> tuple[LayoutFacts, list[Claim]]:
-    """LayoutFacts, and the driver that arguments of k3s or RKE2 give kubelet; ``unknown`` without this evidence."""
+    """LayoutFacts, and the driver from arguments of k3s or RKE2; the layout is ``unknown`` without this evidence."""
     evidence = snapshot.get("distribution")
     if not isinstance(evidence, Mapping):
         return LayoutFacts(), []
     processes = snapshot["kubelet"]["processes"]
     argv = processes[0]["argv"] if processes else []
-    name, told = next(_layout_evidence(evidence, argv, units), ("unknown", ()))
+    name, layout_evidence = next(_layout_evidence(evidence, argv, units), ("unknown", ()))
     inside = name if name == "k3s" and not processes else None
     facts = LayoutFacts(
         name=name,
-        evidence=told,
+        evidence=layout_evidence,
         kubelet_inside=inside,
         regenerated=_regenerated_files(name, runtime),
         templates=tuple(evidence["templates"]),
@@ -108,7 +110,7 @@ def interpret_layout(
 
 
 def _templates(evidence: Mapping[str, Any]) -> tuple[ConfigFile, ...]:
-    """The templates as texts, each with whether it changed after the start of k3s or RKE2, which render it then."""
+    """The templates as texts. k3s and RKE2 render them at start: ``changed_after_start`` if they changed afterwards."""
     process = evidence["supervisors"][0] if evidence["supervisors"] else None
     files = evidence.get("template_files") or {}
     return tuple(read_config(path, captured, process, lambda _text: {}) for path, captured in files.items())
@@ -117,18 +119,18 @@ def _templates(evidence: Mapping[str, Any]) -> tuple[ConfigFile, ...]:
 def _layout_evidence(
     evidence: Mapping[str, Any], argv: Sequence[str], units: Mapping[str, Mapping[str, str]]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Layouts with what tells of each, the surest first: processes, then kubelet's command line, then files."""
+    """Layouts with their evidence, the most reliable first: processes, then kubelet's command line, then files."""
     marks = evidence["marks"]
     for supervisor in evidence["supervisors"]:
-        # k3s and RKE2 hide their arguments: the title is one word with a space in it.
+        # k3s and RKE2 hide their arguments: the process title is one word that contains a space.
         name = "rke2" if "rke2" in supervisor["argv"][0] else "k3s"
         yield name, (f"process {supervisor['pid']}: {supervisor['argv'][0]}",)
-    for name, folder in RANCHER.items():
-        if folder in marks and not argv:
-            yield name, (folder,)
-        if any(folder in word for word in argv):
-            yield name, (f"kubelet's command line names {folder}",)
-    if argv and not any(command_line_option(argv, each) for each in KUBECONFIGS):
+    for name, directory in RANCHER.items():
+        if directory in marks and not argv:
+            yield name, (directory,)
+        if any(directory in word for word in argv):
+            yield name, (f"kubelet's command line names {directory}",)
+    if argv and not any(command_line_option(argv, option) for option in KUBECONFIGS):
         yield "standalone", ("kubelet runs without --kubeconfig",)
     kubespray = [
         path for path in marks if path in ("/etc/kubernetes/kubelet.env", "/etc/kubernetes/kubelet-config.yaml")
@@ -137,23 +139,23 @@ def _layout_evidence(
         yield "kubespray", tuple(kubespray)
     kubeadm = [path for path in marks if path in ("/var/lib/kubelet/kubeadm-flags.env", "/etc/kubernetes/kubelet.conf")]
     drop_ins = units.get("kubelet.service", {}).get("DropInPaths", "").split()
-    # 10-kubeadm.conf comes with a package, used or not; what kubeadm itself wrote must be there too.
+    # A package installs 10-kubeadm.conf whether kubeadm was used or not; a file that kubeadm wrote is required, too.
     if kubeadm:
         yield "kubeadm", (*kubeadm, *(path for path in drop_ins if path.endswith("/10-kubeadm.conf")))
 
 
 def _regenerated_files(name: str, runtime: RuntimeFacts) -> dict[str, str]:
-    """Files made anew at each start, by path, with the template that they are made of (k3s#11626)."""
-    folder = RANCHER.get(name)
-    if folder is None or not runtime.config.path.startswith(folder):
+    """Files that are re-created at each start, by path, with the template that they are rendered from (k3s#11626)."""
+    directory = RANCHER.get(name)
+    if directory is None or not runtime.config.path.startswith(directory):
         return {}
-    # k3s and RKE2 read the template of the schema that their containerd knows: config-v3 from 2.0 on.
-    modern = (runtime.config_version or 2) >= 3
-    return {runtime.config.path: f"{folder}{CONTAINERD_FOLDER}{'config-v3' if modern else 'config'}.toml.tmpl"}
+    # k3s and RKE2 read the template for their containerd's newest schema: config-v3 since 2.0.
+    template = "config-v3" if (runtime.config_version or 2) >= 3 else "config"
+    return {runtime.config.path: f"{directory}{CONTAINERD_DIRECTORY}{template}.toml.tmpl"}
 
 
 def _claims(facts: LayoutFacts, evidence: Mapping[str, Any]) -> list[Claim]:
     if facts.name not in RANCHER:
         return []
-    found = [flag for flag in kubelet_arguments(evidence) if flag.name == CGROUP_DRIVER.flag]
-    return [Claim(CGROUP_DRIVER.key, flag.value or "", flag.source) for flag in reversed(found)]
+    flags = [flag for flag in kubelet_arguments(evidence) if flag.name == CGROUP_DRIVER.flag]
+    return [Claim(CGROUP_DRIVER.key, flag.value or "", flag.source) for flag in reversed(flags)]

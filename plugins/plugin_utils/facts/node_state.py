@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The typed reading of a snapshot. Unknown is None or UNKNOWN; nothing defaults to v1 or cgroupfs."""
+"""The typed facts of a node. Unknown is None or UNKNOWN; nothing defaults to v1 or cgroupfs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .runtime_state import RuntimeFacts
 
 
 class CgroupMode(str, Enum):
-    """How cgroups are mounted, systemd's CGROUP_DELEGATION terms. HYBRID: resource control is v1's."""
+    """How cgroups are mounted, in the terms of systemd's CGROUP_DELEGATION. HYBRID: v1 controls resources."""
 
     V1 = "v1"
     V2 = "v2"
@@ -26,16 +26,16 @@ class CgroupMode(str, Enum):
 
 
 RUNTIME_SETTINGS = ("SystemdCgroup", "cgroup_manager", "native.cgroupdriver")
-"""Beginnings of the settings that are the runtime's word on the driver."""
+"""Prefixes of the settings that are claims of the runtime about the driver."""
 
 
 Parameters = Mapping[str, tuple[str, ...]]
-"""Kernel parameters with their values in order; a bare word has the empty text as its value."""
+"""Kernel parameters with their values in order; a parameter without value has the empty text."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One source's word on one setting."""
+    """The value that one source has for a setting."""
 
     setting: str
     value: str
@@ -44,43 +44,43 @@ class Claim:
 
 @dataclass(frozen=True)
 class DriverFacts:
-    """The cgroup drivers of both sides, as facts/cgroup_driver.py decides them."""
+    """The cgroup drivers of kubelet and the runtime, as facts/cgroup_driver.py decides them."""
 
     kubelet: Driver | None = None
-    """What kubelet runs with."""
+    """The driver of the running kubelet."""
     source: str | None = None
-    """Who gives kubelet's."""
+    """The source of kubelet's driver."""
     authority: str | None = None
-    """Who decides kubelet's: cri, config, flag, default; None where that is open."""
+    """What decides kubelet's driver: cri, config, flag, default; None if unknown."""
     in_configz: str | None = None
-    """The word that kubelet's /configz should have; None: the one of its configuration."""
+    """The driver that kubelet's /configz should show; None: the one of its configuration."""
     runtime: Driver | None = None
-    """What the runtime's files result in."""
+    """The driver in the runtime's files."""
     live: Driver | None = None
-    """What the runtime says that it runs with."""
+    """The driver that the running runtime reports."""
     cri: Driver | None = None
-    """What the runtime answers to RuntimeConfig."""
+    """The driver in the runtime's response to RuntimeConfig."""
     cri_supported: bool | None = None
-    """Whether the runtime knows that call; None where nobody asked."""
+    """Whether the runtime knows that call; None if it was not called."""
 
     @property
     def runtime_now(self) -> Driver | None:
-        """The runtime's driver in force, as far as it is known."""
+        """The runtime's effective driver; without a report of the runtime, the one in its files."""
         return self.live or self.runtime
 
     @property
     def common(self) -> Driver | None:
-        """The driver that kubelet and the runtime's files have; None where they differ, or one is unknown."""
+        """The driver that kubelet and the runtime's files have; None if they differ or one is unknown."""
         return self.kubelet if self.kubelet is self.runtime else None
 
     def with_both(self, driver: Driver | None) -> DriverFacts:
-        """Both sides with this driver; None leaves them as found."""
+        """The facts with this driver for kubelet and the runtime; None changes nothing."""
         return replace(self, kubelet=driver, runtime=driver) if driver else self
 
 
 @dataclass(frozen=True)
 class Level:
-    """A cgroup of a v2 tree: what it is offered, what it hands down, and what of the needed it does not."""
+    """A cgroup of a v2 tree: its controllers, those that it enables for children, and those that it must enable."""
 
     path: str
     controllers: tuple[str, ...]
@@ -103,10 +103,10 @@ class RealtimeThread:
 
 @dataclass(frozen=True)
 class CgroupFacts:
-    """``controllers`` and ``mountpoints`` are those in force; ``split`` those bound to the hierarchy that is not.
+    """``controllers`` and ``mountpoints`` are effective; ``split``: those bound to the hierarchy that is not in effect.
 
-    ``reserved``: in which hierarchies each cgroup exists that kubelet or the profile names, and, on v2,
-    ``reserved_controllers``: which controllers it is offered. ``pods``: folders of pods by tree.
+    ``reserved``: the hierarchies in which each cgroup exists that kubelet or the profile names;
+    ``reserved_controllers``: on v2, the controllers of these cgroups. ``pods``: numbers of pods by tree.
     """
 
     mode: CgroupMode
@@ -130,9 +130,9 @@ class CgroupFacts:
 
 @dataclass(frozen=True)
 class LayoutFacts:
-    """Who installed the node and keeps its files; ``evidence`` is what tells. ``regenerated`` files are rewritten.
+    """The installer that owns the node's files, and the evidence for it. ``regenerated`` files are rewritten.
 
-    ``template_files``: the templates that are there, whose text is none of TOML until it is rendered.
+    ``template_files``: the existing templates; their text is not TOML before it is rendered.
     """
 
     name: str = "unknown"
@@ -145,7 +145,7 @@ class LayoutFacts:
 
 @dataclass(frozen=True)
 class PodFacts:
-    """What runs: ready sandboxes, running containers, and the shape of the cgroup paths their processes are in."""
+    """Ready sandboxes, running containers, and the form of the cgroup paths of their processes."""
 
     sandboxes: int
     containers: int
@@ -156,7 +156,7 @@ class PodFacts:
 
 @dataclass(frozen=True)
 class CpuFacts:
-    """CPU lists as the kernel prints them; None where it does not say. ``numa`` is a list a node."""
+    """CPU lists as the kernel prints them; None if it does not. ``numa``: a list for each NUMA node."""
 
     offline: str | None
     present: str | None
@@ -168,9 +168,9 @@ class CpuFacts:
 
 @dataclass(frozen=True)
 class KernelFacts:
-    """``features`` are True, False or None for what cannot be told; ``probed`` says by which file.
+    """``features`` are True, False or None for unknown; ``probed``: the file that shows each of them.
 
-    ``boot``: the parameters that each file of the boot loader would give next; None when nobody looked.
+    ``boot``: the next boot's parameters in each file of the boot loader; None if they were not recorded.
     """
 
     parameters: Parameters
@@ -183,7 +183,7 @@ class KernelFacts:
 
 @dataclass(frozen=True)
 class SystemdFacts:
-    """``installed`` is the version that the next boot starts; ``next_mode`` what it will make of cgroups, and why."""
+    """``installed``: the version that the next boot starts; ``next_mode``: the cgroup mode after it, with a reason."""
 
     running: str | None
     installed: str | None
@@ -202,9 +202,9 @@ class RubikConfig:
 
 @dataclass(frozen=True)
 class WriterFacts:
-    """Others who write to cgroups or to kubelet's files: who, and by what they were seen."""
+    """Other programs that write to cgroups or to kubelet's files; ``evidence``: the process or unit of each."""
 
-    seen: Mapping[str, str]
+    evidence: Mapping[str, str]
     nri_plugins: tuple[str, ...]
     overrides: tuple[str, ...]
     rubik: RubikConfig | None = None
@@ -212,7 +212,7 @@ class WriterFacts:
 
 @dataclass(frozen=True)
 class LedgerProblem:
-    """Why the ledger of our own earlier work cannot be read, and what to do about it."""
+    """Why the ledger of the collection's earlier changes cannot be read, and the remedy."""
 
     file: str
     message: str
@@ -221,7 +221,7 @@ class LedgerProblem:
 
 @dataclass(frozen=True)
 class RecordProblem:
-    """The same of another record of ours; ``record``: one of module_utils/snapshot/record_evidence.py."""
+    """The same for another record of the collection; ``record``: a name in module_utils/snapshot/record_evidence.py."""
 
     record: str
     file: str
@@ -250,9 +250,9 @@ class NodeFacts:
     layout: LayoutFacts = field(default_factory=LayoutFacts)
     other_runtimes: tuple[str, ...] = ()
     image: bool = False
-    """The files of a node that does not run: nothing can answer."""
+    """Whether the facts are of the files of a node that does not run."""
     ledger_problem: LedgerProblem | None = None
     record_problems: tuple[RecordProblem, ...] = ()
     sockets: int | None = None
-    """None where the kernel does not tell."""
+    """None if the kernel does not report them."""
     operating_system: OperatingSystem = field(default_factory=OperatingSystem)

@@ -12,36 +12,36 @@ from typing import Any
 from .runtime_state import NriFacts
 
 CLOCK_STEP = 2.0
-"""Seconds by which a file system's clock and the one of process starts may differ."""
+"""Seconds by which the clock of a file system and that of process starts may differ."""
 
 
 def absolute_socket(path: str) -> str:
-    """The plain path of a socket; one that is relative is where systemd starts services, in ``/``.
+    """The normalized path of a socket; a relative path is below ``/``, where systemd starts services.
 
-    ``@`` marks a name that no file system has: unix(7), and Go's net package.
+    ``@`` marks an abstract name, which is not in the file system: unix(7), and Go's net package.
     """
     return path if path.startswith("@") else posixpath.normpath("/" + path.lstrip("/"))
 
 
-def _same_place(path: str) -> str:
-    # /var/run is a link to /run, and the kernel prints the path that was bound.
+def _normalize(path: str) -> str:
+    # /var/run is a link to /run; the kernel prints the path with which the socket was bound.
     return absolute_socket(path).replace("/var/run/", "/run/")
 
 
 def with_socket_state(
-    said: NriFacts, sockets: Mapping[str, Mapping[str, Any]], process: Mapping[str, Any] | None
+    nri: NriFacts, sockets: Mapping[str, Mapping[str, Any]], process: Mapping[str, Any] | None
 ) -> NriFacts:
-    """What the files say, with what runs; ``sockets`` are the listening ones by path, ``process`` is the runtime's."""
-    found = {_same_place(path): each for path, each in sockets.items()}.get(_same_place(said.socket_path))
+    """The facts with the state of the socket; ``sockets``: listening ones by path, ``process``: the runtime's."""
+    socket = {_normalize(path): listener for path, listener in sockets.items()}.get(_normalize(nri.socket_path))
     return replace(
-        said,
-        configured=said.supported is not False and said.configured,
-        running=found is not None,
-        socket_stale=found is not None and _older(found, process),
+        nri,
+        configured=nri.supported is not False and nri.configured,
+        running=socket is not None,
+        socket_stale=socket is not None and _is_older(socket, process),
     )
 
 
-def _older(socket: Mapping[str, Any], process: Mapping[str, Any] | None) -> bool:
-    """A runtime binds its socket anew at each start; an older one belongs to somebody else."""
-    started, made = (process or {}).get("started_at"), socket.get("ctime")
-    return started is not None and made is not None and made + CLOCK_STEP < started
+def _is_older(socket: Mapping[str, Any], process: Mapping[str, Any] | None) -> bool:
+    """Whether the socket is older than the process: a runtime binds its socket at each start, so it is not its own."""
+    started, created = (process or {}).get("started_at"), socket.get("ctime")
+    return started is not None and created is not None and created + CLOCK_STEP < started

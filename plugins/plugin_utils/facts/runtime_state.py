@@ -13,9 +13,9 @@ from .containerd_layers import Layers
 
 @dataclass(frozen=True)
 class Handler:
-    """A runtime handler of runc type; ``running`` is what the CRI says is in force, None when it does not say.
+    """A runtime handler of runc type; ``running``: the driver that the CRI reports, None if it reports none.
 
-    ``configured`` is None where containerd would not take the files, or it is not known how its release reads them.
+    ``configured`` is None if containerd would not accept the files, or if it is unknown how its release reads them.
     """
 
     name: str
@@ -37,7 +37,7 @@ class NriFacts:
 
 @dataclass(frozen=True)
 class Defect:
-    """Something in a runtime's files that it does not survive, or takes no notice of; ``code`` names the finding."""
+    """Content of a runtime's file that prevents its start or is ignored; ``code``: the code of the finding."""
 
     code: str
     file: str
@@ -47,18 +47,18 @@ class Defect:
 
 @dataclass(frozen=True)
 class CrioFacts:
-    """Where CRI-O's drop-ins are, and whether all of them were read."""
+    """The directory of CRI-O's drop-ins, and whether all of them were read."""
 
-    folder: str
+    directory: str
     complete: bool
 
 
 @dataclass(frozen=True)
 class RuntimeFacts:
-    """``layers``: the files in force, in merge order; ``captured``: all that were looked at, missing ones too.
+    """``layers``: the effective files in merge order; ``captured``: all recorded files, also missing ones.
 
-    ``merged``: what containerd makes of its files; of another runtime, nothing. ``schema_in_force``: the one that
-    counts for them all, where ``config_version`` is the main file's own.
+    ``merged``: the document that containerd merges from its files; empty for another runtime. ``effective_schema``: the
+    schema of the merged document; ``config_version``: that of the main file.
     """
 
     name: str | None
@@ -80,10 +80,10 @@ class RuntimeFacts:
     command_line: tuple[str, ...] = ()
     crio: CrioFacts | None = None
     program: str | None = None
-    schema_in_force: int | None = None
+    effective_schema: int | None = None
     merged: Layers = field(default_factory=lambda: Layers(()))
 
     @property
     def unit(self) -> str:
-        """Name of the runtime's service, without its ending."""
+        """Name of the runtime's service, without ``.service``."""
         return {"cri-o": "crio"}.get(self.name or "", self.name or "containerd")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where containerd keeps the settings we know, by the schema version of its configuration file.
+"""The tables of the settings that the collection knows, by the schema version of containerd's configuration file.
 
 Source: containerd docs/cri/config.md, docs/NRI.md and pkg/nri/config.go of each release.
 """
@@ -17,7 +17,7 @@ DEFAULT_RUNTIME_TYPE = "io.containerd.runc.v2"
 NRI_ID = "io.containerd.nri.v1.nri"
 NRI_TABLE = ("plugins", NRI_ID)
 NRI_PLUGINS = frozenset({"nri", NRI_ID})
-"""Names in disabled_plugins that leave containerd without NRI, whatever NRI's own table says."""
+"""Names in disabled_plugins that disable NRI, whatever NRI's own table says."""
 DEFAULT_NRI_SOCKET = "/var/run/nri/nri.sock"
 
 CRI_V1 = "cri"
@@ -26,10 +26,10 @@ CRI_V3 = "io.containerd.cri.v1.runtime"
 IMAGES_V3 = "io.containerd.cri.v1.images"
 
 CANDIDATES = "@volcano-colocation-candidates@"
-"""Stands in a candidate's text for the folder that the node puts candidates in (transaction/validation.py)."""
+"""Placeholder in a candidate's text for the node's directory of candidates (transaction/validation.py)."""
 
 OWN_DROP_IN = "/etc/containerd/conf.d/zz-volcano-colocation.toml"
-"""filepath.Glob gives names in order, and the last file wins: so it outranks the NVIDIA toolkit's 99-nvidia.toml."""
+"""filepath.Glob sorts names and the last file takes precedence: this one overrides NVIDIA toolkit's 99-nvidia.toml."""
 
 
 @dataclass(frozen=True)
@@ -41,45 +41,45 @@ class Schema:
 
     @property
     def runtimes(self) -> tuple[str, ...]:
-        """Path of the table that holds one table a handler."""
+        """Path of the table that has a table for each handler."""
         return (*self.cri_table, "containerd", "runtimes")
 
 
 SCHEMAS = {
-    # cmd/containerd/server/config: without ``version`` a plugin's table bears its bare name.
+    # cmd/containerd/server/config: without ``version`` a plugin's table has its short name.
     1: Schema(1, ("plugins", CRI_V1), ("plugins", "nri"), ("plugins", CRI_V1, "sandbox_image")),
     2: Schema(2, ("plugins", CRI_V2), sandbox_image=("plugins", CRI_V2, "sandbox_image")),
     3: Schema(3, ("plugins", CRI_V3)),
-    # 4 moved what the server itself listens on (io.containerd.server.v1.*); the CRI tables stayed.
+    # 4 moved the server's own listeners (io.containerd.server.v1.*); the CRI tables did not change.
     4: Schema(4, ("plugins", CRI_V3)),
 }
 NEWEST_SCHEMA = (((2, 3), 4), ((2, 0), 3), ((1, 7), 2))
-"""The first release of each newest schema: version/version.go; a newer schema keeps containerd from starting.
-Releases before 1.7 take every schema above 1 for 2.
+"""The first release of each newest schema: version/version.go. containerd does not start with a newer schema.
+Releases before 1.7 read every schema above 1 as 2.
 """
 
 
 def parse_release(version: str | None) -> tuple[int, int] | None:
     """(major, minor) of 1.7.24~ds1 or v2.0.1; None for anything else."""
-    found = re.match(r"v?(\d+)\.(\d+)", version or "")
-    return (int(found[1]), int(found[2])) if found else None
+    match = re.match(r"v?(\d+)\.(\d+)", version or "")
+    return (int(match[1]), int(match[2])) if match else None
 
 
 def newest_schema(version: str | None) -> int | None:
-    """The newest schema that a containerd of this version reads; None when it is unknown or any is."""
+    """The newest schema that a containerd of this version reads; None if it is unknown or there is no limit."""
     known = parse_release(version)
     return next((schema for since, schema in NEWEST_SCHEMA if known >= since), None) if known else None
 
 
 def release_or_first(version: str | None, schema: int | None) -> tuple[int, int]:
-    """The release; of an unknown one the first whose newest schema is ``schema``, 1.7 where none has it."""
+    """The release; if unknown, the first whose newest schema is ``schema``, 1.7 if there is none."""
     return parse_release(version) or next((since for since, newest in NEWEST_SCHEMA if newest == schema), (1, 7))
 
 
 def readable_schemas(version: str | None) -> tuple[int, ...]:
-    """Schemas that a containerd of this version takes for what they are; of an unknown one, those no release mistakes.
+    """Schemas that a containerd of this version reads correctly; of an unknown version, those that all releases do.
 
-    From 2.0 on a file without a version is no longer read as schema 1 (2.0 to 2.2), or only migrated (2.3).
+    Since 2.0 a file without a version is no longer read as schema 1 (2.0 to 2.2), or only migrated (2.3).
     """
     known = parse_release(version)
     if known is not None and known < (2, 0):
@@ -89,14 +89,14 @@ def readable_schemas(version: str | None) -> tuple[int, ...]:
 
 
 def schema_of_new_file(version: str | None) -> int:
-    """What a new file is written in: the newest schema of the release; 2, which all read, where it is unknown."""
+    """The schema of a new file: the newest of the release; if that is unknown, 2, which all releases read."""
     return newest_schema(version) or 2
 
 
 def cri_plugins(version: str | None, schema: int | None = None) -> frozenset[str]:
-    """Names in disabled_plugins that leave kubelet without a CRI; 2.0 parted the plugin in three.
+    """Names in disabled_plugins that disable the CRI; 2.0 split the plugin in three.
 
-    1.x knows a plugin by one of its names, by the schema of the files; without one by either.
+    1.x knows the plugin by one of two names, depending on the schema of the files; without a schema, both count.
     """
     known = parse_release(version)
     if known is not None and known < (2, 0):
@@ -106,7 +106,7 @@ def cri_plugins(version: str | None, schema: int | None = None) -> frozenset[str
 
 
 def nri_plugins(version: str | None, schema: int | None) -> frozenset[str]:
-    """Names in disabled_plugins that leave containerd without NRI: 2.x makes another plugin's of the bare one."""
+    """Names in disabled_plugins that disable NRI; 2.x migrates the short name to that of another plugin."""
     known = parse_release(version)
     if known is not None and known < (2, 0):
         return frozenset({"nri" if schema == 1 else NRI_ID})
@@ -120,17 +120,17 @@ def checks_schema(version: str | None) -> bool:
 
 
 def dump_is_wrong(version: str | None, schema: int | None) -> bool:
-    """2.0.0 to 2.0.5 dump defaults in place of what they migrate from an older schema (containerd#11600)."""
+    """Whether the dump is wrong: of an older schema, 2.0.0 to 2.0.5 dump defaults (containerd#11600)."""
     return re.match(r"v?2\.0\.[0-5](?!\d)", version or "") is not None and (schema or 1) < 3
 
 
 def nri_supported(version: str | None) -> bool | None:
-    """NRI 0.2 came with containerd 1.7; None when the version is unknown."""
+    """Whether containerd has NRI, which it has since 1.7; None if the version is unknown."""
     known = parse_release(version)
     return None if known is None else known >= (1, 7)
 
 
 def nri_on_by_default(version: str | None) -> bool:
-    """disable = true until 1.7, false from 2.0 on."""
+    """Whether NRI is on by default: ``disable`` is true up to 1.7, false since 2.0."""
     known = parse_release(version)
     return known is not None and known >= (2, 0)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The type of each value that containerd decodes: with one of another type it does not start.
+"""The type of each value that containerd decodes; it does not start with a value of another type.
 
-``containerd config default`` of 1.6 to 2.4 has all of them, no key with another type in another release
-(tests/judges/test_containerd_tables.py). Options of handlers are decoded for each pod, and not here.
+``containerd config default`` of 1.6 to 2.4 has all of them; no key changes its type between releases
+(tests/judges/test_containerd_tables.py). Options of handlers are not here, because they are decoded for each pod.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from .containerd_schema import CRI_V1, CRI_V2, CRI_V3, IMAGES_V3, NRI_ID
 
 TEXT, NUMBER, SWITCH, TABLE, TEXTS = "a text", "a whole number", "true or false", "a table", "a list of texts"
 FRACTION, DURATION = "a number", 'a duration such as "5s"'
-EACH = "*"
-"""Stands for any key: those of a map, such as names of handlers."""
+ANY_KEY = "*"
+"""Matches any key of a map, such as the name of a handler."""
 _GO_DURATION = re.compile(r"[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)")
 
 Path = tuple[str, ...]
@@ -25,20 +25,20 @@ Fields = Mapping[str, str]
 
 
 def _fields(**keys: str) -> Fields:
-    """Keys by the name of their type."""
+    """Types by key; the arguments name a type and list its keys."""
     kinds = {"text": TEXT, "number": NUMBER, "switch": SWITCH, "texts": TEXTS, "table": TABLE, "duration": DURATION}
     kinds["fraction"] = FRACTION
     return {key: kinds[kind] for kind, listed in keys.items() for key in listed.split()}
 
 
 def is_of_type(value: Any, kind: str) -> bool:
-    """Whether containerd takes the value for one of that type."""
+    """Whether containerd accepts the value as one of that type."""
     if kind == FRACTION:
         return isinstance(value, (int, float)) and not isinstance(value, bool)
     if kind == NUMBER:
         return isinstance(value, int) and not isinstance(value, bool)
     if kind == TEXTS:
-        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
     if kind == DURATION:
         return isinstance(value, str) and _GO_DURATION.fullmatch(value) is not None
     return isinstance(value, {TEXT: str, SWITCH: bool, TABLE: Mapping}[kind])
@@ -58,14 +58,14 @@ OF_FILE: Mapping[Path, Fields] = {
     ("debug",): _fields(text="address format level", number="uid gid", switch="log_trace_id"),
     ("grpc",): {**_SERVER, **_fields(text="tcp_address tcp_tls_ca tcp_tls_cert tcp_tls_key tcp_tls_common_name")},
     ("metrics",): _fields(text="address", switch="grpc_histogram"),
-    ("proxy_plugins",): {EACH: TABLE},
-    ("proxy_plugins", EACH): _fields(text="type address platform"),
-    ("stream_processors",): {EACH: TABLE},
-    ("stream_processors", EACH): _fields(text="path returns", texts="accepts args env"),
-    ("timeouts",): {EACH: TEXT},
+    ("proxy_plugins",): {ANY_KEY: TABLE},
+    ("proxy_plugins", ANY_KEY): _fields(text="type address platform"),
+    ("stream_processors",): {ANY_KEY: TABLE},
+    ("stream_processors", ANY_KEY): _fields(text="path returns", texts="accepts args env"),
+    ("timeouts",): {ANY_KEY: TEXT},
     ("ttrpc",): _fields(text="address", number="uid gid"),
 }
-"""Tables of a file itself; each file is decoded alone."""
+"""Tables of the file's top level; each file is decoded separately."""
 
 _SWITCHES = (
     "device_ownership_from_security_context disable_apparmor disable_hugetlb_controller disable_proc_mount enable_cdi"
@@ -111,8 +111,8 @@ SHARED: Mapping[str, Mapping[Path, Fields]] = {
         (): {**_CRI, **_SERVICE, **_PULLING, **_fields(text="sandbox_image")},
         ("cni",): _CNI,
         ("containerd",): {**_CONTAINERD, **_SNAPSHOTS},
-        ("containerd", "runtimes"): {EACH: TABLE},
-        ("containerd", "runtimes", EACH): _HANDLER,
+        ("containerd", "runtimes"): {ANY_KEY: TABLE},
+        ("containerd", "runtimes", ANY_KEY): _HANDLER,
         ("image_decryption",): _fields(text="key_model"),
         ("registry",): _fields(text="config_path", table="auths configs headers mirrors"),
         ("x509_key_pair_streaming",): _KEYS,
@@ -152,7 +152,7 @@ SHARED: Mapping[str, Mapping[Path, Fields]] = {
         (): _fields(text="config_path", number="max_concurrent_downloads max_concurrent_uploaded_layers")
     },
 }
-"""Tables by plugin and the path in it, of every release."""
+"""Tables that all releases have, by plugin and by path below the plugin."""
 
 _OLD_HANDLER = {**_HANDLER, **_fields(text="runtime_engine runtime_root sandbox_mode")}
 OLD: Mapping[str, Mapping[Path, Fields]] = {
@@ -163,7 +163,7 @@ OLD: Mapping[str, Mapping[Path, Fields]] = {
             **SHARED[CRI_V2][("containerd",)],
             **_fields(switch="no_pivot", table="default_runtime untrusted_workload_runtime"),
         },
-        ("containerd", "runtimes", EACH): _OLD_HANDLER,
+        ("containerd", "runtimes", ANY_KEY): _OLD_HANDLER,
         ("containerd", "default_runtime"): _OLD_HANDLER,
         ("containerd", "untrusted_workload_runtime"): _OLD_HANDLER,
     },
@@ -173,7 +173,7 @@ OLD: Mapping[str, Mapping[Path, Fields]] = {
     "io.containerd.runtime.v2.task": {(): _fields(texts="platforms", switch="sched_core")},
     "io.containerd.snapshotter.v1.aufs": {(): _ROOT_PATH},
 }
-"""Those of 1.x alone."""
+"""Tables that only 1.x has."""
 
 
 def _with_fields(plugin: str, fields: Fields) -> Mapping[Path, Fields]:
@@ -192,8 +192,8 @@ NEW: Mapping[str, Mapping[Path, Fields]] = {
         },
         ("cni",): {**_CNI, **_fields(texts="bin_dirs", switch="use_internal_loopback")},
         ("containerd",): _CONTAINERD,
-        ("containerd", "runtimes"): {EACH: TABLE},
-        ("containerd", "runtimes", EACH): {
+        ("containerd", "runtimes"): {ANY_KEY: TABLE},
+        ("containerd", "runtimes", ANY_KEY): {
             **_HANDLER,
             **_fields(text="sandboxer io_type", switch="cgroup_writable disable_pause_image_pull"),
         },
@@ -205,7 +205,7 @@ NEW: Mapping[str, Mapping[Path, Fields]] = {
             **_fields(number="concurrent_layer_fetch_buffer", switch="use_local_image_pull", table="pinned_images"),
         },
         ("image_decryption",): _fields(text="key_model"),
-        ("pinned_images",): {EACH: TEXT},
+        ("pinned_images",): {ANY_KEY: TEXT},
         ("registry",): _fields(text="config_path"),
     },
     NRI_ID: {
@@ -283,12 +283,12 @@ SINCE_1_7: Mapping[str, Mapping[Path, frozenset[str]]] = {
         ("containerd",): frozenset({"ignore_blockio_not_enabled_errors"}),
         ("containerd", "default_runtime"): OF_RUNTIMES,
         ("containerd", "untrusted_workload_runtime"): OF_RUNTIMES,
-        ("containerd", "runtimes", EACH): OF_RUNTIMES,
+        ("containerd", "runtimes", ANY_KEY): OF_RUNTIMES,
     },
     "io.containerd.service.v1.tasks-service": {(): frozenset({"blockio_config_file"})},
     "io.containerd.snapshotter.v1.overlayfs": {(): frozenset({"mount_options", "sync_remove"})},
 }
-"""Keys that 1.6.20 takes no notice of: in the defaults of 1.7.24 and not in its own."""
+"""Keys that 1.6.20 ignores: they are in the defaults of 1.7.24 but not of 1.6.20."""
 PLUGINS_SINCE_1_7 = frozenset({NRI_ID, "io.containerd.snapshotter.v1.blockfile", "io.containerd.transfer.v1.local"})
 
 
@@ -308,20 +308,20 @@ IGNORED_SINCE_2_3: Mapping[Path, frozenset[str]] = {
     (): frozenset({"enable_cdi", "enable_experimental_restore_via_create"}),
     ("cni",): frozenset({"bin_dir"}),
 }
-"""Keys of the CRI plugin's runtime part that 2.3 and later take no notice of."""
+"""Keys of the CRI plugin's runtime part that 2.3 and later ignore."""
 
 
 def plugin_tables_since_2_3() -> Mapping[str, Mapping[Path, Fields]]:
-    """Tables by plugin of 2.3 and later."""
-    kept = {
+    """Tables of 2.3 and later by plugin."""
+    runtime_tables = {
         path: {key: kind for key, kind in fields.items() if key not in IGNORED_SINCE_2_3.get(path, ())}
         for path, fields in NEW[CRI_V3].items()
     }
-    return {**plugin_tables(2), CRI_V3: kept}
+    return {**plugin_tables(2), CRI_V3: runtime_tables}
 
 
 def full_name(plugin: str, tables: Mapping[str, Mapping[Path, Fields]]) -> str:
-    """A plugin of schema 1 by its name in the tables: its last part."""
+    """The name in the tables of a plugin, which in schema 1 is only the last part."""
     if plugin in (CRI_V1, CRI_V2, CRI_V3):
         return CRI_V2 if plugin == CRI_V1 else plugin
-    return next((each for each in tables if each == plugin or each.rpartition(".")[2] == plugin), plugin)
+    return next((name for name in tables if name == plugin or name.rpartition(".")[2] == plugin), plugin)

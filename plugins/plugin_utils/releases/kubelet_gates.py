@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The feature gates that our rules know: kubelet does not start with one that it does not know, or has locked.
+"""The feature gates that rules know: kubelet does not start with an unknown gate, or if a locked one is changed.
 
-Source: pkg/features/kube_features.go. Of other gates only the versions of ``kubelet_generated`` say something.
+Source: pkg/features/kube_features.go. Other gates are known only for the versions of ``kubelet_generated``.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ DRIVER_FROM_CRI = "KubeletCgroupDriverFromCRI"
 MEMORY_MANAGER = "MemoryManager"
 MEMORY_QOS = "MemoryQoS"
 LOCKED = " locked"
-"""Ends what ``kubelet_generated.GATES`` says of a gate that takes nothing but its default."""
+"""Suffix in ``kubelet_generated.GATES`` of a gate that is locked to its default."""
 
 
 @dataclass(frozen=True)
 class Gate:
-    """The first version that knows a gate, and the first that takes nothing but true for it."""
+    """The first version that has a gate, and the first in which it is locked to true."""
 
     since: Version
     locked: Version | None = None
@@ -45,37 +45,37 @@ GATES: Mapping[str, Gate] = {
 
 def gate_problems(gates: Mapping[str, object], version: Version) -> Iterator[str]:
     """Why a kubelet of this version would not start with these gates."""
-    every = kubelet_generated.GATES.get(version)
+    table = kubelet_generated.GATES.get(version)
     for name, value in gates.items():
         gate = GATES.get(name)
-        if every is not None and (gate is None or (version >= gate.since and name not in every)):
-            yield from _by_table(every, name, value, version)
+        if table is not None and (gate is None or (version >= gate.since and name not in table)):
+            yield from _find_table_problems(table, name, value, version)
         elif gate and version < gate.since:
-            yield f"{name} came with {_text(gate.since)}"
+            yield f"{name} came with {_format(gate.since)}"
         elif gate and gate.locked and version >= gate.locked and parse_bool(value) is False:
-            yield f"{name} is locked to true since {_text(gate.locked)}"
+            yield f"{name} is locked to true since {_format(gate.locked)}"
     yield from _missing_dependencies(gates, version)
 
 
 def _missing_dependencies(gates: Mapping[str, object], version: Version) -> Iterator[str]:
-    """Gates that are on without those that they depend on: the gates' Validate, since 1.35."""
-    every = kubelet_generated.GATES.get(version)
-    if every is None or {"AllAlpha", "AllBeta"} & set(gates):
+    """Gates that are on while a gate that they depend on is off: Validate of the gates, since 1.35."""
+    table = kubelet_generated.GATES.get(version)
+    if table is None or {"AllAlpha", "AllBeta"} & set(gates):
         return
-    on = {name: parse_bool(gates[name]) if name in gates else is_default_on(known) for name, known in every.items()}
+    on = {name: parse_bool(gates[name]) if name in gates else is_default_on(known) for name, known in table.items()}
     for name, needed in kubelet_generated.GATE_NEEDS[version].items():
-        off = [each for each in needed.split("|") if on.get(each) is False]
+        off = [gate for gate in needed.split("|") if on.get(gate) is False]
         if on.get(name) and off and gates.keys() & {name, *off}:
-            yield f"{name} is on, and needs {', '.join(off)}"
+            yield f"{name} is on but needs {', '.join(off)}"
 
 
-def _by_table(every: Mapping[str, str], name: str, value: object, version: Version) -> Iterator[str]:
-    """Of a gate that no rule knows, in a version whose gates are all known."""
-    known = every.get(name)
+def _find_table_problems(table: Mapping[str, str], name: str, value: object, version: Version) -> Iterator[str]:
+    """Problems of a gate that is not in ``GATES``, in a version whose gates are all known."""
+    known = table.get(name)
     if known is None:
-        yield f"{_text(version)} has no gate {name}"
+        yield f"{_format(version)} has no gate {name}"
     elif known.endswith(LOCKED) and parse_bool(value) is (not is_default_on(known)):
-        yield f"{name} is locked to {known[: -len(LOCKED)]} in {_text(version)}"
+        yield f"{name} is locked to {known[: -len(LOCKED)]} in {_format(version)}"
 
 
 def is_default_on(known: str) -> bool:
@@ -83,5 +83,5 @@ def is_default_on(known: str) -> bool:
     return known.startswith("true")
 
 
-def _text(version: Version) -> str:
+def _format(version: Version) -> str:
     return ".".join(map(str, version))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options of kubelet's CPU and topology manager by version: with one it does not take, it does not start.
+"""Options of kubelet's CPU and topology manager by version; kubelet does not start with one that it does not accept.
 
 Source: pkg/kubelet/cm/cpumanager/policy_options.go and pkg/kubelet/cm/topologymanager/policy_options.go per version.
 """
@@ -15,7 +15,7 @@ from .versions import Version
 
 @dataclass(frozen=True)
 class OptionHistory:
-    """The first version of each stage; None where it never came to it."""
+    """The first version of each stage; None for a stage that it never had."""
 
     alpha: Version | None
     beta: Version | None
@@ -46,7 +46,7 @@ _FALSE = frozenset(("0", "f", "F", "false", "FALSE", "False"))
 
 @dataclass(frozen=True)
 class Manager:
-    """Names of a manager's gates and the versions from which they are on by default."""
+    """Names of a manager's gates, and the versions since which they are on by default."""
 
     options: Mapping[str, OptionHistory]
     gate: str
@@ -63,27 +63,27 @@ TOPOLOGY_MANAGER = Manager(
 
 
 def parse_bool(value: object) -> bool | None:
-    """Go's strconv.ParseBool; None for what it does not take."""
+    """Go's strconv.ParseBool; None for a text that it does not accept."""
     text = str(value).lower() if isinstance(value, bool) else str(value)
     return True if text in _TRUE else False if text in _FALSE else None
 
 
-def _gate(gates: Mapping[str, object], name: str, unsaid: object) -> bool:
+def _is_gate_on(gates: Mapping[str, object], name: str, default: object) -> bool:
     chosen = parse_bool(gates[name]) if name in gates else None
-    return bool(unsaid) if chosen is None else chosen
+    return bool(default) if chosen is None else chosen
 
 
 def stage_in(history: OptionHistory, version: Version) -> str | None:
-    """``Alpha``, ``Beta``, empty for a stable option, None for one that the version does not have."""
-    reached = (("", history.stable), ("Beta", history.beta), ("Alpha", history.alpha))
-    return next((stage for stage, since in reached if since and version >= since), None)
+    """``Alpha``, ``Beta``, empty for a stable option, None if the version does not have the option."""
+    stages = (("", history.stable), ("Beta", history.beta), ("Alpha", history.alpha))
+    return next((stage for stage, since in stages if since and version >= since), None)
 
 
 def gate_errors(
     manager: Manager, options: Mapping[str, object], gates: Mapping[str, object], version: Version
 ) -> Iterator[str]:
-    """Why a kubelet of this version would not start with any options."""
-    if options and not _gate(gates, manager.gate, version >= manager.gate_on):
+    """Why a kubelet of this version would not start with options at all."""
+    if options and not _is_gate_on(gates, manager.gate, version >= manager.gate_on):
         yield f"the gate {manager.gate} is off"
 
 
@@ -98,12 +98,12 @@ def option_errors(
             yield f"Kubernetes {version[0]}.{version[1]} has no option {name}"
             continue
         gate = manager.stage_gate % stage
-        if stage and not _gate(gates, gate, stage == "Beta" and version >= manager.beta_on):
+        if stage and not _is_gate_on(gates, gate, stage == "Beta" and version >= manager.beta_on):
             yield f"{name} needs the gate {gate}"
-        yield from _wrong_value(name, value)
+        yield from _find_wrong_value(name, value)
 
 
-def _wrong_value(name: str, value: object) -> Iterator[str]:
+def _find_wrong_value(name: str, value: object) -> Iterator[str]:
     if name == "max-allowable-numa-nodes":
         if not str(value).isdecimal() or len(str(value)) > 9 or int(str(value)) < 8:
             yield f"{name}={value} is not a number of 8 or more"
@@ -118,4 +118,4 @@ def option_conflicts(options: Mapping[str, object], topology_policy: str | None)
         if {first, second} <= chosen:
             yield f"{first} and {second} exclude each other"
     if "align-by-socket" in chosen and topology_policy == "single-numa-node":
-        yield "align-by-socket does not go with topologyManagerPolicy single-numa-node"
+        yield "align-by-socket cannot be combined with topologyManagerPolicy single-numa-node"

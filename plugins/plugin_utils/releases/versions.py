@@ -11,11 +11,11 @@ Version = tuple[int, int]
 
 
 def minor(text: str | None) -> Version | None:
-    """(major, minor) of a version text such as v1.34.2, 2.1.0-rc.1 or 1.6.20~ds1; None when there is none."""
-    found = re.search(r"(?<![\d.])(\d+)\.(\d+)", text or "")
-    return (int(found[1]), int(found[2])) if found else None
+    """(major, minor) of a version text such as v1.34.2, 2.1.0-rc.1 or 1.6.20~ds1; None if it has no version."""
+    match = re.search(r"(?<![\d.])(\d+)\.(\d+)", text or "")
+    return (int(match[1]), int(match[2])) if match else None
 
 
 def format_version(version: Version) -> str:
-    """As people write it: 1.34."""
+    """The usual form of a version: 1.34."""
     return ".".join(map(str, version))

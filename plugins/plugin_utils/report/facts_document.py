@@ -127,8 +127,7 @@ def _systemd(systemd: SystemdFacts, pid1: str | None) -> dict[str, Any]:
 
 
 def _writers(writers: WriterFacts) -> dict[str, Any]:
-    found = asdict(writers)
-    return {"evidence": found.pop("seen"), **found}
+    return asdict(writers)
 
 
 def machine_sections(facts: NodeFacts) -> dict[str, Any]:

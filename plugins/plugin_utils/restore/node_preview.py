@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..edit.containerd_text import BASE, predict_rendering
-from ..facts.cgroup_driver import predict_answer
+from ..facts.cgroup_driver import predict_runtime_config
 from ..facts.interpreter import interpret
 from ..facts.kubelet_layers import render_value
 from ..facts.kubelet_state import Setting
@@ -30,7 +30,7 @@ def preview_facts(snapshot: Mapping[str, Any], texts: Texts) -> NodeFacts:
     facts = interpret(changed)
     # kubelet 1.34 and newer take the driver that the CRI names, which will be what the runtime's files say then.
     answers = changed["runtime"]["cri"]
-    later = predict_answer(answers, facts.driver.runtime)
+    later = predict_runtime_config(answers, facts.driver.runtime)
     return facts if later == answers else interpret({**changed, "runtime": {**changed["runtime"], "cri": later}})
 
 

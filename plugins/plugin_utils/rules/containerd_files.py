@@ -115,7 +115,7 @@ CONTAINERD_DEFECTS: Mapping[str, DefectFinding] = {
 
 def cri_disabled(facts: NodeFacts) -> Iterator[Finding]:
     # docker's containerd.io package ships it so (containerd#4581); an import cannot take it back, lists only grow.
-    disabled = cri_plugins(facts.runtime.version, facts.runtime.schema_in_force) & set(facts.runtime.disabled_plugins)
+    disabled = cri_plugins(facts.runtime.version, facts.runtime.effective_schema) & set(facts.runtime.disabled_plugins)
     if disabled:
         yield Finding(
             "cri-disabled",

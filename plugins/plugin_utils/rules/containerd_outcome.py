@@ -50,7 +50,7 @@ def _refuse_unread_imports(draft: PlanDraft) -> Iterator[Refusal]:
     runtime = draft.runtime
     for config in runtime.layers[1:]:
         yield from unsafe_file(config)
-    for path in runtime.merged.unseen:
+    for path in runtime.merged.unrecorded:
         yield Refusal(
             "containerd-imports",
             f"imports {path}, which was not looked at",

@@ -56,7 +56,7 @@ def _refuse_files(draft: PlanDraft) -> Iterator[Refusal]:
             "crio-too-many-files",
             f"has {MAX_CRIO_DROP_INS} files or more, which is more than this release reads",
             "Merge them.",
-            file=draft.runtime.crio.folder,
+            file=draft.runtime.crio.directory,
         )
 
 
@@ -74,7 +74,7 @@ def _refuse_overriding_flags(draft: PlanDraft) -> Iterator[Refusal]:
 
 
 def _refuse_overriding_drop_ins(draft: PlanDraft) -> Iterator[Refusal]:
-    folder = draft.runtime.crio.folder if draft.runtime.crio else ""
+    folder = draft.runtime.crio.directory if draft.runtime.crio else ""
     for setting in desired_settings(draft.facts, draft.profile):
         found = effective_value(draft.runtime, setting)
         parent, _slash, name = (found.path or "").rpartition("/")

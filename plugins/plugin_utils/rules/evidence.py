@@ -50,4 +50,4 @@ def quote_claims(facts: NodeFacts, *prefixes: str) -> tuple[str, ...]:
 
 def quote_writers(facts: NodeFacts, *names: str) -> tuple[str, ...]:
     """Which of these writers were seen, and by what."""
-    return tuple(f"{name}: {facts.writers.seen[name]}" for name in names if name in facts.writers.seen)
+    return tuple(f"{name}: {facts.writers.evidence[name]}" for name in names if name in facts.writers.evidence)

@@ -81,15 +81,15 @@ def refuse_patch_directory(draft: PlanDraft) -> Iterator[Refusal]:
             "kubeadm-patches-not-a-directory",
             f"is a {found.kind}; kubeadm takes only a folder itself for --patches",
             "Name the real folder in kubeadm_patches (colocation_kubeadm_patches) and to kubeadm.",
-            file=found.folder,
+            file=found.directory,
             variable="kubeadm_patches",
         )
-    elif found.unseen:
+    elif found.incomplete_reason:
         yield Refusal(
             "kubeadm-patches-not-read",
-            f"not all patches are known: {found.unseen}",
+            f"not all patches are known: {found.incomplete_reason}",
             "Keep at most 64 readable patches of kubeletconfiguration there; one that is not known could beat all.",
-            file=found.folder,
+            file=found.directory,
             variable="kubeadm_patches",
         )
     for patch in found.patches:

@@ -72,7 +72,7 @@ def refuse_dropin_directory(draft: PlanDraft) -> Iterator[Refusal]:
     if start.unseen and reads_config_dir(draft.kubelet):
         yield Refusal(
             "dropins-not-read",
-            f"not all drop-ins are known: {start.unseen}",
+            f"not all drop-ins are known: {start.incomplete_reason}",
             "Keep at most 64 readable drop-ins in this folder; one that is not known could beat every setting.",
             file=start.config_dir,
         )

@@ -23,7 +23,7 @@ from ..facts.kubelet_accepted_values import (
     number_in,
     unused_field,
 )
-from ..facts.kubelet_layers import dropins_read, is_unset, render_value, setting_in_force
+from ..facts.kubelet_layers import dropins_read, effective_setting, is_unset, render_value
 from ..facts.kubelet_state import Setting
 from ..facts.node_state import NodeFacts
 from ..profile.kubelet_fields import CGROUP_ROOT, FEATURE_GATES, MEMORY_THROTTLING_FACTOR, READ_ONLY_PORT
@@ -49,7 +49,7 @@ class _Values:
         if key not in self._settings:
             kubelet = self.facts.kubelet
             dropins = kubelet.dropins if dropins_read(self.version, kubelet.start) else ()
-            found = setting_in_force(unused_field(key), kubelet.config, dropins, kubelet.start.running, self.version)
+            found = effective_setting(unused_field(key), kubelet.config, dropins, kubelet.start.running, self.version)
             self._settings[key] = found if key in self._kinds else None
         return self._settings[key]
 

@@ -92,7 +92,7 @@ def _missing_features(facts: NodeFacts) -> Iterator[tuple[str, str]]:
 
 
 def rubik_features_missing(facts: NodeFacts) -> Iterator[Finding]:
-    if "rubik" not in facts.writers.seen or facts.cgroup.mode is CgroupMode.V2:
+    if "rubik" not in facts.writers.evidence or facts.cgroup.mode is CgroupMode.V2:
         return
     config = facts.writers.rubik
     lacking = [(name, what) for name, what in _missing_features(facts) if config is None or name in config.features]

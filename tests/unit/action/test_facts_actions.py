@@ -45,8 +45,8 @@ WRONG: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "gone": ("node_facts", {"snapshot": "gone.json"}, ("gone.json", "No such file")),
     "no_json": ("node_facts", {"snapshot": "play.yml.txt"}, ("play.yml.txt", "not a JSON document")),
     "list": ("node_facts", {"snapshot": "list.json"}, ("list.json", "not a snapshot document")),
-    "schema": ("node_facts", {"snapshot": "schema.json"}, ("schema 9", "1 that this version reads")),
-    "part": ("node_facts", {"snapshot": "part.json"}, ("not a whole snapshot", "kubelet")),
+    "schema": ("node_facts", {"snapshot": "schema.json"}, ("schema 9", "this version reads schema 1")),
+    "part": ("node_facts", {"snapshot": "part.json"}, ("incomplete snapshot", "kubelet")),
     "facts": ("node_report", {"name": "x"}, ("missing required arguments", "facts")),
 }
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each fixture host says where it comes from. A recorded one is of the node that is named, and names no machine."""
+"""Each fixture host has its origin. A recorded host is from the named node and has no names of a machine."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def _recorded(request: pytest.FixtureRequest) -> Recorded:
     return origin, load(path)
 
 
-def asked(origin: Origin) -> NodeSpec:
-    """The node that the lab makes of the options."""
+def node_spec(origin: Origin) -> NodeSpec:
+    """The node that the lab creates from the options."""
     return checked(specification(parser().parse_args(["up", origin.node, *origin.lab])))
 
 
@@ -75,7 +75,7 @@ def test_a_recorded_host_has_no_tree(name: str) -> None:
 
 def test_the_node_is_the_one_that_is_named(recorded: Recorded) -> None:
     origin, snapshot = recorded
-    spec, facts = asked(origin), facts_document(snapshot)
+    spec, facts = node_spec(origin), facts_document(snapshot)
     assert snapshot["system"]["hostname"] == origin.node
     assert f"VERSION_CODENAME={spec.suite.value}" in snapshot["system"]["os_release"]
     assert facts["cgroup"]["mode"] == spec.cgroup.value
@@ -87,19 +87,19 @@ def test_the_node_is_the_one_that_is_named(recorded: Recorded) -> None:
         assert facts["runtime"]["version"].lstrip("v") == of_release("containerd", spec.containerd).release
 
 
-def test_nothing_secret_is_in_it(recorded: Recorded) -> None:
+def test_a_snapshot_has_no_secrets(recorded: Recorded) -> None:
     _origin, snapshot = recorded
     assert redact_snapshot(snapshot) == snapshot
 
 
-def test_the_kernel_line_names_no_folder_of_the_machine(recorded: Recorded) -> None:
-    """User-mode Linux has its disk and its sockets there."""
+def test_the_kernel_line_names_no_directory_of_the_machine(recorded: Recorded) -> None:
+    """The kernel line of user-mode Linux has the paths of its disk and its sockets."""
     words = recorded[1]["system"]["kernel_command_line"].split()
     places = [place for word in words for place in re.findall(r"(?<=[=,])/[^,]*", word)]
     assert [place for place in places if not place.startswith(("/dev/", "/lab/"))] == []
 
 
-def test_an_edit_changes_the_one_text(tmp_path: Path) -> None:
+def test_an_edit_changes_only_its_text(tmp_path: Path) -> None:
     host = described("v2-containerd-1.7-aligned").host
     path = "/var/lib/kubelet/config.yaml"
     before = snapshot_of(host, tmp_path)

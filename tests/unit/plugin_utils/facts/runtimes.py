@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What tests of containerd's files ask of a snapshot."""
+"""Facts of a snapshot's runtime for tests of containerd's files."""
 
 from __future__ import annotations
 
@@ -18,4 +18,4 @@ def driver(snapshot: Snapshot) -> DriverFacts:
 
 
 def codes(snapshot: Snapshot) -> list[str]:
-    return [each.code for each in runtime(snapshot).defects]
+    return [defect.code for defect in runtime(snapshot).defects]

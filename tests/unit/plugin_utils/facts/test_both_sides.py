@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the node's side takes along is what the controller's side reads."""
+"""The node records the fields and parameters that the controller reads."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.machine i
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import OBSERVED
 
 
-def test_the_fields_told_are_the_fields_kept() -> None:
+def test_the_node_records_exactly_the_observed_fields() -> None:
     assert sorted(FIELDS) == sorted(field.key for field in OBSERVED)
 
 
-def test_every_watched_parameter_is_one_that_may_be_told() -> None:
+def test_every_watched_parameter_may_be_reported() -> None:
     assert CGROUP_PARAMETERS <= PARAMETERS

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cgroup mode: v1, v2, hybrid, and unknown wherever the sources leave a doubt."""
+"""The cgroup mode: v1, v2, hybrid, and unknown if the sources are not clear."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ def facts(lines: list[str], magic: str | None = None, **files: str) -> Any:
 def test_the_cgroup_mode_is_found_or_unknown_with_a_reason(
     lines: list[str], magic: str | None, mode: CgroupMode
 ) -> None:
-    found = facts(lines, magic)
-    assert found.mode is mode
-    assert found.reason
+    cgroups = facts(lines, magic)
+    assert cgroups.mode is mode
+    assert cgroups.reason
 
 
 def test_a_later_mount_hides_the_earlier_one() -> None:
     assert facts(TMPFS + V1 + V2, "63677270").mode is CgroupMode.V2
 
 
-def test_v1_controllers_come_from_the_mounts_and_named_hierarchies_are_none() -> None:
-    found = facts(TMPFS + V1, "1021994")
-    assert found.controllers == ("cpu", "cpuacct", "memory")
-    assert found.mountpoints["cpu"] == "/sys/fs/cgroup/cpu,cpuacct"
+def test_v1_controllers_come_from_the_mounts_without_named_hierarchies() -> None:
+    cgroups = facts(TMPFS + V1, "1021994")
+    assert cgroups.controllers == ("cpu", "cpuacct", "memory")
+    assert cgroups.mountpoints["cpu"] == "/sys/fs/cgroup/cpu,cpuacct"
 
 
 def test_v2_controllers_come_from_the_root() -> None:

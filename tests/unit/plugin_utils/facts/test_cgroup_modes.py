@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Mount tables of the field: what each says of mode, controllers, splits, read-only mounts and nesting."""
+"""Mount tables of real systems: mode, controllers, splits, read-only mounts and nesting."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ ROOT = "/sys/fs/cgroup"
 OPTIONS = "rw,nosuid,nodev,noexec,relatime"
 
 
-def v1(number: int, folder: str, options: str, root: str = "/", mount: str = OPTIONS) -> str:
-    return f"{number} 25 0:{number} {root} {ROOT}/{folder} {mount} shared:{number} - cgroup cgroup rw,{options}"
+def v1(number: int, directory: str, options: str, root: str = "/", mount: str = OPTIONS) -> str:
+    return f"{number} 25 0:{number} {root} {ROOT}/{directory} {mount} shared:{number} - cgroup cgroup rw,{options}"
 
 
 TMPFS = f"25 18 0:22 / {ROOT} ro,nosuid,nodev,noexec shared:9 - tmpfs tmpfs ro,mode=755"
@@ -55,9 +55,9 @@ MOUNTS_OF_TYPES = {"tmpfs": "1021994", "cgroup": "27e0eb", "cgroup2": "63677270"
 
 
 def facts(lines: list[str], **more: Any) -> CgroupFacts:
-    """Facts of a mount table, with the statfs types that go with it unless given."""
-    seen = visible_mounts(lines)
-    types = {point: MOUNTS_OF_TYPES[mount.filesystem] for point, mount in seen.items()}
+    """Facts of a mount table; the statfs types match it by default."""
+    mounts = visible_mounts(lines)
+    types = {point: MOUNTS_OF_TYPES[mount.filesystem] for point, mount in mounts.items()}
     return interpret_cgroups({"mountinfo": lines, "filesystem_types": types, "files": {}, "trees": [], **more})
 
 
@@ -66,7 +66,7 @@ TABLES: dict[str, tuple[list[str], str, dict[str, str]]] = {
     "RHEL 7, co-mounts with seclabel": (RHEL_7, "v1", {"cpuacct": f"{ROOT}/cpu,cpuacct", "pids": f"{ROOT}/pids"}),
     "openEuler 22.03, v1": (OPENEULER_22_03, "v1", {"cpu": f"{ROOT}/cpu,cpuacct", "files": f"{ROOT}/files"}),
     "Debian 12, hybrid": ([*DEBIAN_12_V1, UNIFIED], "hybrid", {"cpuset": f"{ROOT}/cpuset"}),
-    "systemd 232, cgroup2 in the place of name=systemd": (
+    "systemd 232, cgroup2 instead of name=systemd": (
         [*DEBIAN_12_V1[:1], UNIFIED.replace("unified", "systemd"), *DEBIAN_12_V1[2:]],
         "hybrid",
         {"cpu": f"{ROOT}/cpu,cpuacct"},
@@ -93,26 +93,26 @@ TABLES: dict[str, tuple[list[str], str, dict[str, str]]] = {
 @pytest.mark.parametrize("table", TABLES)
 def test_mode_and_mountpoints_are_read_from_a_mount_table(table: str) -> None:
     lines, mode, mountpoints = TABLES[table]
-    found = facts(lines)
-    assert found.mode.value == mode
-    assert {name: found.mountpoints.get(name) for name in mountpoints} == mountpoints
-    assert not {"seclabel", "xattr", "rw"} & set(found.controllers)
+    cgroups = facts(lines)
+    assert cgroups.mode.value == mode
+    assert {name: cgroups.mountpoints.get(name) for name in mountpoints} == mountpoints
+    assert not {"seclabel", "xattr", "rw"} & set(cgroups.controllers)
 
 
-def test_where_cgroups_are_instead_is_said() -> None:
+def test_the_reason_names_where_cgroups_are_mounted_instead() -> None:
     assert (
         facts(TABLES["RHEL 6, elsewhere"][0]).reason
         == f"nothing is mounted at {ROOT}; cgroups are mounted at /cgroup/blkio"
     )
 
 
-def test_a_mount_table_that_was_not_read_is_no_empty_one() -> None:
+def test_an_unread_mount_table_is_not_an_empty_one() -> None:
     assert facts([], mountinfo_read=False).reason == "the mount table could not be read"
 
 
-def test_a_mode_is_unknown_where_statfs_contradicts_the_mount_table_of_a_hybrid() -> None:
-    found = facts([*DEBIAN_12_V1, UNIFIED], filesystem_types={f"{ROOT}/unified": "1021994"})
-    assert (found.mode.value, found.reason[-23:]) == ("unknown", f"at {ROOT}/unified"[-23:])
+def test_the_mode_is_unknown_if_statfs_contradicts_the_mount_table_of_a_hybrid() -> None:
+    cgroups = facts([*DEBIAN_12_V1, UNIFIED], filesystem_types={f"{ROOT}/unified": "1021994"})
+    assert (cgroups.mode.value, cgroups.reason[-23:]) == ("unknown", f"at {ROOT}/unified"[-23:])
 
 
 SPLITS = [
@@ -146,16 +146,16 @@ def test_controllers_that_the_kernel_does_not_offer() -> None:
     assert facts([]).missing == ()
 
 
-def test_hierarchies_carry_how_they_are_mounted() -> None:
-    found = {each.mountpoint: each for each in facts(DOCKER_V1).hierarchies}
-    assert (found[f"{ROOT}/memory"].read_only, found[f"{ROOT}/memory"].root) == (True, "/docker/4f3e")
-    assert [each.read_only for each in facts(DEBIAN_12_V1).hierarchies] == [False] * 11
+def test_hierarchies_have_their_mount_options() -> None:
+    hierarchies = {hierarchy.mountpoint: hierarchy for hierarchy in facts(DOCKER_V1).hierarchies}
+    assert (hierarchies[f"{ROOT}/memory"].read_only, hierarchies[f"{ROOT}/memory"].root) == (True, "/docker/4f3e")
+    assert [hierarchy.read_only for hierarchy in facts(DEBIAN_12_V1).hierarchies] == [False] * 11
 
 
 NESTED = {
     "docker with the host's cgroup namespace": (DOCKER_V1, {}, "/docker/4f3e of its hierarchy is mounted"),
-    "kind: v2 in a namespace of its own": ([V2], {ROOT: {"files": ["cgroup.procs", "cgroup.type"]}}, "has cgroup.type"),
-    "v1 in a namespace of its own": (DEBIAN_12_V1, {f"{ROOT}/memory": {"files": ["tasks"]}}, "lacks release_agent"),
+    "kind: v2 in a separate namespace": ([V2], {ROOT: {"files": ["cgroup.procs", "cgroup.type"]}}, "has cgroup.type"),
+    "v1 in a separate namespace": (DEBIAN_12_V1, {f"{ROOT}/memory": {"files": ["tasks"]}}, "has no release_agent"),
     "a node": ([V2], {ROOT: {"files": ["cgroup.procs", "io.cost.qos"]}}, None),
     "a node with v1": (
         [*DEBIAN_12_V1, UNIFIED],
@@ -172,17 +172,17 @@ NESTED = {
 @pytest.mark.parametrize("case", NESTED)
 def test_nested_cgroups_are_recognized_with_a_reason(case: str) -> None:
     lines, tops, reason = NESTED[case]
-    found = facts(lines, tops=tops).nested
-    assert found is None if reason is None else found is not None and reason in found
+    nested = facts(lines, tops=tops).nested
+    assert nested is None if reason is None else nested is not None and reason in nested
 
 
-def test_blanks_in_a_mountpoint_are_written_as_octal() -> None:
+def test_spaces_in_a_mountpoint_are_written_as_octal() -> None:
     mount = parse_mount("1 2 0:3 /a\\040b /mnt/c\\040d\\134 rw - cgroup2 none rw")
     assert mount is not None
     assert (mount.root, mount.mountpoint) == ("/a b", "/mnt/c d\\")
 
 
-def test_levels_and_what_they_lack() -> None:
+def test_levels_and_their_missing_controllers() -> None:
     tree = f"{ROOT}/kubepods.slice"
     files = {
         f"{ROOT}/cgroup.controllers": "cpuset cpu io memory pids",
@@ -193,12 +193,12 @@ def test_levels_and_what_they_lack() -> None:
         f"{tree}/kubepods-burstable.slice/cgroup.subtree_control": "",
         f"{tree}/kubepods-besteffort.slice/cgroup.subtree_control": "memory",
     }
-    found = {each.path.removeprefix(ROOT): each for each in facts([V2], files=files).levels}
-    assert {path: level.missing for path, level in found.items()} == {
+    levels = {level.path.removeprefix(ROOT): level for level in facts([V2], files=files).levels}
+    assert {path: level.missing for path, level in levels.items()} == {
         "": ("cpu", "cpuset", "io"),
         "/kubepods.slice": ("cpu", "cpuset", "io"),
         "/kubepods.slice/kubepods-burstable.slice": (),
         "/kubepods.slice/kubepods-besteffort.slice": ("cpu", "cpuset", "io", "pids"),
     }
-    assert (found["/kubepods.slice"].kind, found[""].kind) == ("domain", None)
+    assert (levels["/kubepods.slice"].kind, levels[""].kind) == ("domain", None)
     assert facts(DEBIAN_12_V1, files=files).levels == ()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values of a wrong type in the tables of containerd 1.x, as 1.6.20 and 1.7.24 take them or do not."""
+"""Values of a wrong type in the tables of containerd 1.x, which 1.6.20 and 1.7.24 accept or refuse."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ IMPORTS, OFF = 'imports = ["conf.d/*.toml"]', 'disabled_plugins = ["io.container
         pytest.param(OFF, "", id="that is switched off"),
     ],
 )
-def test_a_plugin_that_is_no_table_keeps_containerd_1_from_starting(version: str, line: str, later: str) -> None:
+def test_containerd_1_does_not_start_with_a_plugin_that_is_not_a_table(version: str, line: str, later: str) -> None:
     node = containerd(runtime_text(captured(ALIGNED), NO_TABLE.format(line)), version)
-    found = runtime(file(node, NVIDIA, later) if later else node).defects
-    assert [(each.code, each.line) for each in found][:1] == [("containerd-value-type", 4)]
+    defects = runtime(file(node, NVIDIA, later) if later else node).defects
+    assert [(defect.code, defect.line) for defect in defects][:1] == [("containerd-value-type", 4)]
 
 
 @pytest.mark.parametrize(("version", "decoded"), [("1.6.20", False), ("1.7.24", True)])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""containerd's files in all schemas: handlers and their sources, its own dump, NRI, and what keeps it from starting."""
+"""containerd's files in all schemas: handlers and their sources, its own dump, NRI, and errors at its start."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ def dumped(snapshot: Snapshot, text: str) -> Snapshot:
     return put(snapshot, {"text": text, "seconds": 0.1}, "runtime", "dump")
 
 
-def test_a_handler_names_its_program_and_the_file_that_says_so(aligned: Snapshot) -> None:
+def test_a_handler_has_its_program_and_its_source_file(aligned: Snapshot) -> None:
     drop_in = "version = 3\n" + handler(V3, "true", "nvidia") + "BinaryName = '/usr/bin/nvidia-container-runtime'\n"
     main = 'version = 3\nimports = ["conf.d/*"]\n' + handler(V3, "true")
     node = file(runtime_text(containerd(aligned, "2.1.0"), main), NVIDIA, drop_in)
-    assert [(each.name, each.source, each.binary) for each in runtime(node).handlers] == [
+    assert [(handler.name, handler.source, handler.binary) for handler in runtime(node).handlers] == [
         ("nvidia", NVIDIA, "/usr/bin/nvidia-container-runtime"),
         ("runc", RUNTIME_FILE, None),
     ]
 
 
-def test_containerds_own_reading_of_its_files_outranks_ours(aligned: Snapshot) -> None:
+def test_containerds_own_dump_takes_precedence_over_our_merge(aligned: Snapshot) -> None:
     node = dumped(imports(aligned, ""), "version = 2\n" + handler(V2, "false"))
-    (found,) = runtime(node).handlers
-    assert (found.configured, found.source) == (CGROUPFS, "containerd config dump")
+    (runc,) = runtime(node).handlers
+    assert (runc.configured, runc.source) == (CGROUPFS, "containerd config dump")
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_runc_is_built_in_until_runtimes_are_declared_to_1_7(
     aligned: Snapshot, version: str, text: str, names: list[str], undeclared: bool
 ) -> None:
     node = runtime_text(containerd(aligned, version), text)
-    assert [each.name for each in runtime(node).handlers] == names
+    assert [handler.name for handler in runtime(node).handlers] == names
     assert ("containerd-default-runtime-undeclared" in codes(node)) is undeclared
 
 
@@ -107,7 +107,7 @@ def test_old_keys_in_a_new_file_are_ignored_or_migrated(
 ) -> None:
     node = runtime_text(containerd(aligned, version), f"version = {schema}\n" + handler(V2, "true"))
     assert ("containerd-plugin-key-ignored" in codes(node)) is ignored
-    assert [each.configured for each in runtime(node).handlers] == [CGROUPFS if ignored else SYSTEMD]
+    assert [handler.configured for handler in runtime(node).handlers] == [CGROUPFS if ignored else SYSTEMD]
 
 
 V3_RUNC = f"[{V3}.containerd.runtimes.runc"
@@ -140,25 +140,25 @@ TYPES = {
 
 
 @pytest.mark.parametrize("case", TYPES)
-def test_a_value_that_containerd_does_not_decode_is_named_and_not_taken(aligned: Snapshot, case: str) -> None:
+def test_a_value_that_containerd_does_not_decode_is_reported_and_not_used(aligned: Snapshot, case: str) -> None:
     text, message = TYPES[case]
     node = runtime_text(containerd(aligned, "2.4.2"), text)
-    assert [(each.code, each.message) for each in runtime(node).defects] == [("containerd-value-type", message)]
+    assert [(defect.code, defect.message) for defect in runtime(node).defects] == [("containerd-value-type", message)]
     assert (driver(node).runtime, driver(node).live) == (None, SYSTEMD)
 
 
 @pytest.mark.parametrize("text", ['version = "2"\n', "version = 2.0\n"])
 @pytest.mark.parametrize("version", ["1.6.20", "1.7.24", "2.1.9", "2.3.0"])
-def test_a_version_that_is_no_number_is_refused_by_every_release(aligned: Snapshot, version: str, text: str) -> None:
+def test_a_version_that_is_not_a_number_is_refused_by_all_releases(aligned: Snapshot, version: str, text: str) -> None:
     node = runtime_text(containerd(aligned, version), text + handler(V2, "true") + handler(V3, "true"))
-    assert "containerd-value-type" in [each.code for each in runtime(node).defects]
+    assert "containerd-value-type" in [defect.code for defect in runtime(node).defects]
     assert driver(node).runtime is None
 
 
 @pytest.mark.parametrize("word", ['"true"', "1", "[true]"])
-def test_an_option_of_another_type_is_named_and_not_taken(aligned: Snapshot, word: str) -> None:
+def test_an_option_of_another_type_is_reported_and_not_used(aligned: Snapshot, word: str) -> None:
     node = runtime_text(containerd(aligned, "2.4.2"), "version = 3\n" + handler(V3, word))
-    assert [(each.code, each.message) for each in runtime(node).defects] == [
+    assert [(defect.code, defect.message) for defect in runtime(node).defects] == [
         ("containerd-option-type", "handler runc: SystemdCgroup is not true or false"),
     ]
     assert driver(node).runtime is None
@@ -168,7 +168,7 @@ def test_an_option_of_another_type_is_named_and_not_taken(aligned: Snapshot, wor
 def test_every_spelling_of_an_option_is_decoded(aligned: Snapshot, options: str) -> None:
     text = f"[{V3}.containerd.runtimes.runc.options]\n{options}\n"
     node = runtime_text(containerd(aligned, "2.4.2"), "version = 3\n" + text)
-    assert [each.code for each in runtime(node).defects] == ["containerd-option-type"]
+    assert [defect.code for defect in runtime(node).defects] == ["containerd-option-type"]
     assert driver(node).runtime is None
 
 
@@ -179,7 +179,7 @@ def test_a_value_that_a_later_file_replaces_is_not_decoded(aligned: Snapshot, ve
     node = containerd(file(runtime_text(aligned, main), NVIDIA, "version = 2\n" + handler(cri, "true")), version)
     assert "containerd-value-type" not in codes(node)
     assert "containerd-value-type" in codes(runtime_text(node, "oom_score = '0'\n" + main))
-    assert [each.configured for each in runtime(node).handlers] == [SYSTEMD]
+    assert [handler.configured for handler in runtime(node).handlers] == [SYSTEMD]
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_a_value_that_a_later_file_replaces_is_not_decoded(aligned: Snapshot, ve
 )
 def test_values_of_other_tables_are_decoded_too(aligned: Snapshot, version: str, text: str, message: str) -> None:
     node = runtime(containerd(runtime_text(aligned, "version = 2\n" + text), version))
-    assert [each.code for each in node.defects] == ["containerd-value-type"]
+    assert [defect.code for defect in node.defects] == ["containerd-value-type"]
     assert node.defects[0].message.endswith(message)
 
 
@@ -216,12 +216,12 @@ def test_values_of_other_tables_are_decoded_too(aligned: Snapshot, version: str,
         ("2.4.2", f"version = 2\n[{V2}.containerd]\ndefault_runtime = 3\n"),
     ],
 )
-def test_what_is_not_decoded_may_have_any_type(aligned: Snapshot, version: str, text: str) -> None:
+def test_a_value_that_is_not_decoded_may_have_any_type(aligned: Snapshot, version: str, text: str) -> None:
     assert "containerd-value-type" not in codes(containerd(runtime_text(aligned, text), version))
 
 
 @pytest.mark.parametrize("pattern", ["/etc/a/[*.toml", "/etc/a/[]*.toml", "/etc/a/*[a-]", "/etc/*\\\\"])
-def test_a_pattern_that_go_refuses_is_named(aligned: Snapshot, pattern: str) -> None:
+def test_a_pattern_that_go_refuses_is_reported(aligned: Snapshot, pattern: str) -> None:
     node = runtime_text(aligned, f'version = 2\nimports = ["{pattern}"]\n')
     assert codes(node) == ["containerd-import-pattern"]
 
@@ -232,15 +232,15 @@ def test_up_to_1_7_deprecated_tables_are_handlers(aligned: Snapshot) -> None:
         text += handler(V2, "false").replace("runtimes.runc", key)
     snapshot = containerd(runtime_text(aligned, text), "1.7.24")
     node = runtime(snapshot)
-    assert [(each.name, each.configured) for each in node.handlers] == [
+    assert [(handler.name, handler.configured) for handler in node.handlers] == [
         ("default", CGROUPFS),
         ("runc", SYSTEMD),
         ("untrusted", CGROUPFS),
     ]
     assert (node.default_handler, driver(snapshot).runtime) == ("default", None)
-    assert [each.source for each in node.handlers] == [RUNTIME_FILE] * 3
+    assert [handler.source for handler in node.handlers] == [RUNTIME_FILE] * 3
     newer = runtime(containerd(runtime_text(aligned, text), "2.4.2"))
-    assert ([each.name for each in newer.handlers], newer.default_handler) == (["runc"], "runc")
+    assert ([handler.name for handler in newer.handlers], newer.default_handler) == (["runc"], "runc")
 
 
 @pytest.mark.parametrize(
@@ -252,14 +252,14 @@ def test_up_to_1_7_deprecated_tables_are_handlers(aligned: Snapshot) -> None:
         ("2.4.2", "version = 3\ndisabled_plugins = ['io.containerd.nri.v1.nri']\n", True),
     ],
 )
-def test_the_name_that_switches_nri_off_depends_on_the_schema(
+def test_the_name_that_disables_nri_depends_on_the_schema(
     aligned: Snapshot, version: str, text: str, off: bool
 ) -> None:
     assert runtime(containerd(runtime_text(aligned, text), version)).nri.configured is not off
 
 
 @pytest.mark.parametrize(("last", "named"), [(2, False), (5, True)])
-def test_up_to_2_2_a_schema_that_is_too_new_counts_in_the_last_file(aligned: Snapshot, last: int, named: bool) -> None:
+def test_up_to_2_2_only_the_last_file_can_be_too_new(aligned: Snapshot, last: int, named: bool) -> None:
     node = imports(aligned, f"version = {last}\n", f"version = {7 - last}\n")
     assert ("containerd-config-too-new" in codes(containerd(node, "1.7.24"))) is named
     assert "containerd-config-too-new" in codes(containerd(node, "2.4.2"))
@@ -291,7 +291,7 @@ def test_a_byte_order_mark_keeps_containerd_2_from_starting(aligned: Snapshot) -
     node = runtime(snapshot)
     assert driver(snapshot).runtime is None
     assert node.config.problem is not None
-    assert node.config.problem.message == "begins with a byte order mark, with which containerd 2 does not start"
+    assert node.config.problem.message == "begins with a byte order mark; containerd 2 does not start with it"
 
 
 UNKNOWN_RELEASE = {
@@ -316,22 +316,22 @@ UNKNOWN_RELEASE = {
 
 
 @pytest.mark.parametrize("case", UNKNOWN_RELEASE)
-def test_of_an_unknown_release_only_what_all_releases_agree_on_is_known(aligned: Snapshot, case: str) -> None:
+def test_the_driver_of_an_unknown_release_is_the_one_of_all_releases(aligned: Snapshot, case: str) -> None:
     main, drop_in, known = UNKNOWN_RELEASE[case]
     node = runtime_text(unknown_release(aligned), main)
-    found = facts_of(node if drop_in is None else file(node, NVIDIA, drop_in))
-    assert (found.runtime.version, found.driver.runtime) == (None, known)
+    facts = facts_of(node if drop_in is None else file(node, NVIDIA, drop_in))
+    assert (facts.runtime.version, facts.driver.runtime) == (None, known)
 
 
 def test_a_dump_has_options_as_the_file_spells_them(aligned: Snapshot) -> None:
-    """As 2.4.2 dumps them: the default of runc beside the key of the file, which counts."""
+    """As 2.4.2 dumps them: the default of runc, and the key of the file, which is effective."""
     main = f"version = 3\n[{V3}.containerd.runtimes.runc.options]\nsystemdcgroup = true\n"
     node = dumped(runtime_text(containerd(aligned, "2.4.2"), main), main + "SystemdCgroup = false\n")
-    (found,) = runtime(node).handlers
-    assert (found.configured, found.source) == (SYSTEMD, RUNTIME_FILE)
+    (runc,) = runtime(node).handlers
+    assert (runc.configured, runc.source) == (SYSTEMD, RUNTIME_FILE)
 
 
-def test_nri_is_switched_off_in_any_letter_case(aligned: Snapshot) -> None:
+def test_nri_is_disabled_in_any_letter_case(aligned: Snapshot) -> None:
     text = 'version = 3\n[plugins."io.containerd.nri.v1.nri"]\nDisable = true\n'
     assert not runtime(runtime_text(containerd(aligned, "2.4.2"), text)).nri.configured
 
@@ -345,16 +345,16 @@ def test_nri_is_switched_off_in_any_letter_case(aligned: Snapshot) -> None:
         ("2.1.0", "version = 3\n" + handler(V3, "true"), "version = 3\n"),
     ],
 )
-def test_a_dump_that_cannot_be_believed_is_left_aside(aligned: Snapshot, version: str, main: str, text: str) -> None:
-    (found,) = runtime(dumped(runtime_text(containerd(aligned, version), main), text)).handlers
-    assert (found.configured, found.source) == (SYSTEMD, RUNTIME_FILE)
+def test_an_unreliable_dump_is_ignored(aligned: Snapshot, version: str, main: str, text: str) -> None:
+    (runc,) = runtime(dumped(runtime_text(containerd(aligned, version), main), text)).handlers
+    assert (runc.configured, runc.source) == (SYSTEMD, RUNTIME_FILE)
 
 
 @pytest.mark.parametrize("version", ["2.0.6", "2.0.50", "2.1.0"])
 def test_later_dumps_show_what_was_migrated(aligned: Snapshot, version: str) -> None:
     node = runtime_text(containerd(aligned, version), "version = 2\n" + handler(V2, "true"))
-    (found,) = runtime(dumped(node, "version = 3\n" + handler(V3, "false"))).handlers
-    assert found.configured is CGROUPFS
+    (runc,) = runtime(dumped(node, "version = 3\n" + handler(V3, "false"))).handlers
+    assert runc.configured is CGROUPFS
 
 
 @pytest.mark.parametrize(
@@ -389,13 +389,14 @@ RELATIVE = 'socket_path = "run/x.sock"\n'
         ("1.6.20", f"[{NRI}]\n{RELATIVE}", "", None),
     ],
 )
-def test_a_relative_nri_socket_is_named_where_it_counts(
+def test_a_relative_nri_socket_is_reported_if_it_is_effective(
     aligned: Snapshot, version: str, main: str, drop_in: str, named: str | None
 ) -> None:
     text = f"version = 2\nimports = ['{NVIDIA}']\n" + handler(V2, "true") + main
     node = containerd(file(runtime_text(aligned, text), NVIDIA, "version = 2\n" + drop_in), version)
-    found = [each for each in runtime(node).defects if each.code == "nri-socket-relative"]
-    assert [(each.file, each.message) for each in found] == ([(named, 'socket_path = "run/x.sock"')] if named else [])
+    defects = [defect for defect in runtime(node).defects if defect.code == "nri-socket-relative"]
+    expected = [(named, 'socket_path = "run/x.sock"')] if named else []
+    assert [(defect.file, defect.message) for defect in defects] == expected
 
 
 def test_a_socket_older_than_containerd_is_stale(aligned: Snapshot) -> None:
@@ -405,7 +406,7 @@ def test_a_socket_older_than_containerd_is_stale(aligned: Snapshot) -> None:
 
 
 SILENT = {
-    "a built-in handler with an option on 2.x": (
+    "a built-in handler with an option in 2.x": (
         "2.1.0",
         f"version = 3\n[{V3}.containerd.runtimes.runc.options]\nSystemdCgroup = true\n",
     ),
@@ -434,17 +435,15 @@ def test_a_file_without_a_defect_has_no_finding(aligned: Snapshot, case: str) ->
     assert codes(runtime_text(containerd(aligned, version), text)) == []
 
 
-def test_the_default_runtime_is_looked_for_where_the_last_file_names_it(aligned: Snapshot) -> None:
-    node = imports(
-        containerd(aligned, "2.1.0"),
-        f'version = 2\n[{V2}.containerd]\ndefault_runtime_name = "nvidia"\n',
-    )
-    (found,) = runtime(node).defects
-    assert (found.code, found.file) == ("containerd-default-runtime-undeclared", NVIDIA)
+def test_an_undeclared_default_runtime_is_reported_in_the_last_file_that_sets_it(aligned: Snapshot) -> None:
+    text = f'version = 2\n[{V2}.containerd]\ndefault_runtime_name = "nvidia"\n'
+    node = imports(containerd(aligned, "2.1.0"), text)
+    (defect,) = runtime(node).defects
+    assert (defect.code, defect.file) == ("containerd-default-runtime-undeclared", NVIDIA)
     assert runtime(node).default_handler == "nvidia"
 
 
-def test_handlers_other_than_runc_have_no_type_built_in(aligned: Snapshot) -> None:
+def test_handlers_other_than_runc_have_no_built_in_type(aligned: Snapshot) -> None:
     text = f"version = 3\n[{V3}.containerd.runtimes.nvidia.options]\nBinaryName = '/x'\n"
-    (found,) = runtime(runtime_text(containerd(aligned, "2.1.0"), text)).defects
-    assert (found.code, found.message) == ("containerd-handler-without-type", "handler nvidia has no runtime_type")
+    (defect,) = runtime(runtime_text(containerd(aligned, "2.1.0"), text)).defects
+    assert (defect.code, defect.message) == ("containerd-handler-without-type", "handler nvidia has no runtime_type")

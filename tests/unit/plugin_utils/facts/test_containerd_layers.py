@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""containerd's merge rules, release by release: texts of a main file and its drop-in, and what is in force of them."""
+"""containerd's merge rules by release: texts of a main file and its drop-in, and their effective values."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def config(path: str, text: str | None) -> ConfigFile:
 
 def layers(version: str | None, main: str | None, **files: str | None) -> Layers:
     """Layers of a main file and drop-ins in conf.d, by name."""
-    found = {f"/etc/containerd/conf.d/{name}.toml": text for name, text in files.items()}
-    configs = {path: config(path, text) for path, text in {MAIN: main, **found}.items()}
+    drop_ins = {f"/etc/containerd/conf.d/{name}.toml": text for name, text in files.items()}
+    configs = {path: config(path, text) for path, text in {MAIN: main, **drop_ins}.items()}
     return read_layers(configs[MAIN], configs, version)
 
 
-# release, main file, drop-in -> SystemdCgroup of runc, and the file that says it
+# release, main file, drop-in -> SystemdCgroup of runc, and its source file
 TABLE = {
     "2.4 reads fields in any letter case": (
         "2.4.2",
@@ -54,7 +54,7 @@ TABLE = {
         True,
         "m",
     ),
-    "2.4 takes names of plugins exactly": (
+    "2.4 reads names of plugins case-sensitively": (
         "2.4.2",
         "version = 3\n" + option(V3.replace("cri", "CRI"), "true"),
         None,
@@ -68,7 +68,7 @@ TABLE = {
         None,
         "m",
     ),
-    "2.4 lets the key in small letters count, whichever file has it": (
+    "2.4 prefers the key in lower case, whichever file has it": (
         "2.4.2",
         ALL + f"version = 3\n[{V3}.containerd.runtimes.runc.options]\nsystemdcgroup = true\n",
         "version = 3\n" + option(V3, "false"),
@@ -117,14 +117,14 @@ TABLE = {
         False,
         "m",
     ),
-    "1.7 replaces the table whole": (
+    "1.7 replaces the whole table": (
         "1.7.24",
         ALL + "version = 2\n" + option(V2, "true"),
         option(V2, "false"),
         False,
         "d",
     ),
-    "1.7 drops what a small drop-in lacks (containerd#5837)": (
+    "1.7 drops settings that a small drop-in does not have (containerd#5837)": (
         "1.7.24",
         ALL + "version = 2\n" + option(V2, "true"),
         f"version = 2\n[{V2}.registry]\nconfig_path = '/etc/certs'\n",
@@ -148,7 +148,7 @@ TABLE = {
         True,
         "m",
     ),
-    "2.1 overrides inside plugins with false too": (
+    "2.1 overrides below plugins, also with false": (
         "2.1.9",
         ALL + "version = 3\n" + option(V3, "true"),
         "version = 3\n" + option(V3, "false"),
@@ -199,8 +199,8 @@ TABLE = {
         "d",
     ),
     "2.1 reads new keys in an old file": ("2.1.0", "version = 2\n" + option(V3, "true"), None, True, "m"),
-    "2.1 takes no notice of old keys in a new file": ("2.1.0", "version = 3\n" + option(V2, "true"), None, None, None),
-    "2.2 takes no notice of them either": ("2.2.4", "version = 3\n" + option(V2, "true"), None, None, None),
+    "2.1 ignores old keys in a new file": ("2.1.0", "version = 3\n" + option(V2, "true"), None, None, None),
+    "2.2 ignores them, too": ("2.2.4", "version = 3\n" + option(V2, "true"), None, None, None),
     "2.3 migrates old keys in a file of schema 3": ("2.3.0", "version = 3\n" + option(V2, "true"), None, True, "m"),
     "2.4 migrates old keys in a drop-in of schema 3": (
         "2.4.2",
@@ -216,21 +216,21 @@ TABLE = {
         False,
         "m",
     ),
-    "2.4 takes no notice of old keys in a file of schema 4": (
+    "2.4 ignores old keys in a file of schema 4": (
         "2.4.2",
         "version = 4\n" + option(V2, "true"),
         None,
         None,
         None,
     ),
-    "2.2 goes by the last version named: the old main file is lost": (
+    "2.2 uses the last version: the old main file is lost": (
         "2.2.0",
         ALL + "version = 2\n" + option(V2, "true"),
         f"version = 3\n[{V3}.cni]\nbin_dir = '/opt'\n",
         None,
         None,
     ),
-    "2.2 goes by the last version named: an old drop-in only fills gaps": (
+    "2.2 uses the last version: an old drop-in only fills gaps": (
         "2.2.0",
         ALL + "version = 3\n" + option(V3, "true"),
         "version = 2\n" + option(V2, "false"),
@@ -285,11 +285,11 @@ TABLE = {
 
 
 @pytest.mark.parametrize("case", TABLE)
-def test_what_is_in_force(case: str) -> None:
+def test_the_effective_driver_and_its_source(case: str) -> None:
     version, main, drop_in, word, source = TABLE[case]
-    found = layers(version, main, **{"50-x": drop_in})
-    assert systemd_cgroup_option(declared_handlers(found.cri).get("runc")) is word
-    assert source_of(found, "runc") == {"m": MAIN, "d": DROP, None: None}[source]
+    merged = layers(version, main, **{"50-x": drop_in})
+    assert systemd_cgroup_option(declared_handlers(merged.cri).get("runc")) is word
+    assert source_of(merged, "runc") == {"m": MAIN, "d": DROP, None: None}[source]
 
 
 TOP = {
@@ -297,9 +297,9 @@ TOP = {
     "an empty text cannot override": ("2.1.0", 'root = "/a"\n', 'root = ""\n', "root", "/a"),
     "a text overrides": ("1.7.0", 'root = "/a"\n', 'root = "/b"\n', "root", "/b"),
     "lists grow": ("1.7.0", 'disabled_plugins = ["a"]\n', 'disabled_plugins = ["b"]\n', "disabled_plugins", ["a", "b"]),
-    "an empty list takes nothing away": ("2.1.0", 'disabled_plugins = ["cri"]\n', "disabled_plugins = []\n",
+    "an empty list removes nothing": ("2.1.0", 'disabled_plugins = ["cri"]\n', "disabled_plugins = []\n",
                                          "disabled_plugins", ["cri"]),
-    "lists are united": ("2.1.0", 'disabled_plugins = ["a"]\n', 'disabled_plugins = ["a", "b"]\n',
+    "lists are joined": ("2.1.0", 'disabled_plugins = ["a"]\n', 'disabled_plugins = ["a", "b"]\n',
                          "disabled_plugins", ["a", "b"]),
     "tables of the server are merged": ("2.1.0", "[grpc]\nuid = 1\ngid = 2\n", "[grpc]\nuid = 0\ngid = 3\n",
                                         "grpc", {"uid": 1, "gid": 3}),
@@ -324,11 +324,11 @@ def test_imports_are_read_breadth_first_and_once() -> None:
         "/etc/containerd/sub/deep/3.toml": "",
     }
     configs = {path: config(path, text) for path, text in texts.items()}
-    found = read_layers(configs[MAIN], configs, "1.7.0")
-    assert [each.path.removeprefix("/etc/containerd/") for each in found.files] == [
+    merged = read_layers(configs[MAIN], configs, "1.7.0")
+    assert [layer.path.removeprefix("/etc/containerd/") for layer in merged.files] == [
         *("config.toml", "a.toml", "b.toml", "sub/1.toml", "sub/2.toml"),
     ]
-    assert found.missing == ()
+    assert merged.missing == ()
 
 
 @pytest.mark.parametrize(
@@ -342,32 +342,32 @@ def test_imports_are_read_breadth_first_and_once() -> None:
         ("/x/../x/b*", ["/x/b.toml"]),
     ],
 )
-def test_globs_as_go_understands_them(pattern: str, names: list[str]) -> None:
+def test_patterns_match_as_in_go(pattern: str, names: list[str]) -> None:
     paths = {MAIN: f'imports = ["{pattern}"]\n', "/x/a.toml": "", "/x/b.toml": "", "/x/c.conf": "", "/x/d/e.toml": ""}
     configs = {path: config(path, text) for path, text in paths.items()}
-    assert [each.path for each in read_layers(configs[MAIN], configs, "2.1.0").files[1:]] == names
+    assert [layer.path for layer in read_layers(configs[MAIN], configs, "2.1.0").files[1:]] == names
 
 
-def test_imports_that_name_no_file_and_those_nobody_captured() -> None:
+def test_imports_without_a_file_and_unrecorded_imports() -> None:
     configs = {
         MAIN: config(MAIN, 'imports = ["/gone.toml", "/unseen.toml", 7]\n'),
         "/gone.toml": config("/gone.toml", None),
     }
-    found = read_layers(configs[MAIN], configs, "1.7.0")
-    assert found.missing == ("/gone.toml",)
-    assert found.unseen == ("/unseen.toml", "/etc/containerd/7")
+    merged = read_layers(configs[MAIN], configs, "1.7.0")
+    assert merged.missing == ("/gone.toml",)
+    assert merged.unrecorded == ("/unseen.toml", "/etc/containerd/7")
 
 
 def test_a_file_that_cannot_be_read_is_a_layer_without_values() -> None:
     broken = ConfigFile(DROP, "regular", problem=Problem(DROP, "garbage", 1))
     configs = {MAIN: config(MAIN, ALL + "version = 2\n" + option(V2, "true")), DROP: broken}
-    found = read_layers(configs[MAIN], configs, "1.7.0")
-    assert found.files[1].problem
-    assert systemd_cgroup_option(declared_handlers(found.cri)["runc"]) is True
+    merged = read_layers(configs[MAIN], configs, "1.7.0")
+    assert merged.files[1].problem
+    assert systemd_cgroup_option(declared_handlers(merged.cri)["runc"]) is True
 
 
 @pytest.mark.parametrize("text", ['imports = "x"\n', "plugins = 3\n", f'[{V2}]\ncontainerd = "x"\n', 'version = "3"\n'])
-def test_shapes_that_nobody_expects_declare_no_handler(text: str) -> None:
+def test_unexpected_types_declare_no_handler(text: str) -> None:
     for version in ("1.7.0", "2.1.0", "2.3.0", None):
         assert declared_handlers(layers(version, text).cri) == {}
         assert source_of(layers(version, text), "runc") is None

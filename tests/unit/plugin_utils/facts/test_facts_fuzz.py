@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hostile configuration texts are read, or named as the problem they are; the rest of the node is still told."""
+"""Hostile configuration texts are read or reported as a problem; all other facts are still reported."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ STATES += [
 STATES += ['{"policyName":"static","defaultCpuSet":"0-99999999999"}']
 
 
-def told(snapshot: dict[str, Any]) -> dict[str, Any]:
+def assess_node(snapshot: dict[str, Any]) -> dict[str, Any]:
     began = time.process_time()
     document = assess(snapshot, {})
     assert time.process_time() - began < 5
@@ -77,44 +77,46 @@ def told(snapshot: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", YAML)
 def test_a_hostile_kubelet_file_does_not_hide_the_node(name: str) -> None:
-    told(kubelet_text(captured(ALIGNED), YAML[name]))
+    assess_node(kubelet_text(captured(ALIGNED), YAML[name]))
 
 
 @pytest.mark.parametrize("name", TOML)
 def test_a_hostile_containerd_file_does_not_hide_the_node(name: str) -> None:
-    told(runtime_text(captured(ALIGNED), TOML[name]))
+    assess_node(runtime_text(captured(ALIGNED), TOML[name]))
 
 
 @pytest.mark.parametrize("text", STATES, ids=range(len(STATES)))
 def test_a_hostile_checkpoint_does_not_hide_the_node(text: str) -> None:
-    told(checkpoint(captured(ALIGNED), text))
+    assess_node(checkpoint(captured(ALIGNED), text))
 
 
 @pytest.mark.parametrize("name", ["bomb", "itself", "unknown tag", "deep flow", "duplicate", "two documents", "list"])
 def test_what_cannot_be_read_is_a_finding_that_names_the_file(name: str) -> None:
-    found = told(kubelet_text(captured(ALIGNED), YAML[name]))["findings"]
-    named = [each for each in found if any("/var/lib/kubelet/config.yaml" in line for line in each["evidence"])]
-    assert named or any("/var/lib/kubelet/config.yaml" in each["summary"] for each in found)
+    findings = assess_node(kubelet_text(captured(ALIGNED), YAML[name]))["findings"]
+    named = [
+        finding for finding in findings if any("/var/lib/kubelet/config.yaml" in line for line in finding["evidence"])
+    ]
+    assert named or any("/var/lib/kubelet/config.yaml" in finding["summary"] for finding in findings)
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.text("ab:-&*[]{}<!|>\"'# \n\t=.1?,", max_size=60))
 @example("a: &a\n  <<: [*a, *a]")
 @example("<<: 1")
-def test_any_text_in_the_place_of_a_file_leaves_the_other_facts(text: str) -> None:
-    told(kubelet_text(captured(ALIGNED), text))
-    told(runtime_text(captured(ALIGNED), text))
-    told(checkpoint(captured(ALIGNED), text))
+def test_any_text_of_a_file_leaves_the_other_facts(text: str) -> None:
+    assess_node(kubelet_text(captured(ALIGNED), text))
+    assess_node(runtime_text(captured(ALIGNED), text))
+    assess_node(checkpoint(captured(ALIGNED), text))
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.text(max_size=12) | st.sampled_from(["--config", "--cgroup-driver", "--cgroup-driver=", "=", "--"])))
 def test_any_command_line_leaves_the_other_facts(argv: list[str]) -> None:
     snapshot = put(captured(ALIGNED), argv, "kubelet", "processes", 0, "argv")
-    told(put(snapshot, argv, "runtime", "processes", 0, "argv"))
+    assess_node(put(snapshot, argv, "runtime", "processes", 0, "argv"))
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.dictionaries(st.text("0123456789:/.kubepodscri-\n", max_size=60), st.just(1), max_size=4))
 def test_any_text_of_the_cgroup_of_a_process_leaves_the_other_facts(containers: dict[str, int]) -> None:
-    told(put(captured(ALIGNED), containers, "containers"))
+    assess_node(put(captured(ALIGNED), containers, "containers"))

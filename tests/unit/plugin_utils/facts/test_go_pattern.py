@@ -39,10 +39,10 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.container
         ("{a,b}", "a", False),
     ],
 )
-def test_a_pattern_matches_what_go_says(pattern: str, name: str, matches: bool) -> None:
-    found = compile_go_pattern(pattern)
-    assert found is not None
-    assert (found.fullmatch(name) is not None) is matches
+def test_a_pattern_matches_as_in_go(pattern: str, name: str, matches: bool) -> None:
+    regex = compile_go_pattern(pattern)
+    assert regex is not None
+    assert (regex.fullmatch(name) is not None) is matches
 
 
 @pytest.mark.parametrize("pattern", ["[]a]", "[-]", "[x-]", "[-x]", "[a-b-c]", "[", "[^", "[^bc", "a[", "a\\", "[a\\"])

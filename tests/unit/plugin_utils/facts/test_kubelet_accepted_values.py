@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values of another type than kubelet's, by the table that is generated out of its types."""
+"""Values of a wrong type, by the table that is generated from kubelet's types."""
 
 from __future__ import annotations
 
@@ -59,15 +59,15 @@ def test_a_value_of_the_right_type_is_not_found(values: dict[str, Any]) -> None:
     assert places(values) == []
 
 
-def test_json_takes_no_fraction_for_a_whole_number() -> None:
+def test_json_does_not_accept_a_fraction_as_a_whole_number() -> None:
     assert places({"maxPods": 110.0}, is_json=True) == ["maxPods"]
 
 
-def test_drop_ins_take_keys_in_any_letters() -> None:
+def test_the_keys_of_drop_ins_are_read_in_any_letter_case() -> None:
     assert [wrong.path for wrong in wrong_types_of_dropins({"MaxPods": "110"}, VERSION)] == [("MaxPods",)]
 
 
-def test_a_field_that_came_later_is_ignored() -> None:
+def test_a_newer_field_is_ignored() -> None:
     assert list(wrong_types({"failCgroupV1": "no"}, (1, 30), is_json=False)) == []
     assert places({"failCgroupV1": "no"}) == ["failCgroupV1"]
 
@@ -86,7 +86,7 @@ def test_the_line_of_a_value_is_found_in_the_text(text: str, path: tuple[str | i
     assert line_of(text, path) == line
 
 
-def test_the_line_is_that_of_the_text_that_is_read() -> None:
+def test_the_line_is_the_one_in_the_original_text() -> None:
     text = "\ufeffmaxPods: x\r\nsyncFrequency: y\r\n"
     lines = [line_of(text, wrong.path) for wrong in wrong_types(read_kubelet(text), VERSION, is_json=False)]
     assert lines == [1, 2]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet's files as kubelet decodes them; each case was found by the stage ``judges``."""
+"""kubelet's files as kubelet decodes them; the stage ``judges`` found each of these cases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.test_k
 )
 
 
-def in_force(key: str, main: str, flags: tuple[str, ...] = (), **dropins: str) -> Any:
+def effective_value(key: str, main: str, flags: tuple[str, ...] = (), **dropins: str) -> Any:
     texts = {name: TYPE + text for name, text in dropins.items()}
     settings = facts(evidence("1.35.4", TYPE + main, flags, **texts)).settings
     return settings[key].value if key in settings else None
@@ -35,10 +35,10 @@ def in_force(key: str, main: str, flags: tuple[str, ...] = (), **dropins: str) -
     ],
 )
 def test_a_part_that_kubelet_ignores(key: str, text: str, value: Any) -> None:
-    assert in_force(key, text) == value
+    assert effective_value(key, text) == value
 
 
-def test_what_is_ignored_is_named_with_its_line() -> None:
+def test_an_ignored_part_is_reported_with_its_line() -> None:
     ignored = facts(evidence("1.35.4", TYPE + "maxPods: 1\nmaxPods: 2\n")).config.ignored
     assert ignored is not None
     assert (ignored.line, ignored.message) == (4, "duplicate key 'maxPods'")
@@ -47,8 +47,8 @@ def test_what_is_ignored_is_named_with_its_line() -> None:
 def test_a_repeated_key_of_json_adds_to_a_table() -> None:
     reserved = '"systemReserved": {"cpu": "1"}, "systemReserved": {"memory": "1Gi"}'
     text = f'{{"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", {reserved}}}'
-    found = facts(evidence("1.35.4", text))
-    assert found.settings["systemReserved"].value == {"cpu": "1", "memory": "1Gi"}
+    kubelet = facts(evidence("1.35.4", text))
+    assert kubelet.settings["systemReserved"].value == {"cpu": "1", "memory": "1Gi"}
 
 
 @pytest.mark.parametrize("text", ["maxPods: 1\nmaxPods: 2\n", "maxPods: 1\n<<: {maxPods: 2}\n"])
@@ -59,7 +59,7 @@ def test_a_drop_in_with_a_repeated_key_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["apiVersion", "kind"])
-def test_a_drop_in_needs_its_type_letter_by_letter(name: str) -> None:
+def test_the_type_of_a_drop_in_is_case_sensitive(name: str) -> None:
     text = TYPE.replace(name, name.upper())
     (dropin,) = facts(evidence("1.35.4", TYPE, own=text)).dropins
     assert dropin.problem is not None
@@ -68,8 +68,8 @@ def test_a_drop_in_needs_its_type_letter_by_letter(name: str) -> None:
 
 def test_thresholds_of_a_drop_in_are_added_to_the_default_ones() -> None:
     own = 'evictionHard: {"memory.available": "10%"}\n'
-    assert in_force("evictionHard", "", own=own) == {**DEFAULT_EVICTION_HARD, "memory.available": "10%"}
-    assert in_force("evictionHard", "evictionHard: {}\n", own=own) == {"memory.available": "10%"}
+    assert effective_value("evictionHard", "", own=own) == {**DEFAULT_EVICTION_HARD, "memory.available": "10%"}
+    assert effective_value("evictionHard", "evictionHard: {}\n", own=own) == {"memory.available": "10%"}
 
 
 @pytest.mark.parametrize(
@@ -81,11 +81,11 @@ def test_thresholds_of_a_drop_in_are_added_to_the_default_ones() -> None:
         ("failSwapOn", "", "FailSwapOn: false\n", "true"),
     ],
 )
-def test_a_drop_ins_key_in_other_letters_counts_as_kubelet_decodes_it(
+def test_a_drop_ins_key_in_another_letter_case_is_read_as_kubelet_decodes_it(
     key: str, main: str, own: str, value: Any
 ) -> None:
-    assert in_force(key, main, own=own) == value
+    assert effective_value(key, main, own=own) == value
 
 
-def test_the_main_file_takes_no_key_in_other_letters() -> None:
-    assert in_force("systemReserved", "SystemReserved: {cpu: 500m}\n") is None
+def test_the_keys_of_the_main_file_are_case_sensitive() -> None:
+    assert effective_value("systemReserved", "SystemReserved: {cpu: 500m}\n") is None

@@ -23,8 +23,8 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.test_k
 
 
 def test_an_empty_text_of_a_dropin_resets_to_the_default() -> None:
-    found = facts(evidence("1.35.0", "cgroupDriver: systemd\n", a=TYPE + 'cgroupDriver: ""\n'))
-    assert value(found, "cgroupDriver") == ("cgroupfs", "kubelet's default")
+    kubelet = facts(evidence("1.35.0", "cgroupDriver: systemd\n", a=TYPE + 'cgroupDriver: ""\n'))
+    assert value(kubelet, "cgroupDriver") == ("cgroupfs", "kubelet's default")
 
 
 DEFAULTED = {
@@ -47,7 +47,7 @@ def test_null_is_the_default_of_every_field_that_has_one(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["systemReserved", "enforceNodeAllocatable", "featureGates", "reservedMemory"])
-def test_null_is_nothing_where_a_field_has_no_default_here(key: str) -> None:
+def test_null_is_not_set_if_a_field_has_no_default(key: str) -> None:
     assert key not in facts(evidence("1.35.0", f"{key}: null\n")).settings
 
 
@@ -61,10 +61,10 @@ def test_null_is_nothing_where_a_field_has_no_default_here(key: str) -> None:
 )
 def test_without_a_file_the_read_only_port_is_open(flags: list[str], port: str, source: str) -> None:
     node = put(captured(ALIGNED), ["/usr/bin/kubelet", *flags], "kubelet", "processes", 0, "argv")
-    found = facts_of(missing(node, "kubelet", KUBELET_FILE)).kubelet
-    assert value(found, "readOnlyPort") == (port, source)
+    kubelet = facts_of(missing(node, "kubelet", KUBELET_FILE)).kubelet
+    assert value(kubelet, "readOnlyPort") == (port, source)
 
 
-def test_k3s_starts_its_kubelet_with_flags_of_its_own() -> None:
+def test_k3s_starts_its_kubelet_with_its_own_flags() -> None:
     node = put(captured(ALIGNED), ["/usr/local/bin/k3s", "agent"], "kubelet", "processes", 0, "argv")
     assert value(facts_of(missing(node, "kubelet", KUBELET_FILE)).kubelet, "readOnlyPort")[0] == "0"

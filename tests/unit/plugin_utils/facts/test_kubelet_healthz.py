@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where kubelet is asked for its health: the settings in force decide."""
+"""kubelet's health endpoint: the effective settings decide."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubele
     healthz_address,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.config_file import ConfigFile
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_command_line import flags
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_command_line import parse_flags
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import healthz_url
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.services import kubelet_unhealthy
 from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
@@ -31,12 +31,12 @@ DEFAULT = "http://127.0.0.1:10248/healthz"
 
 def url(main: dict[str, Any], *words: str, dropins: tuple[dict[str, Any], ...] = ()) -> str | None:
     layers = [ConfigFile(f"/d/{number}.conf", "regular", values) for number, values in enumerate(dropins)]
-    line = flags([(word, "a test") for word in words])
+    line = parse_flags([(word, "a test") for word in words])
     return healthz_url(ConfigFile("/main", "regular", main), layers, line, (1, 34))
 
 
 @pytest.mark.parametrize(
-    ("values", "found"),
+    ("values", "expected"),
     [
         ({}, DEFAULT),
         ({"healthzPort": 10348}, "http://127.0.0.1:10348/healthz"),
@@ -44,25 +44,25 @@ def url(main: dict[str, Any], *words: str, dropins: tuple[dict[str, Any], ...] =
         ({"healthzPort": 0}, None),
         ({"healthzPort": 65536}, DEFAULT),
         ({"healthzBindAddress": "192.0.2.7"}, "http://192.0.2.7:10248/healthz"),
-        ({"healthzBindAddress": "0.0.0.0"}, DEFAULT),  # noqa: S104 - nobody listens
+        ({"healthzBindAddress": "0.0.0.0"}, DEFAULT),  # noqa: S104 - no socket listens
         ({"healthzBindAddress": "::"}, DEFAULT),
         ({"healthzBindAddress": "::1", "healthzPort": 1}, "http://[::1]:1/healthz"),
         ({"healthzBindAddress": "localhost"}, "http://localhost:10248/healthz"),
         ({"healthzBindAddress": "x/../@evil", "healthzPort": "often"}, DEFAULT),
     ],
 )
-def test_the_address_of_healthz_is_read_from_a_file(values: dict[str, Any], found: str | None) -> None:
-    assert url(values) == found
+def test_the_address_of_healthz_is_read_from_a_file(values: dict[str, Any], expected: str | None) -> None:
+    assert url(values) == expected
 
 
-def test_a_drop_in_beats_the_file_and_a_flag_both() -> None:
+def test_a_drop_in_overrides_the_file_and_a_flag_overrides_both() -> None:
     assert url({"healthzPort": 1}, dropins=({"healthzPort": 2}, {"healthzPort": 3})) == "http://127.0.0.1:3/healthz"
     assert url({"healthzPort": 1}, "--healthz-port=4", dropins=({"healthzPort": 2},)) == "http://127.0.0.1:4/healthz"
     assert url({}, "--healthz-bind-address", "::", "--healthz-port", "0") is None
     assert url({"healthzPort": 0}, "--healthz-bind-address=::1", "--healthz-port=10248") == "http://[::1]:10248/healthz"
 
 
-def test_what_the_node_looks_for_before_anything_is_interpreted() -> None:
+def test_the_node_finds_the_endpoint_without_interpreting_the_files() -> None:
     file = "kind: KubeletConfiguration\nhealthzBindAddress: 192.0.2.7\n# healthzPort: 9\nhealthzPort: 10348\n"
     assert healthz_address([], []) == ("127.0.0.1", 10248)
     assert healthz_address([], [file]) == ("192.0.2.7", 10348)
@@ -76,19 +76,19 @@ def test_what_the_node_looks_for_before_anything_is_interpreted() -> None:
     assert healthz_address([], ["healthzPort: 99999\n"]) == ("127.0.0.1", 10248)
 
 
-def test_a_name_that_cannot_be_resolved_is_nobody() -> None:
+def test_a_name_that_cannot_be_resolved_has_no_health() -> None:
     assert healthz(("a..b", 10248), 1.0) is None
 
 
-def test_a_kubelet_that_answers_nowhere_is_not_called_ill() -> None:
+def test_a_kubelet_without_a_health_endpoint_is_not_unhealthy() -> None:
     silent = put(captured(ALIGNED), None, "kubelet", "healthz")
-    assert [each.code for each in kubelet_unhealthy(facts_of(silent))] == ["kubelet-unhealthy"]
+    assert [finding.code for finding in kubelet_unhealthy(facts_of(silent))] == ["kubelet-unhealthy"]
     facts = facts_of(kubelet_flags(silent, "--healthz-port=0"))
     assert (facts.kubelet.running, facts.kubelet.healthy) == (True, None)
     assert not list(kubelet_unhealthy(facts))
 
 
-def test_what_counts_is_the_next_start() -> None:
+def test_the_url_is_the_one_of_the_next_start() -> None:
     flagged = kubelet_flags(captured(ALIGNED), "--healthz-port=1")
     assert facts_of(flagged).kubelet.healthz_url == "http://127.0.0.1:1/healthz"
     text = "[Service]\nExecStart=/usr/bin/kubelet --config=/var/lib/kubelet/config.yaml\n"

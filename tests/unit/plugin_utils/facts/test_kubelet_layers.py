@@ -16,9 +16,9 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cgroup_dr
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_command_line import (
     flag_values,
-    flags,
-    next_line,
-    running_flags,
+    parse_flags,
+    parse_next_line,
+    parse_running_flags,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import (
     merge_override,
@@ -27,9 +27,9 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_l
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_settings import (
     cpu_checksum,
+    find_line_agents_miss,
     fnv32a,
     interpret_kubelet,
-    line_agents_miss,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_state import KubeletFacts
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import Claim, DriverFacts
@@ -39,7 +39,7 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
 
 MAIN = "/var/lib/kubelet/config.yaml"
 STATE = "/var/lib/kubelet/cpu_manager_state"
-FOLDER = "/etc/kubernetes/kubelet.conf.d"
+DIRECTORY = "/etc/kubernetes/kubelet.conf.d"
 UNIT = "/usr/lib/systemd/system/kubelet.service"
 KUBEADM = f"{UNIT}.d/10-kubeadm.conf"
 TYPE = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
@@ -51,7 +51,7 @@ def text(content: str) -> dict[str, Any]:
 
 def evidence(version: str | None, main: str = "", flags_given: tuple[str, ...] = (), **dropins: str) -> dict[str, Any]:
     """The kubelet section of a snapshot."""
-    paths = {f"{FOLDER}/{name}.conf": content for name, content in dropins.items()}
+    paths = {f"{DIRECTORY}/{name}.conf": content for name, content in dropins.items()}
     return {
         "processes": [{"pid": 1, "argv": ["/usr/bin/kubelet", *flags_given], "started_at": 10.0}],
         "program": "/usr/bin/kubelet",
@@ -59,24 +59,28 @@ def evidence(version: str | None, main: str = "", flags_given: tuple[str, ...] =
         "config_path": MAIN,
         "checkpoint_path": STATE,
         "healthz": "ok",
-        "config_dir": {"folder": FOLDER, "exists": True, "paths": list(paths), "left_out": 0},
+        "config_dir": {"folder": DIRECTORY, "exists": True, "paths": list(paths), "left_out": 0},
         "dropin_variable": True,
-        "files": {MAIN: text(main), STATE: {"kind": "missing"}, **{path: text(each) for path, each in paths.items()}},
+        "files": {
+            MAIN: text(main),
+            STATE: {"kind": "missing"},
+            **{path: text(content) for path, content in paths.items()},
+        },
     }
 
 
-def facts(found: dict[str, Any]) -> KubeletFacts:
-    return interpret_kubelet(found, {})[0]
+def facts(section: dict[str, Any]) -> KubeletFacts:
+    return interpret_kubelet(section, {})[0]
 
 
-def driver(found: dict[str, Any], cri: dict[str, Any] | None = None) -> DriverFacts:
-    """Of a node with this kubelet and an answer of its runtime."""
+def driver(section: dict[str, Any], cri: dict[str, Any] | None = None) -> DriverFacts:
+    """The drivers of a node with this kubelet and this response of its runtime."""
     runtime = interpret(captured(ALIGNED)).runtime
-    return decide_driver(facts(found), runtime, (), runtime_config(cri or {}))
+    return decide_driver(facts(section), runtime, (), runtime_config(cri or {}))
 
 
-def value(found: KubeletFacts, key: str) -> tuple[Any, str]:
-    return found.settings[key].value, found.settings[key].source
+def value(kubelet: KubeletFacts, key: str) -> tuple[Any, str]:
+    return kubelet.settings[key].value, kubelet.settings[key].source
 
 
 @pytest.mark.parametrize(
@@ -97,8 +101,8 @@ def test_major_and_minor_are_read_from_a_version(written: str | None, read: tupl
     assert minor(written) == read
 
 
-def test_the_last_dropin_wins_over_the_file() -> None:
-    found = facts(
+def test_the_last_dropin_overrides_the_file() -> None:
+    kubelet = facts(
         evidence(
             "1.30.0",
             "cpuManagerPolicy: none\n",
@@ -106,75 +110,75 @@ def test_the_last_dropin_wins_over_the_file() -> None:
             b=TYPE + "topologyManagerPolicy: restricted\n",
         )
     )
-    assert value(found, "cpuManagerPolicy") == ("static", f"{FOLDER}/a.conf")
-    assert value(found, "topologyManagerPolicy") == ("restricted", f"{FOLDER}/b.conf")
+    assert value(kubelet, "cpuManagerPolicy") == ("static", f"{DIRECTORY}/a.conf")
+    assert value(kubelet, "topologyManagerPolicy") == ("restricted", f"{DIRECTORY}/b.conf")
 
 
-def test_tables_are_put_together_and_name_both_sources() -> None:
-    found = facts(
+def test_tables_are_merged_and_name_both_sources() -> None:
+    kubelet = facts(
         evidence("1.30.0", "systemReserved: {cpu: 500m, memory: 1Gi}\n", a=TYPE + "systemReserved: {cpu: '1'}\n")
     )
-    assert value(found, "systemReserved") == ({"cpu": "1", "memory": "1Gi"}, f"{MAIN} and {FOLDER}/a.conf")
+    assert value(kubelet, "systemReserved") == ({"cpu": "1", "memory": "1Gi"}, f"{MAIN} and {DIRECTORY}/a.conf")
 
 
 def test_a_table_of_a_dropin_that_changes_nothing_is_no_source() -> None:
-    found = facts(evidence("1.30.0", "systemReserved: {cpu: '1'}\n", a=TYPE + "systemReserved: {cpu: '1'}\n"))
-    assert value(found, "systemReserved") == ({"cpu": "1"}, MAIN)
+    kubelet = facts(evidence("1.30.0", "systemReserved: {cpu: '1'}\n", a=TYPE + "systemReserved: {cpu: '1'}\n"))
+    assert value(kubelet, "systemReserved") == ({"cpu": "1"}, MAIN)
 
 
 def test_lists_are_replaced() -> None:
-    found = facts(
+    kubelet = facts(
         evidence(
             "1.30.0",
             "enforceNodeAllocatable: [pods, system-reserved]\n",
             a=TYPE + "enforceNodeAllocatable: [pods]\n",
         )
     )
-    assert value(found, "enforceNodeAllocatable") == (["pods"], f"{FOLDER}/a.conf")
+    assert value(kubelet, "enforceNodeAllocatable") == (["pods"], f"{DIRECTORY}/a.conf")
 
 
 @pytest.mark.parametrize(
     ("version", "word", "source"),
     [("1.29.0", "cgroupfs", "kubelet's default"), ("1.28.0", "systemd", MAIN)],
 )
-def test_null_resets_to_the_default_from_1_29(version: str, word: str, source: str) -> None:
-    found = driver(evidence(version, "cgroupDriver: systemd\n", a=TYPE + "cgroupDriver: null\n"))
-    assert found.kubelet is not None
-    assert (found.kubelet.value, found.source) == (word, source)
+def test_null_resets_to_the_default_since_1_29(version: str, word: str, source: str) -> None:
+    drivers = driver(evidence(version, "cgroupDriver: systemd\n", a=TYPE + "cgroupDriver: null\n"))
+    assert drivers.kubelet is not None
+    assert (drivers.kubelet.value, drivers.source) == (word, source)
 
 
 def test_false_and_zero_override_nothing_on_1_28() -> None:
-    found = facts(evidence("1.28.0", "failSwapOn: true\n", a=TYPE + "failSwapOn: false\n"))
-    assert value(found, "failSwapOn") == (True, MAIN)
+    kubelet = facts(evidence("1.28.0", "failSwapOn: true\n", a=TYPE + "failSwapOn: false\n"))
+    assert value(kubelet, "failSwapOn") == (True, MAIN)
 
 
 @pytest.mark.parametrize("version", ["1.27.9", "1.28.0", "1.29.0"])
 def test_dropins_are_not_read_without_the_variable(version: str) -> None:
-    found = evidence(version, "cgroupDriver: systemd\n", a=TYPE + "cgroupDriver: cgroupfs\n")
-    assert driver({**found, "dropin_variable": False}).source == MAIN
+    section = evidence(version, "cgroupDriver: systemd\n", a=TYPE + "cgroupDriver: cgroupfs\n")
+    assert driver({**section, "dropin_variable": False}).source == MAIN
 
 
 def test_a_refused_dropin_gives_no_value() -> None:
     dropin = "kind: KubeletConfiguration\ncgroupDriver: cgroupfs\n"
-    found = evidence("1.30.0", "cgroupDriver: systemd\n", a=dropin)
-    assert driver(found).source == MAIN
-    problem = facts(found).dropins[0].problem
+    section = evidence("1.30.0", "cgroupDriver: systemd\n", a=dropin)
+    assert driver(section).source == MAIN
+    problem = facts(section).dropins[0].problem
     assert problem is not None
     assert problem.message == "apiVersion is not kubelet.config.k8s.io/v1beta1"
 
 
-def test_flags_win_over_dropins_and_gates_alone_are_merged() -> None:
-    given = ("--cgroup_driver=cgroupfs", "--feature-gates", "A=true,B=false", "--feature-gates=C=true")
+def test_flags_override_dropins_and_only_gates_are_merged() -> None:
+    flags = ("--cgroup_driver=cgroupfs", "--feature-gates", "A=true,B=false", "--feature-gates=C=true")
     main = "featureGates: {A: false, D: true}\nsystemReserved: {memory: 1Gi}\n"
     dropin = TYPE + "cgroupDriver: systemd\n"
-    section = evidence("1.30.0", main, (*given, "--system-reserved=cpu=2"), a=dropin)
-    found = facts(section)
+    section = evidence("1.30.0", main, (*flags, "--system-reserved=cpu=2"), a=dropin)
+    kubelet = facts(section)
     assert driver(section).authority == "flag"
-    assert value(found, "featureGates")[0] == {"A": "true", "B": "false", "C": "true", "D": True}
-    assert value(found, "systemReserved") == ({"cpu": "2"}, "kubelet's command line, --system-reserved")
+    assert value(kubelet, "featureGates")[0] == {"A": "true", "B": "false", "C": "true", "D": True}
+    assert value(kubelet, "systemReserved") == ({"cpu": "2"}, "kubelet's command line, --system-reserved")
 
 
-def test_flags_in_every_shape_are_read() -> None:
+def test_flags_in_every_form_are_read() -> None:
     argv = [
         "kubelet",
         "--eviction-hard=memory.available<100Mi,nodefs.available<10%",
@@ -188,7 +192,7 @@ def test_flags_in_every_shape_are_read() -> None:
         "--",
         "--cgroup-root",
     ]
-    assert flag_values(running_flags(argv)) == {
+    assert flag_values(parse_running_flags(argv)) == {
         "evictionHard": {"memory.available": "100Mi", "nodefs.available": "10%"},
         "enforceNodeAllocatable": ["pods"],
         "reservedMemory": [
@@ -202,13 +206,13 @@ def test_flags_in_every_shape_are_read() -> None:
     }
 
 
-def test_a_field_has_no_default_before_it_was_made() -> None:
+def test_a_field_has_no_default_before_it_was_added() -> None:
     assert "memoryManagerPolicy" not in facts(evidence("1.20.2")).settings
     assert value(facts(evidence("1.21.0")), "memoryManagerPolicy") == ("None", "kubelet's default")
     assert "memoryManagerPolicy" in facts(evidence(None)).settings
 
 
-def test_a_patch_removes_what_is_null_and_an_override_keeps_it() -> None:
+def test_a_null_removes_a_key_in_a_patch_and_not_in_an_override() -> None:
     base = {"a": {"x": 1, "y": [1]}, "b": 1}
     assert merge_patch(base, {"a": {"x": None, "y": [2], "z": {"n": 1}}, "c": {"d": None}}) == {
         "a": {"y": [2], "z": {"n": 1}},
@@ -218,7 +222,7 @@ def test_a_patch_removes_what_is_null_and_an_override_keeps_it() -> None:
     assert merge_override(base, {"a": {"x": 0, "y": [2]}, "b": None}) == {"a": {"x": 1, "y": [2]}, "b": 1}
 
 
-def test_values_as_people_read_them() -> None:
+def test_values_are_rendered_as_one_line() -> None:
     assert render_value({"b": False, "a": [1, {"x": None}]}) == "a=1, (x=null), b=false"
 
 
@@ -238,12 +242,14 @@ def test_values_as_people_read_them() -> None:
         ((1, 37), None, True),
     ],
 )
-def test_who_is_asked_by_version(version: tuple[int, int] | None, gates: Any, asks: bool) -> None:
+def test_the_version_and_the_gate_decide_whether_the_cri_is_asked(
+    version: tuple[int, int] | None, gates: Any, asks: bool
+) -> None:
     assert asks_cri(version, gates) is asks
 
 
 @pytest.mark.parametrize(
-    ("version", "answer", "word", "source", "authority"),
+    ("version", "response", "word", "source", "authority"),
     [
         ("1.20.2", {"cgroup_driver": "cgroupfs"}, "systemd", MAIN, "config"),
         ("1.30.0", {"cgroup_driver": "cgroupfs"}, "systemd", MAIN, "config"),
@@ -256,14 +262,14 @@ def test_who_is_asked_by_version(version: tuple[int, int] | None, gates: Any, as
     ],
 )
 def test_the_driver_comes_from_the_authority_of_the_version(
-    version: str | None, answer: dict[str, str] | None, word: str, source: str, authority: str | None
+    version: str | None, response: dict[str, str] | None, word: str, source: str, authority: str | None
 ) -> None:
-    found = driver(evidence(version, "cgroupDriver: systemd\n"), {"runtime_config": answer} if answer else {})
-    assert found.kubelet is not None
-    assert (found.kubelet.value, found.source, found.authority) == (word, source, authority)
+    drivers = driver(evidence(version, "cgroupDriver: systemd\n"), {"runtime_config": response} if response else {})
+    assert drivers.kubelet is not None
+    assert (drivers.kubelet.value, drivers.source, drivers.authority) == (word, source, authority)
 
 
-def test_the_default_is_an_authority_and_a_broken_file_is_none() -> None:
+def test_the_default_is_an_authority_and_a_broken_file_is_not() -> None:
     assert driver(evidence("1.20.2")).authority == "default"
     assert driver(evidence("1.20.2", "a: [\n")).authority is None
 
@@ -280,17 +286,17 @@ ExecStart=/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS $KUBELE
 
 
 def with_unit(drop_in: str, **variables: str) -> dict[str, Any]:
-    found = evidence("1.30.0")
-    found["unit_files"] = [UNIT, KUBEADM]
-    found["files"].update({UNIT: text("[Service]\nExecStart=/usr/bin/kubelet\n"), KUBEADM: text(drop_in)})
+    section = evidence("1.30.0")
+    section["unit_files"] = [UNIT, KUBEADM]
+    section["files"].update({UNIT: text("[Service]\nExecStart=/usr/bin/kubelet\n"), KUBEADM: text(drop_in)})
     names = {"kubeadm": "/var/lib/kubelet/kubeadm-flags.env", "extra": "/etc/default/kubelet"}
     for key, path in names.items():
-        found["files"][path] = text(variables[key]) if key in variables else {"kind": "missing"}
-    return found
+        section["files"][path] = text(variables[key]) if key in variables else {"kind": "missing"}
+    return section
 
 
 def test_the_next_command_line_of_kubeadms_unit_has_the_variables_in_order() -> None:
-    line = next_line(
+    line = parse_next_line(
         with_unit(
             KUBEADM_TEXT,
             kubeadm='KUBELET_KUBEADM_ARGS="--cgroup-driver=systemd --v=2"\n',
@@ -308,23 +314,23 @@ def test_the_next_command_line_of_kubeadms_unit_has_the_variables_in_order() -> 
     ]
     assert line[-1][1] == "KUBELET_EXTRA_ARGS in /etc/default/kubelet"
     assert line[3][1] == f"KUBELET_CONFIG_ARGS in {KUBEADM}"
-    assert flag_values(flags(line)) == {"cgroupDriver": "cgroupfs"}
+    assert flag_values(parse_flags(line)) == {"cgroupDriver": "cgroupfs"}
 
 
-def test_a_variable_within_a_word_and_what_resets() -> None:
+def test_a_variable_within_a_word_and_empty_settings_that_reset() -> None:
     drop_in = (
         "[Service]\nEnvironment=A=1\nEnvironment=\nEnvironment=B=2\nEnvironmentFile=/etc/default/kubelet\n"
         "EnvironmentFile=\nExecStart=\nExecStart=-/opt/kubelet --a=${A} --b=x$B ${C}\n"
     )
-    line = next_line(with_unit(drop_in, extra="B=3\n"))
+    line = parse_next_line(with_unit(drop_in, extra="B=3\n"))
     assert [word for word, _source in line] == ["/opt/kubelet", "--a=", "--b=x2", ""]
 
 
 @pytest.mark.parametrize("drop_in", ["", RESET, f"{RESET}ExecStart=/usr/bin/k3s agent\n"])
-def test_a_unit_that_starts_something_else_says_nothing(drop_in: str) -> None:
-    found = with_unit(drop_in)
-    assert [word for word, _source in next_line(found)] == (["/usr/bin/kubelet"] if not drop_in else [])
-    assert next_line(evidence("1.30.0")) == ()
+def test_a_unit_that_starts_another_program_has_no_command_line(drop_in: str) -> None:
+    section = with_unit(drop_in)
+    assert [word for word, _source in parse_next_line(section)] == (["/usr/bin/kubelet"] if not drop_in else [])
+    assert parse_next_line(evidence("1.30.0")) == ()
 
 
 @pytest.mark.parametrize(
@@ -335,18 +341,18 @@ def test_a_unit_that_starts_something_else_says_nothing(drop_in: str) -> None:
         (UNIT, {"kind": "regular", "error": "File too large"}),
     ],
 )
-def test_a_unit_that_is_not_known_whole_says_nothing(path: str, captured: dict[str, Any] | None) -> None:
-    found = with_unit(f"[Service]\nEnvironmentFile=-{path}\n" if path != UNIT else "")
-    assert "/usr/bin/kubelet" in [word for word, _source in next_line(with_unit(""))]
+def test_a_unit_that_is_not_completely_known_has_no_command_line(path: str, captured: dict[str, Any] | None) -> None:
+    section = with_unit(f"[Service]\nEnvironmentFile=-{path}\n" if path != UNIT else "")
+    assert "/usr/bin/kubelet" in [word for word, _source in parse_next_line(with_unit(""))]
     if captured:
-        found["files"][path] = captured
-    assert next_line(found) == ()
+        section["files"][path] = captured
+    assert parse_next_line(section) == ()
 
 
-def test_what_the_next_start_would_take_is_a_claim() -> None:
-    found = with_unit(KUBEADM_TEXT, extra="KUBELET_EXTRA_ARGS=--cgroup-driver=cgroupfs\n")
-    found["configz"] = {"status": 200, "config": {"cgroupDriver": "systemd"}}
-    claims = [each for each in interpret_kubelet(found, {})[1] if each.setting == "cgroupDriver"]
+def test_a_value_of_the_next_start_is_a_claim() -> None:
+    section = with_unit(KUBEADM_TEXT, extra="KUBELET_EXTRA_ARGS=--cgroup-driver=cgroupfs\n")
+    section["configz"] = {"status": 200, "config": {"cgroupDriver": "systemd"}}
+    claims = [claim for claim in interpret_kubelet(section, {})[1] if claim.setting == "cgroupDriver"]
     assert claims == [
         Claim("cgroupDriver", "cgroupfs", "kubelet's default"),
         Claim(
@@ -359,14 +365,14 @@ def test_what_the_next_start_would_take_is_a_claim() -> None:
 
 
 def test_a_kubelet_that_does_not_run_has_the_flags_of_its_next_start() -> None:
-    found = {**with_unit(KUBEADM_TEXT, extra="KUBELET_EXTRA_ARGS=--cgroup-driver=systemd\n"), "processes": []}
-    stopped = facts(found)
-    assert driver(found).source == "KUBELET_EXTRA_ARGS in /etc/default/kubelet, --cgroup-driver"
+    section = {**with_unit(KUBEADM_TEXT, extra="KUBELET_EXTRA_ARGS=--cgroup-driver=systemd\n"), "processes": []}
+    stopped = facts(section)
+    assert driver(section).source == "KUBELET_EXTRA_ARGS in /etc/default/kubelet, --cgroup-driver"
     assert (stopped.running, stopped.command_line) == (False, ())
 
 
 @pytest.mark.parametrize(
-    ("answer", "error"),
+    ("response", "error"),
     [
         ({"status": 401, "error": "refused"}, "HTTP 401"),
         ({"status": None, "error": "Connection refused"}, "Connection refused"),
@@ -374,8 +380,8 @@ def test_a_kubelet_that_does_not_run_has_the_flags_of_its_next_start() -> None:
         (None, None),
     ],
 )
-def test_why_configz_says_nothing(answer: dict[str, Any] | None, error: str | None) -> None:
-    assert facts({**evidence("1.30.0"), "configz": answer}).configz_error == error
+def test_the_error_of_configz(response: dict[str, Any] | None, error: str | None) -> None:
+    assert facts({**evidence("1.30.0"), "configz": response}).configz_error == error
 
 
 @pytest.mark.parametrize(
@@ -393,7 +399,7 @@ def test_why_configz_says_nothing(answer: dict[str, Any] | None, error: str | No
     ],
 )
 def test_driver_lines_that_agents_do_not_read(line: str, odd: int | None) -> None:
-    assert line_agents_miss(f"kind: x\n{line}\n", "cgroupDriver", CGROUP_DRIVER.choices) == odd
+    assert find_line_agents_miss(f"kind: x\n{line}\n", "cgroupDriver", CGROUP_DRIVER.choices) == odd
 
 
 REAL = [
@@ -407,7 +413,7 @@ REAL = [
         },
         2061421388,
     ),
-    # Seen in the field, OpenShift 4.10 and a GPU node of 2025
+    # From real nodes: OpenShift 4.10 and a GPU node of 2025
     (
         {
             "policyName": "static",

@@ -14,10 +14,10 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.machine i
     interpret_kernel,
     major_version,
     next_mode,
-    online_cpus,
+    parse_online_cpus,
     parse_parameters,
+    parse_swaps,
     parse_switch,
-    swaps,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import KernelFacts
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.other_writers import interpret_writers
@@ -51,9 +51,9 @@ BOOTS = [
 
 
 @pytest.mark.parametrize(("version", "line", "mode"), BOOTS)
-def test_what_the_next_boot_makes_of_cgroups(version: int | None, line: str, mode: str | None) -> None:
-    found, reason = next_mode(version, parse_parameters(line))
-    assert (found.value if found else None) == mode
+def test_the_cgroup_mode_after_the_next_boot(version: int | None, line: str, mode: str | None) -> None:
+    actual, reason = next_mode(version, parse_parameters(line))
+    assert (actual.value if actual else None) == mode
     assert (reason is None) == (mode is None)
 
 
@@ -65,7 +65,7 @@ def test_the_version_of_systemd_is_read_as_a_number(text: str | None, number: in
 
 
 def test_switches_of_the_kernel_command_line_are_read_as_the_kernel_reads_them() -> None:
-    assert [parse_switch(each) for each in (None, (), ("",), ("0", "on"), ("1", "no"))] == [
+    assert [parse_switch(values) for values in (None, (), ("",), ("0", "on"), ("1", "no"))] == [
         None,
         None,
         True,
@@ -74,7 +74,7 @@ def test_switches_of_the_kernel_command_line_are_read_as_the_kernel_reads_them()
     ]
 
 
-def test_only_parameters_that_concern_us_are_taken_from_the_kernel_command_line() -> None:
+def test_only_known_parameters_are_read_from_the_kernel_command_line() -> None:
     line = 'root=/dev/vda psi=1 iscsi_password=hunter2 isolcpus="2-3" nosmt psi=0 systemd.unit=x'
     assert parse_parameters(line) == {"psi": ("1", "0"), "isolcpus": ("2-3",), "nosmt": ("",)}
     assert parse_parameters('psi=1 dyndbg="unended') == {"psi": ("1",)}
@@ -93,19 +93,19 @@ def test_features_of_a_v2_kernel_are_found_by_their_files() -> None:
     slice_files = ["cpu.weight", "cpu.idle", "cpu.max.burst", "memory.max", "memory.high", "memory.min", "memory.low"]
     slice_files += ["memory.oom.group", "io.max", "cpuset.cpus", "cpuset.cpus.partition"]
     evidence = {"pressure": "some avg10=0", "sysctls": {}, "resctrl": {"known": True, "files": []}}
-    found = kernel(
+    facts = kernel(
         [V2],
         {ROOT: {"files": ["cgroup.procs", "io.cost.qos"]}},
         {ROOT: {"cgroup": f"{ROOT}/system.slice", "files": slice_files}},
         kernel=evidence,
     )
-    assert {name for name, value in found.features.items() if value} == {
+    assert {name for name, value in facts.features.items() if value} == {
         *("cpu_idle", "cpu_burst", "memory_high", "memory_min", "memory_low", "memory_oom_group"),
         *("cpuset_partition", "io_cost", "psi", "resctrl"),
     }
-    assert (found.features["io_weight"], found.features["cpu_qos_level"]) == (False, False)
-    assert found.probed["cpu_burst"] == f"{ROOT}/system.slice/cpu.max.burst"
-    assert found.features["resctrl_mounted"] is False
+    assert (facts.features["io_weight"], facts.features["cpu_qos_level"]) == (False, False)
+    assert facts.probed["cpu_burst"] == f"{ROOT}/system.slice/cpu.max.burst"
+    assert facts.features["resctrl_mounted"] is False
 
 
 def test_features_of_openeuler_are_v1_files_and_switches() -> None:
@@ -115,7 +115,7 @@ def test_features_of_openeuler_are_v1_files_and_switches() -> None:
         "sysctls": {"/proc/sys/vm/memcg_qos_enable": "0", "/proc/sys/kernel/sched_core": None},
         "resctrl": {"known": True, "files": ["info", "schemata"]},
     }
-    found = kernel(
+    facts = kernel(
         OPENEULER_22_03,
         {f"{ROOT}/blkio": {"files": ["tasks", "blkio.cost.qos"]}},
         {
@@ -125,18 +125,18 @@ def test_features_of_openeuler_are_v1_files_and_switches() -> None:
         kernel=evidence,
     )
     names = ("cpu_qos_level", "cpu_burst", "cpu_idle", "memory_qos_level", "memory_high", "io_cost", "psi", "io_weight")
-    assert [found.features[name] for name in names] == [True, True, False, True, True, True, False, None]
-    assert found.sysctls == {"/proc/sys/vm/memcg_qos_enable": "0"}
-    assert (found.features["resctrl"], found.features["resctrl_mounted"]) == (True, True)
+    assert [facts.features[name] for name in names] == [True, True, False, True, True, True, False, None]
+    assert facts.sysctls == {"/proc/sys/vm/memcg_qos_enable": "0"}
+    assert (facts.features["resctrl"], facts.features["resctrl_mounted"]) == (True, True)
 
 
 def test_a_controller_that_is_not_enabled_hides_its_features() -> None:
-    found = kernel([V2], None, {ROOT: {"cgroup": f"{ROOT}/system.slice", "files": ["memory.max"]}})
-    assert (found.features["cpu_idle"], found.features["memory_high"]) == (None, False)
-    assert "psi" not in found.features
+    facts = kernel([V2], None, {ROOT: {"cgroup": f"{ROOT}/system.slice", "files": ["memory.max"]}})
+    assert (facts.features["cpu_idle"], facts.features["memory_high"]) == (None, False)
+    assert "psi" not in facts.features
 
 
-def test_nothing_recorded_is_nothing_known() -> None:
+def test_features_without_evidence_are_unknown() -> None:
     assert set(kernel([]).features.values()) == {None}
     unread = interpret_kernel(
         {
@@ -161,7 +161,7 @@ def test_nothing_recorded_is_nothing_known() -> None:
     ],
 )
 def test_swap_areas_are_read_from_the_table_of_the_kernel(text: str | None, places: tuple[str, ...] | None) -> None:
-    assert swaps(text) == places
+    assert parse_swaps(text) == places
 
 
 @pytest.mark.parametrize(
@@ -174,25 +174,28 @@ def test_swap_areas_are_read_from_the_table_of_the_kernel(text: str | None, plac
         ({"smt_active": None, "siblings": ["0", "1"]}, False),
     ],
 )
-def test_smt_is_found_by_the_kernels_word_or_by_siblings(evidence: dict[str, Any], smt: bool | None) -> None:
+def test_smt_is_read_from_the_kernel_or_from_siblings(evidence: dict[str, Any], smt: bool | None) -> None:
     assert interpret_cpus(evidence).smt is smt
 
 
-def test_online_cpus_are_read_and_garbage_is_none() -> None:
-    found = [online_cpus({"online": text}) for text in ("0-1,4", "", None, "all of them", "3-1")]
-    assert found == [{0, 1, 4}, set(), set(), set(), set()]
+def test_online_cpus_are_read_and_garbage_is_empty() -> None:
+    cpus = [parse_online_cpus({"online": text}) for text in ("0-1,4", "", None, "all of them", "3-1")]
+    assert cpus == [{0, 1, 4}, set(), set(), set(), set()]
 
 
-def test_writers_are_found_by_process_unit_and_folder() -> None:
+def test_writers_are_found_by_process_unit_and_directory() -> None:
     units = {"systemd-oomd.service": {"ActiveState": "active"}, "rubik.service": {"ActiveState": "inactive"}}
-    folders = {"/opt/nri/plugins": ["10-a"], "/run/systemd/system.control": ["kubepods-burstable.slice.d", "x.slice.d"]}
-    found = interpret_writers(
-        {"commands": {"koordlet": 2, "volcano-config-": 1, "cadvisor": 1}, "folders": folders}, units
+    directories = {
+        "/opt/nri/plugins": ["10-a"],
+        "/run/systemd/system.control": ["kubepods-burstable.slice.d", "x.slice.d"],
+    }
+    writers = interpret_writers(
+        {"commands": {"koordlet": 2, "volcano-config-": 1, "cadvisor": 1}, "folders": directories}, units
     )
-    assert found.seen == {
+    assert writers.evidence == {
         "koordlet": "2 process(es) koordlet",
         "systemd-oomd": "unit systemd-oomd.service",
         "volcano-config-service": "1 process(es) volcano-config-",
     }
-    assert found.nri_plugins == ("10-a",)
-    assert found.overrides == ("/run/systemd/system.control/kubepods-burstable.slice.d",)
+    assert writers.nri_plugins == ("10-a",)
+    assert writers.overrides == ("/run/systemd/system.control/kubepods-burstable.slice.d",)

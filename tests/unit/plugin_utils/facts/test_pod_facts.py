@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The shape of a container's real cgroup path tells the driver that made it."""
+"""The form of a container's cgroup path shows the driver that created it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_shape_of_a_path_is_counted_for_its_driver(path: str, driver: str) -
 
 @pytest.mark.parametrize(("text", "path"), DECISIVE.values(), ids=DECISIVE)
 def test_the_line_that_decides(text: str, path: str) -> None:
-    """Every path is put into kubelet's tree, where it is misplaced, so that the report names the one that counts."""
+    """Each path is moved to kubelet's tree, where it is misplaced, so that the report names the decisive one."""
     pods, _claims = interpret_pods({text.replace(":/", ":/kubepods/"): 1}, {})
     assert pods.misplaced_paths == ((f"/kubepods{path}",) if path else ())
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""containerd: what its file says of each handler, what the CRI says is in force, and the state of NRI."""
+"""containerd: each handler's driver in the file and as the CRI reports it, and the state of NRI."""
 
 from __future__ import annotations
 
@@ -46,28 +46,30 @@ def aligned() -> Snapshot:
 
 
 def test_runc_exists_without_being_declared() -> None:
-    found = runtime(captured(DIFFERING))
-    assert found.handlers == (Handler("runc", CGROUPFS, CGROUPFS, declared=False),)
+    facts = runtime(captured(DIFFERING))
+    assert facts.handlers == (Handler("runc", CGROUPFS, CGROUPFS, declared=False),)
     assert driver(captured(DIFFERING)).runtime is CGROUPFS
 
 
 def test_a_declared_runc_is_read_from_the_file(aligned: Snapshot) -> None:
-    found = runtime(aligned)
-    assert found.handlers == (Handler("runc", SYSTEMD, SYSTEMD, declared=True, source=RUNTIME_FILE),)
+    facts = runtime(aligned)
+    assert facts.handlers == (Handler("runc", SYSTEMD, SYSTEMD, declared=True, source=RUNTIME_FILE),)
     assert (driver(aligned).runtime, driver(aligned).live) == (SYSTEMD, SYSTEMD)
 
 
-@pytest.mark.parametrize(("value", "said"), [("false", CGROUPFS), ('"true"', None), ("1", None)])
-def test_only_true_is_systemd(aligned: Snapshot, value: str, said: Driver | None) -> None:
+@pytest.mark.parametrize(("value", "expected"), [("false", CGROUPFS), ('"true"', None), ("1", None)])
+def test_only_true_is_systemd(aligned: Snapshot, value: str, expected: Driver | None) -> None:
     snapshot = runtime_edit(aligned, "SystemdCgroup = true", f"SystemdCgroup = {value}")
-    assert driver(snapshot).runtime is said
+    assert driver(snapshot).runtime is expected
 
 
-def test_every_handler_of_runc_type_counts_and_others_do_not(aligned: Snapshot) -> None:
+def test_only_handlers_of_runc_type_are_in_the_facts(aligned: Snapshot) -> None:
     text = "version = 2\n" + declared("runc", "true") + declared("nvidia", "true", "io.containerd.runc.v1")
     text += declared("kata", "false", "io.containerd.kata.v2")
     node = running_handlers(runtime_text(aligned, text), runc=True, nvidia=True, kata=False)
-    assert [(each.name, each.configured, each.running, each.source) for each in runtime(node).handlers] == [
+    assert [
+        (handler.name, handler.configured, handler.running, handler.source) for handler in runtime(node).handlers
+    ] == [
         ("nvidia", SYSTEMD, SYSTEMD, RUNTIME_FILE),
         ("runc", SYSTEMD, SYSTEMD, RUNTIME_FILE),
     ]
@@ -76,11 +78,11 @@ def test_every_handler_of_runc_type_counts_and_others_do_not(aligned: Snapshot) 
 
 def test_handlers_that_disagree_have_no_common_driver(aligned: Snapshot) -> None:
     text = "version = 2\n" + declared("runc", "true") + declared("nvidia", "false")
-    found = driver(running_handlers(runtime_text(aligned, text), runc=True, nvidia=False))
-    assert (found.runtime, found.live) == (None, None)
+    drivers = driver(running_handlers(runtime_text(aligned, text), runc=True, nvidia=False))
+    assert (drivers.runtime, drivers.live) == (None, None)
 
 
-def test_a_handler_that_is_no_table_is_passed_over(aligned: Snapshot) -> None:
+def test_a_handler_that_is_not_a_table_is_ignored(aligned: Snapshot) -> None:
     text = 'version = 2\n[plugins."io.containerd.grpc.v1.cri".containerd]\nruntimes = "runc"\n'
     assert [handler.name for handler in runtime(runtime_text(aligned, text)).handlers] == ["runc"]
     text = f"version = 2\n{CRI}]\nnvidia = 1\n"
@@ -89,8 +91,8 @@ def test_a_handler_that_is_no_table_is_passed_over(aligned: Snapshot) -> None:
 
 def test_a_handler_the_cri_does_not_name_runs_with_an_unknown_driver(aligned: Snapshot) -> None:
     text = "version = 2\n" + declared("runc", "true") + declared("nvidia", "true")
-    found = runtime(runtime_text(aligned, text))
-    assert [(each.name, each.configured, each.running) for each in found.handlers] == [
+    facts = runtime(runtime_text(aligned, text))
+    assert [(handler.name, handler.configured, handler.running) for handler in facts.handlers] == [
         ("nvidia", SYSTEMD, None),
         ("runc", SYSTEMD, SYSTEMD),
     ]
@@ -112,50 +114,50 @@ def test_the_schema_version_is_read_from_the_file(aligned: Snapshot, line: str, 
 
 
 def test_handlers_of_another_schema_are_not_guessed_at(aligned: Snapshot) -> None:
-    found = runtime(runtime_text(aligned, "version = 3\n" + declared("runc", "true")))
-    assert found.handlers == (Handler("runc", CGROUPFS, SYSTEMD, declared=False),)
+    facts = runtime(runtime_text(aligned, "version = 3\n" + declared("runc", "true")))
+    assert facts.handlers == (Handler("runc", CGROUPFS, SYSTEMD, declared=False),)
 
 
 def test_without_a_file_there_is_no_schema_and_runc_has_its_default(aligned: Snapshot) -> None:
-    found = runtime(missing(aligned, "runtime", RUNTIME_FILE))
-    assert found.config_version is None
-    assert found.config.problem is None
-    assert found.handlers == (Handler("runc", CGROUPFS, SYSTEMD, declared=False),)
+    facts = runtime(missing(aligned, "runtime", RUNTIME_FILE))
+    assert facts.config_version is None
+    assert facts.config.problem is None
+    assert facts.handlers == (Handler("runc", CGROUPFS, SYSTEMD, declared=False),)
 
 
 def test_a_file_that_does_not_parse_has_no_schema(aligned: Snapshot) -> None:
-    found = runtime(runtime_text(aligned, "version = 2\n[plugins\n"))
-    assert found.config_version is None
-    assert found.config.problem is not None
-    assert (found.config.problem.file, found.config.problem.line) == (RUNTIME_FILE, 2)
+    facts = runtime(runtime_text(aligned, "version = 2\n[plugins\n"))
+    assert facts.config_version is None
+    assert facts.config.problem is not None
+    assert (facts.config.problem.file, facts.config.problem.line) == (RUNTIME_FILE, 2)
 
 
 def test_imports_and_disabled_plugins(aligned: Snapshot) -> None:
-    found = runtime(runtime_text(aligned, 'version = 2\nimports = ["/a.toml"]\ndisabled_plugins = ["cri"]\n'))
-    assert found.imports == ("/a.toml",)
-    assert found.disabled_plugins == ("cri",)
-    found = runtime(runtime_text(aligned, 'version = 2\nimports = "/a.toml"\n'))
-    assert found.imports == ()
+    facts = runtime(runtime_text(aligned, 'version = 2\nimports = ["/a.toml"]\ndisabled_plugins = ["cri"]\n'))
+    assert facts.imports == ("/a.toml",)
+    assert facts.disabled_plugins == ("cri",)
+    facts = runtime(runtime_text(aligned, 'version = 2\nimports = "/a.toml"\n'))
+    assert facts.imports == ()
 
 
 def test_a_missing_containerd_has_no_driver(aligned: Snapshot) -> None:
     snapshot = put(put(aligned, None, "runtime", "program"), [], "runtime", "processes")
-    found = runtime(snapshot)
-    assert (found.name, found.installed, found.running) == (None, False, False)
+    facts = runtime(snapshot)
+    assert (facts.name, facts.installed, facts.running) == (None, False, False)
     assert driver(snapshot).runtime is None
     assert not any("SystemdCgroup" in claim.setting for claim in facts_of(snapshot).claims)
 
 
 def test_a_silent_cri_is_not_running(aligned: Snapshot) -> None:
     snapshot = put(aligned, {"endpoint": "unix:///x.sock", "error": "connection refused"}, "runtime", "cri")
-    found = runtime(snapshot)
-    assert not found.running
-    assert found.endpoint == "unix:///x.sock"
-    assert found.version == "1.7.24~ds1"
+    facts = runtime(snapshot)
+    assert not facts.running
+    assert facts.endpoint == "unix:///x.sock"
+    assert facts.version == "1.7.24~ds1"
 
 
 @pytest.mark.parametrize(
-    ("told", "version"),
+    ("output", "version"),
     [
         ("containerd github.com/containerd/containerd v1.6.20 abc", "1.6.20"),
         ("containerd github.com/containerd/containerd/v2 2.1.9 abc", "2.1.9"),
@@ -163,11 +165,11 @@ def test_a_silent_cri_is_not_running(aligned: Snapshot) -> None:
         ("containerd", None),
     ],
 )
-def test_the_program_tells_its_version_where_the_cri_does_not(
-    aligned: Snapshot, told: str | None, version: str | None
+def test_the_programs_version_is_used_if_the_cri_reports_none(
+    aligned: Snapshot, output: str | None, version: str | None
 ) -> None:
     snapshot = put(aligned, {"endpoint": "unix:///x.sock"}, "runtime", "cri")
-    assert runtime(put(snapshot, told, "runtime", "version")).version == version
+    assert runtime(put(snapshot, output, "runtime", "version")).version == version
 
 
 def test_nri_of_the_aligned_node_is_supported_configured_and_running(aligned: Snapshot) -> None:
@@ -179,14 +181,16 @@ def test_nri_of_the_aligned_node_is_supported_configured_and_running(aligned: Sn
 @pytest.mark.parametrize(
     "written", ["", 'socket_path = "/run/nri/nri.sock"\n', 'socket_path = "/var/run/nri/nri.sock"\n']
 )
-def test_run_and_var_run_are_the_same_place(aligned: Snapshot, bound: str, written: str) -> None:
+def test_run_and_var_run_are_the_same_directory(aligned: Snapshot, bound: str, written: str) -> None:
     snapshot = runtime_edit(aligned, "disable = false\n", f"disable = false\n{written}")
     assert runtime(put(snapshot, {bound: {}}, "runtime", "nri_sockets")).nri.running
 
 
 @pytest.mark.parametrize("bound", ["run/x.sock", "/run/x.sock"])
-def test_a_relative_socket_is_where_systemd_starts_containerd(aligned: Snapshot, bound: str) -> None:
-    """nri's startListener takes the path as it is; the kernel lists it as it was bound."""
+def test_a_relative_socket_is_below_the_directory_in_which_systemd_starts_containerd(
+    aligned: Snapshot, bound: str
+) -> None:
+    """nri's startListener uses the path unchanged; the kernel lists it as it was bound."""
     snapshot = runtime_edit(aligned, "disable = false\n", 'disable = false\nsocket_path = "run/x.sock"\n')
     nri = runtime(put(snapshot, {bound: {}}, "runtime", "nri_sockets")).nri
     assert (nri.socket_path, nri.running) == ("/run/x.sock", True)
@@ -217,7 +221,7 @@ def test_another_socket_is_not_the_configured_one(aligned: Snapshot) -> None:
         ("unreleased", "disable = false", None, True),
     ],
 )
-def test_what_nri_is_configured_to(
+def test_whether_nri_is_configured(
     aligned: Snapshot, version: str, table: str, supported: bool | None, configured: bool
 ) -> None:
     snapshot = put(aligned, version, "runtime", "cri", "version")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whatever a runtime's files hold, there are facts and findings, and no exception."""
+"""All texts of a runtime's files give facts and findings, and no exception."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def aligned() -> Snapshot:
     return captured(ALIGNED)
 
 
-def told(snapshot: Snapshot) -> list[Any]:
-    return [str(each) for each in findings(facts_of(snapshot))]
+def render_findings(snapshot: Snapshot) -> list[Any]:
+    return [str(finding) for finding in findings(facts_of(snapshot))]
 
 
 @settings(max_examples=150, deadline=None)
@@ -62,20 +62,20 @@ def test_any_text_of_containerds_files_gives_facts_and_findings(
     aligned: Snapshot, version: str, main: str, drop_in: str
 ) -> None:
     node = containerd(aligned, version)
-    told(runtime_text(node, main))
-    told(imports(node, drop_in))
+    render_findings(runtime_text(node, main))
+    render_findings(imports(node, drop_in))
 
 
 @settings(max_examples=60, deadline=None)
 @given(text=TEXTS, other=st.text(max_size=60))
 def test_any_text_of_crio_docker_and_k3s_gives_facts_and_findings(aligned: Snapshot, text: str, other: str) -> None:
-    told(crio(aligned, **{"a.conf": text}))
-    told(docker(aligned, other))
-    told(distribution(aligned, title="/usr/local/bin/k3s server", k3s=f"kubelet-arg: {other}\n"))
+    render_findings(crio(aligned, **{"a.conf": text}))
+    render_findings(docker(aligned, other))
+    render_findings(distribution(aligned, title="/usr/local/bin/k3s server", k3s=f"kubelet-arg: {other}\n"))
 
 
 @settings(max_examples=100, deadline=None)
 @given(text=st.one_of(TEXTS, st.text(max_size=200)))
-def test_the_node_takes_from_a_text_only_words_that_are_in_it(text: str) -> None:
-    assert all(each in text for each in import_patterns(text))
+def test_the_node_reads_only_words_that_are_in_a_text(text: str) -> None:
+    assert all(pattern in text for pattern in import_patterns(text))
     assert set(dump_excerpt(text).split()) <= {word for line in text.splitlines() for word in line.split()}

@@ -197,7 +197,7 @@ MISSHAPEN: dict[str, tuple[Any, tuple[str | int, ...], str]] = {
     "mounts": ("x", ("cgroups", "mountinfo"), "cgroups.mountinfo is a text, not a list"),
     "hostname": (None, ("system", "kernel_release"), ""),
     "handlers": ({"runc": {"systemd_cgroup": "no"}}, ("runtime", "cri", "config", "handlers"), "not true or false"),
-    "section": ([], ("kubelet",), "not a whole snapshot: it lacks kubelet"),
+    "section": ([], ("kubelet",), "incomplete snapshot, missing sections: kubelet"),
     "schema": (2, ("schema",), "snapshot schema 2"),
     "checkpoint path": ("/gone", ("kubelet", "checkpoint_path"), "KeyError"),
 }

@@ -110,7 +110,7 @@ def test_a_snapshot_that_would_exhaust_the_controller_is_refused_with_limit_and_
         ("text", "not a snapshot document"),
         ({}, "snapshot schema None"),
         ({"schema": 2}, "snapshot schema 2"),
-        ({"schema": 1, "kubelet": []}, "not a whole snapshot: it lacks system"),
+        ({"schema": 1, "kubelet": []}, "incomplete snapshot, missing sections: system"),
         (put(captured(ALIGNED), [], "kubelet", "files"), "kubelet.files is a list, not a mapping"),
         (put(captured(ALIGNED), "x", "kubelet", "program_seconds"), "kubelet.program_seconds is a text, not a number"),
     ],

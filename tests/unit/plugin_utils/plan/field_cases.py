@@ -193,7 +193,7 @@ CASES: dict[str, tuple[str, Options, str | None, str]] = {
         "1.33.13",
         {**cpu_options(align_by_socket="true"), **ALPHA, "topology_manager_policy": "single-numa-node"},
         "manager-options-refused",
-        "align-by-socket does not go with topologyManagerPolicy single-numa-node",
+        "align-by-socket cannot be combined with topologyManagerPolicy single-numa-node",
     ),
     "by socket, restricted": (
         "1.33.13",

@@ -20,7 +20,7 @@ ALPHA = {"CPUManagerPolicyAlphaOptions": True}
 
 
 @pytest.mark.parametrize(
-    ("options", "gates", "version", "said"),
+    ("options", "gates", "version", "errors"),
     [
         ({}, {}, (1, 20), []),
         (
@@ -60,14 +60,14 @@ ALPHA = {"CPUManagerPolicyAlphaOptions": True}
         ({"full-pcpus": "true"}, {}, (1, 36), ["Kubernetes 1.36 has no option full-pcpus"]),
     ],
 )  # fmt: skip
-def test_options_of_the_cpu_manager_are_judged_by_gate_and_version(
-    options: dict[str, object], gates: dict[str, object], version: Version, said: list[str]
+def test_options_of_the_cpu_manager_are_checked_by_gate_and_version(
+    options: dict[str, object], gates: dict[str, object], version: Version, errors: list[str]
 ) -> None:
-    assert list(option_errors(CPU_MANAGER, options, gates, version)) == said
+    assert list(option_errors(CPU_MANAGER, options, gates, version)) == errors
 
 
 @pytest.mark.parametrize(
-    ("options", "version", "said"),
+    ("options", "version", "errors"),
     [
         (
             {"prefer-closest-numa-nodes": "true"},
@@ -83,14 +83,14 @@ def test_options_of_the_cpu_manager_are_judged_by_gate_and_version(
         ({"max-allowable-numa-nodes": "x"}, (1, 35), ["max-allowable-numa-nodes=x is not a number of 8 or more"]),
     ],
 )
-def test_options_of_the_topology_manager_are_judged_by_version(
-    options: dict[str, object], version: Version, said: list[str]
+def test_options_of_the_topology_manager_are_checked_by_version(
+    options: dict[str, object], version: Version, errors: list[str]
 ) -> None:
-    assert list(option_errors(TOPOLOGY_MANAGER, options, {}, version)) == said
+    assert list(option_errors(TOPOLOGY_MANAGER, options, {}, version)) == errors
 
 
 @pytest.mark.parametrize(
-    ("options", "policy", "said"),
+    ("options", "policy", "conflicts"),
     [
         ({"full-pcpus-only": "true", "distribute-cpus-across-numa": "true"}, None, []),
         ({"full-pcpus-only": "true", "distribute-cpus-across-cores": "false"}, None, []),
@@ -103,18 +103,18 @@ def test_options_of_the_topology_manager_are_judged_by_version(
         (
             {"align-by-socket": "true"},
             "single-numa-node",
-            ["align-by-socket does not go with topologyManagerPolicy single-numa-node"],
+            ["align-by-socket cannot be combined with topologyManagerPolicy single-numa-node"],
         ),
     ],
 )
 def test_pairs_of_options_that_exclude_each_other_are_conflicts(
-    options: dict[str, object], policy: str | None, said: list[str]
+    options: dict[str, object], policy: str | None, conflicts: list[str]
 ) -> None:
-    assert list(option_conflicts(options, policy)) == said
+    assert list(option_conflicts(options, policy)) == conflicts
 
 
 @pytest.mark.parametrize(
     ("value", "on"), [(True, True), (False, False), ("T", True), ("0", False), ("on", None), (1, True)]
 )
-def test_switches_as_go_reads_them(value: object, on: bool | None) -> None:
+def test_booleans_are_read_as_in_go(value: object, on: bool | None) -> None:
     assert parse_bool(value) is on

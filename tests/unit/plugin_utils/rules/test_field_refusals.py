@@ -271,7 +271,7 @@ def test_a_refused_node_has_no_plan() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (("memory.available: 64Mi", "memory.available: 5%"), "share of the memory"),
+        (("memory.available: 64Mi", "memory.available: 5%"), "is a percentage"),
         (("memory.available: 64Mi", "memory.available: much"), "'much'"),
     ],
 )

@@ -198,6 +198,6 @@ def test_a_gate_without_one_that_it_needs() -> None:
     text = "featureGates: {GracefulNodeShutdown: false}\n"
     found = {each.code: each for each in findings(facts_of(node(text)))}
     assert found["feature-gates-refused"].evidence[0] == (
-        "GracefulNodeShutdownBasedOnPodPriority is on, and needs GracefulNodeShutdown"
+        "GracefulNodeShutdownBasedOnPodPriority is on but needs GracefulNodeShutdown"
     )
     assert "feature-gates-refused" not in {each.code for each in findings(facts_of(node(text, "1.34.0")))}

@@ -66,7 +66,7 @@ def test_a_file_that_is_none_is_named_without_a_line() -> None:
 def test_the_mismatch_shows_every_claim() -> None:
     evidence = one(captured(DIFFERING), "driver-mismatch").evidence
     assert f"cgroupDriver = systemd ({KUBELET_FILE})" in evidence
-    assert "SystemdCgroup of handler runc = cgroupfs (the CRI's Status, in force now)" in evidence
+    assert "SystemdCgroup of handler runc = cgroupfs (the CRI's Status, in effect now)" in evidence
 
 
 def test_containers_in_the_other_tree_are_seen_from_either_driver() -> None:
