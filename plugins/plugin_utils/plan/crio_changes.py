@@ -124,7 +124,7 @@ def to_printed(value: object) -> str:
 
 def drop_in(facts: RuntimeFacts) -> str:
     """The path of the collection's drop-in."""
-    return f"{facts.crio.folder if facts.crio else ''}/{DROP_IN}"
+    return f"{facts.crio.directory if facts.crio else ''}/{DROP_IN}"
 
 
 def _edits(facts: NodeFacts, profile: Profile) -> Iterator[Change]:

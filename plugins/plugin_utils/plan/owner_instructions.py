@@ -140,7 +140,7 @@ def owner_instructions(inputs: PlanInputs) -> tuple[OwnerInstructions, ...]:
     known: Mapping[str, Callable[[PlanInputs], OwnerInstructions]] = {"kubeadm": _kubeadm, "kubespray": _kubespray}
     layout = inputs.facts.layout.name
     instructions = [known[layout](inputs)] if layout in known else []
-    if "volcano-config-service" in inputs.facts.writers.seen:
+    if "volcano-config-service" in inputs.facts.writers.evidence:
         instructions.append(_openfuyao(inputs))
     return tuple(instructions)
 

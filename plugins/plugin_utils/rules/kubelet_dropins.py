@@ -69,7 +69,7 @@ def refuse_dropin_directory(draft: PlanDraft) -> Iterator[Refusal]:
             f" {then or 'none'}",
             "Restart kubelet (systemctl daemon-reload, systemctl restart kubelet), then run again.",
         )
-    if start.unseen and reads_config_dir(draft.kubelet):
+    if start.incomplete_reason and reads_config_dir(draft.kubelet):
         yield Refusal(
             "dropins-not-read",
             f"not all drop-ins are known: {start.incomplete_reason}",
